@@ -1,0 +1,70 @@
+//! `jumbolab run`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use lab::experiment::{self, Experiment};
+use lab::folder::Folder;
+use lab::plan::Plan;
+use lab::run::Bench;
+use lab::{archive, facts, outline, report};
+
+use crate::args::{Resume, Run};
+use crate::output;
+use crate::progress::Progress;
+
+/// Where results go unless `-o` says otherwise.
+const RESULTS: &str = "results";
+
+pub(crate) fn run(args: &Run) -> Result<()> {
+    if args.template {
+        return output::print(experiment::TEMPLATE);
+    }
+    let plan = plan(args)?;
+    if args.dry_run {
+        return output::print(&outline::of(&plan));
+    }
+    let facts = facts::here()?;
+    let (resume, force) = (args.resume.is_some(), args.resume == Some(Resume::Force));
+    // Privileges first: where they are refused, nothing has been written.
+    let mut bench = Bench::ready()?;
+    let mut folder = Folder::open(
+        Path::new(RESULTS),
+        args.output.as_deref(),
+        &plan,
+        &facts,
+        resume,
+        force,
+    )?;
+    output::say(&format!("results go to {}", folder.path().display()));
+    let kept = format!(
+        "what was measured is in {}; add --resume to go on",
+        folder.path().display()
+    );
+    bench
+        .run(&plan, &mut folder, &mut Progress::new())
+        .context(kept)?;
+    archive::write(&folder.path().join("trials.parquet"), folder.trials())?;
+    if args.json {
+        return output::print_lines(report::json_lines(&plan, folder.trials()));
+    }
+    output::print(&report::tables(
+        &plan,
+        folder.trials(),
+        &facts,
+        Some(folder.path()),
+        output::width(),
+    ))
+}
+
+/// The experiment with everything that was said on the command line.
+fn plan(args: &Run) -> Result<Plan> {
+    let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
+    for assignment in &args.set {
+        experiment.set(assignment)?;
+    }
+    if let Some(repeat) = &args.repeat {
+        experiment.set(&format!("repeat={repeat}"))?;
+    }
+    experiment.plan(args.on.parse()?)
+}

@@ -1,0 +1,32 @@
+//! `jumbolab`: what a bigger MTU buys, answered with evidence.
+
+mod args;
+mod command;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    if let Some(worker) = command::worker::role() {
+        return command::worker::run(&worker);
+    }
+    let args = Args::parse();
+    let result = match args.command {
+        Command::List(list) => command::list::run(&list),
+        Command::Run(run) => command::run::run(&run),
+        Command::Report(report) => command::report::run(&report),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A folder and a command for each test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of a test's own, and a mark by which its processes are known.
+pub struct Dir {
+    folder: TempDir,
+    mark: String,
+}
+
+/// Settings that make a trial of os-comparison short: enough to cross every
+/// line of the program, too little to measure anything.
+pub const SHORT: [&str; 8] = [
+    "--set",
+    "size=200kB",
+    "--set",
+    "preroll=50kB",
+    "--set",
+    "cpu_size=1MB",
+    "--set",
+    "scenario=LU-LU",
+];
+
+impl Dir {
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("jumbolab-test-{}-{number}", std::process::id());
+        Self {
+            folder: TempDir::with_prefix("jumbolab test ").unwrap(),
+            mark,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary, to be run in this folder. `JUMBOLAB_BIN` names another
+    /// copy of it, for users who cannot read where it was built.
+    pub fn command(&self) -> Command {
+        let built = env!("CARGO_BIN_EXE_jumbolab");
+        let program = std::env::var_os("JUMBOLAB_BIN").unwrap_or_else(|| built.into());
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.path())
+            .env("JUMBOLAB_TEST", &self.mark)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary and says what came of it.
+    pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+        Outcome::of(self.command().args(arguments).output().unwrap())
+    }
+
+    /// The processes of this test that are alive: not zombies.
+    pub fn processes(&self) -> Vec<String> {
+        let needle = format!("JUMBOLAB_TEST={}", self.mark);
+        let is_ours = |process: &Path| {
+            let environment = fs::read(process.join("environ")).unwrap_or_default();
+            environment
+                .split(|&octet| octet == 0)
+                .any(|entry| entry == needle.as_bytes())
+        };
+        fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|process| is_ours(process))
+            .map(|process| process.display().to_string())
+            .collect()
+    }
+
+    /// Waits until no process of this test is alive.
+    #[track_caller]
+    pub fn expect_no_process(&self) {
+        for _ in 0..2_000 {
+            if self.processes().is_empty() {
+                return;
+            }
+            std::thread::yield_now();
+            // Reading /proc takes about a millisecond: this loop is its own wait.
+        }
+        panic!("left behind: {:?}", self.processes());
+    }
+
+    /// What is in the folder, by name.
+    pub fn entries(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// What a command did.
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Outcome {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Says that all went well.
+    #[track_caller]
+    pub fn fine(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Says that it ended with exit code 2 and one line that holds all `words`.
+    #[track_caller]
+    pub fn refused(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(2), "{}{}", self.stdout, self.stderr);
+        assert_eq!(
+            self.stderr.lines().count(),
+            1,
+            "one line, not: {}",
+            self.stderr
+        );
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "`{word}` is not in: {}",
+                self.stderr
+            );
+        }
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+    }
+
+    /// Every line of stdout as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).expect(line))
+            .collect()
+    }
+}
+
+/// The journal of a results folder: whole lines only.
+pub fn journal(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("trials.jsonl")).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    whole
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect()
+}

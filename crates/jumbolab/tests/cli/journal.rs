@@ -1,0 +1,104 @@
+//! Nothing measured is lost: kill -9, Ctrl-C, a full disk.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Dir, Outcome, SHORT, journal};
+
+const TRIALS: usize = 24;
+
+fn command(dir: &Dir, more: &[&str]) -> Command {
+    let mut command = dir.command();
+    command
+        .args(["run", "os-comparison", "--repeat", "4", "-o", "r"])
+        .args(SHORT)
+        .args(more);
+    command
+}
+
+/// Lets a run go on until it has added `more` trials, or ended.
+fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
+    let wanted = journal(&dir.path().join("r")).len() + more;
+    while journal(&dir.path().join("r")).len() < wanted && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+}
+
+/// Burns a random part of the time that a trial takes, so that the blow falls
+/// anywhere in it.
+fn burn(round: u32) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the moment of the blow must not follow the program's own steps"
+    )]
+    let begun = Instant::now();
+    let part = Duration::from_micros(u64::from(round.wrapping_mul(2_654_435_761) % 60_000));
+    while begun.elapsed() < part {
+        std::hint::spin_loop();
+    }
+}
+
+fn ids_and_starts(trials: &[Value]) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    trials
+        .iter()
+        .map(|trial| (text(&trial["id"]), text(&trial["start"])))
+        .collect()
+}
+
+#[test]
+fn twenty_kills_lose_nothing_and_repeat_nothing() {
+    let dir = Dir::new();
+    let mut kept = Vec::new();
+    for round in 0..20 {
+        let resume: &[&str] = if round == 0 { &[] } else { &["--resume"] };
+        let mut child = command(&dir, resume)
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        until_more_trials(&dir, &mut child, 1);
+        burn(round);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        dir.expect_no_process();
+        let now = ids_and_starts(&journal(&dir.path().join("r")));
+        assert_eq!(now[..kept.len()], kept, "what was finished has changed");
+        kept = now;
+    }
+    Outcome::of(command(&dir, &["--resume"]).output().unwrap()).fine();
+    let all = ids_and_starts(&journal(&dir.path().join("r")));
+    assert_eq!(all[..kept.len()], kept);
+    let mut ids: Vec<_> = all.into_iter().map(|(id, _)| id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), TRIALS, "each trial once: {ids:?}");
+}
+
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let dir = Dir::new();
+    let mut child = command(&dir, &[])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    until_more_trials(&dir, &mut child, 2);
+    // SAFETY: the child has not been waited for, so the number is still its own.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::kill(i32::try_from(child.id()).unwrap(), libc::SIGINT);
+    }
+    let outcome = Outcome::of(child.wait_with_output().unwrap());
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--resume"), "{}", outcome.stderr);
+    dir.expect_no_process();
+    let kept = journal(&dir.path().join("r"));
+    assert!((2..TRIALS).contains(&kept.len()));
+    // Without --resume it is not touched.
+    let refused = Outcome::of(command(&dir, &[]).output().unwrap());
+    refused.refused(&["--resume", &format!("{} of {TRIALS}", kept.len())]);
+    assert_eq!(journal(&dir.path().join("r")), kept);
+}

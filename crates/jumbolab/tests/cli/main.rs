@@ -1,0 +1,8 @@
+//! The program as its user meets it: every test runs the binary, because the
+//! namespaces it makes belong to a single-threaded process of their own.
+
+mod bad_input;
+mod harness;
+mod journal;
+mod runs;
+mod sandbox;

@@ -1,0 +1,245 @@
+//! Runs that end well.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, SHORT, journal};
+
+#[test]
+fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
+    let dir = Dir::new();
+    let arguments = [
+        "run",
+        "os-comparison",
+        "--repeat",
+        "2",
+        "-o",
+        "results here",
+    ];
+    let short = SHORT
+        .iter()
+        .copied()
+        .filter(|argument| *argument != "scenario=LU-LU");
+    // The Windows rows stay: drop the --set that went with the scenario.
+    let short: Vec<_> = short.collect();
+    let outcome = dir
+        .run(
+            arguments
+                .into_iter()
+                .chain(short[..short.len() - 1].iter().copied()),
+        )
+        .fine();
+    for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
+        assert!(
+            outcome.stdout.contains(table),
+            "{table} is not in:\n{}",
+            outcome.stdout
+        );
+    }
+    assert!(outcome.stdout.contains("needs a Windows host"));
+    assert!(outcome.stdout.contains("framing not counted by the bucket"));
+    dir.expect_no_process();
+    assert_eq!(journal(&dir.path().join("results here")).len(), 12);
+
+    let report = dir.run(["report", "results here", "--json"]).fine();
+    let lines = report.json();
+    let throughput = |line: &&Value| {
+        line["metric"] == "throughput"
+            && line["factors"]["mtu"] == 9000
+            && line["factors"]["scenario"] == "LU-LU"
+            && line["factors"]["offloads"] == "off"
+    };
+    let line = lines.iter().find(throughput).expect("the line of MTU 9000");
+    assert_eq!(line["unit"], "Mbit/s");
+    assert_eq!(line["n"], 2);
+    assert_eq!(line["published"], 938.88);
+    assert_eq!(line["published_change_percent"], 25.03);
+    assert!(line["mean"].as_f64().unwrap() > 0.0);
+    for metric in ["rtt", "jitter", "cpu_total", "cpu_sender", "cpu_receiver"] {
+        assert!(
+            lines
+                .iter()
+                .any(|line| line["metric"] == metric && line["n"] == 2),
+            "no {metric}"
+        );
+    }
+    let csv = dir.run(["report", "results here", "--csv"]).fine().stdout;
+    assert_eq!(csv.lines().count(), 13, "{csv}");
+    assert!(dir.path().join("results here/trials.parquet").exists());
+}
+
+#[test]
+fn every_shape_protocol_and_option_carries_traffic() {
+    for settings in [
+        &["shape=pair", "ip=4", "mtu=576", "congestion=reno"][..],
+        &["shape=switched", "mtu=9000", "offloads=off"],
+        &[
+            "shape=routed",
+            "ip=4",
+            "mtu=65535",
+            "protocol=udp",
+            "rate=100mbit",
+        ],
+        &["protocol=udp", "mtu=1500", "message=9000", "offloads=off"],
+        &[
+            "mtu=1280",
+            "rate=none",
+            "offloads=on",
+            "message=1200",
+            "nagle=true",
+        ],
+        &[
+            "links.router-receiver.mtu=1500",
+            "mtu=9000",
+            "offloads=off",
+            "send_buffer=100kB",
+            "receive_buffer=200kB",
+        ],
+        &[
+            "shape=pair",
+            "ip=4",
+            "mtu=68",
+            "message=28",
+            "size=2kB",
+            "preroll=0",
+            "offloads=off",
+            "cpu_size=0",
+        ],
+    ] {
+        let dir = Dir::new();
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+        let arguments = [
+            "run",
+            "os-comparison",
+            "--repeat",
+            "1",
+            "-o",
+            "r",
+            "--set",
+            "compare.baseline=first",
+        ];
+        let arguments: Vec<_> = arguments[..6]
+            .iter()
+            .copied()
+            .chain(SHORT)
+            .chain(settings)
+            .collect();
+        dir.run(arguments.iter().copied()).fine();
+        for trial in journal(&dir.path().join("r")) {
+            assert_eq!(trial["failure"], Value::Null, "{arguments:?}: {trial}");
+            assert!(
+                trial["metrics"]["throughput"].as_f64().unwrap() > 0.0,
+                "{arguments:?}: {trial}"
+            );
+        }
+    }
+}
+
+#[test]
+fn offloads_are_what_was_asked_on_the_frames_themselves() {
+    let dir = Dir::new();
+    let arguments = [
+        "run",
+        "os-comparison",
+        "--repeat",
+        "1",
+        "-o",
+        "r",
+        "--set",
+        "mtu=1500",
+        "--set",
+        "rate=none",
+    ];
+    dir.run(arguments.into_iter().chain(SHORT)).fine();
+    for trial in journal(&dir.path().join("r")) {
+        let largest = trial["evidence"]["largest_packet_received"]
+            .as_u64()
+            .unwrap();
+        match trial["factors"]["offloads"].as_str().unwrap() {
+            "off" => assert_eq!(largest, 1500, "{trial}"),
+            _ => assert!(largest > 1500, "{trial}"),
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_run_and_writes_nothing() {
+    let dir = Dir::new();
+    let outcome = dir.run(["run", "os-comparison", "--dry-run"]).fine();
+    assert!(outcome.stdout.contains("120 trials"), "{}", outcome.stdout);
+    assert!(dir.entries().is_empty());
+}
+
+#[test]
+fn the_template_runs() {
+    let dir = Dir::new();
+    let template = dir.run(["run", "--template"]).fine().stdout;
+    dir.write("mine.toml", &template);
+    dir.run(["run", "mine.toml", "--dry-run"]).fine();
+}
+
+#[test]
+fn the_list_names_each_experiment_on_a_line() {
+    let outcome = Dir::new().run(["list"]).fine();
+    assert!(
+        outcome
+            .stdout
+            .lines()
+            .any(|line| line.starts_with("os-comparison "))
+    );
+    let lines = Dir::new().run(["list", "--json"]).fine().json();
+    assert!(lines.iter().any(|line| line["name"] == "os-comparison"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Dir::new()
+        .command()
+        .arg("list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_complete_folder_is_never_overwritten() {
+    let dir = Dir::new();
+    let arguments = [
+        "run",
+        "os-comparison",
+        "--repeat",
+        "1",
+        "--set",
+        "mtu=1500",
+        "--set",
+        "offloads=off",
+    ];
+    let run = |more: &[&str]| {
+        dir.run(
+            arguments
+                .into_iter()
+                .chain(SHORT)
+                .chain(more.iter().copied()),
+        )
+    };
+    run(&["-o", "r"]).fine();
+    run(&["-o", "r"]).refused(&["r", "complete"]);
+    run(&[]).fine();
+    run(&[]).fine();
+    let results: Vec<_> = std::fs::read_dir(dir.path().join("results"))
+        .unwrap()
+        .collect();
+    assert_eq!(results.len(), 2);
+}

@@ -1,0 +1,280 @@
+//! The rules of the project that no compiler knows: layers, file lengths,
+//! citations, `unsafe`. ARCHITECTURE.md and CONTRIBUTING.md give the reasons.
+//!
+//! A failure names the file, the line and what to do.
+
+mod project;
+mod source;
+
+use std::fs;
+
+use project::{crates, dependencies, files, is_test, line_of, read, root, rows, rust_files, table};
+use source::{Source, cited, is_identifier, lines_without_tests};
+
+/// The rows of the layer table, lowest first. A crate uses only rows below its
+/// own, so crates of one row are strangers. `queue` and `sim` are planned.
+const LAYERS: [&[&str]; 6] = [
+    &["units"],
+    &["wire", "queue", "model"],
+    &["proto"],
+    &["sim", "live"],
+    &["lab"],
+    &["jumbolab"],
+];
+
+/// Crates in which neither clock nor socket nor libc exists.
+const NO_STD: [&str; 3] = ["units", "wire", "queue"];
+
+/// The one crate that may contain `unsafe`; test code may where it forks.
+const UNSAFE: &str = "live";
+
+/// Lines of a file without its tests: none above, and half the files below.
+const LONGEST_FILE: usize = 600;
+const LONGEST_MEDIAN: usize = 250;
+const LONGEST_MAIN: usize = 60;
+
+/// Keys that stand for a key in templates and error messages.
+const PLACEHOLDERS: [&str; 2] = ["Key", "Key2019"];
+
+#[test]
+fn crates_use_only_rows_below_their_own() {
+    let mut problems = Vec::new();
+    for name in crates() {
+        let file = format!("crates/{name}/Cargo.toml");
+        let text = read(&file);
+        let Some(row) = row_of(&name) else {
+            problems.push(format!(
+                "{file}:1: `{name}` is in no row; add it to LAYERS here and to ARCHITECTURE.md"
+            ));
+            continue;
+        };
+        let used = dependencies(&text);
+        for dependency in used
+            .iter()
+            .filter(|used| row_of(used).is_some_and(|other| other >= row))
+        {
+            let line = line_of(&text, dependency);
+            problems.push(format!(
+                "{file}:{line}: `{name}` must not use `{dependency}`, which is not in a row below; \
+                 move what is shared down, or change the layers in ARCHITECTURE.md and say why"
+            ));
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn strangers_are_in_one_row() {
+    for [one, other] in [
+        ["sim", "live"],
+        ["wire", "queue"],
+        ["wire", "model"],
+        ["queue", "model"],
+    ] {
+        assert_eq!(
+            row_of(one),
+            row_of(other),
+            "`{one}` and `{other}` must never meet"
+        );
+    }
+    assert!(row_of("proto") < row_of("live") && row_of("units") < row_of("wire"));
+}
+
+#[test]
+fn the_lowest_crates_are_no_std() {
+    let lacks = |name: &&str| {
+        !read(&format!("crates/{name}/src/lib.rs"))
+            .lines()
+            .any(|line| line == "#![no_std]")
+    };
+    let problems: Vec<String> = NO_STD
+        .into_iter()
+        .filter(|name| crates().iter().any(|there| there == name))
+        .filter(lacks)
+        .map(|name| format!("crates/{name}/src/lib.rs:1: add #![no_std]: no clock and no socket exist in `{name}`"))
+        .collect();
+    settle(&problems);
+}
+
+#[test]
+fn files_are_short() {
+    let mut problems = Vec::new();
+    let mut lengths = Vec::new();
+    for file in rust_files().filter(|file| !is_test(file)) {
+        let length = lines_without_tests(&read(&file));
+        lengths.push(length);
+        let most = if file == "crates/jumbolab/src/main.rs" {
+            LONGEST_MAIN
+        } else {
+            LONGEST_FILE
+        };
+        if length > most {
+            problems.push(format!("{file}:{most}: {length} lines without its tests, at most {most}; split it by what it is about"));
+        }
+    }
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    if median > LONGEST_MEDIAN {
+        problems.push(format!("crates:1: half the files are longer than {median} lines, at most {LONGEST_MEDIAN}; split the long ones"));
+    }
+    settle(&problems);
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    let mut problems = Vec::new();
+    for file in rust_files() {
+        if file.ends_with("/mod.rs") {
+            let folder = file.trim_end_matches("/mod.rs");
+            problems.push(format!("{file}:1: move it to {folder}.rs"));
+        }
+        let source = Source::of(&read(&file));
+        for (number, line) in (1..).zip(source.code.lines()) {
+            for left in ["todo!", "unimplemented!", "dbg!"]
+                .iter()
+                .filter(|left| line.contains(**left))
+            {
+                problems.push(format!("{file}:{number}: {left} must not stay: finish it, or refuse by name at run time"));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn unsafe_code_lives_in_one_crate() {
+    let home = format!("crates/{UNSAFE}/");
+    let mut problems = Vec::new();
+    for file in rust_files().filter(|file| !file.starts_with(&home) && !is_test(file)) {
+        let source = Source::of(&read(&file));
+        for (number, line) in (1..).zip(source.code.lines()) {
+            if line
+                .split(|c: char| !is_identifier(c))
+                .any(|word| word == "unsafe")
+            {
+                problems.push(format!("{file}:{number}: `unsafe` belongs to `{UNSAFE}`; put a safe function there and call it"));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn every_cited_source_is_listed() {
+    let listed = rows("docs/sources.md");
+    let mut problems = Vec::new();
+    for file in files() {
+        let text = match file.rsplit_once('.') {
+            Some((_, "rs")) => Source::of(&read(&file)).prose,
+            Some((folder, "toml")) if folder.starts_with("experiments/") => read(&file),
+            Some((folder, "md")) if folder.starts_with("docs/") => read(&file),
+            _ => continue,
+        };
+        for (number, line) in (1..).zip(text.lines()) {
+            for key in
+                cited(line).filter(|key| !PLACEHOLDERS.contains(key) && !listed.contains_key(*key))
+            {
+                problems.push(format!("{file}:{number}: [{key}] is not in docs/sources.md; add a row with the full reference, or correct the key"));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn sources_are_sorted_and_complete() {
+    let keys: Vec<String> = table("docs/sources.md")
+        .into_iter()
+        .map(|(_, cells)| cells[0].clone())
+        .collect();
+    let mut problems = Vec::new();
+    for (line, cells) in table("docs/sources.md") {
+        if !cells.get(1).is_some_and(|reference| reference.len() > 20) {
+            problems.push(format!(
+                "docs/sources.md:{line}: {} has no full reference",
+                cells[0]
+            ));
+        }
+    }
+    for pair in keys.windows(2).filter(|pair| pair[0] >= pair[1]) {
+        problems.push(format!(
+            "docs/sources.md: put {} before {}, once (sorted by octets)",
+            pair[1], pair[0]
+        ));
+    }
+    settle(&problems);
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let (file, text) = ("docs/dependencies.md", read("Cargo.toml"));
+    let manifest: toml::Table = text.parse().expect("cargo has read this file before us");
+    let workspace = manifest["workspace"]["dependencies"]
+        .as_table()
+        .expect("cargo has read this file before us");
+    let rows = rows(file);
+    let mut problems = Vec::new();
+    for (name, value) in workspace
+        .iter()
+        .filter(|(_, value)| value.get("path").is_none())
+    {
+        let version = value
+            .get("version")
+            .unwrap_or(value)
+            .as_str()
+            .unwrap_or("*");
+        let line = line_of(&text, name);
+        match rows.get(&format!("`{name}`")) {
+            None => problems.push(format!("Cargo.toml:{line}: `{name}` has no row in {file}; say there why it is needed and what was weighed")),
+            Some(cells) if cells[0] != version => {
+                problems.push(format!("Cargo.toml:{line}: `{name}` is at {version}, {file} says {}; correct the row", cells[0]));
+            }
+            Some(_) => {}
+        }
+    }
+    for (line, cells) in table(file) {
+        let name = cells[0].trim_matches('`');
+        if name != cells[0] && !workspace.contains_key(name) {
+            problems.push(format!(
+                "{file}:{line}: `{name}` is no dependency any more; remove the row"
+            ));
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn no_file_names_a_developers_machine() {
+    let homes = [
+        concat!("/ho", "me/"),
+        concat!("/ro", "ot/"),
+        concat!("/Us", "ers/"),
+    ];
+    let mut problems = Vec::new();
+    for file in files() {
+        // What is no text has no place for a path that anyone would type.
+        let Ok(text) = fs::read_to_string(root().join(&file)) else {
+            continue;
+        };
+        for (number, line) in (1..).zip(text.lines()) {
+            let starts = |home: &str| {
+                line.match_indices(home).any(|(at, _)| {
+                    !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-$}*".contains(c))
+                })
+            };
+            if homes.iter().any(|home| starts(home)) {
+                problems.push(format!("{file}:{number}: a path of somebody's machine; name it relative to the repository"));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+fn row_of(name: &str) -> Option<usize> {
+    LAYERS.iter().position(|row| row.contains(&name))
+}
+
+#[track_caller]
+fn settle(problems: &[String]) {
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}

@@ -1,0 +1,140 @@
+//! The worker in a node of the test bed, and how it is spoken to: one JSON
+//! object a line, a request and its replies.
+
+use std::io::{BufRead, Write};
+
+use anyhow::{Context, Result, bail};
+use live::Worker;
+use live::transfer::{Received, Receiver, Sent, Transfer, send};
+use serde::{Deserialize, Serialize};
+use units::Span;
+
+use crate::interrupted;
+
+/// The role of the worker, as [`Worker::spawn`] takes it.
+pub const ROLE: &str = "node";
+
+/// What a worker is asked to do.
+#[derive(Debug, Serialize, Deserialize)]
+enum Request {
+    /// Open a port, name it, receive.
+    Receive(Transfer),
+    /// Send to that port.
+    Send(Transfer, u16),
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+enum Reply {
+    Listening(u16),
+    Received(Received),
+    Sent(Sent),
+    /// It could not: one line.
+    Failed(String),
+}
+
+/// The worker's whole life: serves requests until its input ends.
+///
+/// # Errors
+/// When its parent cannot be heard or answered any more.
+pub fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
+    for line in requests.lines() {
+        let request = serde_json::from_str(&line?).context("reading a request")?;
+        let mut answer = |reply: &Reply| -> Result<()> {
+            writeln!(replies, "{}", serde_json::to_string(reply)?)?;
+            Ok(replies.flush()?)
+        };
+        let result = match request {
+            Request::Send(transfer, port) => send(&transfer, port).map(Reply::Sent),
+            Request::Receive(transfer) => match Receiver::open(transfer) {
+                Ok(receiver) => {
+                    answer(&Reply::Listening(receiver.port))?;
+                    receiver.receive().map(Reply::Received)
+                }
+                Err(error) => Err(error),
+            },
+        };
+        answer(&result.unwrap_or_else(|error| Reply::Failed(error.to_string())))?;
+    }
+    Ok(())
+}
+
+/// A sender and a receiver, ready in their nodes.
+pub(crate) struct Agents {
+    sender: Worker,
+    receiver: Worker,
+}
+
+impl Agents {
+    pub(crate) fn new(sender: Worker, receiver: Worker) -> Self {
+        Self { sender, receiver }
+    }
+
+    /// Runs one transfer between the two.
+    ///
+    /// # Errors
+    /// [`Failure::Transfer`] where an end reports one: the agents can go on.
+    /// [`Failure::Lost`] where an agent is gone or does not answer.
+    pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
+        // Each end gives up by itself; this is for an end that cannot.
+        let patience = transfer.timeout + transfer.timeout + transfer.quiet + Span::from_secs(5);
+        ask(&mut self.receiver, &Request::Receive(transfer.clone()))?;
+        let port = match hear(&mut self.receiver, "receiver", patience)? {
+            Reply::Listening(port) => port,
+            other => return Err(Failure::unexpected("receiver", other)),
+        };
+        ask(&mut self.sender, &Request::Send(transfer.clone(), port))?;
+        let sent = hear(&mut self.sender, "sender", patience)?;
+        let received = hear(&mut self.receiver, "receiver", patience)?;
+        match (sent, received) {
+            (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
+            (Reply::Sent(_), other) => Err(Failure::unexpected("receiver", other)),
+            (other, _) => Err(Failure::unexpected("sender", other)),
+        }
+    }
+}
+
+/// Why a transfer gave no result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An end of the transfer says why; the next one can be tried.
+    Transfer(String),
+    /// The test bed cannot be used any more, or the user wants to stop.
+    Lost(anyhow::Error),
+}
+
+impl Failure {
+    fn unexpected(end: &str, reply: Reply) -> Self {
+        match reply {
+            Reply::Failed(reason) => Self::Transfer(format!("{end}: {reason}")),
+            reply => Self::Lost(anyhow::anyhow!("the {end} answered out of turn: {reply:?}")),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Lost(error)
+    }
+}
+
+fn ask(worker: &mut Worker, request: &Request) -> Result<()> {
+    Ok(worker.send_line(&serde_json::to_string(request)?)?)
+}
+
+fn hear(worker: &mut Worker, end: &str, patience: Span) -> Result<Reply> {
+    let deadline = live::clock::monotonic() + patience;
+    loop {
+        let soon = deadline.min(live::clock::monotonic() + Span::from_millis(100));
+        match worker.receive_line(soon)? {
+            Some(line) => {
+                return serde_json::from_str(&line).with_context(|| format!("hearing the {end}"));
+            }
+            None if live::interrupt::asked() => return Err(interrupted()),
+            None if live::clock::monotonic() >= deadline => {
+                bail!("the {end} did not answer within {patience}")
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Holds every cell of a plan against its baseline, and both against what was
+//! published.
+
+use crate::metric::{METRICS, Metric};
+use crate::plan::{Cell, Factors, Plan};
+use crate::statistics::{self, Change, Mean, holm};
+use crate::trial::Trial;
+use crate::verdict::{
+    Figures, Judgement, Measured, Verdict, figures, judge, judge_interval, same_level,
+};
+
+/// The chance of finding any difference, in all comparisons of one metric,
+/// where there is none.
+const LEVEL: f64 = 0.05;
+
+/// The factor that tells a repeated level from the first of its kind.
+const COPY: &str = "copy";
+
+/// One metric in one cell.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// The cell's position in the plan.
+    pub cell: usize,
+    /// The cell's factors.
+    pub factors: Factors,
+    /// Trials that finished and report the metric.
+    pub n: usize,
+    /// Trials of the cell that failed; they are in no figure.
+    pub failed: usize,
+    /// Their mean.
+    pub mean: Option<Mean>,
+    /// The smallest difference that the instrument can tell, in the metric's
+    /// unit, where known.
+    pub resolution: Option<f64>,
+    /// The coarser of this and the baseline's, which a difference must exceed.
+    threshold: Option<f64>,
+    /// The change against the baseline cell; the baseline itself has none.
+    pub change: Option<Change>,
+    /// The resolution of the change in per cent, where known.
+    pub resolution_percent: Option<f64>,
+    /// Whether the cell differs from its baseline.
+    pub difference: Option<Difference>,
+    /// For the CPU of one end: the process alone, and with all softirq.
+    pub attribution: Option<[f64; 2]>,
+    /// What the study prints.
+    pub published: Figures,
+    /// What this says about the published change, if there is one.
+    pub judgement: Option<Judgement>,
+}
+
+/// Whether a cell differs from its baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// It does: beyond chance, at 5 % over all comparisons of the metric, and
+    /// by more than the instrument's resolution.
+    Found,
+    /// No difference found.
+    NotFound,
+    /// Too few trials to say.
+    Unknown,
+}
+
+impl Difference {
+    /// The word of JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::NotFound => "not_found",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Every metric that was measured or published, in every cell: by metric in
+/// the catalogue's order, then by cell in the plan's.
+pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
+    let by_cell: Vec<Vec<&Trial>> = plan
+        .cells
+        .iter()
+        .map(|cell| {
+            let belongs = |trial: &&Trial| trial.factors == cell.factors;
+            trials.iter().filter(belongs).collect()
+        })
+        .collect();
+    let baselines: Vec<Option<usize>> = plan
+        .cells
+        .iter()
+        .map(|cell| baseline(plan, &cell.factors))
+        .collect();
+    let mut all = Vec::new();
+    for metric in METRICS {
+        let measured = trials
+            .iter()
+            .any(|trial| trial.metrics.contains_key(metric.name));
+        let published = plan
+            .published
+            .iter()
+            .any(|published| published.metric == metric.name);
+        if measured || published {
+            all.push(of_metric(plan, metric, &by_cell, &baselines));
+        }
+    }
+    for position in 0..all.len() {
+        let upper = all[position][..]
+            .first()
+            .and_then(|first| first.metric.attribution());
+        let upper = upper.and_then(|upper| {
+            all.iter()
+                .find(|group| group.first().is_some_and(|first| first.metric == upper))
+                .cloned()
+        });
+        for cell in 0..all[position].len() {
+            let high = upper.as_ref().map(|upper| &upper[cell]);
+            attribute_and_judge(plan, &by_cell, &mut all[position][cell], high);
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// The cell that changes of the cell `factors` are taken against: itself, if
+/// it is a baseline.
+pub fn baseline(plan: &Plan, factors: &Factors) -> Option<usize> {
+    let compared = &plan.compare.factor;
+    let others = |factors: &Factors| -> Vec<_> {
+        let other = |(name, _): &&(String, _)| name != compared && name != COPY;
+        factors.0.iter().filter(other).cloned().collect()
+    };
+    plan.cells.iter().position(|cell| {
+        let level = cell.factors.level(compared);
+        cell.factors.level(COPY).is_none()
+            && level.is_some_and(|level| same_level(level, &plan.compare.baseline))
+            && others(&cell.factors) == others(factors)
+    })
+}
+
+/// One metric in every cell, without verdicts.
+fn of_metric(
+    plan: &Plan,
+    metric: &'static Metric,
+    by_cell: &[Vec<&Trial>],
+    baselines: &[Option<usize>],
+) -> Vec<Comparison> {
+    let mut cells: Vec<Comparison> = plan
+        .cells
+        .iter()
+        .zip(by_cell)
+        .enumerate()
+        .map(|(position, (cell, trials))| in_cell(plan, metric, position, cell, trials))
+        .collect();
+    for position in 0..cells.len() {
+        let Some(base) = baselines[position].filter(|&base| base != position) else {
+            continue;
+        };
+        let (baseline, resolution) = (cells[base].mean, cells[base].resolution);
+        let cell = &mut cells[position];
+        let (Some(mean), Some(baseline)) = (cell.mean, baseline) else {
+            continue;
+        };
+        cell.change = Some(statistics::change(&mean, &baseline));
+        cell.threshold = larger(cell.resolution, resolution);
+        cell.resolution_percent = cell
+            .threshold
+            .filter(|_| baseline.mean > 0.0)
+            .map(|threshold| 100.0 * threshold / baseline.mean);
+    }
+    decide(&mut cells);
+    cells
+}
+
+/// The mean of one metric in one cell.
+fn in_cell(
+    plan: &Plan,
+    metric: &'static Metric,
+    position: usize,
+    cell: &Cell,
+    trials: &[&Trial],
+) -> Comparison {
+    let (finished, failed): (Vec<&Trial>, Vec<&Trial>) =
+        trials.iter().partition(|trial| trial.failure.is_none());
+    let values: Vec<f64> = finished
+        .iter()
+        .filter_map(|trial| trial.metrics.get(metric.name).copied())
+        .collect();
+    let mean = statistics::mean(&values);
+    Comparison {
+        metric,
+        cell: position,
+        factors: cell.factors.clone(),
+        n: mean.map_or(0, |mean| mean.n),
+        failed: failed.len(),
+        mean,
+        resolution: mean
+            .and_then(|mean| metric.resolution(mean.mean, cell.setting.as_ref().ok(), &finished)),
+        threshold: None,
+        change: None,
+        resolution_percent: None,
+        difference: None,
+        attribution: None,
+        published: figures(plan, metric, &cell.factors),
+        judgement: None,
+    }
+}
+
+/// Says of every comparison of one metric whether it is a difference.
+fn decide(cells: &mut [Comparison]) {
+    let tested: Vec<(usize, f64)> = cells
+        .iter()
+        .enumerate()
+        .filter_map(|(position, cell)| Some((position, cell.change?.p?)))
+        .collect();
+    let p_values: Vec<f64> = tested.iter().map(|&(_, p)| p).collect();
+    let rejected = holm(&p_values, LEVEL);
+    for cell in cells.iter_mut() {
+        cell.difference = cell.change.map(|_| Difference::Unknown);
+    }
+    for (&(position, _), rejected) in tested.iter().zip(rejected) {
+        let cell = &mut cells[position];
+        let change = cell.change.map_or(0.0, |change| change.difference.abs());
+        let visible = cell.threshold.is_none_or(|threshold| change > threshold);
+        cell.difference = Some(if rejected && visible {
+            Difference::Found
+        } else {
+            Difference::NotFound
+        });
+    }
+}
+
+/// Fills in what needs the other end of the attribution interval.
+fn attribute_and_judge(
+    plan: &Plan,
+    by_cell: &[Vec<&Trial>],
+    this: &mut Comparison,
+    high: Option<&Comparison>,
+) {
+    this.attribution = this
+        .mean
+        .zip(high.and_then(|high| high.mean))
+        .map(|(low, high)| [low.mean, high.mean]);
+    let not_measured = |reason: String| {
+        Some(Judgement {
+            verdict: Verdict::NotMeasured,
+            reason,
+        })
+    };
+    this.judgement = match (
+        &plan.cells[this.cell].setting,
+        this.change,
+        this.published.claim,
+    ) {
+        (Err(why), _, _) => not_measured(format!("not measured here: {why}")),
+        (Ok(_), _, _) if this.n == 0 => {
+            let trials = by_cell[this.cell].len();
+            not_measured(match trials - this.failed {
+                0 if this.failed > 0 => format!("all {trials} trials failed"),
+                0 => "no trial was run; go on with --resume".into(),
+                _ => "the trials do not report it".into(),
+            })
+        }
+        (Ok(_), _, None) => None,
+        (Ok(_), None, Some(_)) => not_measured(format!(
+            "its baseline, {} = {}, was not measured",
+            plan.compare.factor, plan.compare.baseline
+        )),
+        (Ok(_), Some(change), Some(claim)) => {
+            let low = Measured {
+                change: &change,
+                resolution_percent: this.resolution_percent,
+            };
+            let high = high.and_then(|high| {
+                Some(Measured {
+                    change: high.change.as_ref()?,
+                    resolution_percent: high.resolution_percent,
+                })
+            });
+            Some(match this.metric.attribution() {
+                Some(_) => judge_interval(&claim, low, high),
+                None => judge(&claim, low),
+            })
+        }
+    };
+}
+
+fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! Plans, trials and noise for tests.
+
+use std::collections::BTreeMap;
+
+use rand::Rng as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use units::{Bytes, IpMtu, IpVersion, Rate, Seed, Span};
+
+use crate::experiment::{
+    Addresses, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape, System, Traffic,
+};
+use crate::folder::RunFacts;
+use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
+use crate::trial::Trial;
+
+/// Normal deviates by Box and Muller's method.
+pub(crate) struct Normal(ChaCha8Rng);
+
+impl Normal {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    pub(crate) fn sample(&mut self, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
+        (0..n).map(|_| mean + deviation * self.next()).collect()
+    }
+
+    fn next(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// In (0, 1].
+    fn uniform(&mut self) -> f64 {
+        (f64::from(self.0.next_u32()) + 1.0) / (f64::from(u32::MAX) + 1.0)
+    }
+}
+
+pub(crate) fn factors(mtu: i64) -> Factors {
+    Factors(vec![("mtu".into(), Level::Integer(mtu))])
+}
+
+pub(crate) fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
+    Factors(vec![
+        ("scenario".into(), Level::Text(scenario.into())),
+        ("offloads".into(), Level::Text(offloads.into())),
+        ("mtu".into(), Level::Integer(mtu)),
+    ])
+}
+
+pub(crate) fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
+    Trial {
+        id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
+        factors,
+        repeat,
+        start: "2026-01-02T03:04:05.678Z".into(),
+        seconds: 0.5,
+        failure: None,
+        flags: Vec::new(),
+        metrics: metrics
+            .iter()
+            .map(|&(name, value)| (name.into(), value))
+            .collect(),
+        evidence: BTreeMap::new(),
+    }
+}
+
+pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
+    let mtu = IpMtu::new(u64::try_from(mtu).unwrap(), IpVersion::V6).unwrap();
+    let link = |name| Link {
+        name,
+        mtu,
+        rate: Rate::from_bits_per_second(1_000_000_000),
+        burst: Bytes::new(20_000),
+        buffer: Bytes::new(250_000),
+    };
+    Setting {
+        network: Network {
+            shape: Shape::Routed,
+            link: LinkKind::Kernel,
+            ip: IpVersion::V6,
+            addresses: Addresses::Static,
+            links: vec![link("sender-router"), link("router-receiver")],
+        },
+        host: Host {
+            scenario: Scenario {
+                sender: System::Linux,
+                receiver: System::Linux,
+            },
+            offloads,
+            congestion: "cubic".into(),
+        },
+        traffic: Traffic {
+            protocol: Protocol::Tcp,
+            size: Bytes::new(5_000_000),
+            message: Bytes::new(1428),
+            preroll: Bytes::new(1_000_000),
+            cpu_size: Bytes::new(1_000_000_000),
+            send_buffer: None,
+            receive_buffer: None,
+            nagle: false,
+            timeout: Span::from_millis(10_000),
+        },
+    }
+}
+
+/// A plan of these cells, repeated `repeat` times, against MTU 1500.
+pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
+    Plan {
+        name: "synthetic".into(),
+        title: "What a test needs".into(),
+        source: None,
+        world: World::Netns,
+        cells,
+        repeat,
+        seed: Seed::new(1),
+        compare: Compare {
+            factor: "mtu".into(),
+            baseline: Level::Integer(1500),
+        },
+        published,
+        text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
+        hash: "0123abcd".into(),
+    }
+}
+
+pub(crate) fn cell(factors: Factors) -> Cell {
+    let Some(&Level::Integer(mtu)) = factors.level("mtu") else {
+        panic!("a synthetic cell has an MTU");
+    };
+    let offloads = factors.level("offloads") == Some(&Level::Text("on".into()));
+    Cell {
+        setting: Ok(setting(mtu, offloads)),
+        factors,
+    }
+}
+
+pub(crate) fn facts() -> RunFacts {
+    RunFacts {
+        version: "0.1.0".into(),
+        binary: "b1".into(),
+        kernel: "Linux 6.18.0".into(),
+        cpu_model: "Test CPU".into(),
+        cpus: 2,
+        root: false,
+        machine: BTreeMap::from([("memory_gib".into(), 8.into())]),
+        resumed: Vec::new(),
+    }
+}
+
+pub(crate) fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) -> Published {
+    let levels = |figures: &[(i64, f64)]| {
+        figures
+            .iter()
+            .map(|&(mtu, figure)| (Level::Integer(mtu), figure))
+            .collect()
+    };
+    Published {
+        metric: metric.into(),
+        unit: crate::metric::Metric::named(metric).unwrap().unit.into(),
+        factors: Factors::default(),
+        values: levels(values),
+        changes: levels(changes),
+        resolution_percent: None,
+        source: "[Praptodiyono2019 Table 4]".into(),
+    }
+}
+
+/// A study of two scenarios, one of them out of our reach, run twice a cell.
+pub(crate) fn study() -> (Plan, Vec<Trial>) {
+    let (mut cells, mut trials) = (Vec::new(), Vec::new());
+    for (offloads, mtu, throughput, cpu) in [
+        ("off", 1500, 948.0, 0.80),
+        ("off", 9000, 989.0, 0.50),
+        ("on", 1500, 996.0, 0.40),
+        ("on", 9000, 995.0, 0.40),
+    ] {
+        let factors = full_factors("LU-LU", offloads, mtu);
+        for (repeat, noise) in [(1, 0.999), (2, 1.001)] {
+            let figures = [
+                ("throughput", throughput * noise),
+                ("cpu_sender", cpu * noise),
+                ("cpu_sender_high", 2.0 * cpu * noise),
+                ("retransmissions", 0.0),
+            ];
+            trials.push(trial(factors.clone(), repeat, &figures));
+        }
+        cells.push(cell(factors));
+    }
+    let mut failed = trial(full_factors("LU-LU", "off", 1500), 3, &[]);
+    failed.failure = Some("the receiver died".into());
+    trials.push(failed);
+    for mtu in [1500, 9000] {
+        let mut windows = cell(full_factors("WS-WS", "off", mtu));
+        windows.setting = Err("needs a Windows host".into());
+        cells.push(windows);
+    }
+    let of = |scenario: &str, mut published: Published| {
+        published.factors = Factors(vec![("scenario".into(), Level::Text(scenario.into()))]);
+        published
+    };
+    let mut sender = published("cpu_sender", &[], &[(9000, -37.5)]);
+    sender.source = "[Praptodiyono2019 Table 5]".into();
+    let claims = vec![
+        of(
+            "LU-LU",
+            published(
+                "throughput",
+                &[(1500, 750.94), (9000, 938.88)],
+                &[(9000, 25.03)],
+            ),
+        ),
+        of(
+            "WS-WS",
+            published(
+                "throughput",
+                &[(1500, 662.37), (9000, 884.96)],
+                &[(9000, 33.6)],
+            ),
+        ),
+        of("LU-LU", sender),
+    ];
+    (plan(cells, 3, claims), trials)
+}

@@ -1,0 +1,188 @@
+use super::synthetic::{Normal, cell, factors, full_factors, plan, published, trial};
+use super::*;
+use crate::plan::Level;
+
+/// Trials of `metric` in `cell`: one a value.
+fn trials_of(factors: &Factors, metric: &str, values: &[f64]) -> Vec<Trial> {
+    (1..)
+        .zip(values)
+        .map(|(repeat, &value)| trial(factors.clone(), repeat, &[(metric, value)]))
+        .collect()
+}
+
+fn copy_of(factors: &Factors) -> Factors {
+    let mut copy = factors.clone();
+    copy.0.push(("copy".into(), Level::Integer(2)));
+    copy
+}
+
+#[test]
+fn every_cell_is_held_against_the_baseline_of_its_own_kind() {
+    let all = [
+        full_factors("LU-LU", "off", 1500),
+        full_factors("LU-LU", "off", 9000),
+        copy_of(&full_factors("LU-LU", "off", 1500)),
+        full_factors("LU-LU", "on", 1500),
+        full_factors("LU-LU", "on", 9000),
+    ];
+    let plan = plan(all.iter().cloned().map(cell).collect(), 2, Vec::new());
+    let bases: Vec<_> = all.iter().map(|factors| baseline(&plan, factors)).collect();
+    assert_eq!(bases, [Some(0), Some(0), Some(0), Some(3), Some(3)]);
+}
+
+#[test]
+fn failed_trials_are_counted_and_left_out() {
+    let plan = plan(vec![cell(factors(1500))], 3, Vec::new());
+    let mut trials = trials_of(&factors(1500), "throughput", &[900.0, 902.0, 1.0]);
+    trials[2].failure = Some("the receiver died".into());
+    let comparison = &compare(&plan, &trials)[0];
+    assert_eq!((comparison.n, comparison.failed), (2, 1));
+    assert_eq!(comparison.mean.unwrap().mean, 901.0);
+    assert_eq!(comparison.change, None);
+    assert_eq!(comparison.judgement, None);
+}
+
+#[test]
+fn cells_without_figures_say_why() {
+    let mut cells = vec![
+        cell(factors(1500)),
+        cell(factors(4000)),
+        cell(factors(9000)),
+    ];
+    cells[2].setting = Err("needs a Windows host".into());
+    let claims = published("throughput", &[(1500, 750.94)], &[(9000, 25.03)]);
+    let plan = plan(cells, 2, vec![claims]);
+    let mut trials = trials_of(&factors(4000), "throughput", &[940.0, 941.0]);
+    for trial in &mut trials {
+        trial.failure = Some("timed out".into());
+    }
+    let reasons: Vec<_> = compare(&plan, &trials)
+        .into_iter()
+        .map(|comparison| comparison.judgement.unwrap())
+        .map(|judgement| (judgement.verdict.as_str(), judgement.reason))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            (
+                "not measured",
+                "no trial was run; go on with --resume".into()
+            ),
+            ("not measured", "all 2 trials failed".into()),
+            (
+                "not measured",
+                "not measured here: needs a Windows host".to_owned()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn one_trial_leaves_the_difference_unknown() {
+    let plan = plan(
+        vec![cell(factors(1500)), cell(factors(9000))],
+        1,
+        Vec::new(),
+    );
+    let mut trials = trials_of(&factors(1500), "throughput", &[900.0]);
+    trials.extend(trials_of(&factors(9000), "throughput", &[980.0]));
+    let comparisons = compare(&plan, &trials);
+    assert_eq!(comparisons[0].difference, None);
+    assert_eq!(comparisons[1].difference, Some(Difference::Unknown));
+    assert!(comparisons[1].change.unwrap().percent.unwrap() > 8.0);
+}
+
+#[test]
+fn a_difference_below_the_resolution_is_not_found() {
+    let plan = plan(
+        vec![cell(factors(1500)), cell(factors(9000))],
+        3,
+        Vec::new(),
+    );
+    let mut trials = trials_of(&factors(1500), "throughput", &[900.0, 900.01, 899.99]);
+    let above = [901.0, 901.01, 900.99];
+    trials.extend(trials_of(&factors(9000), "throughput", &above));
+    let comparison = &compare(&plan, &trials)[1];
+    assert!(comparison.change.unwrap().p.unwrap() < 1e-6);
+    assert_eq!(comparison.difference, Some(Difference::NotFound));
+}
+
+#[test]
+fn the_cpu_of_one_end_is_judged_over_its_attribution_interval() {
+    let claims = published("cpu_sender", &[], &[(9000, -17.19)]);
+    let plan = plan(
+        vec![cell(factors(1500)), cell(factors(9000))],
+        3,
+        vec![claims],
+    );
+    let run = |mtu, alone: [f64; 3], softirq: f64| {
+        (1..).zip(alone).map(move |(repeat, alone)| {
+            let figures = [("cpu_sender", alone), ("cpu_sender_high", alone + softirq)];
+            trial(factors(mtu), repeat, &figures)
+        })
+    };
+    let trials: Vec<Trial> = run(1500, [1.0, 1.01, 0.99], 1.0)
+        .chain(run(9000, [0.83, 0.84, 0.82], 0.2))
+        .collect();
+    let comparisons = compare(&plan, &trials);
+    let sender = &comparisons[1];
+    assert_eq!(sender.metric.name, "cpu_sender");
+    let [low, high] = sender.attribution.unwrap();
+    assert!((low - 0.83).abs() < 1e-9 && (high - 1.03).abs() < 1e-9);
+    let judgement = sender.judgement.as_ref().unwrap();
+    assert_eq!(judgement.verdict, Verdict::BelowResolution);
+    assert!(judgement.reason.contains("attribution decides"));
+    // The tick: 10 ms over the gigabyte that the setting meters.
+    assert!((sender.resolution.unwrap() - 0.01).abs() < 1e-12);
+}
+
+/// Twenty kinds of cell, each with a baseline and two more: 40 comparisons.
+fn forty(change: f64, normal: &mut Normal) -> (Plan, Vec<Trial>) {
+    let (mut cells, mut trials) = (Vec::new(), Vec::new());
+    for kind in 0..20 {
+        for (mtu, mean) in [(1500, 900.0), (4000, 900.0), (9000, 900.0 * change)] {
+            let factors = full_factors(&kind.to_string(), "off", mtu);
+            let values = normal.sample(20, mean, 0.005 * mean);
+            trials.extend(trials_of(&factors, "throughput", &values));
+            cells.push(cell(factors));
+        }
+    }
+    (plan(cells, 20, Vec::new()), trials)
+}
+
+fn found(comparisons: &[Comparison]) -> usize {
+    let is_found = |c: &&Comparison| c.difference == Some(Difference::Found);
+    comparisons.iter().filter(is_found).count()
+}
+
+#[test]
+fn forty_comparisons_of_the_same_find_a_difference_in_one_run_of_twenty_at_most() {
+    let mut normal = Normal::new(11);
+    let runs = 200;
+    let with_finding = (0..runs)
+        .filter(|_| {
+            let (plan, trials) = forty(1.0, &mut normal);
+            let comparisons = compare(&plan, &trials);
+            assert_eq!(comparisons.len(), 60);
+            found(&comparisons) > 0
+        })
+        .count();
+    assert!(with_finding * 20 <= runs, "{with_finding} of {runs}");
+}
+
+#[test]
+fn a_planted_gain_of_three_per_cent_is_found() {
+    let mut normal = Normal::new(12);
+    let (mut hits, mut planted) = (0, 0);
+    for _ in 0..20 {
+        let (plan, trials) = forty(1.03, &mut normal);
+        let large: Vec<Comparison> = compare(&plan, &trials)
+            .into_iter()
+            .filter(|comparison| comparison.factors.level("mtu") == Some(&Level::Integer(9000)))
+            .collect();
+        planted += large.len();
+        hits += found(&large);
+    }
+    assert_eq!(planted, 400);
+    assert!(hits * 100 > planted * 99, "{hits} of {planted}");
+}

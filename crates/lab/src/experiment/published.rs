@@ -1,0 +1,223 @@
+//! The figures of a study that an experiment is held against.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::aliases::Aliases;
+use super::quantity::{float, line, positive};
+use super::reader::{Reader, refusal};
+use super::sweep::{Factor, entries, factor_name, level, levels};
+use super::tree::{KeyPath, Node, Origin, Table, Value};
+use crate::plan::{Compare, Factors, Level, Published};
+
+/// Published figures and the comparison that they belong to.
+pub(super) struct Row {
+    pub(super) figures: Published,
+    pub(super) compare: Compare,
+}
+
+impl Row {
+    /// What of the row can be held against a run that compares `compare`:
+    /// figures along another factor cannot, changes against another baseline
+    /// neither.
+    pub(super) fn against(&self, compare: &Compare) -> Option<Published> {
+        let mut figures = self.figures.clone();
+        if self.compare.baseline != compare.baseline {
+            figures.changes.clear();
+        }
+        let empty = figures.values.is_empty() && figures.changes.is_empty();
+        (self.compare.factor == compare.factor && !empty).then_some(figures)
+    }
+}
+
+/// Writes the file's own comparison into each row that names none, so that
+/// no later `--set` makes the figures belong to another one.
+pub(super) fn remember_comparison(tree: &mut Table) {
+    let sweep = tree.table("sweep").map(entries).unwrap_or_default();
+    let compare = tree.table("compare");
+    let chosen = compare.and_then(|compare| compare.get("factor"));
+    let name = match chosen.map(|node| &node.value) {
+        Some(Value::Text(name)) => Some(name.clone()),
+        _ => sweep.first().map(|entry| entry.name.clone()),
+    };
+    let Some(name) = name else { return };
+    let baseline = compare
+        .and_then(|compare| compare.get("baseline"))
+        .or_else(|| {
+            let entry = sweep.iter().find(|entry| entry.name == name)?;
+            levels(entry.node).first()
+        })
+        .cloned();
+    let Some(Node {
+        value: Value::List(rows),
+        ..
+    }) = tree.get_mut("published")
+    else {
+        return;
+    };
+    for row in rows {
+        let Value::Table(row) = &mut row.value else {
+            continue;
+        };
+        let factor = Node {
+            value: Value::Text(name.clone()),
+            origin: Origin::Default,
+        };
+        if row.get("compare").is_none() {
+            for (key, node) in [("factor", Some(factor)), ("baseline", baseline.clone())] {
+                if let Some(node) = node {
+                    let path = ["compare".to_owned(), key.to_owned()];
+                    row.put(&path, node).unwrap_or_default();
+                }
+            }
+        }
+    }
+}
+
+/// The rows of `[[published]]`; `compare` is what the run compares.
+pub(super) fn rows(
+    reader: &mut Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+    compare: &Compare,
+) -> Result<Vec<Row>> {
+    let Some(node) = reader.find("published")? else {
+        return Ok(Vec::new());
+    };
+    let not_tables = |node: &Node| {
+        let why = "write [[published]] above each row of figures";
+        refusal(&node.origin, "published", &node.value, why)
+    };
+    let Value::List(rows) = &node.value else {
+        return Err(not_tables(node));
+    };
+    let name_of = |path: &KeyPath| {
+        let swept = factors.iter().find(|factor| factor.path == *path);
+        swept.map_or_else(|| aliases.name_of(path), |factor| factor.name.clone())
+    };
+    rows.iter()
+        .map(|node| match &node.value {
+            Value::Table(table) => {
+                let reader = Reader::new(table, "published", node.origin.clone());
+                row(reader, factors, aliases, compare, &name_of)
+            }
+            _ => Err(not_tables(node)),
+        })
+        .collect()
+}
+
+fn row(
+    mut reader: Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+    compare: &Compare,
+    name_of: &dyn Fn(&KeyPath) -> String,
+) -> Result<Row> {
+    let metric = reader.required("metric", "metric = \"throughput\"", line)?;
+    let unit = reader.optional("unit", line)?;
+    let source = reader.required("source", "source = \"[Key Table 4]\"", line)?;
+    let resolution_percent = reader.optional("resolution_percent", positive)?;
+
+    let factor = reader.optional("compare.factor", factor_name)?;
+    let baseline = reader.optional("compare.baseline", |value| {
+        Ok((level(value)?, value.clone()))
+    })?;
+    let factor = match factor {
+        None => compare.factor.clone(),
+        Some(found) => {
+            let path = aliases.resolve_factor(&found.value);
+            name_of(&path.map_err(|why| found.refuse(why))?)
+        }
+    };
+    let along = factors.iter().find(|other| other.name == factor);
+    let level_called = |text: &str| match along.or_else(|| factors.first()) {
+        Some(factor) => factor.level_called(text),
+        None => Level::Text(text.into()),
+    };
+    let values = figures(&mut reader, "values", &level_called)?;
+    let changes = figures(&mut reader, "changes", &level_called)?;
+    if values.is_empty() && changes.is_empty() {
+        return Err(reader.missing("values", "values = { \"1500\" = 750.94 }"));
+    }
+    if !values.is_empty() && unit.is_none() {
+        return Err(reader.missing("unit", "unit = \"Mbit/s\""));
+    }
+    let row = Row {
+        figures: Published {
+            metric: metric.value,
+            unit: unit.map(|found| found.value).unwrap_or_default(),
+            factors: belongs_to(&mut reader, aliases, name_of)?,
+            values,
+            changes,
+            resolution_percent: resolution_percent.map(|found| found.value),
+            source: source.value,
+        },
+        compare: Compare {
+            baseline: baseline.map_or_else(
+                || compare.baseline.clone(),
+                |found| level_called(&found.value.to_string()),
+            ),
+            factor,
+        },
+    };
+    reader.finish(&BTreeSet::new())?;
+    Ok(row)
+}
+
+/// The factors of a row, by name.
+fn belongs_to(
+    reader: &mut Reader<'_>,
+    aliases: &Aliases,
+    name_of: &dyn Fn(&KeyPath) -> String,
+) -> Result<Factors> {
+    let Some((table, _)) = reader.table("factors")? else {
+        return Ok(Factors::default());
+    };
+    let mut factors = table
+        .iter()
+        .map(|(name, Node { value, origin })| {
+            let place = format!("published.factors.{}", KeyPath(vec![name.into()]));
+            let refuse = |why: String| refusal(origin, &place, value, why);
+            let path = aliases.resolve_factor(name).map_err(refuse)?;
+            Ok((name_of(&path), level(value).map_err(refuse)?))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    factors.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(Factors(factors))
+}
+
+/// Figures by level, in the order of the levels.
+fn figures(
+    reader: &mut Reader<'_>,
+    key: &str,
+    level_called: &dyn Fn(&str) -> Level,
+) -> Result<Vec<(Level, f64)>> {
+    let Some((table, _)) = reader.table(key)? else {
+        return Ok(Vec::new());
+    };
+    let mut figures = table
+        .iter()
+        .map(|(text, Node { value, origin })| {
+            let place = format!("published.{key}.{}", KeyPath(vec![text.into()]));
+            let figure = float(value)
+                .ok_or_else(|| refusal(origin, &place, value, "write the printed number"))?;
+            Ok((level_called(text), figure))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    figures.sort_by(|(a, _), (b, _)| order(a, b));
+    Ok(figures)
+}
+
+/// Numbers by size, then words by letter.
+fn order(a: &Level, b: &Level) -> Ordering {
+    #[expect(clippy::cast_precision_loss, reason = "only an order")]
+    let key = |level: &Level| match level {
+        Level::Integer(number) => (*number as f64, String::new()),
+        Level::Float(number) => (*number, String::new()),
+        Level::Text(text) => (f64::INFINITY, text.clone()),
+    };
+    let ((a, a_text), (b, b_text)) = (key(a), key(b));
+    a.total_cmp(&b).then_with(|| a_text.cmp(&b_text))
+}

@@ -1,0 +1,180 @@
+//! What a value may mean: sizes, rates, spans, words, numbers.
+
+use units::{Bytes, Rate, Span};
+
+use super::reader::Meaning;
+use super::tree::Value;
+
+/// A size in octets: `5MB`, `64KiB`, `1428`.
+pub(super) fn size(value: &Value) -> Meaning<Bytes> {
+    let size: Bytes = written(value, "\"5MB\", \"64KiB\" or 1428")?
+        .parse()
+        .map_err(|error: units::BadText| error.to_string())?;
+    Ok((size, Value::Text(size.to_string())))
+}
+
+/// A size, or the `word` that leaves it to someone else.
+pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Meaning<Option<Bytes>> {
+    move |value| either(value, word, size)
+}
+
+/// A rate, or `none`: as fast as the machine.
+pub(super) fn rate_or_none(value: &Value) -> Meaning<Option<Rate>> {
+    either(value, "none", |value| {
+        let rate: Rate = written(value, "\"1gbit\" or \"100mbit\"")?
+            .parse()
+            .map_err(|error: units::BadText| error.to_string())?;
+        Ok((rate, Value::Text(rate.to_string())))
+    })
+}
+
+/// A span of time: `30s`, `10ms`.
+pub(super) fn span(value: &Value) -> Meaning<Span> {
+    let span: Span = written(value, "\"30s\" or \"10ms\"")?
+        .parse()
+        .map_err(|error: units::BadText| error.to_string())?;
+    match span == Span::from_picos(0) {
+        true => Ok((span, "0s".into())),
+        false => Ok((span, Value::Text(span.to_string()))),
+    }
+}
+
+/// A share of packets: `0.1%`, or 0. The meaning is whether it is above 0.
+pub(super) fn loss(value: &Value) -> Meaning<bool> {
+    const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";
+    let percent = match value {
+        Value::Integer(0) => 0.0,
+        Value::Float(number) if *number == 0.0 => 0.0,
+        Value::Text(text) => text
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse().ok())
+            .ok_or(EXAMPLE)?,
+        _ => return Err(EXAMPLE.into()),
+    };
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok((percent > 0.0, Value::Text(format!("{percent}%")))),
+        false => Err(EXAMPLE.into()),
+    }
+}
+
+/// One of `words`.
+pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Value) -> Meaning<T> {
+    move |value| {
+        let found = words
+            .iter()
+            .find(|(name, _)| matches!(value, Value::Text(text) if text == name));
+        match found {
+            Some((name, meaning)) => Ok((*meaning, (*name).into())),
+            None => Err(format!(
+                "write {}",
+                choices(words.iter().map(|(name, _)| *name))
+            )),
+        }
+    }
+}
+
+/// `on` or `off`; TOML's booleans too.
+pub(super) fn switch(value: &Value) -> Meaning<bool> {
+    match value {
+        Value::Boolean(truth) => Ok((*truth, on_off(*truth).into())),
+        value => word(&[("on", true), ("off", false)])(value),
+    }
+}
+
+/// How a switch is written.
+pub(super) fn on_off(truth: bool) -> &'static str {
+    if truth { "on" } else { "off" }
+}
+
+/// A whole number within bounds.
+pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Meaning<i64> {
+    move |value| match value {
+        Value::Integer(number) if (least..=most).contains(number) => {
+            Ok((*number, (*number).into()))
+        }
+        _ => Err(format!("write a number from {least} to {most}")),
+    }
+}
+
+/// A number above zero, with or without a fraction.
+pub(super) fn positive(value: &Value) -> Meaning<f64> {
+    match float(value) {
+        Some(number) if number > 0.0 => Ok((number, Value::Float(number))),
+        _ => Err("write a number above 0".into()),
+    }
+}
+
+/// A finite number, with or without a fraction.
+#[expect(clippy::cast_precision_loss, reason = "figures have few digits")]
+pub(super) fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number).filter(|number| number.is_finite()),
+        _ => None,
+    }
+}
+
+/// Text on one line that is not empty.
+pub(super) fn line(value: &Value) -> Meaning<String> {
+    match value {
+        Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
+            Ok((text.clone(), value.clone()))
+        }
+        _ => Err("write one line of text in quotes".into()),
+    }
+}
+
+/// A name that can be part of a folder's or a kernel module's name.
+pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Meaning<String> {
+    move |value| match value {
+        Value::Text(text)
+            if (1..=longest).contains(&text.len())
+                && text.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+                && text.chars().all(|letter| {
+                    letter.is_ascii_alphanumeric() || letter == '-' || letter == '_'
+                }) =>
+        {
+            Ok((text.clone(), value.clone()))
+        }
+        _ => Err(format!(
+            "write 1 to {longest} letters, digits, \"-\" and \"_\", a letter or digit first"
+        )),
+    }
+}
+
+/// `"a", "b" or "c"`.
+pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<_> = words
+        .into_iter()
+        .map(|word| format!("\"{word}\""))
+        .collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "nothing".into(),
+    }
+}
+
+fn either<T>(
+    value: &Value,
+    word: &str,
+    meaning: impl Fn(&Value) -> Meaning<T>,
+) -> Meaning<Option<T>> {
+    match value {
+        Value::Text(text) if text == word => Ok((None, word.into())),
+        value => match meaning(value) {
+            Ok((meaning, canonical)) => Ok((Some(meaning), canonical)),
+            Err(why) => Err(format!("{why}, or {word}")),
+        },
+    }
+}
+
+/// The text of a quantity, whose unit may be missing.
+fn written(value: &Value, example: &str) -> Result<String, String> {
+    match value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::Integer(number) if *number >= 0 => Ok(number.to_string()),
+        Value::Integer(_) => Err(format!("less than nothing; write for instance {example}")),
+        _ => Err(format!("write for instance {example}")),
+    }
+}

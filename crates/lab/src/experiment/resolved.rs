@@ -1,0 +1,180 @@
+//! Writes an experiment out with nothing left to default, and its hash.
+
+use units::Seed;
+
+use super::FORMAT;
+use super::aliases::Aliases;
+use super::published::Row;
+use super::sweep::Factor;
+use super::tree::{KeyPath, Value, quoted};
+use crate::plan::{Compare, Factors, Level, World};
+
+/// An experiment after `--set`, read and found good.
+pub(super) struct Resolved<'a> {
+    /// The keys of the file's head and of `[trials]` and `[compare]`.
+    pub(super) head: &'a [(String, Value)],
+    /// The keys of the first cell.
+    pub(super) cell: &'a [(String, Value)],
+    pub(super) aliases: &'a Aliases,
+    pub(super) factors: &'a [Factor],
+    pub(super) compare: &'a Compare,
+    pub(super) rows: &'a [Row],
+}
+
+/// The text, and the part of it that is hashed: all but the comments.
+#[derive(Default)]
+struct Writer {
+    text: String,
+    hashed: String,
+}
+
+impl Resolved<'_> {
+    /// The experiment as TOML, and eight hexadecimal digits that change with
+    /// everything in it, with the world and with the format's version. Keys
+    /// are written in the order of the format, so their order in the file
+    /// does not matter; that of the factors does, for it numbers the cells.
+    pub(super) fn write(&self, world: World) -> (String, String) {
+        let mut writer = Writer::default();
+        writer.comment("Resolved by jumbolab: --set applied, defaults written out.");
+        for key in ["format", "name", "title", "source"] {
+            self.head_key(&mut writer, key, key);
+        }
+        writer.table("aliases");
+        for (alias, path) in self.aliases.declared() {
+            writer.pair(alias, &quoted(&path.to_string()));
+        }
+        self.cell_keys(&mut writer);
+        writer.table("sweep");
+        for factor in self.factors {
+            let levels = factor.levels.iter().map(|(_, node)| match node.value {
+                Value::Boolean(truth) => quoted(super::quantity::on_off(truth)),
+                ref value => value.to_string(),
+            });
+            let levels: Vec<_> = levels.collect();
+            let list = format!("[{}]", levels.join(", "));
+            writer.pair(&KeyPath(vec![factor.name.clone()]).to_string(), &list);
+        }
+        writer.table("trials");
+        for key in ["repeat", "seed", "order"] {
+            self.head_key(&mut writer, &format!("trials.{key}"), key);
+        }
+        writer.table("compare");
+        writer.pair("factor", &quoted(&self.compare.factor));
+        writer.pair("baseline", &level(&self.compare.baseline));
+        for row in self.rows {
+            writer.row(row);
+        }
+        let Writer { text, hashed } = writer;
+        let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
+        let seed = Seed::new(FORMAT.unsigned_abs()).derive(&stream);
+        (text, format!("{:08x}", seed.get() >> 32))
+    }
+
+    fn head_key(&self, writer: &mut Writer, path: &str, key: &str) {
+        if let Some((_, value)) = self.head.iter().find(|(other, _)| other == path) {
+            writer.pair(key, &value.to_string());
+        }
+    }
+
+    /// The tables of a cell. A swept key stands under `[sweep]` alone.
+    fn cell_keys(&self, writer: &mut Writer) {
+        let mut tables: Vec<&str> = Vec::new();
+        for (path, _) in self.cell {
+            let (table, _) = path.rsplit_once('.').unwrap_or(("", path));
+            if !tables.contains(&table) {
+                tables.push(table);
+            }
+        }
+        for table in tables {
+            writer.table(table);
+            for (path, value) in self.cell {
+                let (other, key) = path.rsplit_once('.').unwrap_or(("", path));
+                let factor = self
+                    .factors
+                    .iter()
+                    .find(|factor| factor.path.to_string() == *path);
+                match factor {
+                    _ if other != table => {}
+                    Some(factor) => {
+                        writer.comment(&format!("{key}: see {} in [sweep]", factor.name))
+                    }
+                    None => writer.pair(key, &value.to_string()),
+                }
+            }
+        }
+    }
+}
+
+impl Writer {
+    fn line(&mut self, line: &str) {
+        for text in [&mut self.text, &mut self.hashed] {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+
+    fn comment(&mut self, comment: &str) {
+        self.text.push_str(&format!("# {comment}\n"));
+    }
+
+    fn table(&mut self, name: &str) {
+        self.line("");
+        self.line(&format!("[{name}]"));
+    }
+
+    fn pair(&mut self, key: &str, value: &str) {
+        self.line(&format!("{key} = {value}"));
+    }
+
+    fn row(&mut self, Row { figures, compare }: &Row) {
+        self.line("");
+        self.line("[[published]]");
+        self.pair("metric", &quoted(&figures.metric));
+        if !figures.unit.is_empty() {
+            self.pair("unit", &quoted(&figures.unit));
+        }
+        let Factors(factors) = &figures.factors;
+        self.inline(
+            "factors",
+            factors.iter().map(|(name, at)| (name.clone(), level(at))),
+        );
+        for (key, figures) in [("values", &figures.values), ("changes", &figures.changes)] {
+            let figures = figures.iter();
+            self.inline(
+                key,
+                figures.map(|(at, figure)| (at.to_string(), number(*figure))),
+            );
+        }
+        if let Some(percent) = figures.resolution_percent {
+            self.pair("resolution_percent", &number(percent));
+        }
+        self.pair("source", &quoted(&figures.source));
+        let compare = [
+            ("factor".to_owned(), quoted(&compare.factor)),
+            ("baseline".to_owned(), level(&compare.baseline)),
+        ];
+        self.inline("compare", compare.into_iter());
+    }
+
+    /// A table on one line, left out where it is empty.
+    fn inline(&mut self, key: &str, pairs: impl Iterator<Item = (String, String)>) {
+        let pairs: Vec<_> = pairs
+            .map(|(key, value)| format!("{} = {value}", quoted(&key)))
+            .collect();
+        if !pairs.is_empty() {
+            self.pair(key, &format!("{{ {} }}", pairs.join(", ")));
+        }
+    }
+}
+
+fn number(number: f64) -> String {
+    Value::Float(number).to_string()
+}
+
+fn level(level: &Level) -> String {
+    match level {
+        Level::Integer(number) => number.to_string(),
+        Level::Float(float) => number(*float),
+        Level::Text(text) => quoted(text),
+    }
+}

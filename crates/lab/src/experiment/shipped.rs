@@ -1,0 +1,52 @@
+//! The experiments that are part of the program.
+
+use super::Experiment;
+use super::tree::Value;
+
+/// A commented experiment to start from.
+pub const TEMPLATE: &str = include_str!("../../../../experiments/template.toml");
+
+/// Names and texts, in the order of `jumbolab list`.
+const SHIPPED: &[(&str, &str)] = &[(
+    "os-comparison",
+    include_str!("../../../../experiments/os-comparison.toml"),
+)];
+
+/// An experiment that is part of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// What `run` takes.
+    pub name: &'static str,
+    /// What it asks, one line.
+    pub title: String,
+}
+
+/// The experiments that are part of the program.
+pub fn shipped() -> impl Iterator<Item = Shipped> {
+    SHIPPED.iter().map(|&(name, text)| {
+        let experiment = Experiment::parse(text, name).ok();
+        let title = experiment.and_then(|experiment| {
+            let title = &experiment.tree.get("title")?.value;
+            match title {
+                Value::Text(title) => Some(title.clone()),
+                _ => None,
+            }
+        });
+        Shipped {
+            name,
+            title: title.unwrap_or_default(),
+        }
+    })
+}
+
+/// The shipped experiment of this name.
+pub(super) fn text(name: &str) -> Option<(&'static str, &'static str)> {
+    SHIPPED.iter().find(|(other, _)| *other == name).copied()
+}
+
+impl Shipped {
+    /// The entry as one JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::json!({ "name": self.name, "title": self.title }).to_string()
+    }
+}

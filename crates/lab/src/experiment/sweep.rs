@@ -1,0 +1,283 @@
+//! Factors, their levels, and the cells that their levels make.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::aliases::Aliases;
+use super::cell::{self, Resolved};
+use super::quantity::on_off;
+use super::reader::{Found, Meaning, Reader, refusal};
+use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use crate::plan::{Cell, Compare, Factors, Level, World};
+
+/// The most cells that one experiment may have.
+const MOST_CELLS: usize = 10_000;
+
+/// An entry of `[sweep]`, not yet understood.
+pub(super) struct Entry<'a> {
+    /// Where it stands below `[sweep]`.
+    pub(super) place: KeyPath,
+    /// The alias or dotted key it is written by.
+    pub(super) name: String,
+    pub(super) node: &'a Node,
+}
+
+/// A key that is swept.
+#[derive(Debug)]
+pub(super) struct Factor {
+    pub(super) name: String,
+    pub(super) path: KeyPath,
+    pub(super) levels: Vec<(Level, Node)>,
+    /// Where its levels come from.
+    pub(super) origin: Origin,
+}
+
+/// The entries of `[sweep]`: `mtu`, `"network.mtu"` and `network.mtu` alike.
+pub(super) fn entries(sweep: &Table) -> Vec<Entry<'_>> {
+    let mut found = Vec::new();
+    walk(sweep, &KeyPath(Vec::new()), &mut found);
+    found
+}
+
+fn walk<'a>(table: &'a Table, above: &KeyPath, found: &mut Vec<Entry<'a>>) {
+    for (key, node) in table.iter() {
+        let place = above.then(key);
+        match &node.value {
+            Value::Table(inner) => walk(inner, &place, found),
+            _ => found.push(Entry {
+                name: match place.0.as_slice() {
+                    [name] => name.clone(),
+                    _ => place.to_string(),
+                },
+                place,
+                node,
+            }),
+        }
+    }
+}
+
+/// The levels in a node: a list, or one value alone.
+pub(super) fn levels(node: &Node) -> &[Node] {
+    match &node.value {
+        Value::List(nodes) => nodes,
+        _ => std::slice::from_ref(node),
+    }
+}
+
+/// The factors of an experiment, in the order of `[sweep]`.
+pub(super) fn factors(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<Factor>> {
+    let missing = "[sweep] mtu = [1500, 9000]";
+    let Some((sweep, origin)) = reader.table("sweep")? else {
+        return Err(reader.missing("sweep", missing));
+    };
+    let mut factors: Vec<Factor> = Vec::new();
+    for Entry { place, name, node } in entries(sweep) {
+        let place = format!("sweep.{place}");
+        let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
+        let path = aliases.resolve_factor(&name).map_err(refuse)?;
+        if factors.iter().any(|factor| factor.path == path) {
+            return Err(refuse(format!("`{path}` is swept twice")));
+        }
+        if levels(node).is_empty() {
+            return Err(refuse(
+                "a sweep over nothing; write at least one level".into(),
+            ));
+        }
+        factors.push(Factor {
+            name: match KeyPath::parse(&name) {
+                Some(written) if written == path => aliases.name_of(&path),
+                _ => name,
+            },
+            path,
+            levels: levels(node)
+                .iter()
+                .map(|node| Ok((level(&node.value).map_err(refuse)?, node.clone())))
+                .collect::<Result<_>>()?,
+            origin: levels(node)
+                .first()
+                .map_or_else(|| node.origin.clone(), |level| level.origin.clone()),
+        });
+    }
+    match factors.is_empty() {
+        true => Err(fault(
+            origin,
+            format!("sweep: a sweep over nothing; write for instance {missing}"),
+        )),
+        false => Ok(factors),
+    }
+}
+
+/// A value as a level; `Err` says what a level is.
+pub(super) fn level(value: &Value) -> Result<Level, String> {
+    match value {
+        Value::Integer(number) => Ok(Level::Integer(*number)),
+        Value::Float(number) if number.is_finite() => Ok(Level::Float(*number)),
+        Value::Text(text) => Ok(Level::Text(text.clone())),
+        Value::Boolean(truth) => Ok(Level::Text(on_off(*truth).into())),
+        _ => Err("a level is a number, a word or a quantity".into()),
+    }
+}
+
+impl Factor {
+    /// The level written as `text`, whether it is swept or not.
+    pub(super) fn level_called(&self, text: &str) -> Level {
+        let swept = self.levels.iter().map(|(level, _)| level);
+        swept
+            .into_iter()
+            .find(|level| level.to_string() == text)
+            .cloned()
+            .or_else(|| text.parse().ok().map(Level::Integer))
+            .or_else(|| {
+                let number: f64 = text.parse().ok()?;
+                number.is_finite().then_some(Level::Float(number))
+            })
+            .unwrap_or_else(|| Level::Text(text.into()))
+    }
+
+    fn is_set(&self) -> bool {
+        matches!(self.origin, Origin::Set(_))
+    }
+}
+
+/// What is compared. By default that is the first factor against its first
+/// level. A baseline in the file does not bind an argument of `--set` that
+/// takes other levels or another factor: then, too, it is the first level.
+pub(super) fn compare(
+    reader: &mut Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Compare> {
+    let chosen = reader.optional("compare.factor", factor_name)?;
+    let baseline = reader.optional("compare.baseline", |value| {
+        Ok((level(value)?, value.clone()))
+    })?;
+    let factor = match &chosen {
+        None => factors.first(),
+        Some(name) => {
+            let path = aliases.resolve_factor(&name.value).ok();
+            factors
+                .iter()
+                .find(|factor| Some(&factor.path) == path.as_ref())
+        }
+    };
+    let Some((factor, (first, _))) =
+        factor.and_then(|factor| Some((factor, factor.levels.first()?)))
+    else {
+        let names: Vec<_> = factors.iter().map(|factor| factor.name.as_str()).collect();
+        let why = format!("compare a factor of [sweep]: {}", names.join(", "));
+        return Err(chosen.map_or_else(
+            || reader.missing("compare.factor", "factor = \"mtu\""),
+            |name| name.refuse(why),
+        ));
+    };
+    let overruled = factor.is_set()
+        || matches!(
+            &chosen,
+            Some(Found {
+                origin: Origin::Set(_),
+                ..
+            })
+        );
+    let baseline = match baseline {
+        None => first.clone(),
+        Some(found) => {
+            let wanted = found.value.to_string();
+            let mut levels = factor.levels.iter().map(|(level, _)| level);
+            match levels.find(|level| level.to_string() == wanted) {
+                Some(level) => level.clone(),
+                None if overruled && matches!(found.origin, Origin::File { .. }) => first.clone(),
+                None => {
+                    let levels: Vec<_> = factor
+                        .levels
+                        .iter()
+                        .map(|(level, _)| level.to_string())
+                        .collect();
+                    return Err(found.refuse(format!(
+                        "write a level of {}: {}",
+                        factor.name,
+                        levels.join(", ")
+                    )));
+                }
+            }
+        }
+    };
+    Ok(Compare {
+        factor: factor.name.clone(),
+        baseline,
+    })
+}
+
+/// A factor's name as text.
+pub(super) fn factor_name(value: &Value) -> Meaning<String> {
+    match value {
+        Value::Text(text) => Ok((text.clone(), value.clone())),
+        _ => Err("write the name of a factor, for instance \"mtu\"".into()),
+    }
+}
+
+/// The cells, the first factor slowest, and the first of them as it was read.
+pub(super) fn cells(
+    tree: &Table,
+    place: &Origin,
+    factors: &[Factor],
+    world: World,
+) -> Result<(Vec<Cell>, Resolved)> {
+    let count = factors
+        .iter()
+        .try_fold(1_usize, |count, factor| {
+            count.checked_mul(factor.levels.len())
+        })
+        .filter(|count| *count <= MOST_CELLS);
+    let Some(count) = count else {
+        let origin = factors.first().map_or(place, |factor| &factor.origin);
+        return Err(fault(
+            origin,
+            format!("sweep makes more cells than {MOST_CELLS}; list fewer levels"),
+        ));
+    };
+    for factor in factors {
+        if let Some(Node { value, origin }) = tree.at(&factor.path.0)
+            && matches!(value, Value::Table(_) | Value::List(_))
+        {
+            let why = format!(
+                "this key is swept; its levels go under [sweep] as {}",
+                factor.name
+            );
+            return Err(refusal(origin, &factor.path.to_string(), value, why));
+        }
+    }
+    let mut cells = Vec::new();
+    let mut copies: BTreeMap<String, i64> = BTreeMap::new();
+    let mut sample = None;
+    for number in 0..count {
+        let mut tree = tree.clone();
+        let mut names = Vec::new();
+        let mut below = count;
+        for factor in factors {
+            below /= factor.levels.len();
+            let (level, node) = &factor.levels[number / below % factor.levels.len()];
+            tree.put(&factor.path.0, node.clone()).map_err(|key| {
+                fault(
+                    &node.origin,
+                    format!("{}: `{key}` is no table", factor.path),
+                )
+            })?;
+            names.push((factor.name.clone(), level.clone()));
+        }
+        let read = cell::read(&tree, place, world)?;
+        let copy = copies.entry(format!("{names:?}")).or_default();
+        *copy += 1;
+        if *copy > 1 {
+            names.push(("copy".into(), Level::Integer(*copy)));
+        }
+        cells.push(Cell {
+            factors: Factors(names),
+            setting: read.setting.clone(),
+        });
+        sample.get_or_insert(read);
+    }
+    sample
+        .map(|sample| (cells, sample))
+        .ok_or_else(|| fault(place, "sweep: a sweep over nothing"))
+}

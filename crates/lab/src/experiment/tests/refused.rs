@@ -1,0 +1,328 @@
+//! Whatever is wrong is refused in one line: place, key, value, remedy.
+
+use super::*;
+
+#[test]
+fn bad_keys_and_values_are_refused_in_one_line() {
+    for (sets, line) in [
+        (
+            "mtu=0",
+            "--set mtu=0: network.mtu = 0: the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "mtu=1279",
+            "--set mtu=1279: network.mtu = 1279: the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "mtu=1500,70000",
+            "--set mtu=1500,70000: network.mtu = 70000: the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "mtu=-1",
+            "--set mtu=-1: network.mtu = -1: the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "mtu=\"1500\"",
+            "--set mtu=\"1500\": network.mtu = \"1500\": the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "mtu=",
+            "--set mtu=: network.mtu = \"\": the MTU of IPv6 is a number from 1280 to 65535",
+        ),
+        (
+            "rate=1gb",
+            "--set rate=1gb: network.rate = \"1gb\": that unit is not known here; write for instance 1gbit or 100mbit, or none",
+        ),
+        (
+            "rate=1000",
+            "--set rate=1000: network.rate = 1000: the unit is missing; write for instance 1gbit or 100mbit, or none",
+        ),
+        (
+            "traffic.size=5Mb",
+            "--set traffic.size=5Mb: traffic.size = \"5Mb\": that unit is not known here; write for instance 5MB, 64KiB or 1428",
+        ),
+        (
+            "traffic.timeout=0s",
+            "--set traffic.timeout=0s: traffic.timeout = \"0s\": no transfer ends in no time; write for instance \"30s\"",
+        ),
+        (
+            "repeat=0",
+            "--set repeat=0: trials.repeat = 0: write a number from 1 to 100000",
+        ),
+        (
+            "seeds=1,2",
+            "--set seeds=1,2: trials.repeat = [1, 2]: `trials.repeat` is one for the whole run, no factor",
+        ),
+        (
+            "mtu=[]",
+            "--set mtu=[]: sweep.mtu = []: a sweep over nothing; write at least one level",
+        ),
+        (
+            "network.loss=0.1%",
+            "--set network.loss=0.1%: network.loss = \"0.1%\": `loss` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+        ),
+        (
+            "network.loss=0.1",
+            "--set network.loss=0.1: network.loss = 0.1: write a share of packets in per cent, for instance \"0.1%\"",
+        ),
+        (
+            "network.delay=10ms",
+            "--set network.delay=10ms: network.delay = \"10ms\": `delay` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+        ),
+        (
+            "network.link=emulated",
+            "--set network.link=emulated: network.link = \"emulated\": emulated links are not built yet (docs/roadmap.md); write \"kernel\"",
+        ),
+        (
+            "network.shape=ring",
+            "--set network.shape=ring: network.shape = \"ring\": write \"pair\", \"routed\" or \"switched\"",
+        ),
+        (
+            "network.addresses=router",
+            "--set network.addresses=router: network.addresses = \"router\": Router Advertisements are IPv6's and need shape = \"routed\"; write \"auto\" or \"static\"",
+        ),
+        (
+            "network.buffer=3kB",
+            "--set network.buffer=3kB: network.buffer = \"3kB\": two frames of MTU 1500 with framing are 3076 octets: write from 3076 to 4294967295",
+        ),
+        (
+            "network.burst=1537",
+            "--set network.burst=1537: network.burst = 1537: a frame of MTU 1500 with framing are 1538 octets: write from 1538 to 4294967295",
+        ),
+        (
+            "message=27",
+            "--set message=27: traffic.message = 27: a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+        ),
+        (
+            "message=mtu-1480",
+            "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 octets on MTU 1500; a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+        ),
+        (
+            "mut=1500",
+            "--set mut=1500: no alias and no key is called `mut`; did you mean `mtu`?",
+        ),
+        (
+            "network.mut=1500",
+            "--set network.mut=1500: network.mut = 1500: unknown key; did you mean `network.mtu`?",
+        ),
+        (
+            "mtu",
+            "--set mtu: write key=value, for instance mtu=1500,9000",
+        ),
+        (
+            "network.mtu.x=1\n",
+            "--set network.mtu.x=1\\n: network.mtu = { x = 1 }: this key is swept; its levels go under [sweep] as mtu",
+        ),
+        (
+            "network.ip.x=4",
+            "--set network.ip.x=4: network.ip.x: `ip` is no table",
+        ),
+        (
+            "links.router-receiver.mtu=1500",
+            "--set links.router-receiver.mtu=1500: links.router-receiver: the links of shape = \"pair\" are sender-receiver",
+        ),
+        (
+            "compare.baseline=1501",
+            "--set compare.baseline=1501: compare.baseline = 1501: write a level of mtu: 1500, 9000",
+        ),
+        (
+            "compare.factor=offloads",
+            "--set compare.factor=offloads: compare.factor = \"offloads\": compare a factor of [sweep]: mtu",
+        ),
+        (
+            "host.congestion=../x",
+            "--set host.congestion=../x: host.congestion = \"../x\": write 1 to 15 letters, digits, \"-\" and \"_\", a letter or digit first",
+        ),
+        (
+            "trials.order=fixed",
+            "--set trials.order=fixed: trials.order = \"fixed\": write \"random\"; no other order is honest",
+        ),
+    ] {
+        check_refused(SMALL, &[sets], line);
+    }
+}
+
+#[test]
+fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
+    let v4 = "network.ip=4";
+    check_refused(
+        SMALL,
+        &[v4, "mtu=67"],
+        "--set mtu=67: network.mtu = 67: the MTU of IPv4 is a number from 68 to 65535",
+    );
+    check_refused(
+        SMALL,
+        &[v4, "mtu=68"],
+        "--set mtu=68: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+    );
+    let plan = plan(SMALL, &[v4, "mtu=68", "traffic.message=28"]);
+    assert_eq!(setting(&plan, 0).network.links[0].mtu.get(), 68);
+}
+
+#[test]
+fn udp_messages_fit_one_packet() {
+    let udp = "traffic.protocol=udp";
+    plan(SMALL, &[udp, "message=65527"]);
+    check_refused(
+        SMALL,
+        &[udp, "message=65528"],
+        "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 28 to 65527 octets: for instance --set traffic.message=65527",
+    );
+    check_refused(
+        SMALL,
+        &[udp, "message=65508", "network.ip=4"],
+        "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 28 to 65507 octets: for instance --set traffic.message=65507",
+    );
+}
+
+#[test]
+fn faults_in_a_file_are_named_by_line() {
+    for (lines, fault) in [
+        (
+            "mut = 1500",
+            "10: network.mut = 1500: unknown key; did you mean `network.mtu`?",
+        ),
+        (
+            "rate = \"1gbps\"",
+            "10: network.rate = \"1gbps\": that unit is not known here; write for instance 1gbit or 100mbit, or none",
+        ),
+        (
+            "\nloss = \"1%\"",
+            "11: network.loss = \"1%\": `loss` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+        ),
+        (
+            "jitter = \"1s\"",
+            "10: network.jitter = \"1s\": `jitter` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+        ),
+        (
+            "rate = [\"1gbit\"]",
+            "10: network.rate = [\"1gbit\"]: one value belongs here; levels go under [sweep]",
+        ),
+        (
+            "mtu = [1500]",
+            "10: network.mtu = [1500]: this key is swept; its levels go under [sweep] as mtu",
+        ),
+        (
+            "rate = { x = 1 }",
+            "10: network.rate = { x = 1 }: one value belongs here, not a table",
+        ),
+        (
+            "[sweeps]",
+            "10: sweeps: unknown table; did you mean `sweep`?",
+        ),
+        (
+            "[netwrk]\nmtu = 1",
+            "10: netwrk: unknown table; did you mean `network`?",
+        ),
+        (
+            "[links.left]\nmtu = 1500",
+            "10: links.left: the links of shape = \"pair\" are sender-receiver",
+        ),
+        (
+            "[traffic]\nmtu = 1500",
+            "11: traffic.mtu = 1500: unknown key; did you mean `network.mtu`?",
+        ),
+        (
+            "[trials]\nrepeat = 0",
+            "11: trials.repeat = 0: write a number from 1 to 100000",
+        ),
+        (
+            "[[published]]\nmetric = \"rtt\"",
+            "10: published.source is missing; write for instance source = \"[Key Table 4]\"",
+        ),
+        ("mtu == 3", "10: extra `=`, expected nothing"),
+    ] {
+        check_refused(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
+    }
+}
+
+#[test]
+fn what_is_no_experiment_is_refused() {
+    for (text, line) in [
+        ("", "x:1: format is missing; write for instance format = 1"),
+        ("format = 2", "x:1: format = 2: this build reads format = 1"),
+        ("\n\nformat = = 1", "x:3: extra `=`, expected nothing"),
+        ("format = 1\nformat = 1", "x:2: duplicate key"),
+        (
+            "format = 1\naliases = 3",
+            "x:2: aliases = 3: a table belongs here",
+        ),
+        (
+            "format = 1\n[aliases]\nrepeat = \"network.mtu\"",
+            "x:3: aliases.repeat = \"network.mtu\": this name is taken; choose another",
+        ),
+    ] {
+        let error = Experiment::parse(text, "x").expect_err(line);
+        assert_eq!(format!("{error:#}"), line);
+    }
+    check_refused(
+        "format = 1",
+        &[],
+        "experiments/x.toml:1: name is missing; write for instance name = \"my-experiment\"",
+    );
+    check_refused(
+        "format = 1\nname = \"x\"",
+        &[],
+        "experiments/x.toml:1: sweep is missing; write for instance [sweep] mtu = [1500, 9000]",
+    );
+    check_refused(
+        "format = 1\nname = \"x\"\n[sweep]",
+        &[],
+        "experiments/x.toml:3: sweep: a sweep over nothing; write for instance [sweep] mtu = [1500, 9000]",
+    );
+    check_refused(
+        &SMALL.replace("[1500, 9000]", "[]"),
+        &[],
+        "experiments/x.toml:11: sweep.mtu = []: a sweep over nothing; write at least one level",
+    );
+    check_refused(
+        &SMALL.replace("9000", "70000"),
+        &[],
+        "experiments/x.toml:11: network.mtu = 70000: the MTU of IPv6 is a number from 1280 to 65535",
+    );
+    check_refused(
+        &SMALL.replace("network.rate", "network.rat"),
+        &[],
+        "experiments/x.toml:5: aliases.rate = \"network.rat\": there is no such key; did you mean `network.rate`?",
+    );
+    check_refused(
+        &format!("{SMALL}\"network.mtu\" = 1500"),
+        &[],
+        "experiments/x.toml:12: sweep.\"network.mtu\" = 1500: `network.mtu` is swept twice",
+    );
+}
+
+#[test]
+fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
+    let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
+    assert_eq!(
+        refused("os-comparsion"),
+        "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: os-comparison; a file is given by its path, as ./my.toml"
+    );
+    assert_eq!(
+        refused("./nowhere.toml"),
+        "cannot read ./nowhere.toml: No such file or directory (os error 2)"
+    );
+    let world = |name: &str| format!("{:#}", name.parse::<World>().unwrap_err());
+    assert_eq!(
+        world("sim"),
+        "world `sim` is not built yet (docs/roadmap.md); `netns` is"
+    );
+    assert_eq!(
+        world("moon"),
+        "there is no world `moon`; there are: netns; model, sim and hosts are not built yet (docs/roadmap.md)"
+    );
+    assert_eq!("netns".parse::<World>().unwrap(), World::Netns);
+}
+
+#[test]
+fn a_sweep_that_would_never_end_is_refused() {
+    let many: Vec<_> = (0..101).map(|step| (1500 + step).to_string()).collect();
+    let mtus = format!("mtu={}", many.join(","));
+    let sizes = format!("traffic.size={}", many.join(","));
+    let error = planned(SMALL, &[&mtus, &sizes]).unwrap_err().to_string();
+    assert!(
+        error.ends_with("sweep makes more cells than 10000; list fewer levels"),
+        "{error}"
+    );
+}

@@ -1,0 +1,301 @@
+//! The keys of an experiment as a tree in which every value knows where it
+//! was written, so that whatever is wrong with it can be said by file and line.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::{Error, Result, anyhow};
+use toml_edit::{Item, Key};
+
+/// Where a value was written.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// In a file.
+    File { path: Arc<str>, line: usize },
+    /// In an argument of `--set`.
+    Set(Arc<str>),
+    /// Nowhere: the format gives it.
+    Default,
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) value: Value,
+    pub(super) origin: Origin,
+}
+
+/// A value as TOML has it.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Table(Table),
+    List(Vec<Node>),
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Date(String),
+}
+
+/// Keys and values, in the order in which they were written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table(Vec<(String, Node)>);
+
+/// A place in the tree: `network.mtu`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KeyPath(pub(super) Vec<String>);
+
+/// The tree of `text`; `name` stands for the file in messages.
+pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
+    let path: Arc<str> = one_line(name).into();
+    let place = |span: Option<Range<usize>>| {
+        let before = span.and_then(|span| text.as_bytes().get(..span.start));
+        let line = before.map_or(1, |before| {
+            1 + before.iter().filter(|&&octet| octet == b'\n').count()
+        });
+        Origin::File {
+            path: path.clone(),
+            line,
+        }
+    };
+    match toml_edit::Document::parse(text) {
+        Ok(document) => Ok(table(document.as_table().iter(), &place)),
+        Err(error) => Err(fault(&place(error.span()), error.message())),
+    }
+}
+
+/// One line that says where and what.
+pub(super) fn fault(place: &Origin, what: impl fmt::Display) -> Error {
+    anyhow!("{}", one_line(&format!("{place}: {what}")))
+}
+
+/// `text` with line breaks and other control characters spelled out.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| {
+            let spelled = letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+            let escaped = spelled.then(|| letter.escape_default());
+            let plain = (!spelled).then_some(letter);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+/// `text` as a TOML string on one line.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            _ if letter.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(letter))),
+            _ => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+impl Table {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.0.iter().map(|(key, node)| (key.as_str(), node))
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.iter()
+            .find_map(|(name, node)| (name == key).then_some(node))
+    }
+
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.0
+            .iter_mut()
+            .find_map(|(name, node)| (name == key).then_some(node))
+    }
+
+    /// The table called `key`, if it is there and a table.
+    pub(super) fn table(&self, key: &str) -> Option<&Self> {
+        match self.get(key)?.value {
+            Value::Table(ref table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The node at `path`, whatever it holds.
+    pub(super) fn at(&self, path: &[String]) -> Option<&Node> {
+        let (key, rest) = path.split_first()?;
+        match self.get(key)? {
+            node if rest.is_empty() => Some(node),
+            Node {
+                value: Value::Table(table),
+                ..
+            } => table.at(rest),
+            _ => None,
+        }
+    }
+
+    /// The keys for which `choose` holds.
+    pub(super) fn only(&self, choose: impl Fn(&str) -> bool) -> Self {
+        Self(
+            self.0
+                .iter()
+                .filter(|(key, _)| choose(key))
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// Writes `node` at `path`, over what was there. Tables on the way are
+    /// made; `Err` is the key on the way that holds something else.
+    pub(super) fn put(&mut self, path: &[String], node: Node) -> Result<(), String> {
+        let Some((key, rest)) = path.split_first() else {
+            return Ok(());
+        };
+        if self.get(key).is_none() {
+            let value = Value::Table(Self::default());
+            let origin = node.origin.clone();
+            self.0.push((key.clone(), Node { value, origin }));
+        }
+        match self.get_mut(key) {
+            Some(old) if rest.is_empty() => *old = node,
+            Some(Node {
+                value: Value::Table(table),
+                ..
+            }) => return table.put(rest, node),
+            _ => return Err(key.clone()),
+        }
+        Ok(())
+    }
+}
+
+impl KeyPath {
+    /// The path written as `text`, by TOML's rules for dotted keys.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let keys = Key::parse(text).ok()?;
+        Some(Self(keys.iter().map(|key| key.get().to_owned()).collect()))
+    }
+
+    /// The first key.
+    pub(super) fn root(&self) -> &str {
+        self.0.first().map_or("", String::as_str)
+    }
+
+    /// The path one key deeper.
+    pub(super) fn then(&self, key: &str) -> Self {
+        Self(self.0.iter().cloned().chain([key.to_owned()]).collect())
+    }
+}
+
+fn table<'a>(
+    items: impl Iterator<Item = (&'a str, &'a Item)>,
+    place: &dyn Fn(Option<Range<usize>>) -> Origin,
+) -> Table {
+    let nodes = items.filter_map(|(key, item)| Some((key.to_owned(), node(item, place)?)));
+    Table(nodes.collect())
+}
+
+fn node(item: &Item, place: &dyn Fn(Option<Range<usize>>) -> Origin) -> Option<Node> {
+    let value = match item {
+        Item::None => return None,
+        Item::Value(value) => return Some(Node::of(value, place)),
+        Item::Table(inner) => Value::Table(table(inner.iter(), place)),
+        Item::ArrayOfTables(tables) => {
+            let nodes = tables.iter().map(|inner| Node {
+                value: Value::Table(table(inner.iter(), place)),
+                origin: place(inner.span()),
+            });
+            Value::List(nodes.collect())
+        }
+    };
+    Some(Node {
+        value,
+        origin: place(item.span()),
+    })
+}
+
+impl Node {
+    /// A TOML value; `place` tells where in the text it stands.
+    pub(super) fn of(
+        value: &toml_edit::Value,
+        place: &dyn Fn(Option<Range<usize>>) -> Origin,
+    ) -> Self {
+        use toml_edit::Value as Toml;
+        let origin = place(value.span());
+        let value = match value {
+            Toml::String(text) => Value::Text(text.value().clone()),
+            Toml::Integer(number) => Value::Integer(*number.value()),
+            Toml::Float(number) => Value::Float(*number.value()),
+            Toml::Boolean(truth) => Value::Boolean(*truth.value()),
+            Toml::Datetime(date) => Value::Date(date.value().to_string()),
+            Toml::Array(values) => {
+                Value::List(values.iter().map(|value| Self::of(value, place)).collect())
+            }
+            Toml::InlineTable(inner) => {
+                let nodes = inner
+                    .iter()
+                    .map(|(key, value)| (key.to_owned(), Self::of(value, place)));
+                Value::Table(Table(nodes.collect()))
+            }
+        };
+        Self { value, origin }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, line } => write!(f, "{path}:{line}"),
+            Self::Set(argument) => write!(f, "--set {argument}"),
+            Self::Default => f.write_str("by default"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Integer(number) => number.fmt(f),
+            Self::Float(number) => toml_edit::Value::from(*number).fmt(f),
+            Self::Boolean(truth) => truth.fmt(f),
+            Self::Date(date) => date.fmt(f),
+            Self::List(nodes) => {
+                f.write_str("[")?;
+                for (position, node) in nodes.iter().enumerate() {
+                    let comma = if position == 0 { "" } else { ", " };
+                    write!(f, "{comma}{}", node.value)?;
+                }
+                f.write_str("]")
+            }
+            Self::Table(table) if table.0.is_empty() => f.write_str("{}"),
+            Self::Table(table) => {
+                for (position, (key, node)) in table.iter().enumerate() {
+                    let start = if position == 0 { "{ " } else { ", " };
+                    write!(f, "{start}{} = {}", Key::new(key), node.value)?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, key) in self.0.iter().enumerate() {
+            let dot = if position == 0 { "" } else { "." };
+            write!(f, "{dot}{}", Key::new(key))?;
+        }
+        Ok(())
+    }
+}

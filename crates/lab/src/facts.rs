@@ -1,0 +1,58 @@
+//! What runs a plan: this program on this machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+
+use anyhow::{Context, Result};
+use live::clock;
+use live::machine::Machine;
+use serde_json::json;
+
+use crate::folder::RunFacts;
+
+/// The facts of this run. Asked before the sandbox is entered, so that they
+/// are those of the user's own process.
+///
+/// # Errors
+/// When the program cannot read itself or the clock.
+pub fn here() -> Result<RunFacts> {
+    let machine = Machine::here();
+    let extra = [
+        ("virtual_machine", json!(machine.virtual_machine)),
+        ("governor", json!(machine.governor)),
+        ("congestion_controls", json!(machine.congestion_controls)),
+        ("load", json!(machine.load)),
+        ("clock_source", json!(clock::source())),
+        (
+            "clock_resolution_ns",
+            json!(clock::resolution()?.as_nanos()),
+        ),
+        (
+            "timestamps",
+            json!("kernel software receive stamps (SO_TIMESTAMPING)"),
+        ),
+    ];
+    Ok(RunFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary: binary()?,
+        kernel: machine.kernel,
+        cpu_model: machine.cpu_model,
+        cpus: u32::try_from(machine.processors).unwrap_or(u32::MAX),
+        root: live::privileged(),
+        machine: extra
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect::<BTreeMap<_, _>>(),
+        resumed: Vec::new(),
+    })
+}
+
+/// A hash over the program itself: the same build has the same.
+fn binary() -> Result<String> {
+    let program = fs::read("/proc/self/exe").context("reading the program itself")?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&program);
+    Ok(format!("{:016x}", hasher.finish()))
+}

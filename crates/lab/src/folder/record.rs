@@ -1,0 +1,141 @@
+//! plan.toml: the experiment as it was resolved, and what ran it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT;
+use crate::plan::Plan;
+
+pub(super) const PLAN: &str = "plan.toml";
+
+/// What ran a plan: program and machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// The program's version.
+    pub version: String,
+    /// What tells this build from any other: a build id or a hash.
+    pub binary: String,
+    /// The kernel's name and release.
+    pub kernel: String,
+    /// The model of the CPU.
+    pub cpu_model: String,
+    /// How many CPUs the process may use.
+    pub cpus: u32,
+    /// Whether it ran as a real root rather than in a user namespace.
+    pub root: bool,
+    /// What else is known of the machine, by name.
+    #[serde(default)]
+    pub machine: BTreeMap<String, serde_json::Value>,
+    /// Programs and kernels that went on with the run by force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumed>,
+}
+
+/// What went on with a run that another program or kernel had begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// The program's version.
+    pub version: String,
+    /// Its build.
+    pub binary: String,
+    /// The kernel.
+    pub kernel: String,
+}
+
+/// The `[run]` table of plan.toml.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) format: u32,
+    pub(super) hash: String,
+    #[serde(flatten)]
+    pub(super) facts: RunFacts,
+}
+
+/// Writes plan.toml: the experiment, then the `[run]` table.
+pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<()> {
+    let mut facts = facts.clone();
+    // TOML has no null; what is not known is left out.
+    facts.machine.retain(|_, value| !value.is_null());
+    let run = BTreeMap::from([(
+        "run",
+        Record {
+            format: FORMAT,
+            hash: plan.hash.clone(),
+            facts,
+        },
+    )]);
+    let run = toml::to_string(&run)
+        .context("the machine's facts cannot be written as TOML: report this as a bug")?;
+    let text = format!(
+        "{}\n# What ran it; not a part of the experiment.\n{run}",
+        plan.text
+    );
+    replace(
+        &path.join(PLAN),
+        |file| Ok(file.write_all(text.as_bytes())?),
+    )
+}
+
+/// The experiment's text and the `[run]` table.
+pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
+    #[derive(Deserialize)]
+    struct Whole {
+        run: Record,
+    }
+    let place = path.join(PLAN);
+    let text = fs::read_to_string(&place)
+        .with_context(|| format!("cannot read {}; give the folder of a run", place.display()))?;
+    let damaged = || {
+        format!(
+            "{} is damaged; restore it or begin anew with -o DIR",
+            place.display()
+        )
+    };
+    // The parser's own message spans lines; its first one says enough.
+    let first_line = |error: &dyn std::fmt::Display| {
+        anyhow!("{}", error.to_string().lines().next().unwrap_or(""))
+    };
+    let whole: Whole = toml::from_str(&text)
+        .map_err(|error| first_line(&error.message()))
+        .with_context(damaged)?;
+    let mut document: toml_edit::DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| first_line(&error.message()))
+        .with_context(damaged)?;
+    document.remove("run");
+    Ok((document.to_string(), whole.run))
+}
+
+/// Writes a file whole or not at all: beside it first, then by rename.
+pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or("file");
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let written = File::create(&temporary)
+        .map_err(anyhow::Error::from)
+        .and_then(|mut file| {
+            write(&mut file)?;
+            file.sync_all()?;
+            fs::rename(&temporary, path)?;
+            // The rename itself must survive a crash too.
+            Ok(File::open(folder)?.sync_all()?)
+        });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.with_context(|| {
+        format!(
+            "cannot write {}; make room or make the folder writable",
+            path.display()
+        )
+    })
+}

@@ -1,0 +1,190 @@
+use super::*;
+use crate::compare::synthetic::{cell, factors, facts, plan, trial};
+
+/// Two cells, twice each.
+fn four() -> Plan {
+    plan(
+        vec![cell(factors(1500)), cell(factors(9000))],
+        2,
+        Vec::new(),
+    )
+}
+
+fn run(folder: &mut Folder, count: usize) {
+    let all = [(1500, 1), (9000, 1), (9000, 2), (1500, 2)];
+    for (mtu, repeat) in all.into_iter().take(count) {
+        let trial = trial(factors(mtu), repeat, &[("throughput", 900.0)]);
+        folder.append(trial).unwrap();
+    }
+}
+
+fn open(base: &Path, resume: bool) -> Result<Folder> {
+    Folder::open(base, None, &four(), &facts(), resume, false)
+}
+
+fn refusal(opened: Result<Folder>) -> String {
+    let error = format!("{:#}", opened.unwrap_err());
+    assert!(!error.contains('\n'), "{error}");
+    error
+}
+
+fn names(base: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(base)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_new_folder_holds_plan_and_journal_and_reads_back() {
+    let base = tempfile::tempdir().unwrap();
+    let mut folder = open(base.path(), false).unwrap();
+    assert_eq!(folder.path(), base.path().join("synthetic-0123abcd"));
+    assert_eq!(names(folder.path()), ["plan.toml", "trials.jsonl"]);
+    run(&mut folder, 3);
+    assert!(folder.holds(&factors(9000), 2) && !folder.holds(&factors(1500), 2));
+    let (text, read_facts, trials) = Folder::read(folder.path()).unwrap();
+    assert_eq!(text, four().text);
+    assert_eq!(read_facts, facts());
+    assert_eq!(trials, folder.trials());
+}
+
+#[test]
+fn a_complete_folder_is_never_written_to_again() {
+    let base = tempfile::tempdir().unwrap();
+    for expected in ["", "-2", "-3"] {
+        let mut folder = open(base.path(), false).unwrap();
+        let name = format!("synthetic-0123abcd{expected}");
+        assert_eq!(folder.path(), base.path().join(name));
+        run(&mut folder, 4);
+    }
+    let explicit = base.path().join("synthetic-0123abcd");
+    let again = Folder::open(
+        base.path(),
+        Some(&explicit),
+        &four(),
+        &facts(),
+        false,
+        false,
+    );
+    assert!(refusal(again).contains("is complete and is never overwritten"));
+    let resumed = open(base.path(), true).unwrap();
+    assert!(resumed.path().ends_with("synthetic-0123abcd-3"));
+    assert_eq!(resumed.trials().len(), 4, "nothing is left to run");
+}
+
+#[test]
+fn an_incomplete_folder_asks_for_resume_and_goes_on_with_it() {
+    let base = tempfile::tempdir().unwrap();
+    let nothing = refusal(open(base.path(), true));
+    assert!(nothing.contains("nothing to go on with"), "{nothing}");
+    assert!(names(base.path()).is_empty());
+
+    run(&mut open(base.path(), false).unwrap(), 3);
+    let refused = refusal(open(base.path(), false));
+    assert!(
+        refused.contains("holds 3 of 4 trials; add --resume to go on, or -o DIR to begin anew"),
+        "{refused}"
+    );
+    // A torn line does not count and is run again.
+    let journal = base.path().join("synthetic-0123abcd/trials.jsonl");
+    let text = fs::read(&journal).unwrap();
+    fs::write(&journal, &text[..text.len() - 5]).unwrap();
+    assert!(refusal(open(base.path(), false)).contains("holds 2 of 4"));
+    let folder = open(base.path(), true).unwrap();
+    assert_eq!(folder.trials().len(), 2);
+    assert!(!folder.holds(&factors(9000), 2));
+}
+
+#[test]
+fn a_crash_before_the_plan_was_written_is_no_obstacle() {
+    let base = tempfile::tempdir().unwrap();
+    let path = base.path().join("synthetic-0123abcd");
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join(".plan.toml.1.tmp"), "name = ").unwrap();
+    open(base.path(), true).unwrap();
+    fs::remove_file(path.join(PLAN)).unwrap();
+    open(base.path(), false).unwrap();
+}
+
+#[test]
+fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
+    let base = tempfile::tempdir().unwrap();
+    run(&mut open(base.path(), false).unwrap(), 1);
+    let mut other = facts();
+    other.kernel = "Linux 7.0.0".into();
+    other.binary = "b2".into();
+    let attempt = |force| Folder::open(base.path(), None, &four(), &other, true, force);
+    let refused = refusal(attempt(false));
+    for part in [
+        "kernel Linux 6.18.0, now Linux 7.0.0",
+        "program b1, now b2",
+        "--resume=force",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let path = attempt(true).unwrap().path().to_owned();
+    let (text, mixed, trials) = Folder::read(&path).unwrap();
+    assert_eq!(text, four().text);
+    assert_eq!(mixed.kernel, "Linux 6.18.0");
+    assert_eq!(mixed.resumed.len(), 1);
+    assert_eq!(mixed.resumed[0].kernel, "Linux 7.0.0");
+    assert_eq!(trials.len(), 1);
+    attempt(false).expect("what went on last may go on again");
+}
+
+#[test]
+fn two_runs_never_share_a_folder() {
+    let base = tempfile::tempdir().unwrap();
+    let first = open(base.path(), false).unwrap();
+    assert!(refusal(open(base.path(), true)).contains("another run is writing"));
+    assert!(Folder::read(first.path()).is_ok(), "reading is allowed");
+    drop(first);
+    open(base.path(), true).unwrap();
+}
+
+#[test]
+fn folders_of_others_are_left_alone() {
+    let base = tempfile::tempdir().unwrap();
+    let explicit = |path: &Path, plan: &Plan| {
+        Folder::open(base.path(), Some(path), plan, &facts(), false, false)
+    };
+    let foreign = base.path().join("photos");
+    fs::create_dir(&foreign).unwrap();
+    explicit(&foreign, &four()).expect("an empty folder will do");
+    let full = base.path().join("letters");
+    fs::create_dir(&full).unwrap();
+    fs::write(full.join("to-mother.txt"), "Dear").unwrap();
+    assert!(refusal(explicit(&full, &four())).contains("holds to-mother.txt"));
+    assert_eq!(names(&full), ["to-mother.txt"]);
+    let other = Plan {
+        hash: "ffffffff".into(),
+        ..four()
+    };
+    assert!(refusal(explicit(&foreign, &other)).contains("another experiment"));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_one_line_with_a_remedy() {
+    let base = tempfile::tempdir().unwrap();
+    let file = base.path().join("results");
+    fs::write(&file, "").unwrap();
+    let refused = refusal(open(&file, false));
+    assert!(
+        refused.contains("results/synthetic-0123abcd") && refused.contains("-o DIR"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_none_or_damaged_says_so() {
+    let base = tempfile::tempdir().unwrap();
+    let missing = format!("{:#}", Folder::read(base.path()).unwrap_err());
+    assert!(missing.contains("give the folder of a run"), "{missing}");
+    fs::write(base.path().join(PLAN), "name = \n").unwrap();
+    let damaged = format!("{:#}", Folder::read(base.path()).unwrap_err());
+    assert!(damaged.contains("is damaged"), "{damaged}");
+    assert!(!damaged.contains('\n'));
+}

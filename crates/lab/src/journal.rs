@@ -1,0 +1,329 @@
+//! The journal: `trials.jsonl`, the truth about a run.
+//!
+//! One line a finished trial, appended and synced before the next one starts.
+//! A line counts once its newline is there; a crash costs the line that was
+//! being written and nothing else.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::trial::Trial;
+
+/// A file that a journal appends to.
+pub trait Store: Write {
+    /// Brings what was written to the disk.
+    fn sync(&mut self) -> io::Result<()>;
+
+    /// Cuts the file to its first `length` octets.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+impl Store for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)?;
+        self.sync_data()
+    }
+}
+
+/// An open journal, at its end.
+#[derive(Debug)]
+pub struct Journal<S = File> {
+    store: S,
+    path: PathBuf,
+    /// Octets of whole lines.
+    whole: u64,
+    /// Trials in them.
+    kept: usize,
+}
+
+impl Journal {
+    /// Begins a journal where there is none.
+    pub fn create(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .with_context(|| {
+                format!(
+                    "cannot begin the journal {}; choose another folder with -o DIR",
+                    path.display()
+                )
+            })?;
+        Ok(Self::at_end(file, path, 0, 0))
+    }
+
+    /// Opens a journal, or begins it, and reads what is whole. A torn last
+    /// line is cut off.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Trial>)> {
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .with_context(|| {
+                format!(
+                    "cannot write the journal {}; make it writable or choose -o DIR",
+                    path.display()
+                )
+            })?;
+        let text = contents(path)?;
+        let (trials, whole) = parse(&text, path)?;
+        if whole < text.len() {
+            file.cut(length(whole)).with_context(|| {
+                format!(
+                    "cannot cut the torn last line of {}; make room or make it writable",
+                    path.display()
+                )
+            })?;
+        }
+        let journal = Self::at_end(file, path, whole, trials.len());
+        Ok((journal, trials))
+    }
+
+    /// Reads what is whole and leaves the file alone. A journal that was never
+    /// begun is empty.
+    pub fn read(path: &Path) -> Result<Vec<Trial>> {
+        Ok(parse(&contents(path)?, path)?.0)
+    }
+}
+
+impl<S: Store> Journal<S> {
+    /// A journal on `store`, which holds `kept` trials in `whole` octets.
+    fn at_end(store: S, path: &Path, whole: usize, kept: usize) -> Self {
+        Self {
+            store,
+            path: path.to_owned(),
+            whole: length(whole),
+            kept,
+        }
+    }
+
+    /// Keeps a trial: when this returns, it survives a crash. On failure the
+    /// journal is what it was before.
+    pub fn append(&mut self, trial: &Trial) -> Result<()> {
+        if let Some((name, value)) = trial.metrics.iter().find(|(_, value)| !value.is_finite()) {
+            bail!(
+                "trial {} has {name} = {value}, which is no figure: report this as a bug",
+                trial.id
+            );
+        }
+        let mut line = serde_json::to_vec(trial)
+            .with_context(|| format!("trial {} cannot be written as JSON", trial.id))?;
+        line.push(b'\n');
+        let written = self.store.write_all(&line).and_then(|()| self.store.sync());
+        if let Err(error) = written {
+            // If even the cut fails, the next `open` makes it.
+            let _ = self.store.cut(self.whole);
+            return Err(self.lost(trial, error));
+        }
+        self.whole += length(line.len());
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// What to tell when a trial could not be kept.
+    fn lost(&self, trial: &Trial, error: io::Error) -> anyhow::Error {
+        let (what, remedy) = match error.kind() {
+            ErrorKind::StorageFull => ("the disk is full".to_owned(), "make room"),
+            ErrorKind::QuotaExceeded => ("the disk quota is used up".to_owned(), "make room"),
+            _ => (error.to_string(), "mend it"),
+        };
+        anyhow!(
+            "cannot keep trial {} in {}: {what}; {} finished trials are kept: {remedy} and go on with --resume",
+            trial.id,
+            self.path.display(),
+            self.kept
+        )
+    }
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.with_context(|| {
+            format!(
+                "cannot read the journal {}; make it readable",
+                path.display()
+            )
+        }),
+    }
+}
+
+/// The trials of a journal's whole lines, and the octets these take. A last
+/// line that is torn is left out; any other bad line is an error.
+fn parse(text: &[u8], path: &Path) -> Result<(Vec<Trial>, usize)> {
+    let mut trials = Vec::new();
+    let mut whole = 0;
+    for (number, line) in (1..).zip(text.split_inclusive(|&octet| octet == b'\n')) {
+        let last = whole + line.len() == text.len();
+        match line.strip_suffix(b"\n").map(serde_json::from_slice) {
+            Some(Ok(trial)) => trials.push(trial),
+            Some(Err(error)) if !last => bail!(
+                "{}:{number}: this line is no trial ({error}); restore it or begin anew with -o DIR",
+                path.display()
+            ),
+            // No newline, or the last line and no trial: it was being written.
+            _ => break,
+        }
+        whole += line.len();
+    }
+    Ok((trials, whole))
+}
+
+fn length(octets: usize) -> u64 {
+    u64::try_from(octets).expect("no file in memory is longer than u64")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic::{factors, trial};
+    use proptest::prelude::*;
+
+    fn example(repeat: u32) -> Trial {
+        let mut trial = trial(factors(9000), repeat, &[("throughput", 938.88)]);
+        trial.flags.push("disturbed".into());
+        trial
+            .evidence
+            .insert("congestion".into(), "cubic \"\n\u{1F980}".into());
+        trial
+    }
+
+    fn written(count: u32) -> Vec<u8> {
+        let lines = (1..=count).map(|repeat| serde_json::to_string(&example(repeat)).unwrap());
+        lines.flat_map(|line| (line + "\n").into_bytes()).collect()
+    }
+
+    #[test]
+    fn what_is_appended_reads_back_and_is_gone_on_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let mut journal = Journal::create(&path).unwrap();
+        journal.append(&example(1)).unwrap();
+        drop(journal);
+        let (mut journal, kept) = Journal::open(&path).unwrap();
+        assert_eq!(kept, [example(1)]);
+        journal.append(&example(2)).unwrap();
+        assert_eq!(Journal::read(&path).unwrap(), [example(1), example(2)]);
+        assert!(Journal::create(&path).is_err(), "nothing is overwritten");
+        assert_eq!(
+            Journal::read(&folder.path().join("none")).unwrap(),
+            [],
+            "a journal that was never begun is empty"
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_file_cut_anywhere_loses_the_torn_line_at_most(share in any::<prop::sample::Index>()) {
+            let text = written(5);
+            let cut = share.index(text.len() + 1);
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("trials.jsonl");
+            fs::write(&path, &text[..cut]).unwrap();
+            let whole = text[..cut].iter().filter(|&&octet| octet == b'\n').count();
+
+            prop_assert_eq!(Journal::read(&path).unwrap().len(), whole);
+            prop_assert_eq!(fs::read(&path).unwrap().len(), cut, "reading cuts nothing");
+            let (mut journal, kept) = Journal::open(&path).unwrap();
+            prop_assert_eq!(kept.len(), whole);
+            prop_assert_eq!(&kept[..], &Journal::read(&path).unwrap()[..]);
+            journal.append(&example(9)).unwrap();
+            let after = Journal::read(&path).unwrap();
+            prop_assert_eq!(after.len(), whole + 1);
+            prop_assert_eq!(after.last(), Some(&example(9)));
+        }
+    }
+
+    #[test]
+    fn a_bad_last_line_is_cut_and_a_bad_line_before_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let mut text = written(2);
+        text.extend(b"{\"id\": \0\0\0\n");
+        fs::write(&path, &text).unwrap();
+        assert_eq!(Journal::open(&path).unwrap().1.len(), 2);
+        assert_eq!(fs::read(&path).unwrap(), written(2));
+
+        text.extend(written(1));
+        fs::write(&path, &text).unwrap();
+        let error = Journal::open(&path).unwrap_err().to_string();
+        assert!(error.contains("trials.jsonl:3: "), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), text, "nothing is mended silently");
+    }
+
+    #[test]
+    fn figures_that_are_no_numbers_never_reach_the_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(&folder.path().join("trials.jsonl")).unwrap();
+        let bad = trial(factors(9000), 1, &[("rtt", f64::NAN)]);
+        let error = journal.append(&bad).unwrap_err().to_string();
+        assert!(error.contains("rtt = NaN"), "{error}");
+    }
+
+    /// A disk of so many octets.
+    #[derive(Default)]
+    struct Disk {
+        octets: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            let fits = octets.len().min(self.room - self.octets.len());
+            self.octets.extend(&octets[..fits]);
+            if fits == 0 {
+                return Err(ErrorKind::StorageFull.into());
+            }
+            Ok(fits)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Store for Disk {
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            self.octets.truncate(usize::try_from(length).unwrap());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_keeps_what_is_finished_and_says_how_to_go_on() {
+        let disk = Disk {
+            room: written(2).len() + 40,
+            ..Disk::default()
+        };
+        let mut journal = Journal::at_end(disk, Path::new("results/x/trials.jsonl"), 0, 0);
+        journal.append(&example(1)).unwrap();
+        journal.append(&example(2)).unwrap();
+        let error = journal.append(&example(3)).unwrap_err().to_string();
+        for part in [
+            "the disk is full",
+            "2 finished trials are kept",
+            "--resume",
+            "results/x",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(!error.contains('\n'));
+        assert_eq!(journal.store.octets, written(2));
+        // With room again it goes on.
+        journal.store.room = usize::MAX;
+        journal.append(&example(3)).unwrap();
+        assert_eq!(journal.store.octets, written(3));
+    }
+}

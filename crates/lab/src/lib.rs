@@ -1,0 +1,31 @@
+//! Experiments: read them, resolve them into plans, run them, keep what was
+//! measured, compare and report.
+//!
+//! In the order in which a run meets them: [`experiment`] reads the file and
+//! resolves it into a [`plan`]; [`run`] takes it through a world, trial by
+//! trial; [`folder`] keeps every [`trial`]; [`compare`] and [`verdict`] say
+//! what the trials show, [`certificate`] whether they can be trusted, and
+//! [`report`] prints it.
+
+pub mod agent;
+pub mod archive;
+pub mod certificate;
+pub mod compare;
+pub mod experiment;
+pub mod facts;
+pub mod folder;
+pub mod journal;
+pub mod metric;
+mod netns;
+pub mod outline;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod statistics;
+pub mod trial;
+pub mod verdict;
+
+/// What is said when someone asked the run to stop.
+fn interrupted() -> anyhow::Error {
+    anyhow::anyhow!("stopped on request")
+}

@@ -1,0 +1,359 @@
+//! The catalogue of metrics: what each is called, what it means, and how fine
+//! the instrument can tell it.
+
+use crate::experiment::Setting;
+use crate::trial::Trial;
+
+/// One thing that a trial measures.
+#[derive(Debug, PartialEq)]
+pub struct Metric {
+    /// Its name in journals, experiments and JSON.
+    pub name: &'static str,
+    /// The unit of its figures.
+    pub unit: &'static str,
+    /// What tables call it.
+    pub title: &'static str,
+    /// How it is measured, in one sentence.
+    pub definition: &'static str,
+    /// Which direction is an improvement.
+    pub better: Better,
+    /// Whether it has its place in the tables of the study.
+    pub primary: bool,
+    /// Its table in the 2019 study [Praptodiyono2019].
+    pub table: Option<Table>,
+    /// The smallest difference that the instrument can tell, where known.
+    pub resolution: Option<Resolution>,
+}
+
+/// Which direction is an improvement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+}
+
+/// The results of the 2019 study that print figures [Praptodiyono2019].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// Table 2.
+    Rtt = 2,
+    /// Table 3.
+    Jitter = 3,
+    /// Table 4.
+    Throughput = 4,
+    /// Table 5.
+    Cpu = 5,
+}
+
+impl Table {
+    /// The tables in the study's order.
+    pub const ALL: [Self; 4] = [Self::Rtt, Self::Jitter, Self::Throughput, Self::Cpu];
+
+    /// Its number in the study.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The smallest difference that the instrument can tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resolution {
+    /// So many per cent of the figure.
+    Percent(f64),
+    /// So much in the metric's unit.
+    Absolute(f64),
+    /// One tick of the kernel's CPU accounting over the octets metered.
+    CpuTick,
+}
+
+/// The tick of CPU accounting, in seconds, where a trial does not state it:
+/// USER_HZ, the unit of /proc/stat [proc.5].
+const CPU_TICK: f64 = 0.01;
+
+/// A kernel or monotonic stamp is kept in nanoseconds but taken by software;
+/// a microsecond is what two stamps of one event agree on, and what TCP_INFO
+/// counts in [tcp.7]. In milliseconds.
+const STAMP: Option<Resolution> = Some(Resolution::Absolute(0.001));
+
+/// Every metric, in the order of reports.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        name: "rtt",
+        unit: "ms",
+        title: "Round trip time",
+        definition: "mean time from the write of a message to its echo by the receiver",
+        better: Better::Lower,
+        primary: true,
+        table: Some(Table::Rtt),
+        resolution: STAMP,
+    },
+    Metric {
+        name: "jitter",
+        unit: "ms",
+        title: "Jitter",
+        definition: "mean |delay - mean delay| over the messages, as the 2019 study words it",
+        better: Better::Lower,
+        primary: true,
+        table: Some(Table::Jitter),
+        resolution: STAMP,
+    },
+    Metric {
+        name: "throughput",
+        unit: "Mbit/s",
+        title: "Throughput",
+        definition: "payload between the kernel's receive stamps, after an uncounted pre-roll",
+        better: Better::Higher,
+        primary: true,
+        table: Some(Table::Throughput),
+        // Two frames of an average size in 5 MB: which frame carries the first
+        // and the last stamp is chance.
+        resolution: Some(Resolution::Percent(0.2)),
+    },
+    Metric {
+        name: "cpu_total",
+        unit: "s/GB",
+        title: "CPU, whole machine",
+        definition: "busy CPU seconds of the whole machine per 10^9 octets of payload",
+        better: Better::Lower,
+        primary: true,
+        table: Some(Table::Cpu),
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "cpu_sender",
+        unit: "s/GB",
+        title: "CPU, sender",
+        definition: "CPU seconds of the sending process alone per 10^9 octets of payload",
+        better: Better::Lower,
+        primary: true,
+        table: Some(Table::Cpu),
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "cpu_receiver",
+        unit: "s/GB",
+        title: "CPU, receiver",
+        definition: "CPU seconds of the receiving process alone per 10^9 octets of payload",
+        better: Better::Lower,
+        primary: true,
+        table: Some(Table::Cpu),
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "cpu_sender_high",
+        unit: "s/GB",
+        title: "CPU, sender and all softirq",
+        definition: "cpu_sender plus the softirq time of the whole machine",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "cpu_receiver_high",
+        unit: "s/GB",
+        title: "CPU, receiver and all softirq",
+        definition: "cpu_receiver plus the softirq time of the whole machine",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "cpu_softirq",
+        unit: "s/GB",
+        title: "CPU, softirq",
+        definition: "softirq seconds of the whole machine per 10^9 octets of payload",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::CpuTick),
+    },
+    Metric {
+        name: "rtt_transfer",
+        unit: "ms",
+        title: "Transfer time",
+        definition: "first byte sent to last acknowledgement, the 2019 study's words for RTT",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "rtt_tcp",
+        unit: "ms",
+        title: "TCP's smoothed RTT",
+        definition: "the sender's smoothed RTT in TCP_INFO at the end of the transfer",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "delay",
+        unit: "ms",
+        title: "One-way delay",
+        definition: "mean one-way delay of the messages [RFC7679]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "jitter_ditg",
+        unit: "ms",
+        title: "Jitter by D-ITG",
+        definition: "mean |delay - previous delay| in log order, as D-ITG computes it [D-ITG]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "ipdv_p95",
+        unit: "ms",
+        title: "IPDV, 95th percentile",
+        definition: "95th percentile of |delay - delay of the message sent before| [RFC3393]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "loss",
+        unit: "%",
+        title: "Loss",
+        definition: "messages sent that never arrived, of those sent [RFC7680]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "retransmissions",
+        unit: "segments",
+        title: "Retransmissions",
+        definition: "segments that the sender sent again, by TCP_INFO",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::Absolute(1.0)),
+    },
+    Metric {
+        name: "segments",
+        unit: "count",
+        title: "Segments",
+        definition: "segments that the sender sent, by TCP_INFO",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::Absolute(1.0)),
+    },
+];
+
+impl Metric {
+    /// The metric called `name`.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        METRICS.iter().find(|metric| metric.name == name)
+    }
+
+    /// For a per-end CPU metric, the one at the other end of its attribution
+    /// interval: the process plus all softirq.
+    pub fn attribution(&self) -> Option<&'static Self> {
+        match self.name {
+            "cpu_sender" => Self::named("cpu_sender_high"),
+            "cpu_receiver" => Self::named("cpu_receiver_high"),
+            _ => None,
+        }
+    }
+
+    /// The smallest difference from `figure` that these trials can tell, in
+    /// the metric's unit.
+    ///
+    /// A trial that states its own (`resolution_NAME` in its evidence) is
+    /// believed; the coarsest trial counts.
+    pub fn resolution(
+        &self,
+        figure: f64,
+        setting: Option<&Setting>,
+        trials: &[&Trial],
+    ) -> Option<f64> {
+        let coarsest = |values: &mut dyn Iterator<Item = f64>| {
+            values
+                .filter(|value| value.is_finite())
+                .reduce(|a, b| a.max(b))
+        };
+        let key = format!("resolution_{}", self.name);
+        let stated = coarsest(&mut trials.iter().filter_map(|trial| number(trial, &key)));
+        stated.or_else(|| match self.resolution? {
+            Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
+            Resolution::Absolute(value) => Some(value),
+            Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
+                let octets = number(trial, "cpu_octets").or_else(|| octets_metered(setting?))?;
+                let tick = number(trial, "cpu_tick_seconds").unwrap_or(CPU_TICK);
+                Some(tick / (octets / 1e9))
+            })),
+        })
+    }
+}
+
+/// The number called `key` in a trial's evidence.
+pub fn number(trial: &Trial, key: &str) -> Option<f64> {
+    trial.evidence.get(key)?.as_f64()
+}
+
+/// The octets over which CPU was to be metered, if any.
+fn octets_metered(setting: &Setting) -> Option<f64> {
+    Some(setting.traffic.cpu_size.get())
+        .filter(|&octets| octets > 0)
+        .map(|octets| octets as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic;
+
+    #[test]
+    fn names_are_unique_and_each_table_has_a_metric() {
+        for (position, metric) in METRICS.iter().enumerate() {
+            let first = METRICS.iter().position(|other| other.name == metric.name);
+            assert_eq!(first, Some(position), "{}", metric.name);
+            assert_eq!(metric.table.is_some(), metric.primary, "{}", metric.name);
+        }
+        for table in Table::ALL {
+            assert!(METRICS.iter().any(|metric| metric.table == Some(table)));
+        }
+        assert_eq!(Table::Throughput.number(), 4);
+    }
+
+    #[test]
+    fn a_tick_weighs_more_when_fewer_octets_are_metered() {
+        let cpu = Metric::named("cpu_total").unwrap();
+        let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("cpu_total", 1.0)]);
+        assert_eq!(
+            cpu.resolution(1.0, None, &[&trial]),
+            None,
+            "octets are unknown"
+        );
+        trial
+            .evidence
+            .insert("cpu_octets".into(), 500_000_000.into());
+        assert_eq!(cpu.resolution(1.0, None, &[&trial]), Some(0.02));
+        trial
+            .evidence
+            .insert("cpu_tick_seconds".into(), 0.001.into());
+        assert_eq!(cpu.resolution(1.0, None, &[&trial]), Some(0.002));
+    }
+
+    #[test]
+    fn a_trial_that_states_its_resolution_is_believed() {
+        let rtt = Metric::named("rtt").unwrap();
+        let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("rtt", 1.0)]);
+        assert_eq!(rtt.resolution(1.0, None, &[&trial]), Some(0.001));
+        trial.evidence.insert("resolution_rtt".into(), 1.0.into());
+        assert_eq!(rtt.resolution(1.0, None, &[&trial]), Some(1.0));
+    }
+}

@@ -1,0 +1,185 @@
+//! A plan: an experiment resolved into cells, each to be run so many times.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Error, bail};
+use serde::{Deserialize, Serialize};
+use units::Seed;
+
+use crate::experiment::Setting;
+
+/// Which world runs a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum World {
+    /// Real kernels in network namespaces of this machine.
+    Netns,
+}
+
+/// A resolved experiment: what will be run, and what it will be held against.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The experiment's name.
+    pub name: String,
+    /// What it asks, one line.
+    pub title: String,
+    /// The key of its source in docs/sources.md, if it has one.
+    pub source: Option<String>,
+    /// The world that runs it.
+    pub world: World,
+    /// The cells in sweep order.
+    pub cells: Vec<Cell>,
+    /// How often each cell is run.
+    pub repeat: u32,
+    /// The seed of everything random in the run.
+    pub seed: Seed,
+    /// What is compared with what.
+    pub compare: Compare,
+    /// Published figures to hold the results against.
+    pub published: Vec<Published>,
+    /// The resolved experiment as TOML; parses back to this plan.
+    pub text: String,
+    /// Eight hexadecimal digits over experiment, seeds, world and format.
+    pub hash: String,
+}
+
+/// One combination of the swept factors.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The factors that tell it from the other cells.
+    pub factors: Factors,
+    /// What to do; `Err` says why this world cannot measure it, e.g.
+    /// "needs a Windows host": the row is kept, with the published figures.
+    pub setting: Result<Setting, String>,
+}
+
+/// The factor of interest and its baseline.
+#[derive(Clone, Debug)]
+pub struct Compare {
+    /// The factor's name as in the sweep, e.g. `mtu`.
+    pub factor: String,
+    /// The level that changes are taken against, e.g. 1500.
+    pub baseline: Level,
+}
+
+/// Figures printed by a study: one metric along the compared factor.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The metric, as reports name it, e.g. `throughput`.
+    pub metric: String,
+    /// The unit of `values`.
+    pub unit: String,
+    /// The factors these figures belong to, e.g. scenario = LU-LU. A cell
+    /// matches if it has the same level wherever both name a factor.
+    pub factors: Factors,
+    /// Figures by level of the compared factor, where printed; sorted.
+    pub values: Vec<(Level, f64)>,
+    /// Changes against the baseline in per cent, decreases negative, where
+    /// printed; sorted. Empty where the run compares with another baseline.
+    pub changes: Vec<(Level, f64)>,
+    /// The smallest change the study's instrument could resolve, in per cent,
+    /// where that is known.
+    pub resolution_percent: Option<f64>,
+    /// Where it is printed, e.g. `[Praptodiyono2019 Table 4]`.
+    pub source: String,
+}
+
+/// The factors of a cell, in sweep order. A level that is listed twice makes
+/// two cells; the second has the extra factor `copy = 2`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Factors(pub Vec<(String, Level)>);
+
+/// One value of a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// A whole number, e.g. an MTU.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A word or a quantity, e.g. `1gbit`.
+    Text(String),
+}
+
+impl FromStr for World {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "netns" => Ok(Self::Netns),
+            "model" | "sim" | "hosts" => {
+                bail!("world `{name}` is not built yet (docs/roadmap.md); `netns` is")
+            }
+            _ => bail!(
+                "there is no world `{}`; there are: netns; model, sim and hosts are not built yet (docs/roadmap.md)",
+                name.escape_debug()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Netns => f.write_str("netns"),
+        }
+    }
+}
+
+impl Factors {
+    /// The level of `factor`, if it is one of ours.
+    pub fn level(&self, factor: &str) -> Option<&Level> {
+        self.0
+            .iter()
+            .find(|(name, _)| name == factor)
+            .map(|(_, level)| level)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Factors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (name, level)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={level}", if position == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Factors {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, level)| (name, level)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Factors {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> serde::de::Visitor<'de> for InOrder {
+            type Value = Factors;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of factors")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Factors, A::Error> {
+                let mut factors = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    factors.push(entry);
+                }
+                Ok(Factors(factors))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}

@@ -1,0 +1,194 @@
+//! Figures as people read them: no finer than they are known.
+
+use crate::compare::Comparison;
+use crate::statistics::Interval;
+
+/// No figure is printed with more places than this.
+const MOST_PLACES: usize = 6;
+
+/// Mean and half its interval, e.g. `749 ± 2`.
+pub(super) fn mean(comparison: &Comparison) -> String {
+    let Some(mean) = comparison.mean else {
+        return String::new();
+    };
+    let half = mean.ci95.map(Interval::half);
+    let places = places(comparison.resolution, half, mean.mean);
+    match half {
+        Some(half) => format!("{:.places$} ± {}", mean.mean, up(half, places)),
+        None => format!("{:.places$}", mean.mean),
+    }
+}
+
+/// A change and its interval in per cent, e.g. `+6.4 [6.1, 6.7]`.
+pub(super) fn change(comparison: &Comparison) -> String {
+    let Some(change) = comparison.change else {
+        return String::new();
+    };
+    let Some(percent) = change.percent else {
+        return "none: from 0".into();
+    };
+    let half = change.ci95.map(Interval::half);
+    let places = places(comparison.resolution_percent, half, percent);
+    match change.ci95 {
+        Some(Interval { low, high }) => format!(
+            "{} [{}, {}]",
+            signed(percent, places),
+            plain(-ceiling(-low, places), places),
+            plain(ceiling(high, places), places)
+        ),
+        None => signed(percent, places),
+    }
+}
+
+/// Pads figures so that their decimal points and what follows line up.
+pub(super) fn align(figures: &mut [String]) {
+    // Only the figure itself has a point to align, not ` ± 2` or ` [..]`.
+    let split = |text: &str| {
+        let end = text.find(' ').unwrap_or(text.len());
+        let point = text[..end].find('.').unwrap_or(end);
+        (point, end)
+    };
+    let widest = |of: &dyn Fn(&str) -> usize| figures.iter().map(|text| of(text)).max();
+    let whole = widest(&|text| split(text).0).unwrap_or(0);
+    let fraction = widest(&|text| split(text).1 - split(text).0).unwrap_or(0);
+    for figure in figures.iter_mut().filter(|figure| !figure.is_empty()) {
+        let (point, end) = split(figure);
+        let padded = format!(
+            "{:>whole$}{:<fraction$}{}",
+            &figure[..point],
+            &figure[point..end],
+            &figure[end..]
+        );
+        *figure = padded.trim_end().into();
+    }
+}
+
+/// Published figures of one table, all with the places of the longest: the
+/// trailing zeros that a number in TOML has lost.
+pub(super) fn published(values: &[Option<f64>]) -> Vec<String> {
+    let places = values.iter().flatten().map(|value| {
+        let text = value.to_string();
+        text.split_once('.').map_or(0, |(_, places)| places.len())
+    });
+    let places = places.max().unwrap_or(0).min(MOST_PLACES);
+    let print = |value: &Option<f64>| value.map(|value| format!("{value:.places$}"));
+    values
+        .iter()
+        .map(|value| print(value).unwrap_or_default())
+        .collect()
+}
+
+/// A number with its sign; what rounds to 0 has none.
+pub(super) fn signed(number: f64, places: usize) -> String {
+    let text = format!("{number:+.places$}");
+    if text.bytes().any(|octet| (b'1'..=b'9').contains(&octet)) {
+        text
+    } else {
+        text[1..].into()
+    }
+}
+
+/// A number with a sign if it is negative.
+fn plain(number: f64, places: usize) -> String {
+    signed(number, places).trim_start_matches('+').into()
+}
+
+/// The decimal places of a figure: its last one is of the order of the
+/// instrument's resolution, or the second that its interval leaves certain.
+fn places(resolution: Option<f64>, half: Option<f64>, figure: f64) -> usize {
+    let by_resolution = resolution.and_then(order);
+    let by_spread = half.and_then(order).map(|order| order - 1);
+    let last = match (by_resolution, by_spread) {
+        (Some(a), Some(b)) => a.max(b),
+        // With neither, three digits.
+        (a, b) => a
+            .or(b)
+            .or_else(|| order(figure).map(|order| order - 2))
+            .unwrap_or(0),
+    };
+    usize::try_from(-last).map_or(0, |places| places.min(MOST_PLACES))
+}
+
+/// The power of ten of a number's first digit; 0 has none.
+fn order(number: f64) -> Option<i32> {
+    let order = number.abs().log10().floor();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the logarithm of a finite number is within 400"
+    )]
+    order.is_finite().then_some(order as i32)
+}
+
+/// A half-width, rounded up so that the interval printed holds the one found.
+fn up(half: f64, places: usize) -> String {
+    format!("{:.places$}", ceiling(half, places))
+}
+
+/// `number` rounded up to so many places, forgiving what f64 adds to it.
+fn ceiling(number: f64, places: usize) -> f64 {
+    let scale = 10f64.powi(i32::try_from(places).unwrap_or(0));
+    // Adding 0 turns -0 into 0.
+    (number * scale - 1e-6).ceil() / scale + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_place_is_no_finer_than_resolution_or_spread() {
+        for (resolution, half, figure, expected) in [
+            (Some(1.9), Some(0.3), 949.3, 0),
+            (Some(0.19), Some(0.3), 94.93, 1),
+            (Some(0.001), Some(0.312), 7.66, 2),
+            (Some(0.001), Some(12.3), 766.0, 0),
+            (Some(0.2), None, 6.4, 1),
+            (None, Some(0.05), 6.4, 3),
+            (None, None, 6.412, 2),
+            (None, None, 0.0, 0),
+            (None, Some(0.0), 4.0, 2),
+            (Some(1e-9), Some(1e-9), 4.0, MOST_PLACES),
+        ] {
+            assert_eq!(
+                places(resolution, half, figure),
+                expected,
+                "{resolution:?} {half:?} {figure}"
+            );
+        }
+    }
+
+    #[test]
+    fn intervals_are_rounded_outwards_and_zero_has_no_sign() {
+        assert_eq!(up(0.41, 1), "0.5");
+        assert_eq!(up(0.4, 1), "0.4");
+        assert_eq!(up(0.0, 1), "0.0");
+        assert_eq!(signed(-0.04, 1), "0.0");
+        assert_eq!(signed(0.06, 1), "+0.1");
+        assert_eq!(signed(-3.0, 0), "-3");
+        assert_eq!(plain(ceiling(6.68, 1), 1), "6.7");
+    }
+
+    #[test]
+    fn published_figures_have_their_trailing_zeros_again() {
+        assert_eq!(
+            published(&[Some(894.5), None, Some(750.94)]),
+            ["894.50", "", "750.94"]
+        );
+    }
+
+    #[test]
+    fn decimal_points_line_up() {
+        let mut figures = ["949 ± 2", "94.9 ± 0.3", "7.662", "", "none: from 0"].map(String::from);
+        align(&mut figures);
+        assert_eq!(
+            figures,
+            [
+                "  949     ± 2",
+                "   94.9   ± 0.3",
+                "    7.662",
+                "",
+                "none:     from 0"
+            ]
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! The grids of the terminal's report.
+
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid, presets,
+};
+
+use crate::compare::{Comparison, Difference};
+use crate::experiment::LinkKind;
+use crate::metric::Metric;
+use crate::plan::{Factors, Plan};
+use crate::report::figure;
+
+/// One metric, a row a cell: measured, changed, published, judged. Where the
+/// metric is one end of an attribution interval, the other end has a row below.
+pub(super) fn study_table(
+    plan: &Plan,
+    comparisons: &[Comparison],
+    metric: &Metric,
+    rows: &[&Comparison],
+    width: u16,
+) -> Grid {
+    let names = factor_names(plan);
+    let values = rows.iter().any(|row| row.published.value.is_some());
+    let claims = rows.iter().any(|row| row.published.claim.is_some());
+    let upper = metric.attribution();
+    let lines: Vec<&Comparison> = rows
+        .iter()
+        .flat_map(|&row| {
+            let high = upper.and_then(|upper| find(comparisons, upper, row.cell));
+            [Some(row), high.filter(|high| high.n > 0)]
+        })
+        .flatten()
+        .collect();
+    let mut means: Vec<String> = lines.iter().map(|line| figure::mean(line)).collect();
+    let mut changes: Vec<String> = lines.iter().map(|line| figure::change(line)).collect();
+    figure::align(&mut means);
+    figure::align(&mut changes);
+    let papers: Vec<Option<f64>> = lines.iter().map(|line| line.published.value).collect();
+    let papers = figure::published(&papers);
+
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let mut grid = grid(width);
+    let mut header: Vec<Cell> = names.iter().map(Cell::new).collect();
+    let change = format!("% against {}", plan.compare.baseline);
+    header.extend([Cell::new(metric.unit), Cell::new(change)]);
+    header.extend(values.then(|| right("paper".into())));
+    header.extend(claims.then(|| right("paper %".into())));
+    header.push(Cell::new(if claims { "verdict" } else { "" }));
+    grid.set_header(Row::from(header));
+    for (((line, mean), change), paper) in lines.iter().zip(means).zip(changes).zip(papers) {
+        let of_row = line.metric == metric;
+        let mut cells = if of_row {
+            factor_cells(&names, &line.factors)
+        } else {
+            names.iter().map(|_| Cell::new("")).collect()
+        };
+        cells.extend([Cell::new(mean), Cell::new(change)]);
+        let claim = line.published.claim;
+        let claim = claim.map(|claim| figure::signed(claim.percent, 2));
+        cells.extend(values.then(|| right(paper)));
+        cells.extend(claims.then(|| right(claim.unwrap_or_default())));
+        cells.push(Cell::new(if of_row {
+            remark(plan, line)
+        } else {
+            "with all softirq".into()
+        }));
+        grid.add_row(Row::from(cells));
+    }
+    keep_figures_whole(&mut grid, width);
+    grid
+}
+
+/// What is to be said of a row.
+fn remark(plan: &Plan, row: &Comparison) -> String {
+    let setting = &plan.cells[row.cell].setting;
+    let verdict = row.judgement.as_ref().map(|judgement| {
+        // Where nothing was measured the reason says more than the verdict.
+        if setting.is_err() || row.n == 0 {
+            judgement.reason.clone()
+        } else {
+            judgement.verdict.to_string()
+        }
+    });
+    let difference = match row.difference {
+        Some(Difference::NotFound) => Some("no difference found".to_owned()),
+        Some(Difference::Unknown) => Some("too few trials".to_owned()),
+        Some(Difference::Found) | None => None,
+    };
+    let framing = framing_uncounted(plan, row).map(str::to_owned);
+    let parts: Vec<String> = [verdict, difference, framing]
+        .into_iter()
+        .flatten()
+        .collect();
+    parts.join("; ")
+}
+
+/// Several metrics, a row a cell that was measured; as many metrics side by
+/// side as the width allows.
+pub(super) fn other_tables(
+    plan: &Plan,
+    comparisons: &[Comparison],
+    metrics: &[&'static Metric],
+    order: &[usize],
+    width: u16,
+) -> Vec<Grid> {
+    let measured = |&cell: &usize| {
+        let mut here = metrics
+            .iter()
+            .filter_map(|metric| find(comparisons, metric, cell));
+        here.any(|comparison| comparison.n > 0)
+    };
+    let rows: Vec<usize> = order.iter().copied().filter(measured).collect();
+    let mut grids = Vec::new();
+    let mut rest = metrics;
+    while !rest.is_empty() {
+        let mut count = rest.len();
+        let grid = loop {
+            let mut grid = means_table(plan, comparisons, &rest[..count], &rows, width);
+            let gap = set_gap(&mut grid, width);
+            let widths = grid.column_max_content_widths();
+            let taken: u16 = widths.iter().map(|width| width + gap).sum();
+            if taken <= width || count == 1 {
+                break grid;
+            }
+            count -= 1;
+        };
+        grids.push(grid);
+        rest = &rest[count..];
+    }
+    grids
+}
+
+/// The means of some metrics side by side.
+fn means_table(
+    plan: &Plan,
+    comparisons: &[Comparison],
+    metrics: &[&'static Metric],
+    rows: &[usize],
+    width: u16,
+) -> Grid {
+    let names = factor_names(plan);
+    let mut grid = grid(width);
+    let mut header: Vec<Cell> = names.iter().map(Cell::new).collect();
+    let titles = metrics.iter();
+    header.extend(titles.map(|metric| Cell::new(format!("{}\n{}", metric.name, metric.unit))));
+    grid.set_header(Row::from(header));
+    let columns: Vec<Vec<String>> = metrics
+        .iter()
+        .map(|metric| {
+            let print = |&cell: &usize| {
+                find(comparisons, metric, cell).map_or_else(String::new, figure::mean)
+            };
+            let mut column: Vec<String> = rows.iter().map(print).collect();
+            figure::align(&mut column);
+            column
+        })
+        .collect();
+    for (position, &cell) in rows.iter().enumerate() {
+        let mut cells = factor_cells(&names, &plan.cells[cell].factors);
+        cells.extend(columns.iter().map(|column| Cell::new(&column[position])));
+        grid.add_row(Row::from(cells));
+    }
+    grid
+}
+
+fn grid(width: u16) -> Grid {
+    let mut grid = Grid::new();
+    grid.load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
+    grid
+}
+
+/// Sets the columns apart, on a narrow terminal by less.
+fn set_gap(grid: &mut Grid, width: u16) -> u16 {
+    let gap = if width < 100 { 1 } else { 2 };
+    for column in grid.column_iter_mut() {
+        column.set_padding((0, gap));
+    }
+    gap
+}
+
+/// Lets only the last column wrap, where that leaves it room for a word.
+fn keep_figures_whole(grid: &mut Grid, width: u16) {
+    const WORD: u16 = 12;
+    let gap = set_gap(grid, width);
+    let widths = grid.column_max_content_widths();
+    let Some((_, figures)) = widths.split_last() else {
+        return;
+    };
+    let taken: u16 = figures.iter().map(|width| width + gap).sum();
+    if taken + WORD + gap <= width {
+        for (column, _) in grid.column_iter_mut().zip(figures) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+}
+
+/// The factors' names, the compared one last.
+fn factor_names(plan: &Plan) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in plan.cells.iter().flat_map(|cell| &cell.factors.0) {
+        if *name != plan.compare.factor && !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.push(plan.compare.factor.clone());
+    names
+}
+
+fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
+    names
+        .iter()
+        .map(|name| {
+            Cell::new(
+                factors
+                    .level(name)
+                    .map_or_else(String::new, ToString::to_string),
+            )
+        })
+        .collect()
+}
+
+/// One metric in one cell.
+pub(super) fn find<'a>(
+    comparisons: &'a [Comparison],
+    metric: &Metric,
+    cell: usize,
+) -> Option<&'a Comparison> {
+    comparisons
+        .iter()
+        .find(|comparison| comparison.metric == metric && comparison.cell == cell)
+}
+
+/// On rows with offloads, the token bucket sees super-packets and does not
+/// count the framing of the frames they become: throughput is above the limit.
+pub(super) fn framing_uncounted(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
+    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
+    let shaped = setting.network.links.iter().any(|link| link.rate.is_some());
+    let uncounted = setting.host.offloads
+        && shaped
+        && setting.network.link == LinkKind::Kernel
+        && comparison.metric.name == "throughput";
+    uncounted.then_some("framing not counted by the bucket")
+}

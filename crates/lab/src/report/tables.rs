@@ -1,0 +1,143 @@
+//! The report for a terminal.
+
+use std::fmt::{self, Write as _};
+use std::path::Path;
+
+use crate::certificate::certify;
+use crate::compare::{Comparison, compare};
+use crate::folder::{RunFacts, expected};
+use crate::metric::{Metric, Table};
+use crate::plan::{Factors, Plan};
+use crate::report::grid::{find, other_tables, study_table};
+use crate::report::notes;
+use crate::trial::Trial;
+
+/// Metrics of the compact table below the study's.
+const OTHERS: [&str; 8] = [
+    "rtt_transfer",
+    "rtt_tcp",
+    "delay",
+    "jitter_ditg",
+    "ipdv_p95",
+    "loss",
+    "retransmissions",
+    "cpu_softirq",
+];
+
+/// The tables of the study with what was measured, the other metrics, the
+/// certificate, and where the folder is: `width` columns wide, colourless.
+pub fn tables(
+    plan: &Plan,
+    trials: &[Trial],
+    facts: &RunFacts,
+    folder: Option<&Path>,
+    width: u16,
+) -> String {
+    let comparisons = compare(plan, trials);
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_all(&mut text, plan, trials, facts, &comparisons, folder, width);
+    text
+}
+
+fn write_all(
+    text: &mut String,
+    plan: &Plan,
+    trials: &[Trial],
+    facts: &RunFacts,
+    comparisons: &[Comparison],
+    folder: Option<&Path>,
+    width: u16,
+) -> fmt::Result {
+    let failed = trials
+        .iter()
+        .filter(|trial| trial.failure.is_some())
+        .count();
+    writeln!(text, "{}: {}", plan.name, plan.title)?;
+    let (done, all) = (trials.len() - failed, expected(plan));
+    let incomplete = if trials.len() < all {
+        " The run is incomplete: go on with --resume."
+    } else {
+        ""
+    };
+    let counts =
+        format!("{done} of {all} trials finished, {failed} failed and left out.{incomplete}");
+    writeln!(text, "{}", notes::wrapped(&[counts], width))?;
+    let order = rows_in_order(plan);
+    for table in Table::ALL {
+        let metrics: Vec<&'static Metric> = metrics_of(comparisons)
+            .filter(|metric| metric.table == Some(table))
+            .collect();
+        for metric in metrics {
+            let rows: Vec<&Comparison> = order
+                .iter()
+                .filter_map(|&cell| find(comparisons, metric, cell))
+                .collect();
+            let heading = heading(plan, table, metric);
+            writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
+            let grid = study_table(plan, comparisons, metric, &rows, width);
+            writeln!(text, "{}", grid.trim_fmt())?;
+        }
+    }
+    let others: Vec<&'static Metric> = OTHERS
+        .iter()
+        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name))
+        .collect();
+    for grid in other_tables(plan, comparisons, &others, &order, width) {
+        writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
+    }
+    writeln!(text, "\n{}", notes::explanation(plan, comparisons, width))?;
+    writeln!(
+        text,
+        "\n{}",
+        notes::certificate(&certify(facts, trials), width)
+    )?;
+    if let Some(folder) = folder {
+        writeln!(text, "\nResults: {}", folder.display())?;
+    }
+    Ok(())
+}
+
+/// The metrics that are compared, in the catalogue's order.
+fn metrics_of(comparisons: &[Comparison]) -> impl Iterator<Item = &'static Metric> {
+    let first = |comparison: &&Comparison| comparison.cell == 0;
+    comparisons.iter().filter(first).map(|first| first.metric)
+}
+
+/// The cells, those that are compared with one another together.
+fn rows_in_order(plan: &Plan) -> Vec<usize> {
+    let kind = |factors: &Factors| -> Vec<_> {
+        let other = |(name, _): &&(String, _)| *name != plan.compare.factor && name != "copy";
+        factors.0.iter().filter(other).cloned().collect()
+    };
+    let mut kinds: Vec<(Vec<_>, Vec<usize>)> = Vec::new();
+    for (position, cell) in plan.cells.iter().enumerate() {
+        let this = kind(&cell.factors);
+        match kinds.iter_mut().find(|(other, _)| *other == this) {
+            Some((_, cells)) => cells.push(position),
+            None => kinds.push((this, vec![position])),
+        }
+    }
+    kinds.into_iter().flat_map(|(_, cells)| cells).collect()
+}
+
+fn heading(plan: &Plan, table: Table, metric: &Metric) -> String {
+    let sources: Vec<&str> = plan
+        .published
+        .iter()
+        .filter(|published| published.metric == metric.name)
+        .map(|published| published.source.as_str())
+        .collect();
+    let number = if plan.published.is_empty() {
+        String::new()
+    } else {
+        format!("Table {}. ", table.number())
+    };
+    let against = sources
+        .first()
+        .map_or_else(String::new, |source| format!(", held against {source}"));
+    format!("{number}{} ({}){against}", metric.title, metric.unit)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use super::*;
+use crate::compare::synthetic::Normal;
+use proptest::prelude::*;
+
+fn close(a: f64, b: f64, tolerance: f64) {
+    assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+}
+
+#[test]
+fn quantiles_are_those_of_printed_tables() {
+    for (freedom, quantile) in [
+        (1.0, 12.706),
+        (2.0, 4.303),
+        (4.0, 2.776),
+        (19.0, 2.093),
+        (38.0, 2.024),
+        (1e6, 1.960),
+    ] {
+        close(t95(freedom), quantile, 5e-4);
+    }
+}
+
+#[test]
+fn a_mean_worked_by_hand() {
+    // 1 2 3 4 5: variance 2.5, of the mean 0.5; 2.776445 * sqrt(0.5) = 1.963243.
+    let mean = mean(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+    assert_eq!((mean.n, mean.mean), (5, 3.0));
+    let interval = mean.ci95.unwrap();
+    close(interval.low, 3.0 - 1.963_243, 1e-6);
+    close(interval.high, 3.0 + 1.963_243, 1e-6);
+}
+
+#[test]
+fn a_change_worked_by_hand() {
+    // Baseline 9 10 11 (mean 10, variance of the mean 1/3), sample 11 12 13
+    // (mean 12, 1/3). Parts of the variance of ln 1.2 = 0.1823216 are 1/432 and
+    // 1/300, their sum 0.00564815, its root 0.0751542; degrees of freedom
+    // 0.00564815^2 / ((1/432)^2/2 + (1/300)^2/2) = 3.874024, whose quantile, by
+    // Simpson's rule outside this program, is 2.812417.
+    let change = change(
+        &mean(&[11.0, 12.0, 13.0]).unwrap(),
+        &mean(&[9.0, 10.0, 11.0]).unwrap(),
+    );
+    close(change.percent.unwrap(), 20.0, 1e-9);
+    close(change.difference, 2.0, 1e-12);
+    let interval = change.ci95.unwrap();
+    close(interval.low, -2.862_556, 1e-5);
+    close(interval.high, 48.243_555, 1e-5);
+    assert!(change.p.unwrap() > 0.05 && change.p.unwrap() < 0.1);
+}
+
+#[test]
+fn a_single_value_has_no_interval_and_equal_values_one_without_width() {
+    assert_eq!(mean(&[]), None);
+    assert_eq!(mean(&[f64::NAN]), None);
+    assert_eq!(mean(&[7.0]).unwrap().ci95, None);
+    let (one, same) = (mean(&[8.0]).unwrap(), mean(&[4.0, 4.0, 4.0]).unwrap());
+    assert_eq!(
+        same.ci95,
+        Some(Interval {
+            low: 4.0,
+            high: 4.0
+        })
+    );
+    let single = change(&one, &same);
+    assert_eq!((single.percent, single.ci95), (Some(100.0), None));
+    assert_eq!(single.missing, Some("a single trial has no interval"));
+    let none = change(&same, &same);
+    assert_eq!((none.percent, none.p), (Some(0.0), Some(1.0)));
+    assert_eq!(
+        none.ci95,
+        Some(Interval {
+            low: 0.0,
+            high: 0.0
+        })
+    );
+}
+
+#[test]
+fn means_that_are_not_positive_have_a_test_but_no_ratio() {
+    let zero = mean(&[0.0, 0.0, 0.0]).unwrap();
+    let some = mean(&[3.0, 4.0, 5.0]).unwrap();
+    let appeared = change(&some, &zero);
+    assert_eq!((appeared.percent, appeared.ci95), (None, None));
+    assert!(appeared.p.unwrap() < 0.05);
+    let vanished = change(&zero, &some);
+    assert_eq!((vanished.percent, vanished.ci95), (Some(-100.0), None));
+    assert_eq!(vanished.missing, Some("a ratio needs two positive means"));
+    assert_eq!(change(&zero, &zero).p, Some(1.0));
+}
+
+#[test]
+fn holm_steps_down_and_stops_at_the_first_failure() {
+    // The thresholds are 0.0125, 0.0167, 0.025, 0.05.
+    assert_eq!(
+        holm(&[0.01, 0.04, 0.03, 0.005], 0.05),
+        [true, false, false, true]
+    );
+    assert_eq!(holm(&[0.012, 0.016, 0.024, 0.049], 0.05), [true; 4]);
+    assert_eq!(holm(&[0.013, 0.0, 0.9], 0.05), [true, true, false]);
+    assert!(holm(&[], 0.05).is_empty());
+}
+
+/// The share of 1000 data sets whose intervals hold the truth, for the mean
+/// and for the change.
+fn coverage(n: usize, seed: u64) -> (f64, f64) {
+    const SETS: u32 = 1000;
+    let mut normal = Normal::new(seed);
+    let (mut of_mean, mut of_change) = (0u32, 0u32);
+    for _ in 0..SETS {
+        let baseline = mean(&normal.sample(n, 100.0, 5.0)).unwrap();
+        let sample = mean(&normal.sample(n, 120.0, 9.0)).unwrap();
+        of_mean += u32::from(baseline.ci95.unwrap().holds(100.0));
+        of_change += u32::from(change(&sample, &baseline).ci95.unwrap().holds(20.0));
+    }
+    let percent = |hits: u32| 100.0 * f64::from(hits) / f64::from(SETS);
+    (percent(of_mean), percent(of_change))
+}
+
+#[test]
+fn intervals_hold_the_truth_in_95_of_100_data_sets() {
+    for (n, seed) in [(20, 1), (5, 2)] {
+        let (of_mean, of_change) = coverage(n, seed);
+        close(of_mean, 95.0, 1.5);
+        close(of_change, 95.0, 1.5);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_interval_holds_the_change_and_agrees_with_the_test(
+        sample in prop::collection::vec(0.1f64..1e6, 2..30),
+        baseline in prop::collection::vec(0.1f64..1e6, 2..30),
+    ) {
+        let change = change(&mean(&sample).unwrap(), &mean(&baseline).unwrap());
+        if let Some(interval) = change.ci95 {
+            prop_assert!(interval.low <= change.percent.unwrap() + 1e-9);
+            prop_assert!(interval.high >= change.percent.unwrap() - 1e-9);
+            let p = change.p.unwrap();
+            prop_assert!((p - 0.05).abs() < 1e-9 || interval.holds(0.0) == (p > 0.05));
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One rule for every published claim: what a run says about it.
+
+use std::fmt;
+
+use crate::metric::Metric;
+use crate::plan::{Factors, Level, Plan, Published};
+use crate::statistics::{Change, Interval};
+
+/// What a run says about a published change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was measured here that could be held against it.
+    NotMeasured,
+    /// Our instrument, our spread or the study's instrument is coarser than
+    /// the published change.
+    BelowResolution,
+    /// Our interval excludes 0 and holds the published change.
+    Reproduced,
+    /// Our interval excludes 0 on the published side, but does not hold the
+    /// published change.
+    DirectionOnly,
+    /// None of these.
+    NotReproduced,
+}
+
+impl Verdict {
+    /// The words of reports and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotMeasured => "not measured",
+            Self::BelowResolution => "below resolution",
+            Self::Reproduced => "reproduced",
+            Self::DirectionOnly => "direction only",
+            Self::NotReproduced => "not reproduced",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A verdict and its reason in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why.
+    pub reason: String,
+}
+
+/// A published change against the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    /// The change in per cent, decreases negative.
+    pub percent: f64,
+    /// How far rounding in print may have moved it, in points.
+    pub rounding: f64,
+    /// The smallest change the study's instrument could tell, where known.
+    pub resolution_percent: Option<f64>,
+}
+
+/// What a study prints for one metric of one cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// The value, if it is printed in the metric's unit.
+    pub value: Option<f64>,
+    /// The change against the baseline; the baseline itself has none.
+    pub claim: Option<Claim>,
+    /// Where it is printed.
+    pub source: Option<String>,
+}
+
+/// A change that was measured, and the smallest one that could have been.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// The change against the baseline.
+    pub change: &'a Change,
+    /// The certificate's resolution of it in per cent, where known.
+    pub resolution_percent: Option<f64>,
+}
+
+/// What the plan's published figures say about `metric` in the cell `factors`.
+pub fn figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Figures {
+    let Some(level) = factors.level(&plan.compare.factor) else {
+        return Figures::default();
+    };
+    plan.published
+        .iter()
+        .filter(|published| published.metric == metric.name && matches(&published.factors, factors))
+        .find_map(|published| {
+            let value = at(&published.values, level);
+            let claim = claim(published, level, &plan.compare.baseline);
+            (value.is_some() || claim.is_some()).then(|| Figures {
+                value: value.filter(|_| published.unit == metric.unit),
+                claim,
+                source: Some(published.source.clone()),
+            })
+        })
+        .unwrap_or_default()
+}
+
+/// Holds one measured change against a claim.
+pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
+    let size = claim.percent.abs();
+    if size <= claim.rounding {
+        return below("the published change is 0 within its rounding".into());
+    }
+    if let Some(resolution) = claim
+        .resolution_percent
+        .filter(|&resolution| resolution > size)
+    {
+        return below(format!(
+            "the study's instrument tells changes above {resolution:.2} %, the published one is {size:.2} %"
+        ));
+    }
+    let resolution = measured.resolution_percent.unwrap_or(0.0);
+    if resolution > size {
+        return below(format!(
+            "our instrument tells changes above {resolution:.2} %, the published one is {size:.2} %"
+        ));
+    }
+    let change = measured.change;
+    let (Some(percent), Some(interval)) = (change.percent, change.ci95) else {
+        return below(format!(
+            "our change has no interval: {}; run more trials",
+            change.missing.unwrap_or("the baseline is not positive")
+        ));
+    };
+    if interval.half() > size {
+        return below(format!(
+            "our interval spans +-{:.2} points, more than the published change of {size:.2} %; run more trials",
+            interval.half()
+        ));
+    }
+    let published = Interval {
+        low: claim.percent - claim.rounding,
+        high: claim.percent + claim.rounding,
+    };
+    let (verdict, reason) = if interval.holds(0.0) {
+        let also = if interval.meets(published) {
+            " and the published change as well; run more trials"
+        } else {
+            ""
+        };
+        (
+            Verdict::NotReproduced,
+            format!("our interval holds 0{also}"),
+        )
+    } else if percent.abs() <= resolution {
+        let reason = format!("our change is below our resolution of {resolution:.2} %");
+        (Verdict::NotReproduced, reason)
+    } else if (percent > 0.0) != (claim.percent > 0.0) {
+        let reason = "our change has the other sign".into();
+        (Verdict::NotReproduced, reason)
+    } else if interval.meets(published) {
+        let reason = "our interval excludes 0 and holds the published change; \
+                      tested at one buffer and one congestion control only";
+        (Verdict::Reproduced, reason.into())
+    } else {
+        let size = if percent.abs() < size {
+            "smaller"
+        } else {
+            "larger"
+        };
+        let reason = format!("same sign, but our change is {size} than the published one");
+        (Verdict::DirectionOnly, reason)
+    };
+    Judgement { verdict, reason }
+}
+
+/// Holds the two ends of an attribution interval against a claim: the verdict
+/// must be the same at both.
+pub fn judge_interval(claim: &Claim, low: Measured<'_>, high: Option<Measured<'_>>) -> Judgement {
+    let alone = judge(claim, low);
+    let Some(high) = high else {
+        return below("softirq was not metered: this end's share of the CPU is unknown".into());
+    };
+    let with_softirq = judge(claim, high);
+    if alone.verdict == with_softirq.verdict {
+        return alone;
+    }
+    below(format!(
+        "attribution decides: {} by the process alone, {} with all softirq",
+        alone.verdict, with_softirq.verdict
+    ))
+}
+
+/// Whether two levels are the same, however they are written.
+pub fn same_level(a: &Level, b: &Level) -> bool {
+    a == b || a.to_string() == b.to_string()
+}
+
+fn below(reason: String) -> Judgement {
+    Judgement {
+        verdict: Verdict::BelowResolution,
+        reason,
+    }
+}
+
+/// Whether figures for `published` belong to the cell `factors`.
+fn matches(published: &Factors, factors: &Factors) -> bool {
+    published.0.iter().all(|(name, level)| {
+        factors
+            .level(name)
+            .is_none_or(|ours| same_level(ours, level))
+    })
+}
+
+fn at(figures: &[(Level, f64)], level: &Level) -> Option<f64> {
+    figures
+        .iter()
+        .find(|(other, _)| same_level(other, level))
+        .map(|&(_, figure)| figure)
+}
+
+/// The change printed at `level`, or computed from the values printed.
+fn claim(published: &Published, level: &Level, baseline: &Level) -> Option<Claim> {
+    if same_level(level, baseline) {
+        return None;
+    }
+    // A study prints all values of a table alike, so the longest tells how
+    // many places were printed; a trailing zero is lost in reading.
+    let places = published.values.iter().map(|&(_, value)| places(value));
+    let half_unit = 0.5 / 10f64.powi(places.max().unwrap_or(0));
+    let derived = at(&published.values, level)
+        .zip(at(&published.values, baseline))
+        .filter(|&(_, baseline)| baseline > 0.0)
+        .map(|(value, baseline)| {
+            let percent = 100.0 * (value / baseline - 1.0);
+            let rounding = 100.0 * (half_unit + value.abs() / baseline * half_unit) / baseline;
+            (percent, rounding)
+        });
+    let printed = at(&published.changes, level);
+    let percent = printed.or_else(|| derived.map(|(percent, _)| percent))?;
+    let of_change = if printed.is_some() { 0.005 } else { 0.0 };
+    Some(Claim {
+        percent,
+        rounding: of_change + derived.map_or(0.0, |(_, rounding)| rounding),
+        resolution_percent: published.resolution_percent,
+    })
+}
+
+/// How many decimal places a number needs.
+fn places(value: f64) -> i32 {
+    let text = value.to_string();
+    text.split_once('.').map_or(0, |(_, fraction)| {
+        i32::try_from(fraction.len()).unwrap_or(17)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+use super::*;
+use crate::compare::synthetic;
+
+fn claim_of(percent: f64) -> Claim {
+    Claim {
+        percent,
+        rounding: 0.01,
+        resolution_percent: None,
+    }
+}
+
+fn change(low: f64, percent: f64, high: f64) -> Change {
+    Change {
+        percent: Some(percent),
+        ci95: Some(Interval { low, high }),
+        difference: percent,
+        p: Some(0.01),
+        missing: None,
+    }
+}
+
+fn check(claim: Claim, (low, percent, high): (f64, f64, f64), resolution: f64, expected: Verdict) {
+    let judgement = judge(
+        &claim,
+        Measured {
+            change: &change(low, percent, high),
+            resolution_percent: Some(resolution),
+        },
+    );
+    assert_eq!(judgement.verdict, expected, "{}", judgement.reason);
+    assert!(!judgement.reason.is_empty() && !judgement.reason.contains('\n'));
+}
+
+#[test]
+fn each_verdict_has_its_case() {
+    use Verdict::*;
+    let gain = claim_of(25.03);
+    check(gain, (24.0, 25.0, 26.0), 0.2, Reproduced);
+    check(gain, (6.1, 6.4, 6.7), 0.2, DirectionOnly);
+    check(gain, (39.0, 40.0, 41.0), 0.2, DirectionOnly);
+    check(gain, (-0.3, 0.1, 0.5), 0.2, NotReproduced);
+    check(gain, (-6.0, -5.0, -4.0), 0.2, NotReproduced);
+    check(gain, (-1.0, 13.0, 27.0), 0.2, NotReproduced);
+    check(gain, (0.05, 0.1, 0.15), 0.2, NotReproduced);
+    check(gain, (-10.0, 25.0, 60.0), 0.2, BelowResolution);
+    check(gain, (24.0, 25.0, 26.0), 30.0, BelowResolution);
+    check(claim_of(0.0), (-0.1, 0.0, 0.1), 0.2, BelowResolution);
+    let meter_of_whole_per_cents = Claim {
+        resolution_percent: Some(14.3),
+        ..claim_of(-6.96)
+    };
+    check(
+        meter_of_whole_per_cents,
+        (-7.5, -7.0, -6.5),
+        0.2,
+        BelowResolution,
+    );
+    check(claim_of(-24.74), (-25.0, -24.0, -23.0), 0.2, Reproduced);
+}
+
+#[test]
+fn rounding_of_the_printed_figures_is_allowed() {
+    let outside = (25.04, 25.2, 25.4);
+    check(claim_of(25.03), outside, 0.2, Verdict::Reproduced);
+    let exact = Claim {
+        rounding: 0.001,
+        ..claim_of(25.03)
+    };
+    check(exact, outside, 0.2, Verdict::DirectionOnly);
+}
+
+#[test]
+fn a_reproduced_gain_says_how_little_was_varied() {
+    let measured = change(24.0, 25.0, 26.0);
+    let judgement = judge(
+        &claim_of(25.0),
+        Measured {
+            change: &measured,
+            resolution_percent: None,
+        },
+    );
+    assert!(
+        judgement
+            .reason
+            .contains("one buffer and one congestion control")
+    );
+}
+
+#[test]
+fn one_trial_is_below_resolution() {
+    let single = Change {
+        ci95: None,
+        p: None,
+        missing: Some("a single trial has no interval"),
+        ..change(0.0, 25.0, 0.0)
+    };
+    let judgement = judge(
+        &claim_of(25.0),
+        Measured {
+            change: &single,
+            resolution_percent: None,
+        },
+    );
+    assert_eq!(judgement.verdict, Verdict::BelowResolution);
+    assert!(
+        judgement.reason.contains("run more trials"),
+        "{}",
+        judgement.reason
+    );
+}
+
+#[test]
+fn a_verdict_on_one_end_must_hold_with_and_without_softirq() {
+    let claim = claim_of(-17.19);
+    let (near, far) = (change(-18.0, -17.0, -16.0), change(-41.0, -40.0, -39.0));
+    let of = |change| Measured {
+        change,
+        resolution_percent: Some(1.0),
+    };
+    let verdict = |low, high| judge_interval(&claim, of(low), high).verdict;
+    assert_eq!(verdict(&near, Some(of(&near))), Verdict::Reproduced);
+    assert_eq!(verdict(&far, Some(of(&far))), Verdict::DirectionOnly);
+    assert_eq!(verdict(&near, Some(of(&far))), Verdict::BelowResolution);
+    assert_eq!(verdict(&near, None), Verdict::BelowResolution);
+}
+
+#[test]
+fn published_figures_are_found_by_their_factors() {
+    let throughput = Metric::named("throughput").unwrap();
+    let mut linux = synthetic::published(
+        "throughput",
+        &[(1500, 750.94), (9000, 938.88)],
+        &[(9000, 25.03)],
+    );
+    linux.factors = Factors(vec![("scenario".into(), Level::Text("LU-LU".into()))]);
+    let mut windows = synthetic::published("throughput", &[(1500, 662.37), (9000, 884.96)], &[]);
+    windows.factors = Factors(vec![("scenario".into(), Level::Text("WS-WS".into()))]);
+    let plan = synthetic::plan(Vec::new(), 1, vec![linux, windows]);
+
+    let of = |scenario, mtu| {
+        figures(
+            &plan,
+            throughput,
+            &synthetic::full_factors(scenario, "on", mtu),
+        )
+    };
+    assert_eq!(of("LU-LU", 1500).value, Some(750.94));
+    assert_eq!(of("LU-LU", 1500).claim, None, "a baseline has no change");
+    let printed = of("LU-LU", 9000).claim.unwrap();
+    assert_eq!(printed.percent, 25.03);
+    // 100 (0.005 + 1.25027 * 0.005) / 750.94 = 0.0014983, and 0.005 printed.
+    assert!((printed.rounding - 0.006_498).abs() < 1e-6, "{printed:?}");
+    let derived = of("WS-WS", 9000).claim.unwrap();
+    assert!((derived.percent - 33.605).abs() < 0.001, "{derived:?}");
+    assert_eq!(of("LU-LU", 4000), Figures::default());
+    // A cell that does not name the scenario takes the first that fits.
+    assert_eq!(
+        figures(&plan, throughput, &synthetic::factors(9000)).value,
+        Some(938.88)
+    );
+    assert_eq!(
+        figures(
+            &plan,
+            Metric::named("rtt").unwrap(),
+            &synthetic::factors(9000)
+        ),
+        Figures::default()
+    );
+}
+
+#[test]
+fn figures_in_another_unit_are_not_shown_as_ours() {
+    let mut published = synthetic::published("throughput", &[(1500, 10.0), (9000, 20.0)], &[]);
+    published.unit = "Gbit/s".into();
+    let plan = synthetic::plan(Vec::new(), 1, vec![published]);
+    let figures = figures(
+        &plan,
+        Metric::named("throughput").unwrap(),
+        &synthetic::factors(9000),
+    );
+    assert_eq!(figures.value, None);
+    assert_eq!(figures.claim.unwrap().percent, 100.0);
+}

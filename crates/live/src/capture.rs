@@ -1,0 +1,95 @@
+//! Frames as they cross an interface: what the offload flags really did.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike, bind, recv,
+    setsockopt, socket, sockopt,
+};
+use units::{Bytes, Framing};
+use wire::frame::Summary;
+
+use crate::error::{During, Result};
+use crate::namespace::Namespace;
+
+/// Octets of each frame that are looked at: the headers.
+const SNAP: usize = 128;
+
+/// A listener on one interface.
+pub struct Capture {
+    socket: OwnedFd,
+}
+
+/// What crossed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Frames that carried IP.
+    pub frames: u64,
+    /// The largest of them in octets of IP packet: above the MTU it was a
+    /// super-packet, which no wire carries.
+    pub largest_packet: Bytes,
+}
+
+impl Capture {
+    /// Listens to all frames on `interface` of `namespace`, both directions.
+    ///
+    /// # Errors
+    /// Where the kernel refuses a packet socket.
+    pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
+        let index = namespace.route.index(interface)?;
+        let operation = || format!("listening on {interface}");
+        let socket = namespace.within(|| {
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            socket(
+                AddressFamily::Packet,
+                SockType::Raw,
+                flags,
+                SockProtocol::EthAll,
+            )
+            .during(operation)
+        })?;
+        // What does not fit is missed: the largest frame is seen all the same,
+        // because all frames of a flow are cut alike.
+        setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).during(operation)?;
+        bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+        Ok(Self { socket })
+    }
+
+    /// Reads what was heard so far.
+    ///
+    /// # Errors
+    /// Where the interface is gone.
+    pub fn drain(&self) -> Result<Seen> {
+        let mut seen = Seen::default();
+        let mut head = [0; SNAP];
+        loop {
+            // With MSG_TRUNC the answer is the frame's length, not the piece's.
+            let length = match recv(self.socket.as_raw_fd(), &mut head, MsgFlags::MSG_TRUNC) {
+                Ok(length) => length,
+                Err(Errno::EAGAIN) => return Ok(seen),
+                Err(error) => return Err(error).during(|| "reading captured frames"),
+            };
+            let summary = Summary::of(&head[..length.min(SNAP)], length);
+            if summary.ip.is_some() {
+                seen.frames += 1;
+                let packet = Bytes::new(summary.frame_size as u64) - Framing::MAC_HEADER;
+                seen.largest_packet = seen.largest_packet.max(packet);
+            }
+        }
+    }
+}
+
+/// The packet-socket address of every protocol on an interface.
+fn address(index: u32) -> LinkAddr {
+    #[expect(unsafe_code, reason = "nix has no constructor for it")]
+    // SAFETY: a zeroed sockaddr_ll is valid, and the length given is its own.
+    unsafe {
+        let mut raw: libc::sockaddr_ll = std::mem::zeroed();
+        raw.sll_family = u16::try_from(libc::AF_PACKET).unwrap_or_default();
+        raw.sll_protocol = u16::try_from(libc::ETH_P_ALL).unwrap_or_default().to_be();
+        raw.sll_ifindex = i32::try_from(index).unwrap_or_default();
+        let length = libc::socklen_t::try_from(size_of::<libc::sockaddr_ll>()).ok();
+        LinkAddr::from_raw((&raw const raw).cast(), length).expect("the family is AF_PACKET")
+    }
+}

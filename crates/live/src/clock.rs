@@ -1,0 +1,97 @@
+//! The only place that reads a clock or waits.
+
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_getres, clock_gettime};
+use units::{Span, Time};
+
+use crate::error::{During, Result};
+
+/// The instant from which a run counts, on this machine's wall clock.
+///
+/// The kernel stamps packets with CLOCK_REALTIME, so instants of senders and
+/// receivers are taken from the same clock; [`stepped`] tells whether it was
+/// set in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
+pub struct Epoch {
+    unix_nanos: u64,
+}
+
+impl Epoch {
+    /// The present instant.
+    pub fn now() -> Self {
+        Self {
+            unix_nanos: nanos(ClockId::CLOCK_REALTIME),
+        }
+    }
+
+    /// The time since the epoch; zero if the clock was set back before it.
+    pub fn elapsed(self) -> Time {
+        self.time_of(nanos(ClockId::CLOCK_REALTIME))
+    }
+
+    /// The time of a stamp of CLOCK_REALTIME that the kernel took.
+    pub(crate) fn time_of_stamp(self, stamp: TimeSpec) -> Time {
+        let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
+        self.time_of(u64::try_from(nanos).unwrap_or(0))
+    }
+
+    fn time_of(self, unix_nanos: u64) -> Time {
+        Time::from_nanos(unix_nanos.saturating_sub(self.unix_nanos))
+    }
+
+    /// Nanoseconds of the epoch since 1970 in UTC.
+    pub const fn unix_nanos(self) -> u64 {
+        self.unix_nanos
+    }
+}
+
+/// A clock that is never set: for deadlines and lengths of time.
+pub fn monotonic() -> Time {
+    Time::from_nanos(nanos(ClockId::CLOCK_MONOTONIC))
+}
+
+/// How far the wall clock has moved against the monotonic one: the
+/// difference of two of these is the step between them.
+pub fn wall_offset_nanos() -> i64 {
+    let [wall, monotonic] = [ClockId::CLOCK_REALTIME, ClockId::CLOCK_MONOTONIC].map(nanos);
+    i64::try_from(i128::from(wall) - i128::from(monotonic)).unwrap_or(i64::MAX)
+}
+
+/// Sleeps for `span`, for set-up that has to wait for the kernel.
+pub fn sleep(span: Span) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "live::clock is where waiting belongs"
+    )]
+    std::thread::sleep(Duration::from_nanos(span.as_nanos()));
+}
+
+/// The smallest step of the wall clock as the kernel declares it.
+///
+/// # Errors
+/// Where the kernel has no such clock.
+pub fn resolution() -> Result<Span> {
+    let step = clock_getres(ClockId::CLOCK_REALTIME).during(|| "reading the clock's resolution")?;
+    Ok(Span::from_nanos(u64::try_from(step.tv_nsec()).unwrap_or(0)))
+}
+
+/// What drives the clocks, e.g. `tsc`; empty where the kernel does not say.
+pub fn source() -> String {
+    fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn nanos(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock).expect("Linux has had these clocks since 2.6");
+    let nanos = i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec());
+    u64::try_from(nanos).unwrap_or(0)
+}

@@ -1,0 +1,41 @@
+//! Errors that name the operation that failed.
+
+use std::io;
+
+/// The result of something the kernel was asked to do.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was tried, and what the kernel said.
+#[derive(Debug, thiserror::Error)]
+#[error("{operation}: {source}")]
+pub struct Error {
+    /// What was tried, with the names of interfaces and files.
+    pub operation: String,
+    /// The kernel's answer.
+    pub source: io::Error,
+}
+
+impl Error {
+    /// A failure that is ours to word.
+    pub(crate) fn new(operation: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            operation: operation.into(),
+            source: io::Error::other(problem.into()),
+        }
+    }
+}
+
+/// Names the operation of a failed call.
+pub(crate) trait During<T> {
+    /// `operation` is made only when the call failed.
+    fn during<S: Into<String>>(self, operation: impl FnOnce() -> S) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> During<T> for std::result::Result<T, E> {
+    fn during<S: Into<String>>(self, operation: impl FnOnce() -> S) -> Result<T> {
+        self.map_err(|source| Error {
+            operation: operation().into(),
+            source: source.into(),
+        })
+    }
+}

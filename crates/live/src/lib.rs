@@ -1,0 +1,28 @@
+//! The real world: sockets, namespaces, clocks and meters of this machine.
+//!
+//! From the outside in: a [`Sandbox`] gives the process the privileges that it
+//! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
+//! path of network namespaces inside it; a [`Worker`] is a process of its own
+//! in one of them; a [`transfer`] is what two workers do with each other; the
+//! [`meter`] reads what it cost the machine.
+//!
+//! All `unsafe` of the program lives in this crate, each piece with its reason.
+
+pub mod capture;
+pub mod clock;
+mod error;
+pub mod interrupt;
+pub mod machine;
+pub mod meter;
+mod namespace;
+mod netlink;
+mod sandbox;
+mod sys;
+pub mod testbed;
+pub mod transfer;
+pub mod worker;
+
+pub use error::{Error, Result};
+pub use namespace::Namespace;
+pub use sandbox::{Sandbox, privileged};
+pub use worker::Worker;

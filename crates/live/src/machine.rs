@@ -1,0 +1,68 @@
+//! Facts of this machine that a result depends on.
+
+use std::fs;
+
+use nix::sys::utsname::uname;
+
+/// What the machine is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// Kernel release and build, e.g. `6.18.44 #1 SMP`.
+    pub kernel: String,
+    /// The processors' name.
+    pub cpu_model: String,
+    /// How many processors may be used.
+    pub processors: usize,
+    /// Whether a hypervisor is below.
+    pub virtual_machine: bool,
+    /// The frequency policy, where the kernel shows one.
+    pub governor: Option<String>,
+    /// TCP congestion controls that can be used.
+    pub congestion_controls: Vec<String>,
+    /// Processes ready to run, averaged over the last minute.
+    pub load: f64,
+}
+
+impl Machine {
+    /// Looks around; what cannot be read is empty.
+    pub fn here() -> Self {
+        let read = |file: &str| {
+            fs::read_to_string(file)
+                .map(|text| text.trim().to_owned())
+                .unwrap_or_default()
+        };
+        let cpuinfo = read("/proc/cpuinfo");
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
+            line.split_once(':')
+                .map(|(_, value)| value.trim().to_owned())
+        };
+        let governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        let kernel = uname().map(|name| {
+            format!(
+                "{} {}",
+                name.release().to_string_lossy(),
+                name.version().to_string_lossy()
+            )
+        });
+        Self {
+            kernel: kernel.unwrap_or_default(),
+            cpu_model: field("model name")
+                .or_else(|| field("Hardware"))
+                .unwrap_or_default(),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            virtual_machine: field("flags")
+                .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
+            governor: Some(governor).filter(|name| !name.is_empty()),
+            congestion_controls: read("/proc/sys/net/ipv4/tcp_available_congestion_control")
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+            load: read("/proc/loadavg")
+                .split(' ')
+                .next()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0.0),
+        }
+    }
+}

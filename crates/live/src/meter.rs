@@ -1,0 +1,169 @@
+//! What a run costs: the processors of the machine and of one process.
+
+use std::fs;
+use std::ops::Sub;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::unistd::{SysconfVar, sysconf};
+use units::{Span, Time};
+
+use crate::clock;
+use crate::error::{During, Error, Result};
+
+/// The processors of the whole machine at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    taken: Time,
+    processors: u64,
+    idle: Span,
+    softirq: Span,
+    steal: Span,
+}
+
+/// What happened between two samples.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineUse {
+    /// Length of the interval.
+    pub elapsed: Span,
+    /// Processor time that was not idle, all processors together, without
+    /// what the hypervisor stole.
+    pub busy: Span,
+    /// Processor time in soft interrupts, where most of networking happens.
+    pub softirq: Span,
+    /// Processor time that the hypervisor gave to others.
+    pub steal: Span,
+    /// Number of processors.
+    pub processors: u64,
+}
+
+impl Machine {
+    /// Reads `/proc/stat`.
+    ///
+    /// Idle time is what the kernel measures exactly, so busy time is the
+    /// rest of it; the other columns are sampled at every tick and coarse
+    /// [LinuxDoc cpu-load]. All are printed in units of [`tick`].
+    ///
+    /// # Errors
+    /// Where `/proc/stat` cannot be read.
+    pub fn sample() -> Result<Self> {
+        let text = fs::read_to_string("/proc/stat").during(|| "reading /proc/stat")?;
+        Self::parse(&text, clock::monotonic(), tick())
+            .ok_or_else(|| Error::new("reading /proc/stat", "it has no cpu line"))
+    }
+
+    fn parse(text: &str, taken: Time, tick: Span) -> Option<Self> {
+        let mut lines = text.lines().filter(|line| line.starts_with("cpu"));
+        let total: Vec<u64> = lines
+            .next()?
+            .split_whitespace()
+            .skip(1)
+            .map_while(|field| field.parse().ok())
+            .collect();
+        let column = |number: usize| {
+            total
+                .get(number)
+                .map(|ticks| Span::from_picos(ticks * tick.as_picos()))
+        };
+        // user nice system idle iowait irq softirq steal [proc_stat(5)]
+        Some(Self {
+            taken,
+            processors: lines.count() as u64,
+            idle: column(3)? + column(4)?,
+            softirq: column(5)? + column(6)?,
+            steal: column(7).unwrap_or_default(),
+        })
+    }
+
+    /// What happened since `earlier`.
+    pub fn since(&self, earlier: &Self) -> MachineUse {
+        let elapsed = self.taken.since(earlier.taken).unwrap_or_default();
+        let steal = self.steal - earlier.steal;
+        let all = Span::from_picos(elapsed.as_picos() * self.processors);
+        MachineUse {
+            elapsed,
+            busy: all - (self.idle - earlier.idle) - steal,
+            softirq: self.softirq - earlier.softirq,
+            steal,
+            processors: self.processors,
+        }
+    }
+}
+
+/// The unit in which the kernel prints processor time.
+pub fn tick() -> Span {
+    let hertz = sysconf(SysconfVar::CLK_TCK)
+        .ok()
+        .flatten()
+        .and_then(|hertz| u64::try_from(hertz).ok());
+    Span::from_picos(1_000_000_000_000 / hertz.unwrap_or(100).max(1))
+}
+
+/// Processor time of the calling process since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Process {
+    /// Time on a processor, in user and kernel mode, including interrupts
+    /// that happened to strike it.
+    pub cpu: Span,
+    /// Time runnable without a processor: someone else had it.
+    pub waited: Span,
+}
+
+impl Process {
+    /// Reads the calling process's account.
+    ///
+    /// # Errors
+    /// Where the kernel gives none.
+    pub fn sample() -> Result<Self> {
+        let usage =
+            getrusage(UsageWho::RUSAGE_SELF).during(|| "reading the process's processor time")?;
+        let waited = fs::read_to_string("/proc/self/schedstat")
+            .ok()
+            .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+            .map_or(Span::ZERO, Span::from_nanos);
+        Ok(Self {
+            cpu: span(usage.user_time()) + span(usage.system_time()),
+            waited,
+        })
+    }
+}
+
+impl Sub for Process {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            cpu: self.cpu - earlier.cpu,
+            waited: self.waited - earlier.waited,
+        }
+    }
+}
+
+fn span(time: TimeVal) -> Span {
+    let micros = i128::from(time.tv_sec()) * 1_000_000 + i128::from(time.tv_usec());
+    Span::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_time_is_what_was_neither_idle_nor_stolen() {
+        let tick = Span::from_millis(10);
+        let before = "cpu  10 0 10 100 0 0 5 0 0 0\ncpu0 5 0 5 50 0 0 5 0 0 0\ncpu1 5 0 5 50 0 0 0 0 0 0\nintr 1\n";
+        let after = "cpu  30 0 20 200 10 0 15 20 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n";
+        let at = |text, nanos| Machine::parse(text, Time::from_nanos(nanos), tick).unwrap();
+        let used = at(after, 1_000_000_000).since(&at(before, 0));
+        // 2 s of processor time, 1.1 s idle or waiting, 0.2 s stolen.
+        assert_eq!(used.busy, Span::from_millis(700));
+        assert_eq!(used.softirq, Span::from_millis(100));
+        assert_eq!(used.processors, 2);
+    }
+
+    #[test]
+    fn text_of_another_kind_is_no_sample() {
+        assert!(Machine::parse("nonsense\n", Time::ZERO, tick()).is_none());
+        assert!(Machine::parse("cpu 1 2\n", Time::ZERO, tick()).is_none());
+    }
+}

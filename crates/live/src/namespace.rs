@@ -1,0 +1,123 @@
+//! A network namespace and the sockets through which it is configured.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+use crate::error::{During, Error, Result};
+use crate::netlink::Route;
+
+/// A network namespace without a name: it lives as long as this value or a
+/// process in it, and nothing is left of it afterwards.
+pub struct Namespace {
+    file: File,
+    /// Speaks rtnetlink in this namespace, wherever the caller is.
+    pub(crate) route: Route,
+    /// Any socket of this namespace, for ioctls on its interfaces.
+    pub(crate) control: OwnedFd,
+}
+
+impl Namespace {
+    /// Makes an empty namespace. The calling thread is in it afterwards.
+    ///
+    /// # Errors
+    /// Where the kernel refuses; the caller's [`Sandbox`](crate::Sandbox) has
+    /// the privilege unless a limit is reached.
+    pub(crate) fn create() -> Result<Self> {
+        unshare(CloneFlags::CLONE_NEWNET).during(|| "making a network namespace")?;
+        let file =
+            File::open("/proc/thread-self/ns/net").during(|| "opening /proc/thread-self/ns/net")?;
+        let control = socket(
+            AddressFamily::Inet,
+            SockType::Datagram,
+            SockFlag::SOCK_CLOEXEC,
+            None,
+        )
+        .during(|| "opening a control socket")?;
+        Ok(Self {
+            file,
+            route: Route::open()?,
+            control,
+        })
+    }
+
+    /// Runs `work` with the calling thread in this namespace, where it stays.
+    ///
+    /// # Errors
+    /// Where the kernel refuses to enter, and those of `work`.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        setns(&self.file, CloneFlags::CLONE_NEWNET).during(|| "entering a network namespace")?;
+        work()
+    }
+
+    /// Has `command` start in this namespace, and end with the calling thread.
+    pub fn place(&self, command: &mut Command) {
+        place(Some(self), command);
+    }
+
+    /// Sets kernel parameters of this namespace: paths below `/proc/sys/net`.
+    pub(crate) fn set_parameters(&self, parameters: &[(&str, &str)]) -> Result<()> {
+        self.within(|| {
+            parameters.iter().try_for_each(|(path, value)| {
+                let file = format!("/proc/sys/net/{path}");
+                fs::write(&file, value).during(|| format!("writing {value} to {file}"))
+            })
+        })
+    }
+
+    /// Reads a kernel parameter of this namespace as a number.
+    pub(crate) fn parameter(&self, path: &str) -> Result<u64> {
+        self.within(|| {
+            let file = format!("/proc/sys/net/{path}");
+            let text = fs::read_to_string(&file).during(|| format!("reading {file}"))?;
+            text.trim().parse().map_err(|_| {
+                Error::new(
+                    format!("reading {file}"),
+                    format!("`{}` is no number", text.trim()),
+                )
+            })
+        })
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Has `command` start in `namespace`, or in the caller's, and die when the
+/// calling thread ends, however it ends.
+pub(crate) fn place(namespace: Option<&Namespace>, command: &mut Command) {
+    let place = namespace.map(|namespace| namespace.as_fd().as_raw_fd());
+    let settle = move || {
+        // Ctrl-C reaches the whole terminal; only the parent decides what it
+        // means, and it ends its children itself.
+        #[expect(unsafe_code, reason = "ignoring a signal runs no code")]
+        // SAFETY: no handler is installed.
+        unsafe {
+            signal(Signal::SIGINT, SigHandler::SigIgn)?;
+        }
+        set_pdeathsig(Signal::SIGKILL)?;
+        if let Some(place) = place {
+            #[expect(unsafe_code, reason = "a borrow cannot be moved into the closure")]
+            // SAFETY: fork copied the parent's descriptor, which its owner
+            // keeps open until the child runs: spawning waits for that.
+            let place = unsafe { BorrowedFd::borrow_raw(place) };
+            setns(place, CloneFlags::CLONE_NEWNET)?;
+        }
+        Ok(())
+    };
+    #[expect(unsafe_code, reason = "the child must be placed before it runs")]
+    // SAFETY: `settle` makes system calls only; it neither allocates nor takes
+    // a lock, and the parent is single-threaded.
+    unsafe {
+        command.pre_exec(settle);
+    }
+}

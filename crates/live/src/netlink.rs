@@ -1,0 +1,131 @@
+//! rtnetlink, synchronously: one request, one answer [RFC3549].
+
+mod address;
+mod link;
+mod qdisc;
+mod route;
+
+use std::io;
+use std::net::IpAddr;
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+use crate::error::{During, Error, Result};
+
+pub(crate) use link::VethEnd;
+pub(crate) use qdisc::TokenBucket;
+
+/// An rtnetlink socket. It speaks for the namespace in which it was opened.
+pub(crate) struct Route {
+    socket: Socket,
+}
+
+/// What the kernel is to do when the object exists or does not.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// Change what exists.
+    Change,
+    /// Make what does not exist.
+    Create,
+    /// Make it, or replace what exists.
+    Replace,
+}
+
+impl Route {
+    /// Opens a socket in the calling thread's namespace.
+    pub(crate) fn open() -> Result<Self> {
+        let open = || -> io::Result<Socket> {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            Ok(socket)
+        };
+        Ok(Self {
+            socket: open().during(|| "opening an rtnetlink socket")?,
+        })
+    }
+
+    /// Sends `message` and waits for the kernel's acknowledgement.
+    fn apply(
+        &self,
+        message: RouteNetlinkMessage,
+        mode: Mode,
+        operation: impl Fn() -> String,
+    ) -> Result<()> {
+        let flags = match mode {
+            Mode::Change => 0,
+            Mode::Create => NLM_F_CREATE | NLM_F_EXCL,
+            Mode::Replace => NLM_F_CREATE | NLM_F_REPLACE,
+        };
+        self.exchange(message, NLM_F_ACK | flags, |_| ())
+            .during(operation)
+    }
+
+    /// Asks for a list and hands each entry to `entry`.
+    fn dump(
+        &self,
+        message: RouteNetlinkMessage,
+        operation: &str,
+        entry: impl FnMut(RouteNetlinkMessage),
+    ) -> Result<()> {
+        self.exchange(message, NLM_F_DUMP, entry)
+            .during(|| operation)
+    }
+
+    fn exchange(
+        &self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        mut entry: impl FnMut(RouteNetlinkMessage),
+    ) -> io::Result<()> {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut octets = vec![0; request.buffer_len()];
+        request.serialize(&mut octets);
+        self.socket.send(&octets, 0)?;
+        loop {
+            let (answers, _) = self.socket.recv_from_full()?;
+            let mut rest = answers.as_slice();
+            while !rest.is_empty() {
+                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                    .map_err(io::Error::other)?;
+                let length = usize::try_from(answer.header.length).map_err(io::Error::other)?;
+                // Netlink pads every message to four octets [RFC3549 s2.2].
+                rest = rest
+                    .get(length.next_multiple_of(4).max(4)..)
+                    .unwrap_or_default();
+                match answer.payload {
+                    NetlinkPayload::Error(error) => {
+                        return match error.code {
+                            None => Ok(()),
+                            Some(code) => Err(io::Error::from_raw_os_error(-code.get())),
+                        };
+                    }
+                    NetlinkPayload::Done(_) => return Ok(()),
+                    NetlinkPayload::InnerMessage(message) => entry(message),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The address family of an address.
+const fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+/// What is said when an answer that must be there is not.
+fn missing(operation: impl Into<String>) -> Error {
+    Error::new(operation, "the kernel's answer does not hold it")
+}

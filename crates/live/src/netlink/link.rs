@@ -1,0 +1,144 @@
+//! Interfaces: veth pairs and bridges, their state, addresses and MTUs.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo,
+    LinkMessage,
+};
+use units::IpMtu;
+
+use super::{Mode, Route, missing};
+use crate::error::Result;
+
+/// One end of a veth pair that is to be made.
+pub(crate) struct VethEnd {
+    /// The interface's name in its namespace.
+    pub(crate) name: String,
+    /// Its Ethernet address.
+    pub(crate) address: [u8; 6],
+    /// Its MTU.
+    pub(crate) mtu: IpMtu,
+}
+
+impl VethEnd {
+    fn attributes(&self) -> Vec<LinkAttribute> {
+        vec![
+            LinkAttribute::IfName(self.name.clone()),
+            LinkAttribute::Mtu(self.mtu.get()),
+            LinkAttribute::Address(self.address.to_vec()),
+        ]
+    }
+}
+
+impl Route {
+    /// Makes a veth pair: `near` here, `far` in the namespace `there`.
+    pub(crate) fn add_veth(
+        &self,
+        near: &VethEnd,
+        far: &VethEnd,
+        there: BorrowedFd<'_>,
+    ) -> Result<()> {
+        let mut peer = LinkMessage::default();
+        peer.attributes = far.attributes();
+        peer.attributes
+            .push(LinkAttribute::NetNsFd(there.as_raw_fd()));
+        let mut message = LinkMessage::default();
+        message.attributes = near.attributes();
+        message.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+        ]));
+        self.apply(RouteNetlinkMessage::NewLink(message), Mode::Create, || {
+            format!(
+                "making the veth pair {} - {} with MTU {}",
+                near.name,
+                far.name,
+                near.mtu.get()
+            )
+        })
+    }
+
+    /// Makes a bridge that forwards at once: no spanning tree, no delay.
+    pub(crate) fn add_bridge(&self, name: &str) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Bridge),
+                LinkInfo::Data(InfoData::Bridge(vec![
+                    InfoBridge::StpState(BridgeStpState::Disabled),
+                    InfoBridge::ForwardDelay(0),
+                ])),
+            ]),
+        ];
+        self.apply(RouteNetlinkMessage::NewLink(message), Mode::Create, || {
+            format!("making the bridge {name}")
+        })
+    }
+
+    /// Makes `port` a port of the bridge.
+    pub(crate) fn join_bridge(&self, port: &str, bridge: &str) -> Result<()> {
+        let mut message = self.named(port)?;
+        message.attributes = vec![LinkAttribute::Controller(self.index(bridge)?)];
+        self.apply(RouteNetlinkMessage::SetLink(message), Mode::Change, || {
+            format!("joining {port} to {bridge}")
+        })
+    }
+
+    /// Sets an interface up.
+    pub(crate) fn set_up(&self, name: &str) -> Result<()> {
+        let mut message = self.named(name)?;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        self.apply(RouteNetlinkMessage::SetLink(message), Mode::Change, || {
+            format!("setting {name} up")
+        })
+    }
+
+    /// The MTU that an interface has.
+    pub(crate) fn mtu(&self, name: &str) -> Result<u32> {
+        self.link(name)?
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                LinkAttribute::Mtu(mtu) => Some(*mtu),
+                _ => None,
+            })
+            .ok_or_else(|| missing(format!("reading the MTU of {name}")))
+    }
+
+    /// The index of an interface.
+    pub(crate) fn index(&self, name: &str) -> Result<u32> {
+        Ok(self.link(name)?.header.index)
+    }
+
+    /// An empty message about an interface that exists.
+    fn named(&self, name: &str) -> Result<LinkMessage> {
+        let mut message = LinkMessage::default();
+        message.header.index = self.index(name)?;
+        Ok(message)
+    }
+
+    fn link(&self, name: &str) -> Result<LinkMessage> {
+        let mut found = None;
+        let is_named = |link: &LinkMessage| {
+            link.attributes
+                .iter()
+                .any(|a| matches!(a, LinkAttribute::IfName(own) if own == name))
+        };
+        self.dump(
+            RouteNetlinkMessage::GetLink(LinkMessage::default()),
+            "listing interfaces",
+            |entry| {
+                if let RouteNetlinkMessage::NewLink(link) = entry
+                    && is_named(&link)
+                {
+                    found = Some(link);
+                }
+            },
+        )?;
+        found.ok_or_else(|| missing(format!("looking for the interface {name}")))
+    }
+}

@@ -1,0 +1,135 @@
+//! The kernel's token bucket, and what the queue in front of it did.
+
+use netlink_packet_core::{DefaultNla, Emitable};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcStats2};
+use units::{Bytes, Framing, Rate};
+
+use super::{Mode, Route, missing};
+use crate::error::Result;
+
+/// A token bucket in front of an interface, the kernel's `tbf`.
+pub(crate) struct TokenBucket {
+    /// The rate, Ethernet framing included.
+    pub(crate) rate: Rate,
+    /// The bucket's depth, counted like the packets with framing.
+    pub(crate) burst: Bytes,
+    /// What may wait, in octets.
+    pub(crate) limit: Bytes,
+}
+
+/// What a queue has done since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueCounters {
+    /// Packets dropped, GSO super-packets counted as one.
+    pub(crate) drops: u32,
+    /// Times the bucket made packets wait.
+    pub(crate) overlimits: u32,
+}
+
+// Attributes of tbf and the layout of its parameters: linux/pkt_sched.h, the
+// kernel's public interface [LinuxUapi pkt_sched.h].
+const TCA_TBF_PARMS: u16 = 1;
+const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_BURST: u16 = 6;
+const LINK_LAYER_ETHERNET: u8 = 1;
+
+impl TokenBucket {
+    /// What the bucket must add to a packet as the kernel counts it (with its
+    /// 14 octets of MAC header) to count the wire: FCS, preamble and gap.
+    const OVERHEAD: u16 = 24;
+
+    /// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu.
+    fn parameters(&self) -> Vec<u8> {
+        let capped = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let mut octets = Vec::with_capacity(36);
+        // rate: cell_log, linklayer, overhead, cell_align, mpu, rate.
+        octets.extend([0, LINK_LAYER_ETHERNET]);
+        octets.extend(Self::OVERHEAD.to_ne_bytes());
+        octets.extend((-1i16).to_ne_bytes());
+        octets.extend([0; 2]);
+        octets.extend(capped(self.rate.bytes_per_second()).to_ne_bytes());
+        // peakrate: none.
+        octets.extend([0; 12]);
+        octets.extend(capped(self.limit.get()).to_ne_bytes());
+        // buffer and mtu in ticks: TCA_TBF_BURST overrides the first, and
+        // without a peak rate nothing reads the second.
+        octets.extend([0; 8]);
+        octets
+    }
+}
+
+impl Route {
+    /// Puts a token bucket in front of `interface`.
+    pub(crate) fn add_token_bucket(&self, interface: &str, bucket: &TokenBucket) -> Result<()> {
+        debug_assert_eq!(
+            u64::from(TokenBucket::OVERHEAD),
+            (Framing::FCS + Framing::PREAMBLE + Framing::GAP).get(),
+        );
+        let burst = u32::try_from(bucket.burst.get()).unwrap_or(u32::MAX);
+        let mut message = self.root_of(interface)?;
+        message.attributes = vec![
+            TcAttribute::Kind("tbf".to_owned()),
+            TcAttribute::Options(vec![
+                TcOption::Other(DefaultNla::new(TCA_TBF_PARMS, bucket.parameters())),
+                TcOption::Other(DefaultNla::new(TCA_TBF_BURST, burst.to_ne_bytes().to_vec())),
+                TcOption::Other(DefaultNla::new(
+                    TCA_TBF_RATE64,
+                    bucket.rate.bytes_per_second().to_ne_bytes().to_vec(),
+                )),
+            ]),
+        ];
+        debug_assert!(message.buffer_len() > 0);
+        self.apply(
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            Mode::Replace,
+            || {
+                format!(
+                    "shaping {interface} to {} with a burst of {}",
+                    bucket.rate, bucket.burst
+                )
+            },
+        )
+    }
+
+    /// The counters of the queue in front of `interface`.
+    pub(crate) fn queue_counters(&self, interface: &str) -> Result<QueueCounters> {
+        let wanted = self.root_of(interface)?;
+        let mut found = None;
+        self.dump(
+            RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()),
+            "listing queues",
+            |entry| {
+                if let RouteNetlinkMessage::NewQueueDiscipline(entry) = entry
+                    && entry.header.index == wanted.header.index
+                    && entry.header.parent == TcHandle::ROOT
+                {
+                    found = entry
+                        .attributes
+                        .iter()
+                        .find_map(|attribute| match attribute {
+                            TcAttribute::Stats2(stats) => {
+                                stats.iter().find_map(|stat| match stat {
+                                    TcStats2::Queue(queue) => Some(QueueCounters {
+                                        drops: queue.drops,
+                                        overlimits: queue.overlimits,
+                                    }),
+                                    _ => None,
+                                })
+                            }
+                            _ => None,
+                        });
+                }
+            },
+        )?;
+        found.ok_or_else(|| missing(format!("reading the queue of {interface}")))
+    }
+
+    fn root_of(&self, interface: &str) -> Result<TcMessage> {
+        let index = self.index(interface)?;
+        let mut message =
+            TcMessage::with_index(i32::try_from(index).map_err(|_| missing("an interface index"))?);
+        message.header.parent = TcHandle::ROOT;
+        Ok(message)
+    }
+}

@@ -1,0 +1,201 @@
+//! The privileges of a run: namespaces of its own, and an end to everything
+//! in them when the process ends, however it ends.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+
+use crate::error::{Error, Result};
+use crate::worker::Worker;
+
+/// Capabilities that a test bed needs [capabilities(7)]: CAP_NET_ADMIN (12),
+/// CAP_NET_RAW (13) and CAP_SYS_ADMIN (21).
+const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 21;
+
+/// The calling process with namespaces of its own: network, mounts, processes
+/// and, where it lacks privilege, users.
+///
+/// Network namespaces made inside have no names, so the kernel removes them
+/// with the last process in them. All workers live in one process namespace;
+/// its first process, the anchor, dies with this process (parent-death
+/// signal), and the kernel then kills the rest.
+pub struct Sandbox {
+    _anchor: Worker,
+}
+
+impl Sandbox {
+    /// Enters the sandbox; there is no way back for the process.
+    ///
+    /// The process must be single-threaded, and stays so: after it the kernel
+    /// refuses new threads, because children belong to another process
+    /// namespace than their parent.
+    ///
+    /// # Errors
+    /// Where this machine forbids user namespaces: one line with the remedy.
+    pub fn enter() -> Result<Self> {
+        if !privileged() {
+            enter_user_namespace().map_err(refused)?;
+        }
+        let flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
+        unshare(flags).map_err(|error| refused(error.into()))?;
+        // Mounts made later, e.g. for a user's own tool, stay in here.
+        let flags = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
+            .map_err(|error| refused(error.into()))?;
+        Ok(Self {
+            _anchor: Worker::spawn(None, "anchor")?,
+        })
+    }
+}
+
+/// Whether the process has the capabilities already. A real root keeps
+/// powers that no user namespace gives, so it does not enter one.
+pub fn privileged() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .is_some_and(|capabilities| capabilities & NEEDED == NEEDED)
+}
+
+/// Becomes root of a new user namespace in which only the caller exists.
+fn enter_user_namespace() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER)?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+}
+
+fn refused(source: io::Error) -> Error {
+    let operation = format!(
+        "making namespaces for the test bed: {}",
+        reason(&source, &Facts::of_this_machine())
+    );
+    Error { operation, source }
+}
+
+/// What the machine says about user namespaces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Facts {
+    /// `user.max_user_namespaces` is 0.
+    none_allowed: bool,
+    /// `kernel.apparmor_restrict_unprivileged_userns` is 1.
+    apparmor: bool,
+    /// `kernel.unprivileged_userns_clone` is 0.
+    clone_off: bool,
+    /// The marks that container engines leave.
+    container: bool,
+}
+
+impl Facts {
+    fn of_this_machine() -> Self {
+        let is = |file: &str, value: &str| {
+            fs::read_to_string(file).is_ok_and(|text| text.trim() == value)
+        };
+        Self {
+            none_allowed: is("/proc/sys/user/max_user_namespaces", "0"),
+            apparmor: is(
+                "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+                "1",
+            ),
+            clone_off: is("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+            container: ["/.dockerenv", "/run/.containerenv"]
+                .iter()
+                .any(|mark| Path::new(mark).exists()),
+        }
+    }
+}
+
+/// Who forbids it, and what to type.
+fn reason(error: &io::Error, facts: &Facts) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::ENOSPC) if facts.none_allowed => {
+            "user.max_user_namespaces is 0; run as root, or `sudo sysctl user.max_user_namespaces=10000`"
+        }
+        Some(libc::ENOSPC) => {
+            "too many namespaces exist; raise user.max_user_namespaces and user.max_net_namespaces"
+        }
+        _ if facts.container => {
+            "the container forbids it; start it with `--security-opt seccomp=unconfined --security-opt \
+             apparmor=unconfined`, or with `--privileged`"
+        }
+        _ if facts.clone_off => {
+            "kernel.unprivileged_userns_clone is 0; run as root, or `sudo sysctl kernel.unprivileged_userns_clone=1`"
+        }
+        _ if facts.apparmor => {
+            "AppArmor forbids it to unprivileged programs; run as root, or `sudo sysctl \
+             kernel.apparmor_restrict_unprivileged_userns=0`"
+        }
+        Some(libc::EINVAL) => {
+            "this kernel lacks a kind of namespace; it needs CONFIG_USER_NS, NET_NS, PID_NS"
+        }
+        _ => {
+            "a security policy forbids it (seccomp, SELinux or AppArmor); run as root or outside of it"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_names_who_forbids_and_the_remedy() {
+        let none = Facts::default();
+        for (errno, facts, word) in [
+            (
+                libc::ENOSPC,
+                Facts {
+                    none_allowed: true,
+                    ..none
+                },
+                "sysctl user.max_user_namespaces",
+            ),
+            (libc::ENOSPC, none, "too many namespaces"),
+            (
+                libc::EPERM,
+                Facts {
+                    apparmor: true,
+                    ..none
+                },
+                "AppArmor",
+            ),
+            (
+                libc::EACCES,
+                Facts {
+                    apparmor: true,
+                    ..none
+                },
+                "AppArmor",
+            ),
+            (
+                libc::EPERM,
+                Facts {
+                    container: true,
+                    apparmor: true,
+                    ..none
+                },
+                "--security-opt",
+            ),
+            (
+                libc::EPERM,
+                Facts {
+                    clone_off: true,
+                    ..none
+                },
+                "unprivileged_userns_clone",
+            ),
+            (libc::EINVAL, none, "CONFIG_USER_NS"),
+            (libc::EPERM, none, "security policy"),
+        ] {
+            let text = reason(&io::Error::from_raw_os_error(errno), &facts);
+            assert!(text.contains(word), "{errno} {facts:?}: {text}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The system calls that no crate wraps: each a few lines of `unsafe` behind
+//! a safe function.
+#![expect(unsafe_code, reason = "this is the folder for it")]
+
+pub(crate) mod ethtool;
+pub(crate) mod tcp_info;

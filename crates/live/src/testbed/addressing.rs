@@ -1,0 +1,175 @@
+//! Who has which address.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use units::IpVersion;
+
+use super::{Addresses, Interface, Middle, Path, Testbed};
+use crate::error::{Error, Result};
+use crate::testbed::advertise;
+
+/// How addresses follow from links and sides.
+#[derive(Clone, Copy)]
+pub(super) struct Plan {
+    ip: IpVersion,
+    by_router: bool,
+}
+
+impl Plan {
+    pub(super) fn of(path: &Path) -> Self {
+        Self {
+            ip: path.ip,
+            by_router: path.addresses == Addresses::Router,
+        }
+    }
+
+    /// Bits of a subnet's prefix.
+    pub(super) const fn prefix_length(self) -> u8 {
+        match self.ip {
+            IpVersion::V4 => 24,
+            IpVersion::V6 => 64,
+        }
+    }
+
+    /// The prefix of an IPv6 subnet, in the block set apart for benchmarks
+    /// [RFC5180 s8].
+    fn prefix(subnet: usize) -> Ipv6Addr {
+        let number = u16::try_from(subnet).unwrap_or(u16::MAX);
+        Ipv6Addr::new(0x2001, 0x2, 0, number, 0, 0, 0, 0)
+    }
+
+    /// The address of `interface`: by hand the number of its side in its
+    /// subnet (IPv4 from the benchmark block [RFC2544 sC.2.2]), by router the
+    /// prefix with the interface's own identifier.
+    pub(super) fn address(self, interface: &Interface) -> IpAddr {
+        let host = interface.side + 1;
+        match (self.ip, self.by_router) {
+            (IpVersion::V4, _) => {
+                let subnet = u8::try_from(interface.subnet).unwrap_or(u8::MAX);
+                Ipv4Addr::new(198, 18, subnet, host).into()
+            }
+            (IpVersion::V6, false) => {
+                let mut octets = Self::prefix(interface.subnet).octets();
+                octets[15] = host;
+                Ipv6Addr::from(octets).into()
+            }
+            (IpVersion::V6, true) => {
+                with_identifier(Self::prefix(interface.subnet), interface.mac).into()
+            }
+        }
+    }
+}
+
+/// The link-local address that an interface gives itself [RFC4291 s2.5.6].
+pub(super) fn link_local(mac: [u8; 6]) -> Ipv6Addr {
+    with_identifier(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), mac)
+}
+
+/// `prefix` completed by the modified EUI-64 of `mac` [RFC4291 App A].
+fn with_identifier(prefix: Ipv6Addr, mac: [u8; 6]) -> Ipv6Addr {
+    let [a, b, c, d, e, f] = mac;
+    let mut octets = prefix.octets();
+    octets[8..].copy_from_slice(&[a ^ 0x02, b, c, 0xff, 0xfe, d, e, f]);
+    octets.into()
+}
+
+impl Testbed {
+    /// Gives every interface its address, and the hosts a route through the
+    /// router where there is one.
+    pub(super) fn address_by_hand(&self, path: &Path) -> Result<()> {
+        let plan = Plan::of(path);
+        for (node, interface) in self.interfaces().filter(|(node, _)| node.name != "switch") {
+            node.namespace.route.add_address(
+                &interface.name,
+                plan.address(interface),
+                plan.prefix_length(),
+            )?;
+        }
+        if path.middle == Middle::Router {
+            let router = &self.nodes[1];
+            for (host, towards) in [(self.sender(), 0), (self.receiver(), 1)] {
+                let gateway = plan.address(&router.interfaces[towards]);
+                host.namespace
+                    .route
+                    .add_default_route(&host.interfaces[0].name, gateway)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the router give the hosts prefix, MTU and default route, as in
+    /// the 2019 study [Praptodiyono2019 s2], and waits until they have them.
+    pub(super) fn address_by_router(&self, path: &Path) -> Result<()> {
+        if path.middle != Middle::Router || path.ip != IpVersion::V6 {
+            return Err(Error::new(
+                "addressing the hosts",
+                "Router Advertisements need IPv6 and a router",
+            ));
+        }
+        let (plan, router) = (Plan::of(path), &self.nodes[1]);
+        for interface in &router.interfaces {
+            router.namespace.route.add_address(
+                &interface.name,
+                plan.address(interface),
+                plan.prefix_length(),
+            )?;
+        }
+        for (host, towards) in [(self.sender(), 0), (self.receiver(), 1)] {
+            let (own, routers) = (&host.interfaces[0], &router.interfaces[towards]);
+            advertise::until_taken(&router.namespace, routers, Plan::prefix(own.subnet), || {
+                host.namespace
+                    .route
+                    .has_address(&own.name, plan.address(own))
+            })?;
+            let mtu = host
+                .namespace
+                .parameter(&format!("ipv6/conf/{}/mtu", own.name))?;
+            if mtu != u64::from(routers.mtu) {
+                return Err(Error::new(
+                    format!("advertising MTU {} to the {}", routers.mtu, host.name),
+                    format!("it took {mtu}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes every pair of neighbours known to each other for good.
+    pub(super) fn introduce_neighbours(&self, path: &Path) -> Result<()> {
+        let plan = Plan::of(path);
+        let ends: Vec<_> = self
+            .interfaces()
+            .filter(|(node, _)| node.name != "switch")
+            .collect();
+        for &(node, own) in &ends {
+            let others = ends
+                .iter()
+                .filter(|(_, other)| other.subnet == own.subnet && other.mac != own.mac);
+            for (_, other) in others {
+                node.namespace
+                    .route
+                    .add_neighbour(&own.name, plan.address(other), other.mac)?;
+                if path.ip == IpVersion::V6 {
+                    node.namespace.route.add_neighbour(
+                        &own.name,
+                        link_local(other.mac).into(),
+                        other.mac,
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_follow_the_example_of_the_rfc() {
+        // RFC 4291 Appendix A: 34-56-78-9A-BC-DE gives 3656:78FF:FE9A:BCDE.
+        let address = link_local([0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde]);
+        assert_eq!(address.to_string(), "fe80::3656:78ff:fe9a:bcde");
+    }
+}

@@ -1,0 +1,89 @@
+//! The router's part of stateless address autoconfiguration [RFC4862].
+
+use std::net::{Ipv6Addr, SocketAddrV6};
+use std::os::fd::AsRawFd;
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, sendto, setsockopt,
+    socket, sockopt,
+};
+use units::Span;
+use wire::icmpv6::{Prefix, RouterAdvertisement};
+
+use super::Interface;
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::namespace::Namespace;
+
+/// All nodes on the link [RFC4291 s2.7.1].
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+
+/// The longest lifetime a default router may claim, in seconds [RFC4861 s6.2.1].
+const LONGEST_LIFETIME: u16 = 9000;
+
+/// How long a host may take to configure itself.
+const PATIENCE: Span = Span::from_secs(5);
+
+/// Advertises the subnet of `interface` until `taken`.
+pub(super) fn until_taken(
+    router: &Namespace,
+    interface: &Interface,
+    prefix: Ipv6Addr,
+    mut taken: impl FnMut() -> Result<bool>,
+) -> Result<()> {
+    let message = advertisement(interface, prefix);
+    let mut octets = vec![0; message.buffer_len()];
+    message
+        .emit(&mut octets)
+        .expect("the buffer has the length that the message names");
+    let index = router.route.index(&interface.name)?;
+    let destination = SockaddrIn6::from(SocketAddrV6::new(ALL_NODES, 0, 0, index));
+    let socket = router.within(|| {
+        // The kernel computes the checksum of raw ICMPv6 sockets [RFC3542 s3.1].
+        let socket = socket(
+            AddressFamily::Inet6,
+            SockType::Raw,
+            SockFlag::SOCK_CLOEXEC,
+            SockProtocol::IcmpV6,
+        )
+        .during(|| "opening an ICMPv6 socket")?;
+        // Receivers refuse advertisements that crossed a router [RFC4861 s6.1.2].
+        setsockopt(&socket, sockopt::Ipv6MulticastHops, &255)
+            .during(|| "setting the hop limit to 255")?;
+        Ok(socket)
+    })?;
+    let operation = || format!("advertising {prefix}/64 on {}", interface.name);
+    let begun = clock::monotonic();
+    while clock::monotonic().since(begun) < Some(PATIENCE) {
+        sendto(socket.as_raw_fd(), &octets, &destination, MsgFlags::empty()).during(operation)?;
+        for _ in 0..20 {
+            if taken()? {
+                return Ok(());
+            }
+            clock::sleep(Span::from_millis(1));
+        }
+    }
+    Err(Error::new(
+        operation(),
+        format!("not taken within {PATIENCE}"),
+    ))
+}
+
+/// What the router says: its prefix for autonomous configuration, the MTU of
+/// the link, its own Ethernet address, and that it routes.
+fn advertisement(interface: &Interface, prefix: Ipv6Addr) -> RouterAdvertisement {
+    RouterAdvertisement {
+        hop_limit: 64,
+        router_lifetime_seconds: LONGEST_LIFETIME,
+        link_mtu: Some(interface.mtu),
+        prefix: Some(Prefix {
+            address: prefix,
+            length: 64,
+            on_link: true,
+            autonomous: true,
+            valid_seconds: u32::MAX,
+            preferred_seconds: u32::MAX,
+        }),
+        link_address: Some(interface.mac),
+    }
+}

@@ -1,0 +1,98 @@
+//! An interface of a node: what it is called, and what it may offload.
+
+use std::os::fd::AsFd;
+
+use super::{Link, Node};
+use crate::error::{During, Error, Result};
+use crate::sys::ethtool;
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name in its node: `eth0` towards the sender, then `eth1`.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: [u8; 6],
+    /// Its MTU in octets.
+    pub mtu: u32,
+    /// Whether a token bucket stands in front of it.
+    pub shaped: bool,
+    /// The number of its subnet.
+    pub(super) subnet: usize,
+    /// 0 at the sender's end of the link, 1 at the receiver's.
+    pub(super) side: u8,
+}
+
+impl Interface {
+    pub(super) fn new(
+        position: usize,
+        link: usize,
+        side: u8,
+        subnet: usize,
+        made_of: &Link,
+    ) -> Self {
+        let number = u8::try_from(link).unwrap_or(u8::MAX);
+        Self {
+            name: format!("eth{position}"),
+            // Locally administered [IEEE802 s8.4], told apart by link and side.
+            mac: [0x02, 0, 0, 0, number, side + 1],
+            mtu: made_of.mtu.get(),
+            shaped: made_of.rate.is_some(),
+            subnet,
+            side,
+        }
+    }
+}
+
+impl Node {
+    /// Switches every segmentation and receive-aggregation feature.
+    ///
+    /// All of them: with only the well-known ones off the kernel still builds
+    /// super-packets through the others. Checksums are left to the kernel.
+    pub(super) fn set_offloads(&self, interface: &Interface, on: bool) -> Result<()> {
+        let (control, name) = (self.namespace.control.as_fd(), interface.name.as_str());
+        let operation = || format!("switching offloads of {} {name}", self.name);
+        let features = ethtool::features(control, name).during(operation)?;
+        let wanted = features
+            .iter()
+            .filter(|(feature, _)| is_offload(feature))
+            .map(|(_, feature)| (feature, on));
+        ethtool::set_features(control, name, wanted, features.len()).during(operation)?;
+        let left = self.offloads(interface)?;
+        if !on && !left.is_empty() {
+            return Err(Error::new(
+                operation(),
+                format!("these stay on: {}", left.join(", ")),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The segmentation and receive-aggregation features that are on.
+    ///
+    /// # Errors
+    /// Where the interface cannot be asked.
+    pub fn offloads(&self, interface: &Interface) -> Result<Vec<String>> {
+        let features = ethtool::features(self.namespace.control.as_fd(), &interface.name)
+            .during(|| format!("reading the offloads of {} {}", self.name, interface.name))?;
+        Ok(features
+            .into_iter()
+            .filter(|(name, feature)| is_offload(name) && feature.active)
+            .map(|(name, _)| name)
+            .collect())
+    }
+
+    /// The MTU that the kernel says an interface has.
+    ///
+    /// # Errors
+    /// Where the interface cannot be asked.
+    pub fn mtu(&self, interface: &Interface) -> Result<u32> {
+        self.namespace.route.mtu(&interface.name)
+    }
+}
+
+/// Whether a feature makes or takes apart packets larger than the MTU, by
+/// the kernel's names for them.
+fn is_offload(feature: &str) -> bool {
+    feature.ends_with("-segmentation") || matches!(feature, "rx-gro" | "rx-gro-hw" | "rx-lro")
+}

@@ -1,0 +1,124 @@
+//! A transfer between two workers: one sends messages, the other receives
+//! them, and each says what it saw.
+//!
+//! The receiver opens first and names its port; then the sender connects,
+//! sends the pre-roll and the counted messages, and both end by themselves.
+
+mod acknowledged;
+mod receive;
+mod send;
+mod socket;
+
+use std::net::IpAddr;
+
+use proto::{Goodput, Layout, Summary};
+use units::{Bytes, Rate, Span, Time};
+
+use crate::clock::Epoch;
+use crate::meter::Process;
+
+pub use receive::Receiver;
+pub use send::send;
+
+/// The transport of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Protocol {
+    /// TCP [RFC9293].
+    Tcp,
+    /// UDP [RFC768].
+    Udp,
+}
+
+/// What both ends must agree on.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Transfer {
+    /// The transport.
+    pub protocol: Protocol,
+    /// The receiver's address.
+    pub address: IpAddr,
+    /// Octets sent before counting begins.
+    pub preroll: Bytes,
+    /// Counted octets.
+    pub size: Bytes,
+    /// Octets of a message, i.e. of one write.
+    pub message: Bytes,
+    /// The most goodput that the path can carry, if it has a rate: where
+    /// counting may begin is judged by it ([`proto::Arrivals`]).
+    pub pace: Option<Rate>,
+    /// Whether the receiver answers every message with its header.
+    pub echo: bool,
+    /// TCP congestion control.
+    pub congestion: String,
+    /// SO_SNDBUF, or the kernel's choice.
+    pub send_buffer: Option<Bytes>,
+    /// SO_RCVBUF, or the kernel's choice (UDP: the most the kernel gives).
+    pub receive_buffer: Option<Bytes>,
+    /// Whether Nagle's algorithm is on.
+    pub nagle: bool,
+    /// The instant from which both ends count.
+    pub epoch: Epoch,
+    /// How long either end waits for progress.
+    pub timeout: Span,
+    /// After this silence a UDP receiver takes the rest for lost.
+    pub quiet: Span,
+}
+
+impl Transfer {
+    fn layout(&self) -> Layout {
+        Layout::new(self.preroll, self.size, self.message)
+    }
+}
+
+/// What the sender saw.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sent {
+    /// Messages handed to the kernel.
+    pub messages: u64,
+    /// Just before the first counted octet was written.
+    pub first_write: Time,
+    /// When the kernel took the acknowledgement of the last octet (TCP).
+    pub last_acknowledged: Option<Time>,
+    /// Times from write to echo of the counted messages, if echoes were asked.
+    pub round_trips: Option<Summary>,
+    /// What TCP said at the end.
+    pub tcp: Option<TcpState>,
+    /// SO_SNDBUF as the kernel had it at the end, in octets of its memory.
+    pub send_buffer: u64,
+    /// What it cost this process.
+    pub process: Process,
+}
+
+/// TCP's own account at the end of a transfer [LinuxUapi tcp.h].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TcpState {
+    /// Congestion control in force.
+    pub congestion: String,
+    /// Smoothed round-trip time.
+    pub round_trip: Span,
+    /// Segments sent, retransmissions among them.
+    pub segments: u64,
+    /// Segments sent more than once.
+    pub retransmitted: u64,
+    /// The largest segment it sent, in octets of payload.
+    pub segment_size: u64,
+}
+
+/// What the receiver saw.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Received {
+    /// Octets that arrived, pre-roll included.
+    pub octets: Bytes,
+    /// Counted octets over the time between the kernel's receive stamps.
+    pub goodput: Option<Goodput>,
+    /// One-way delays and losses of the counted messages.
+    pub delays: Summary,
+    /// SO_RCVBUF as the kernel had it at the end, in octets of its memory.
+    pub receive_buffer: u64,
+    /// What it cost this process.
+    pub process: Process,
+}

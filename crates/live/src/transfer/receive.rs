@@ -1,0 +1,274 @@
+//! The receiving end.
+
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{
+    Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, accept4, bind,
+    getsockname, listen, recvmsg, send, sendto,
+};
+use proto::{Arrivals, Layout, MessageStream, Tally};
+use units::{Bytes, Time};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::socket::{self, endpoint, raw, stalled, wait};
+use super::{Protocol, Received, Transfer};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::meter::Process;
+
+/// What one read may take: more than any queue that builds up between two
+/// reads, so that a read ends where the kernel's queue ends and its stamp is
+/// that of the last octet.
+const READ: usize = 1 << 20;
+
+/// A receiver that waits for its sender.
+pub struct Receiver {
+    transfer: Transfer,
+    socket: OwnedFd,
+    /// The port that the sender must be told.
+    pub port: u16,
+}
+
+impl Receiver {
+    /// Opens a port on the transfer's address, and nowhere else.
+    ///
+    /// # Errors
+    /// When the kernel refuses the address or an option.
+    pub fn open(transfer: Transfer) -> Result<Self> {
+        let socket = socket::open(&transfer)?;
+        let operation = || format!("opening a port on {}", transfer.address);
+        socket::stamp_arrivals(socket.as_fd())?;
+        bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
+        if transfer.protocol == Protocol::Tcp {
+            listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
+        }
+        let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;
+        let port = bound.as_sockaddr_in6().map(|address| address.port());
+        let port = port
+            .or_else(|| bound.as_sockaddr_in().map(|address| address.port()))
+            .unwrap_or(0);
+        Ok(Self {
+            transfer,
+            socket,
+            port,
+        })
+    }
+
+    /// Receives the transfer.
+    ///
+    /// # Errors
+    /// When nothing comes within the timeout, or what comes is none of ours.
+    pub fn receive(self) -> Result<Received> {
+        let before = Process::sample()?;
+        let mut books = Books::new(&self.transfer);
+        let socket = match self.transfer.protocol {
+            Protocol::Tcp => {
+                let connection = self.accept()?;
+                books.take_stream(&connection)?;
+                connection
+            }
+            Protocol::Udp => {
+                books.take_datagrams(&self.socket)?;
+                self.socket
+            }
+        };
+        let receive_buffer = socket::receive_buffer(socket.as_fd())?;
+        Ok(Received {
+            octets: books.octets,
+            goodput: books.arrivals.goodput(),
+            delays: books.tally.finish(books.layout.counted_messages()),
+            receive_buffer,
+            process: Process::sample()? - before,
+        })
+    }
+
+    fn accept(&self) -> Result<OwnedFd> {
+        let deadline = clock::monotonic() + self.transfer.timeout;
+        if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+            return Err(stalled("waiting for the sender", self.transfer.timeout));
+        }
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let connection =
+            accept4(self.socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
+        #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
+        // SAFETY: accept4 just made it, nobody else has it.
+        Ok(unsafe { OwnedFd::from_raw_fd(connection) })
+    }
+}
+
+/// What is written down while messages arrive.
+struct Books<'a> {
+    transfer: &'a Transfer,
+    layout: Layout,
+    octets: Bytes,
+    arrivals: Arrivals,
+    tally: Tally,
+    /// Echoes that are due.
+    echoes: Vec<u8>,
+    /// Room for the kernel's stamps.
+    control: Vec<u8>,
+}
+
+/// One piece of data and when its last octet reached this host.
+struct Piece {
+    length: usize,
+    stamp: Time,
+    from: Option<SockaddrStorage>,
+}
+
+impl<'a> Books<'a> {
+    fn new(transfer: &'a Transfer) -> Self {
+        let layout = transfer.layout();
+        let counted = layout.octets() - layout.preroll();
+        Self {
+            transfer,
+            layout,
+            octets: Bytes::ZERO,
+            arrivals: Arrivals::new(layout.preroll(), counted, transfer.pace),
+            tally: Tally::new(),
+            echoes: Vec::new(),
+            control: vec![0; 128],
+        }
+    }
+
+    fn take_stream(&mut self, connection: &OwnedFd) -> Result<()> {
+        let mut stream = MessageStream::new();
+        let mut buffer = vec![0; READ];
+        while self.octets < self.layout.octets() || !self.echoes.is_empty() {
+            match self.read(connection, &mut buffer)? {
+                None => {
+                    let blocked = if self.echoes.is_empty() {
+                        PollFlags::empty()
+                    } else {
+                        PollFlags::POLLOUT
+                    };
+                    let deadline = clock::monotonic() + self.transfer.timeout;
+                    if wait(connection.as_fd(), PollFlags::POLLIN | blocked, deadline)?.is_empty() {
+                        return Err(stalled("receiving messages", self.transfer.timeout));
+                    }
+                }
+                Some(Piece { length: 0, .. }) => {
+                    let problem = format!(
+                        "the sender closed after {} of {} octets",
+                        self.octets.get(),
+                        self.layout.octets().get()
+                    );
+                    return Err(Error::new("receiving messages", problem));
+                }
+                Some(piece) => {
+                    self.octets += Bytes::new(piece.length as u64);
+                    self.arrivals.record(self.octets, piece.stamp);
+                    stream
+                        .receive(&buffer[..piece.length], |message| {
+                            self.note(message, piece.stamp)
+                        })
+                        .map_err(|error| Error::new("reading a message", error.to_string()))?;
+                }
+            }
+            self.send_echoes(connection)?;
+        }
+        Ok(())
+    }
+
+    fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
+        let mut buffer = vec![0; 1 << 16];
+        let mut patience = self.transfer.timeout;
+        let mut last_seen = false;
+        while !last_seen {
+            let Some(piece) = self.read(socket, &mut buffer)? else {
+                let deadline = clock::monotonic() + patience;
+                if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+                    break;
+                }
+                continue;
+            };
+            // A datagram that is none of ours is a stranger's: it is no part
+            // of the transfer and gets no answer.
+            let Ok(message) = Message::parse(&buffer[..piece.length]) else {
+                continue;
+            };
+            patience = self.transfer.quiet;
+            self.octets += Bytes::new(piece.length as u64);
+            self.arrivals.record(self.octets, piece.stamp);
+            self.note(message, piece.stamp);
+            last_seen = message.sequence + 1 == self.layout.messages();
+            if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
+                // An echo that finds no room is lost, as datagrams are.
+                let _ = sendto(raw(socket), &self.echoes, &from, MsgFlags::empty());
+                self.echoes.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a complete message into the books.
+    fn note(&mut self, message: Message, stamp: Time) {
+        if let Some(position) = self.layout.counted_position(message.sequence) {
+            self.tally.record(
+                position,
+                message.sent,
+                stamp,
+                Bytes::new(message.length.into()),
+            );
+        }
+        if message.echo == Echo::Wanted {
+            let start = self.echoes.len();
+            self.echoes.resize(start + HEADER_LEN, 0);
+            let length = u32::try_from(HEADER_LEN).unwrap_or_default();
+            Message {
+                echo: Echo::Reply,
+                length,
+                ..message
+            }
+            .emit(&mut self.echoes[start..])
+            .expect("room for a header was just made");
+        }
+    }
+
+    /// Sends the echoes that are due, as far as there is room.
+    fn send_echoes(&mut self, connection: &OwnedFd) -> Result<()> {
+        while !self.echoes.is_empty() {
+            match send(raw(connection), &self.echoes, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) => drop(self.echoes.drain(..count)),
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error).during(|| "sending echoes"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is there; `None` when nothing is.
+    fn read(&mut self, socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<Piece>> {
+        let mut pieces = [IoSliceMut::new(buffer)];
+        let message = match recvmsg::<SockaddrStorage>(
+            raw(socket),
+            &mut pieces,
+            Some(&mut self.control),
+            MsgFlags::empty(),
+        ) {
+            Ok(message) => message,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+            Err(error) => return Err(error).during(|| "receiving messages"),
+        };
+        let stamp = message
+            .cmsgs()
+            .during(|| "reading a receive stamp")?
+            .find_map(|part| match part {
+                ControlMessageOwned::ScmTimestampsns(stamps) => {
+                    Some(self.transfer.epoch.time_of_stamp(stamps.system))
+                }
+                _ => None,
+            });
+        Ok(Some(Piece {
+            length: message.bytes,
+            // The kernel stamps everything once the first packet has passed
+            // with stamping on; the user's clock stands in before that.
+            stamp: stamp.unwrap_or_else(|| self.transfer.epoch.elapsed()),
+            from: message.address.filter(|address| address.len() > 0),
+        }))
+    }
+}

@@ -1,0 +1,216 @@
+//! The sending end.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
+use proto::{Layout, MessageStream, Tally};
+use units::{Bytes, Time};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::socket::{self, endpoint, raw, stalled, wait};
+use super::{Protocol, Sent, Transfer, acknowledged};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::meter::Process;
+
+/// Sends all messages of `transfer` to `port` of its address.
+///
+/// # Errors
+/// When the kernel refuses an option, or the receiver does not keep up its
+/// part within the transfer's timeout.
+pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
+    let before = Process::sample()?;
+    let mut sender = Sender::connect(transfer, port)?;
+    sender.send_messages()?;
+    let last_acknowledged = match transfer.protocol {
+        Protocol::Tcp => {
+            acknowledged::wait_for_last(&sender.socket, transfer.epoch, transfer.timeout)?
+        }
+        Protocol::Udp => None,
+    };
+    sender.await_echoes()?;
+    Ok(Sent {
+        messages: sender.layout.messages(),
+        first_write: sender.first_write.unwrap_or_default(),
+        last_acknowledged,
+        round_trips: sender
+            .echoes
+            .map(|echoes| echoes.tally.finish(sender.layout.counted_messages())),
+        tcp: match transfer.protocol {
+            Protocol::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
+            Protocol::Udp => None,
+        },
+        send_buffer: socket::send_buffer(sender.socket.as_fd())?,
+        process: Process::sample()? - before,
+    })
+}
+
+struct Sender<'a> {
+    transfer: &'a Transfer,
+    layout: Layout,
+    socket: OwnedFd,
+    first_write: Option<Time>,
+    echoes: Option<Echoes>,
+}
+
+/// The answers of the receiver.
+struct Echoes {
+    stream: MessageStream,
+    tally: Tally,
+    /// Answers taken, pre-roll included.
+    taken: u64,
+}
+
+impl<'a> Sender<'a> {
+    fn connect(transfer: &'a Transfer, port: u16) -> Result<Self> {
+        let socket = socket::open(transfer)?;
+        let operation = || format!("connecting to {} port {port}", transfer.address);
+        match connect(raw(&socket), &endpoint(transfer.address, port)) {
+            Err(Errno::EINPROGRESS) => {
+                let deadline = clock::monotonic() + transfer.timeout;
+                if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                    return Err(stalled(&operation(), transfer.timeout));
+                }
+                socket::pending_error(socket.as_fd())?;
+            }
+            result => result.during(operation)?,
+        }
+        let echoes = transfer.echo.then(|| Echoes {
+            stream: MessageStream::new(),
+            tally: Tally::new(),
+            taken: 0,
+        });
+        Ok(Self {
+            transfer,
+            layout: transfer.layout(),
+            socket,
+            first_write: None,
+            echoes,
+        })
+    }
+
+    fn send_messages(&mut self) -> Result<()> {
+        let longest = usize::try_from(self.transfer.message.get().max(2 * HEADER_LEN as u64))
+            .unwrap_or(usize::MAX);
+        let mut octets = vec![0; longest];
+        for sequence in 0..self.layout.messages() {
+            let length = self.layout.length(sequence);
+            let preroll = self.layout.is_preroll(sequence);
+            if sequence + 1 == self.layout.messages() && self.transfer.protocol == Protocol::Tcp {
+                acknowledged::stamp_from_here(self.socket.as_fd())?;
+            }
+            let sent = self.transfer.epoch.elapsed();
+            if !preroll {
+                self.first_write.get_or_insert(sent);
+            }
+            let length = usize::try_from(length.get())
+                .unwrap_or(longest)
+                .min(longest);
+            Message {
+                echo: if self.transfer.echo {
+                    Echo::Wanted
+                } else {
+                    Echo::Unwanted
+                },
+                preroll,
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                sequence,
+                sent,
+            }
+            .emit(&mut octets)
+            .expect("every message has room for its header");
+            self.write(&octets[..length])?;
+        }
+        Ok(())
+    }
+
+    /// Writes one message, taking echoes while the kernel is full.
+    fn write(&mut self, mut message: &[u8]) -> Result<()> {
+        loop {
+            match send_octets(raw(&self.socket), message, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) if count == message.len() => break,
+                Ok(count) => message = &message[count..],
+                // The queue of the interface is full, or the socket's is: wait for room.
+                Err(Errno::EAGAIN | Errno::ENOBUFS) => {
+                    self.wait_for(PollFlags::POLLOUT)?;
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error).during(|| "sending a message"),
+            }
+        }
+        self.take_echoes()
+    }
+
+    /// Waits for `events`, or for echoes, whichever comes first.
+    fn wait_for(&mut self, events: PollFlags) -> Result<()> {
+        let echoes = if self.echoes.is_some() {
+            PollFlags::POLLIN
+        } else {
+            PollFlags::empty()
+        };
+        let deadline = clock::monotonic() + self.transfer.timeout;
+        if wait(self.socket.as_fd(), events | echoes, deadline)?.is_empty() {
+            return Err(stalled("sending messages", self.transfer.timeout));
+        }
+        self.take_echoes()
+    }
+
+    /// Takes the echoes that are here.
+    fn take_echoes(&mut self) -> Result<()> {
+        let Some(echoes) = &mut self.echoes else {
+            return Ok(());
+        };
+        let mut octets = [0; 16_384];
+        while echoes.taken < self.layout.messages() {
+            let count = match recv(raw(&self.socket), &mut octets, MsgFlags::empty()) {
+                Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
+                Ok(count) => count,
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(Errno::EINTR) => continue,
+                Err(error) => return Err(error).during(|| "taking echoes"),
+            };
+            let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);
+            let (tally, taken) = (&mut echoes.tally, &mut echoes.taken);
+            echoes
+                .stream
+                .receive(&octets[..count], |message| {
+                    *taken += 1;
+                    if let Some(position) = layout.counted_position(message.sequence) {
+                        tally.record(
+                            position,
+                            message.sent,
+                            now,
+                            Bytes::new(message.length.into()),
+                        );
+                    }
+                })
+                .map_err(|error| Error::new("reading an echo", error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the answers that are still missing: all of them over TCP,
+    /// over UDP until it has been quiet for long enough.
+    fn await_echoes(&mut self) -> Result<()> {
+        while let Some(echoes) = &self.echoes
+            && echoes.taken < self.layout.messages()
+        {
+            let patience = match self.transfer.protocol {
+                Protocol::Tcp => self.transfer.timeout,
+                Protocol::Udp => self.transfer.quiet,
+            };
+            let deadline = clock::monotonic() + patience;
+            match (
+                wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty(),
+                self.transfer.protocol,
+            ) {
+                (true, Protocol::Tcp) => return Err(stalled("waiting for echoes", patience)),
+                (true, Protocol::Udp) => return Ok(()),
+                (false, _) => self.take_echoes()?,
+            }
+        }
+        Ok(())
+    }
+}

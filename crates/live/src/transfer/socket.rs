@@ -1,0 +1,142 @@
+//! Sockets with the options a transfer asks for, read back.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, TimestampingFlag, getsockopt, setsockopt,
+    socket, sockopt,
+};
+use units::{Bytes, Span, Time};
+
+use super::{Protocol, TcpState, Transfer};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::tcp_info;
+
+/// What a UDP receiver asks for: the default of 212 992 octets loses a large
+/// part of a burst in the receiving host, whatever the network does.
+const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
+
+/// A non-blocking socket for `transfer`, all options set.
+pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
+    let family = match transfer.address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let kind = match transfer.protocol {
+        Protocol::Tcp => SockType::Stream,
+        Protocol::Udp => SockType::Datagram,
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(family, kind, flags, None).during(|| "opening a socket")?;
+    let receive_buffer = match (transfer.receive_buffer, transfer.protocol) {
+        (None, Protocol::Udp) => Some(UDP_RECEIVE_BUFFER),
+        (asked, _) => asked,
+    };
+    let octets = |size: Bytes| {
+        usize::try_from(size.get())
+            .unwrap_or(usize::MAX)
+            .min(1 << 30)
+    };
+    if let Some(size) = transfer.send_buffer {
+        setsockopt(&socket, sockopt::SndBuf, &octets(size))
+            .during(|| format!("setting a send buffer of {size}"))?;
+    }
+    if let Some(size) = receive_buffer {
+        setsockopt(&socket, sockopt::RcvBuf, &octets(size))
+            .during(|| format!("setting a receive buffer of {size}"))?;
+    }
+    if transfer.protocol == Protocol::Tcp {
+        let name = &transfer.congestion;
+        setsockopt(&socket, sockopt::TcpCongestion, &name.into())
+            .during(|| format!("choosing congestion control {name}"))?;
+        setsockopt(&socket, sockopt::TcpNoDelay, &!transfer.nagle)
+            .during(|| "switching Nagle's algorithm")?;
+    }
+    Ok(socket)
+}
+
+/// Lets the kernel stamp what arrives.
+pub(super) fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
+    let flags = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
+    setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for receive stamps")
+}
+
+/// The socket address of `address` and `port`.
+pub(super) fn endpoint(address: IpAddr, port: u16) -> SockaddrStorage {
+    SocketAddr::new(address, port).into()
+}
+
+/// SO_SNDBUF as it is.
+pub(super) fn send_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+    Ok(getsockopt(&socket, sockopt::SndBuf).during(|| "reading the send buffer")? as u64)
+}
+
+/// SO_RCVBUF as it is.
+pub(super) fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+    Ok(getsockopt(&socket, sockopt::RcvBuf).during(|| "reading the receive buffer")? as u64)
+}
+
+/// TCP's account of a connection.
+pub(super) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
+    let info = tcp_info::tcp_info(socket).during(|| "reading TCP_INFO")?;
+    let congestion =
+        getsockopt(&socket, sockopt::TcpCongestion).during(|| "reading the congestion control")?;
+    Ok(TcpState {
+        congestion: congestion
+            .to_string_lossy()
+            .trim_end_matches('\0')
+            .to_owned(),
+        round_trip: Span::from_micros(info.tcpi_rtt.into()),
+        segments: info.tcpi_segs_out.into(),
+        retransmitted: info.tcpi_total_retrans.into(),
+        segment_size: info.tcpi_snd_mss.into(),
+    })
+}
+
+/// Waits for one of `events` until `deadline` of the monotonic clock; empty
+/// when the deadline came first.
+pub(super) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
+    loop {
+        let left = deadline.since(clock::monotonic()).unwrap_or_default();
+        let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(60_000);
+        let mut watched = [PollFd::new(socket.as_fd(), events)];
+        match poll(&mut watched, PollTimeout::from(millis)) {
+            Ok(0) if deadline <= clock::monotonic() => return Ok(PollFlags::empty()),
+            Ok(0) | Err(Errno::EINTR) => {}
+            result => {
+                result.during(|| "waiting for a socket")?;
+                return Ok(watched[0].revents().unwrap_or_else(PollFlags::empty));
+            }
+        }
+    }
+}
+
+/// What is said when the other end does nothing for too long.
+pub(super) fn stalled(operation: &str, timeout: Span) -> Error {
+    Error {
+        operation: operation.to_owned(),
+        source: io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("no progress within {timeout}"),
+        ),
+    }
+}
+
+/// The pending error of a socket.
+pub(super) fn pending_error(socket: BorrowedFd<'_>) -> Result<()> {
+    match getsockopt(&socket, sockopt::SocketError).during(|| "reading a socket's error")? {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)).during(|| "connecting to the receiver"),
+    }
+}
+
+/// A raw descriptor, for the calls that take one.
+pub(super) fn raw(socket: &OwnedFd) -> i32 {
+    socket.as_raw_fd()
+}

@@ -1,0 +1,154 @@
+//! What headers and frames leave of a link.
+
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
+
+/// A fragment's payload is a multiple of this, but for the last
+/// [RFC8200 s4.5] [RFC791 s3.2].
+const FRAGMENT_UNIT: u64 = 8;
+
+/// The largest value of a 16-bit length field.
+const LARGEST_LENGTH: Bytes = Bytes::new(65_535);
+
+/// What IP carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP with the timestamp option on every segment, as all common systems
+    /// send it.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+impl Transport {
+    /// Octets of header: 20 [RFC9293 s3.1] and 12 of padded timestamp option
+    /// [RFC7323 s3.2] [RFC7323 A], or 8 [RFC768].
+    pub const fn header(self) -> Bytes {
+        match self {
+            Self::Tcp => Bytes::new(20 + 12),
+            Self::Udp => Bytes::new(8),
+        }
+    }
+}
+
+/// The fragment header: 8 octets [RFC8200 s4.5]; IPv4 has the fields in its
+/// own header [RFC791 s3.1].
+const fn fragment_header(ip: IpVersion) -> Bytes {
+    match ip {
+        IpVersion::V4 => Bytes::ZERO,
+        IpVersion::V6 => Bytes::new(8),
+    }
+}
+
+/// Octets for the application in a packet that fills the MTU, or `None` if the
+/// headers leave no room.
+pub fn payload_per_packet(mtu: IpMtu, ip: IpVersion, transport: Transport) -> Option<Bytes> {
+    mtu.bytes()
+        .checked_sub(ip.header() + transport.header())
+        .filter(|payload| *payload > Bytes::ZERO)
+}
+
+/// Packets that `size` octets fill, the last one perhaps in part. A payload of
+/// zero, which [`payload_per_packet`] never gives, is taken for one.
+pub fn frames(size: Bytes, payload_per_packet: Bytes) -> u64 {
+    size.get().div_ceil(payload_per_packet.get().max(1))
+}
+
+/// What full packets deliver to the application, in bits per second: the rate,
+/// times payload, divided by what the packet takes of the wire.
+pub fn goodput_limit(
+    rate: Rate,
+    mtu: IpMtu,
+    ip: IpVersion,
+    transport: Transport,
+    framing: Framing,
+) -> Option<f64> {
+    let payload = payload_per_packet(mtu, ip, transport)?;
+    Some(share(rate, payload, framing.wire_size(mtu.bytes())))
+}
+
+/// What UDP messages of this size, one after the other, deliver to the
+/// application, in bits per second. A message above the MTU is fragmented by
+/// its sender. `None` for a message that no UDP datagram holds.
+pub fn datagram_goodput_limit(
+    rate: Rate,
+    message: Bytes,
+    mtu: IpMtu,
+    ip: IpVersion,
+    framing: Framing,
+) -> Option<f64> {
+    (message <= largest_message(ip))
+        .then(|| share(rate, message, message_wire_size(message, mtu, ip, framing)))
+}
+
+/// The largest UDP message: 65,507 octets on IPv4, whose length field counts
+/// its own header [RFC791 s3.1], 65,527 on IPv6, whose does not [RFC8200 s3].
+pub fn largest_message(ip: IpVersion) -> Bytes {
+    let packet = match ip {
+        IpVersion::V4 => LARGEST_LENGTH - ip.header(),
+        IpVersion::V6 => LARGEST_LENGTH,
+    };
+    packet - Transport::Udp.header()
+}
+
+/// Packets in which a UDP message travels: one if it fits the MTU, otherwise
+/// as few fragments as the standards allow [RFC8200 s4.5] [RFC791 s3.2].
+///
+/// The last fragment may fill the MTU to the octet. Linux rounds it down to
+/// eight octets too on IPv6, and then sends one fragment more for the few
+/// sizes that need those octets.
+pub fn fragments(message: Bytes, mtu: IpMtu, ip: IpVersion) -> u64 {
+    Fragmentation::of(message, mtu, ip).map_or(1, |parts| parts.full + 1)
+}
+
+/// Octets of wire that a UDP message takes, all its fragments together.
+pub fn message_wire_size(message: Bytes, mtu: IpMtu, ip: IpVersion, framing: Framing) -> Bytes {
+    let datagram = message + Transport::Udp.header();
+    match Fragmentation::of(message, mtu, ip) {
+        None => framing.wire_size(ip.header() + datagram),
+        Some(parts) => {
+            let headers = ip.header() + fragment_header(ip);
+            framing.wire_size(headers + parts.each) * parts.full
+                + framing.wire_size(headers + parts.last)
+        }
+    }
+}
+
+/// How long a packet of `packet` octets of IP keeps the wire busy.
+pub fn serialisation(rate: Rate, packet: Bytes, framing: Framing) -> Span {
+    rate.serialise(framing.wire_size(packet))
+}
+
+/// How a datagram is cut: so many full fragments, and one for the rest.
+struct Fragmentation {
+    full: u64,
+    each: Bytes,
+    last: Bytes,
+}
+
+impl Fragmentation {
+    /// The cut of a UDP message, or `None` if it fits one packet.
+    fn of(message: Bytes, mtu: IpMtu, ip: IpVersion) -> Option<Self> {
+        let datagram = message + Transport::Udp.header();
+        if ip.header() + datagram <= mtu.bytes() {
+            return None;
+        }
+        // The smallest MTU, 68 octets, leaves room even for both headers of IPv6.
+        let room = mtu.bytes() - (ip.header() + fragment_header(ip));
+        let each = Bytes::new((room.get() / FRAGMENT_UNIT * FRAGMENT_UNIT).max(FRAGMENT_UNIT));
+        let full = (datagram - room).get().div_ceil(each.get());
+        Some(Self {
+            full,
+            each,
+            last: datagram - each * full,
+        })
+    }
+}
+
+/// The part of `rate` that `payload` is of `wire`.
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn share(rate: Rate, payload: Bytes, wire: Bytes) -> f64 {
+    rate.bits_per_second() as f64 * (payload.get() as f64 / wire.get() as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! Closed-form answers: what a larger MTU must bring by arithmetic alone,
+//! before any host, queue or loss has its say.
+//!
+//! Nothing here fails at run time. Where a question has no answer, such as the
+//! goodput of packets whose headers leave no room, the answer is `None`.
+
+mod framing;
+
+pub use framing::{
+    Transport, datagram_goodput_limit, fragments, frames, goodput_limit, largest_message,
+    message_wire_size, payload_per_packet, serialisation,
+};

@@ -1,0 +1,120 @@
+//! The arrival curve of a transfer, and the goodput that may be read off it.
+
+use units::{Bytes, Rate, Span, Time};
+
+/// The start of counting is sought in this fraction of the counted octets.
+const SEARCH: u64 = 10;
+
+/// The arrival curve of one transfer, as much of it as the goodput needs.
+///
+/// A token bucket lets stored tokens through at once, so a window that begins
+/// while the bucket holds some counts octets as though they had taken no
+/// time, and shows more than the link carries. The bucket is at its emptiest
+/// when the arrivals are furthest ahead of the pace that the link can keep.
+/// So counting starts there: at the point, of those from the pre-roll to a
+/// tenth of the counted octets beyond it, with the largest lead over the pace.
+/// Without a pace it starts at the first point at or after the pre-roll. It
+/// ends at the very last point, so that a stall at the end counts.
+///
+/// Behind a bucket that was once empty in that stretch, the window cannot show
+/// more than the pace by more than one frame.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    preroll: Bytes,
+    /// The largest total at which counting may start by choice.
+    latest: Bytes,
+    pace: Option<Rate>,
+    /// The first point at or after the pre-roll.
+    first: Option<Point>,
+    /// The best start so far, and its lead over the pace in octets.
+    start: Option<(Point, i128)>,
+    /// The last point of all.
+    last: Option<Point>,
+}
+
+/// So many octets had arrived by then.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    total: Bytes,
+    stamp: Time,
+}
+
+/// What arrived within a window, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Goodput {
+    /// Octets that arrived after `first`, up to `last`.
+    pub bytes: Bytes,
+    /// From `first` to `last`; never zero.
+    pub span: Span,
+    /// `bytes` in `span`.
+    pub bits_per_second: f64,
+    /// Where counting starts.
+    pub first: Time,
+    /// Where counting ends.
+    pub last: Time,
+}
+
+impl Arrivals {
+    /// A transfer of `preroll` octets that are not counted, and `counted` that
+    /// are, over a path that carries no more goodput than `pace`.
+    pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
+        Self {
+            preroll,
+            latest: preroll + Bytes::new(counted.get() / SEARCH),
+            pace,
+            first: None,
+            start: None,
+            last: None,
+        }
+    }
+
+    /// Takes down that `total` octets had arrived by `stamp`, pre-roll included.
+    pub fn record(&mut self, total: Bytes, stamp: Time) {
+        let point = Point { total, stamp };
+        self.last = Some(point);
+        if total < self.preroll {
+            return;
+        }
+        let first = *self.first.get_or_insert(point);
+        let lead = self.lead(point, first);
+        if total <= self.latest && self.start.is_none_or(|(_, largest)| lead > largest) {
+            self.start = Some((point, lead));
+        }
+    }
+
+    /// How many octets `point` is ahead of the pace, counted from `first`.
+    fn lead(&self, point: Point, first: Point) -> i128 {
+        let Some(pace) = self.pace else { return 0 };
+        // A clock that stepped back shows no time.
+        let due = pace.carries(point.stamp.since(first.stamp).unwrap_or_default());
+        i128::from(point.total.get()) - i128::from(due.get())
+    }
+
+    /// The goodput so far, or `None` while there is no window, or if the clock
+    /// did not advance within it, or if the totals went down.
+    pub fn goodput(&self) -> Option<Goodput> {
+        let first = self.start.map(|(point, _)| point).or(self.first)?;
+        let last = self.last?;
+        let bytes = last.total.checked_sub(first.total)?;
+        let span = last
+            .stamp
+            .since(first.stamp)
+            .filter(|span| *span > Span::ZERO)?;
+        Some(Goodput {
+            bytes,
+            span,
+            bits_per_second: bits_per_second(bytes, span),
+            first: first.stamp,
+            last: last.stamp,
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn bits_per_second(bytes: Bytes, span: Span) -> f64 {
+    bytes.get() as f64 * 8.0 / span.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+use super::*;
+use proptest::prelude::*;
+use units::Rate;
+
+/// The curve of (total, microseconds), over a link of 10 octets per microsecond.
+fn arrivals(preroll: u64, counted: u64, points: &[(u64, u64)]) -> Arrivals {
+    let pace = Rate::from_bits_per_second(80_000_000);
+    curve(preroll, counted, pace, points)
+}
+
+fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> Arrivals {
+    let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), pace);
+    for &(total, micros) in points {
+        arrivals.record(Bytes::new(total), Time::from_nanos(micros * 1000));
+    }
+    arrivals
+}
+
+/// Says that the window holds so many octets from one microsecond to another.
+#[track_caller]
+fn check(arrivals: &Arrivals, bytes: u64, first: u64, last: u64) {
+    let goodput = arrivals.goodput().unwrap();
+    let window = (
+        goodput.bytes.get(),
+        goodput.first.as_nanos(),
+        goodput.last.as_nanos(),
+    );
+    assert_eq!(window, (bytes, first * 1000, last * 1000));
+    assert_eq!(goodput.last.since(goodput.first), Some(goodput.span));
+}
+
+#[test]
+fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
+    // Bursts on top of 10 octets per microsecond; the search goes from 5000 to 9000.
+    let points = [
+        (1000, 0),
+        (5000, 101),
+        (6000, 102), // 990 ahead of the pace from (5000, 101)
+        (7000, 200), // 1010 ahead
+        (8000, 201), // 2000 ahead
+        (9000, 402), // 990 ahead
+        (45_000, 4002),
+    ];
+    check(&arrivals(5000, 40_000, &points), 37_000, 201, 4002);
+    let goodput = arrivals(5000, 40_000, &points).goodput().unwrap();
+    let expected = 37_000.0 * 8.0 / 3801e-6;
+    assert!((goodput.bits_per_second / expected - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn without_a_pace_counting_starts_right_after_the_pre_roll() {
+    let points = [(4000, 0), (5000, 101), (6000, 102), (45_000, 4002)];
+    check(&curve(5000, 40_000, None, &points), 40_000, 101, 4002);
+}
+
+#[test]
+fn of_equal_leads_the_first_counts() {
+    let points = [(100, 0), (110, 1), (120, 2), (1000, 100)];
+    check(&arrivals(100, 1000, &points), 900, 0, 100);
+}
+
+#[test]
+fn a_read_that_jumps_over_the_search_starts_the_count_where_it_lands() {
+    let points = [(90, 0), (500, 10), (1000, 20)];
+    check(&arrivals(100, 1000, &points), 500, 10, 20);
+}
+
+#[test]
+fn no_window_has_no_goodput() {
+    let none = |points: &[(u64, u64)]| assert_eq!(arrivals(100, 1000, points).goodput(), None);
+    none(&[]);
+    none(&[(50, 0), (99, 5)]); // within the pre-roll
+    none(&[(50, 0), (100, 5)]); // only one point after it
+    none(&[(100, 5), (1000, 5)]); // no time passed
+    none(&[(100, 5), (1000, 4)]); // the clock stepped back
+    none(&[(100, 5), (1000, 6), (50, 7)]); // the total went down
+}
+
+/// A token bucket in front of a fast line, its source always backlogged.
+struct Bucket {
+    rate: u64,
+    /// In bits times picoseconds, so that nothing is rounded.
+    tokens: u128,
+    depth: u128,
+    frame: u128,
+    now: u64,
+}
+
+impl Bucket {
+    fn new(rate: u64, burst: u64, frame: u64) -> Self {
+        let scaled = |octets: u64| u128::from(octets) * 8 * 1_000_000_000_000;
+        let depth = scaled(burst);
+        Self {
+            rate,
+            tokens: depth,
+            depth,
+            frame: scaled(frame),
+            now: 0,
+        }
+    }
+
+    fn wait(&mut self, picos: u64) {
+        self.now += picos;
+        let filled = self.tokens + u128::from(picos) * u128::from(self.rate);
+        self.tokens = filled.min(self.depth);
+    }
+
+    /// Sends one frame, and says when: at once if there are tokens, otherwise
+    /// `late` picoseconds after there are.
+    fn send(&mut self, late: u64) -> Time {
+        if self.tokens < self.frame {
+            let missing = (self.frame - self.tokens).div_ceil(u128::from(self.rate));
+            self.wait(u64::try_from(missing).unwrap() + late);
+        }
+        self.tokens -= self.frame;
+        Time::from_picos(self.now)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the bucket: past the pre-roll it is drained, and in the search
+    /// it is empty at least once.
+    #[test]
+    fn a_drained_token_bucket_never_shows_more_than_its_rate(
+        megabits in 1..2_000u64, frame in 60..9_100u64, frames_in_burst in 1..40u64,
+        extra in 0..20_000u64, seed in any::<u64>(),
+    ) {
+        let rate = megabits * 1_000_000;
+        let burst = frame * frames_in_burst;
+        let preroll = burst + extra;
+        let counted = 10 * (2 * burst + 4 * frame);
+        let line = Rate::from_bits_per_second(rate * 10).unwrap();
+        let gap = line.serialise(Bytes::new(frame)).as_picos();
+        let longest_wait = Rate::from_bits_per_second(rate).unwrap().serialise(Bytes::new(burst));
+
+        let mut bucket = Bucket::new(rate, burst, frame);
+        let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(rate));
+        let mut total = 0;
+        let mut luck = seed;
+        while total < preroll + counted {
+            luck = luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let stamp = bucket.send((luck >> 16) % (longest_wait.as_picos() + 1));
+            total += frame;
+            arrivals.record(Bytes::new(total), stamp);
+            bucket.wait(gap);
+        }
+
+        let goodput = arrivals.goodput().unwrap();
+        let (rate, frame) = (rate as f64, frame as f64);
+        let bytes = goodput.bytes.get() as f64;
+        prop_assert!(bytes * 10.0 >= 9.0 * counted as f64);
+        prop_assert!(goodput.bits_per_second <= rate * (1.0 + 2.0 * frame / bytes));
+        // Late wake-ups cost the bucket at most what overflows.
+        prop_assert!(goodput.bits_per_second > rate * 0.3);
+    }
+
+    #[test]
+    fn hostile_points_never_panic_and_never_give_an_infinite_goodput(
+        preroll: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64)>(), 0..20),
+    ) {
+        let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(pace));
+        for (total, stamp) in points {
+            arrivals.record(Bytes::new(total), Time::from_picos(stamp));
+            let goodput = arrivals.goodput();
+            prop_assert!(goodput.is_none_or(|goodput| goodput.bits_per_second.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! How a transfer is cut into messages.
+
+use units::Bytes;
+use wire::message::HEADER_LEN;
+
+/// The messages of one transfer: first the pre-roll, which is not counted,
+/// then the counted octets. Both ends derive it from the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    message: u64,
+    preroll: Part,
+    counted: Part,
+}
+
+/// So many messages with so many octets in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    messages: u64,
+    octets: u64,
+}
+
+impl Layout {
+    /// A transfer of `size` counted octets after `preroll` others, in messages
+    /// of `message` octets. The last message of a part is shorter where the
+    /// division does not come out even.
+    ///
+    /// `message` is taken to be at least two headers long and `size` at least
+    /// one; smaller ones are raised to that.
+    pub fn new(preroll: Bytes, size: Bytes, message: Bytes) -> Self {
+        let message = message.get().max(2 * header());
+        let part = |octets: u64| Part {
+            messages: octets.div_ceil(message),
+            octets,
+        };
+        let preroll = match preroll.get() {
+            0 => 0,
+            octets => octets.max(header()),
+        };
+        Self {
+            message,
+            preroll: part(preroll),
+            counted: part(size.get().max(header())),
+        }
+    }
+
+    /// The length of message number `sequence`, header included.
+    pub fn length(&self, sequence: u64) -> Bytes {
+        let (part, position) = match sequence.checked_sub(self.preroll.messages) {
+            Some(position) => (self.counted, position),
+            None => (self.preroll, sequence),
+        };
+        Bytes::new(part.length(position, self.message))
+    }
+
+    /// Whether message number `sequence` belongs to the pre-roll.
+    pub const fn is_preroll(&self, sequence: u64) -> bool {
+        sequence < self.preroll.messages
+    }
+
+    /// The position of a message among the counted ones.
+    pub const fn counted_position(&self, sequence: u64) -> Option<u64> {
+        sequence.checked_sub(self.preroll.messages)
+    }
+
+    /// Messages in all.
+    pub const fn messages(&self) -> u64 {
+        self.preroll.messages + self.counted.messages
+    }
+
+    /// Counted messages.
+    pub const fn counted_messages(&self) -> u64 {
+        self.counted.messages
+    }
+
+    /// Octets before the counted ones.
+    pub const fn preroll(&self) -> Bytes {
+        Bytes::new(self.preroll.octets)
+    }
+
+    /// Octets in all.
+    pub const fn octets(&self) -> Bytes {
+        Bytes::new(self.preroll.octets + self.counted.octets)
+    }
+}
+
+impl Part {
+    /// Full messages, then the rest. A rest too short for a header takes
+    /// octets from the message before it.
+    fn length(self, position: u64, message: u64) -> u64 {
+        let rest = self.octets - (self.messages - 1) * message;
+        let missing = header().saturating_sub(rest);
+        match self.messages - 1 - position.min(self.messages - 1) {
+            0 => rest + missing,
+            1 => message - missing,
+            _ => message,
+        }
+    }
+}
+
+const fn header() -> u64 {
+    HEADER_LEN as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn five_megabytes_at_mtu_1500_are_3502_messages() {
+        let layout = Layout::new(Bytes::ZERO, Bytes::new(5_000_000), Bytes::new(1428));
+        assert_eq!(layout.messages(), 3502);
+        assert_eq!(layout.length(3500), Bytes::new(1428));
+        assert_eq!(layout.length(3501), Bytes::new(572));
+    }
+
+    proptest! {
+        #[test]
+        fn the_lengths_add_up_and_each_holds_its_header(
+            preroll in 0u64..100_000, size in 28u64..200_000, message in 56u64..70_000,
+        ) {
+            let layout = Layout::new(Bytes::new(preroll), Bytes::new(size), Bytes::new(message));
+            let lengths: Vec<u64> = (0..layout.messages()).map(|n| layout.length(n).get()).collect();
+            prop_assert!(lengths.iter().all(|&length| (header()..=message).contains(&length)));
+            prop_assert_eq!(lengths.iter().sum::<u64>(), layout.octets().get());
+            let before: u64 = (0..layout.messages())
+                .filter(|&n| layout.is_preroll(n))
+                .map(|n| layout.length(n).get())
+                .sum();
+            prop_assert_eq!(before, layout.preroll().get());
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Messages out of a byte stream.
+
+use units::Bytes;
+use wire::Error;
+use wire::message::{HEADER_LEN, Message};
+
+/// Finds the messages in a stream that arrives in pieces of any length.
+#[derive(Clone, Debug)]
+pub struct MessageStream {
+    header: [u8; HEADER_LEN],
+    /// Octets of the present header that are here.
+    filled: usize,
+    /// The message whose body is arriving, and what is still missing of it.
+    body: Option<(Message, u64)>,
+    received: Bytes,
+}
+
+impl Default for MessageStream {
+    fn default() -> Self {
+        Self {
+            header: [0; HEADER_LEN],
+            filled: 0,
+            body: None,
+            received: Bytes::ZERO,
+        }
+    }
+}
+
+impl MessageStream {
+    /// A stream of which nothing has arrived.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Octets received so far.
+    pub const fn received(&self) -> Bytes {
+        self.received
+    }
+
+    /// Takes the next piece and hands every message that it completes to
+    /// `complete`.
+    ///
+    /// # Errors
+    /// When a header is none of ours: the stream cannot be read any further.
+    pub fn receive(
+        &mut self,
+        mut piece: &[u8],
+        mut complete: impl FnMut(Message),
+    ) -> Result<(), Error> {
+        self.received += Bytes::new(piece.len() as u64);
+        while !piece.is_empty() {
+            let (message, missing) = match self.body.take() {
+                Some(body) => body,
+                None => {
+                    let taken = piece.len().min(HEADER_LEN - self.filled);
+                    self.header[self.filled..self.filled + taken].copy_from_slice(&piece[..taken]);
+                    self.filled += taken;
+                    piece = &piece[taken..];
+                    if self.filled < HEADER_LEN {
+                        return Ok(());
+                    }
+                    self.filled = 0;
+                    let message = Message::parse(&self.header)?;
+                    (message, u64::from(message.length) - HEADER_LEN as u64)
+                }
+            };
+            let taken = usize::try_from(missing)
+                .unwrap_or(usize::MAX)
+                .min(piece.len());
+            piece = &piece[taken..];
+            match missing - taken as u64 {
+                0 => complete(message),
+                rest => self.body = Some((message, rest)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Time;
+    use wire::message::Echo;
+
+    fn stream_of(lengths: &[u32]) -> Vec<u8> {
+        let mut octets = Vec::new();
+        for (sequence, &length) in (0u64..).zip(lengths) {
+            let message = Message {
+                echo: Echo::Unwanted,
+                preroll: false,
+                length,
+                sequence,
+                sent: Time::from_nanos(sequence),
+            };
+            let start = octets.len();
+            octets.resize(start + length as usize, 0);
+            message.emit(&mut octets[start..]).unwrap();
+        }
+        octets
+    }
+
+    proptest! {
+        #[test]
+        fn messages_come_out_whole_however_the_stream_is_cut(
+            lengths in prop::collection::vec(28u32..400, 1..20),
+            cuts in prop::collection::vec(1usize..300, 1..60),
+        ) {
+            let octets = stream_of(&lengths);
+            let mut stream = MessageStream::new();
+            let mut seen = Vec::new();
+            let mut rest = octets.as_slice();
+            for &cut in cuts.iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (piece, after) = rest.split_at(cut.min(rest.len()));
+                stream.receive(piece, |message| seen.push((message.sequence, message.length))).unwrap();
+                rest = after;
+            }
+            let expected: Vec<_> = (0u64..).zip(lengths.iter().copied()).collect();
+            prop_assert_eq!(seen, expected);
+            prop_assert_eq!(stream.received().get(), octets.len() as u64);
+        }
+
+        #[test]
+        fn hostile_streams_are_refused_or_read_without_panic(octets in prop::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = MessageStream::new().receive(&octets, |_| ());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The nouns that every other crate speaks: instants and spans of time, sizes
+//! in octets, rates in bits per second, IP MTUs, Ethernet framing, and seeds.
+//!
+//! No clock and no socket exist here. Every quantity has one type, conversions
+//! are explicit, and bad text is refused where it is read ([`text`]).
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod framing;
+mod mtu;
+mod rate;
+mod seed;
+mod size;
+pub mod text;
+mod time;
+
+pub use framing::Framing;
+pub use mtu::{BadMtu, IpMtu, IpVersion};
+pub use rate::Rate;
+pub use seed::Seed;
+pub use size::Bytes;
+pub use text::BadText;
+pub use time::{Span, Time};

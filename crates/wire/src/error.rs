@@ -1,0 +1,83 @@
+//! Why octets were refused.
+
+use core::fmt;
+
+/// Octets that do not have the asked meaning, or a meaning that no octets have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There are too few octets.
+    #[error("{need} octets are needed, {have} are there")]
+    Truncated {
+        /// Octets the format needs.
+        need: usize,
+        /// Octets handed in.
+        have: usize,
+    },
+    /// A field has a value that the format forbids.
+    #[error("the {0} is malformed")]
+    Malformed(Field),
+}
+
+/// The field that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The octets by which a format is known.
+    Magic,
+    /// The version of the format.
+    Version,
+    /// The flags.
+    Flags,
+    /// Octets that must be zero.
+    Reserved,
+    /// The length of the whole.
+    Length,
+    /// The instant of sending.
+    Sent,
+    /// The type of an ICMP message.
+    Type,
+    /// The code of an ICMP message.
+    Code,
+    /// The length of an option.
+    OptionLength,
+    /// The length of an address prefix.
+    PrefixLength,
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Magic => "magic number",
+            Self::Version => "version",
+            Self::Flags => "set of flags",
+            Self::Reserved => "reserved field",
+            Self::Length => "length",
+            Self::Sent => "instant of sending",
+            Self::Type => "type",
+            Self::Code => "code",
+            Self::OptionLength => "option length",
+            Self::PrefixLength => "prefix length",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn an_error_says_what_is_wrong_in_words() {
+        for (error, text) in [
+            (
+                Error::Truncated { need: 28, have: 3 },
+                "28 octets are needed, 3 are there",
+            ),
+            (
+                Error::Malformed(Field::OptionLength),
+                "the option length is malformed",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a captured frame is: Ethernet [IEEE802.3 s3.1] with at most one VLAN
+//! tag [IEEE802.1Q], IPv4 [RFC791] or IPv6 [RFC8200], TCP [RFC9293] or
+//! UDP [RFC768].
+//!
+//! A capture sees what the host handed to its card, which need not be what the
+//! wire carried: a snap length cuts the octets short, and segmentation offload
+//! shows one packet of up to megabytes where the wire had hundreds. So nothing
+//! is refused here; the summary says what could be made out.
+
+use units::IpVersion;
+
+use crate::Error;
+use crate::octets::{u8_at, u16_at};
+
+/// Octets of destination, source and type [IEEE802.3 s3.1.1].
+const MAC_HEADER: usize = 14;
+/// Octets of a VLAN tag [IEEE802.1Q].
+const VLAN_TAG: usize = 4;
+
+/// Offsets in an Ethernet frame, and the types that concern us.
+mod ethernet {
+    pub(super) const TYPE: usize = 12;
+    pub(super) const IPV4: u16 = 0x0800;
+    pub(super) const IPV6: u16 = 0x86dd;
+    /// A customer's tag and a provider's [IEEE802.1Q].
+    pub(super) const TAGGED: [u16; 2] = [0x8100, 0x88a8];
+}
+
+/// Offsets in an IPv4 header [RFC791 s3.1].
+mod ipv4 {
+    pub(super) const VERSION: usize = 0;
+    pub(super) const TOTAL_LENGTH: usize = 2;
+    pub(super) const FRAGMENT: usize = 6;
+    pub(super) const PROTOCOL: usize = 9;
+    pub(super) const HEADER_LEN: usize = 20;
+    /// The fragment offset without the flags beside it.
+    pub(super) const OFFSET_MASK: u16 = 0x1fff;
+}
+
+/// Offsets in an IPv6 header [RFC8200 s3] and in its extensions [RFC8200 s4].
+mod ipv6 {
+    pub(super) const VERSION: usize = 0;
+    pub(super) const PAYLOAD_LENGTH: usize = 4;
+    pub(super) const NEXT_HEADER: usize = 6;
+    pub(super) const HEADER_LEN: usize = 40;
+
+    pub(super) const EXTENSION_NEXT: usize = 0;
+    pub(super) const EXTENSION_LENGTH: usize = 1;
+    pub(super) const FRAGMENT_OFFSET: usize = 2;
+    pub(super) const FRAGMENT_LEN: usize = 8;
+    /// The fragment offset without the flags beside it.
+    pub(super) const OFFSET_MASK: u16 = 0xfff8;
+}
+
+/// IP protocol numbers [RFC8200 s4.1] [RFC4302 s2].
+mod protocol {
+    pub(super) const HOP_BY_HOP: u8 = 0;
+    pub(super) const TCP: u8 = 6;
+    pub(super) const UDP: u8 = 17;
+    pub(super) const ROUTING: u8 = 43;
+    pub(super) const FRAGMENT: u8 = 44;
+    pub(super) const AUTHENTICATION: u8 = 51;
+    pub(super) const NO_NEXT_HEADER: u8 = 59;
+    pub(super) const DESTINATION: u8 = 60;
+}
+
+/// Offsets in TCP [RFC9293 s3.1] and UDP [RFC768], which agree on the ports.
+mod transport {
+    pub(super) const SOURCE: usize = 0;
+    pub(super) const DESTINATION: usize = 2;
+    pub(super) const UDP_LENGTH: usize = 4;
+    pub(super) const UDP_HEADER: usize = 8;
+    pub(super) const TCP_DATA_OFFSET: usize = 12;
+    pub(super) const TCP_HEADER: usize = 20;
+}
+
+/// What IP carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP [RFC9293].
+    Tcp,
+    /// UDP [RFC768].
+    Udp,
+    /// The protocol of this number.
+    Other(u8),
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Octets from the destination address to the end, without FCS.
+    pub frame_size: usize,
+    /// The Internet Protocol, if its header could be read.
+    pub ip: Option<IpVersion>,
+    /// What IP carries, if the headers could be followed so far.
+    pub transport: Option<Transport>,
+    /// Octets after the last header that could be read, without the padding of
+    /// a short frame. Of TCP and UDP that is what the application sent; of a
+    /// later fragment, what it carries.
+    pub payload: usize,
+    /// The port it came from, of TCP and UDP.
+    pub source_port: Option<u16>,
+    /// The port it goes to, of TCP and UDP.
+    pub destination_port: Option<u16>,
+}
+
+impl Summary {
+    /// What `frame` is, of which `original_len` octets were there before the
+    /// capture cut it short; fewer than were handed in are not believed.
+    ///
+    /// Sizes are what the headers say, as far as the frame has room for it. A
+    /// length of zero, which packets above 64 KiB carry [RFC2675 s3], stands
+    /// for all that follows.
+    pub fn of(frame: &[u8], original_len: usize) -> Self {
+        let frame_size = original_len.max(frame.len());
+        let mut summary = Self {
+            frame_size,
+            ip: None,
+            transport: None,
+            payload: frame_size.saturating_sub(MAC_HEADER),
+            source_port: None,
+            destination_port: None,
+        };
+        // An error marks where the octets ended; what was found before stands.
+        let _ = summary.read_ethernet(frame);
+        summary
+    }
+
+    fn read_ethernet(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let mut header = MAC_HEADER;
+        let mut kind = u16_at(frame, ethernet::TYPE)?;
+        if ethernet::TAGGED.contains(&kind) {
+            kind = u16_at(frame, ethernet::TYPE + VLAN_TAG)?;
+            header += VLAN_TAG;
+            self.payload = self.frame_size.saturating_sub(header);
+        }
+        let packet = frame.get(header..).unwrap_or_default();
+        match kind {
+            ethernet::IPV4 => self.read_ipv4(packet),
+            ethernet::IPV6 => self.read_ipv6(packet),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_ipv4(&mut self, packet: &[u8]) -> Result<(), Error> {
+        let first = u8_at(packet, ipv4::VERSION)?;
+        let header = usize::from(first & 0xf) * 4;
+        let protocol = u8_at(packet, ipv4::PROTOCOL)?;
+        if first >> 4 != 4 || header < ipv4::HEADER_LEN {
+            return Ok(());
+        }
+        self.ip = Some(IpVersion::V4);
+        let total = usize::from(u16_at(packet, ipv4::TOTAL_LENGTH)?);
+        if total >= header {
+            self.payload = self.payload.min(total);
+        }
+        self.strip(header);
+        let fragment = u16_at(packet, ipv4::FRAGMENT)? & ipv4::OFFSET_MASK;
+        let segment = packet.get(header..).unwrap_or_default();
+        self.read_transport(protocol, fragment != 0, segment)
+    }
+
+    fn read_ipv6(&mut self, packet: &[u8]) -> Result<(), Error> {
+        if u8_at(packet, ipv6::VERSION)? >> 4 != 6 {
+            return Ok(());
+        }
+        let mut next = u8_at(packet, ipv6::NEXT_HEADER)?;
+        self.ip = Some(IpVersion::V6);
+        self.strip(ipv6::HEADER_LEN);
+        let length = usize::from(u16_at(packet, ipv6::PAYLOAD_LENGTH)?);
+        if length != 0 || next == protocol::NO_NEXT_HEADER {
+            self.payload = self.payload.min(length);
+        }
+        let mut rest = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
+        let mut fragment = false;
+        // Every round takes at least eight octets off `rest`.
+        loop {
+            let header = match next {
+                protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION => {
+                    (usize::from(u8_at(rest, ipv6::EXTENSION_LENGTH)?) + 1) * 8
+                }
+                protocol::AUTHENTICATION => {
+                    (usize::from(u8_at(rest, ipv6::EXTENSION_LENGTH)?) + 2) * 4
+                }
+                protocol::FRAGMENT => {
+                    fragment = u16_at(rest, ipv6::FRAGMENT_OFFSET)? & ipv6::OFFSET_MASK != 0;
+                    ipv6::FRAGMENT_LEN
+                }
+                _ => break,
+            };
+            next = u8_at(rest, ipv6::EXTENSION_NEXT)?;
+            self.strip(header);
+            rest = rest.get(header..).unwrap_or_default();
+            // Only the first fragment has the headers that follow.
+            if fragment {
+                break;
+            }
+        }
+        self.read_transport(next, fragment, rest)
+    }
+
+    /// Reads the header at the start of `segment`, if this is no later
+    /// fragment, which has none.
+    fn read_transport(&mut self, number: u8, later: bool, segment: &[u8]) -> Result<(), Error> {
+        let transport = match number {
+            protocol::TCP => Transport::Tcp,
+            protocol::UDP => Transport::Udp,
+            number => Transport::Other(number),
+        };
+        self.transport = Some(transport);
+        if later || matches!(transport, Transport::Other(_)) {
+            return Ok(());
+        }
+        self.source_port = Some(u16_at(segment, transport::SOURCE)?);
+        self.destination_port = Some(u16_at(segment, transport::DESTINATION)?);
+        if transport == Transport::Udp {
+            let length = usize::from(u16_at(segment, transport::UDP_LENGTH)?);
+            if length >= transport::UDP_HEADER {
+                self.payload = self.payload.min(length);
+            }
+            self.strip(transport::UDP_HEADER);
+        } else {
+            let header = usize::from(u8_at(segment, transport::TCP_DATA_OFFSET)? >> 4) * 4;
+            self.strip(header.max(transport::TCP_HEADER));
+        }
+        Ok(())
+    }
+
+    /// Takes a header off the payload.
+    fn strip(&mut self, header: usize) {
+        self.payload = self.payload.saturating_sub(header);
+    }
+}
+
+#[cfg(test)]
+mod tests;

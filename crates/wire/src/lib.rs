@@ -1,0 +1,23 @@
+//! Octets and their meaning: the messages that our traffic is made of, Router
+//! Advertisements, and what a captured frame is.
+//!
+//! One file per format. A format is a plain struct that says what the octets
+//! mean, with `parse` (octets to meaning) and `emit` (meaning to octets); the
+//! offsets stand together in a `mod field` that reads like the figure of the
+//! standard. Whatever the octets, nothing here panics: `parse` and `emit`
+//! return an [`Error`] that names the field, [`frame::Summary::of`] says what
+//! it could still make out.
+//!
+//! No clock and no socket exist here, and nothing allocates.
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod error;
+pub mod frame;
+pub mod icmpv6;
+pub mod message;
+mod octets;
+
+pub use error::{Error, Field};

@@ -1,0 +1,256 @@
+//! The header at the start of every message of our traffic.
+//!
+//! A message is what one `send` hands to UDP, or one record of a TCP stream.
+//! All numbers are big-endian:
+//!
+//! | offset | octets | field    | meaning                                            |
+//! |-------:|-------:|----------|----------------------------------------------------|
+//! |      0 |      4 | magic    | `JLAB`                                             |
+//! |      4 |      1 | version  | 1                                                  |
+//! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: pre-roll, not counted; the others zero |
+//! |      6 |      2 | reserved | 0                                                  |
+//! |      8 |      4 | length   | octets of the whole message, this header included  |
+//! |     12 |      8 | sequence | from 0, one more for each message of a flow        |
+//! |     20 |      8 | sent     | nanoseconds from the run's beginning to the sending|
+//!
+//! What follows the header, up to `length`, has no meaning.
+
+use units::{Bytes, Time};
+
+use crate::octets::{array, demand, demand_mut, u8_at, u16_at, u32_at, u64_at};
+use crate::{Error, Field};
+
+/// Octets of the header, and so of the shortest message.
+pub const HEADER_LEN: usize = 28;
+
+/// [`HEADER_LEN`] as the length field counts it.
+const SHORTEST: u32 = 28;
+const MAGIC: [u8; 4] = *b"JLAB";
+const VERSION: u8 = 1;
+
+mod field {
+    pub(super) const MAGIC: usize = 0;
+    pub(super) const VERSION: usize = 4;
+    pub(super) const FLAGS: usize = 5;
+    pub(super) const RESERVED: usize = 6;
+    pub(super) const LENGTH: usize = 8;
+    pub(super) const SEQUENCE: usize = 12;
+    pub(super) const SENT: usize = 20;
+}
+
+mod flag {
+    pub(super) const ECHO_WANTED: u8 = 1;
+    pub(super) const ECHO: u8 = 1 << 1;
+    pub(super) const PREROLL: u8 = 1 << 2;
+}
+
+/// What a message has to do with echoes. An echo of an echo would never end,
+/// so no message both is one and wants one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Echo {
+    /// The message goes one way.
+    #[default]
+    Unwanted,
+    /// The receiver is to send the header back.
+    Wanted,
+    /// This message is what came back.
+    Reply,
+}
+
+/// The header of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Whether it wants an echo or is one.
+    pub echo: Echo,
+    /// Whether it belongs to the pre-roll, which no figure counts.
+    pub preroll: bool,
+    /// Octets of the whole message, the header included.
+    pub length: u32,
+    /// The place of the message in its flow, from 0.
+    pub sequence: u64,
+    /// When it was sent, on the sender's clock. Whole nanoseconds travel;
+    /// what is finer is cut off.
+    pub sent: Time,
+}
+
+impl Message {
+    /// The header at the start of `octets`, which may hold less than the
+    /// whole message, or more.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets,
+    /// [`Error::Malformed`] where the table above is not kept.
+    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let octets = demand(octets, HEADER_LEN)?;
+        let require = |holds, field| match holds {
+            true => Ok(()),
+            false => Err(Error::Malformed(field)),
+        };
+        require(array(octets, field::MAGIC)? == MAGIC, Field::Magic)?;
+        require(u8_at(octets, field::VERSION)? == VERSION, Field::Version)?;
+        let flags = u8_at(octets, field::FLAGS)?;
+        let echo = match flags & !flag::PREROLL {
+            0 => Echo::Unwanted,
+            flag::ECHO_WANTED => Echo::Wanted,
+            flag::ECHO => Echo::Reply,
+            _ => return Err(Error::Malformed(Field::Flags)),
+        };
+        require(u16_at(octets, field::RESERVED)? == 0, Field::Reserved)?;
+        let length = u32_at(octets, field::LENGTH)?;
+        require(length >= SHORTEST, Field::Length)?;
+        let nanos = u64_at(octets, field::SENT)?;
+        let sent = Time::from_nanos(nanos);
+        require(sent.as_nanos() == nanos, Field::Sent)?;
+        Ok(Self {
+            echo,
+            preroll: flags & flag::PREROLL != 0,
+            length,
+            sequence: u64_at(octets, field::SEQUENCE)?,
+            sent,
+        })
+    }
+
+    /// Writes the header to the first [`HEADER_LEN`] of `octets`; the rest
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the header has no room, [`Error::Malformed`] if
+    /// the message is shorter than its header.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        if self.length < SHORTEST {
+            return Err(Error::Malformed(Field::Length));
+        }
+        let octets = demand_mut(octets, HEADER_LEN)?;
+        let echo = match self.echo {
+            Echo::Unwanted => 0,
+            Echo::Wanted => flag::ECHO_WANTED,
+            Echo::Reply => flag::ECHO,
+        };
+        let preroll = if self.preroll { flag::PREROLL } else { 0 };
+        octets[field::MAGIC..field::VERSION].copy_from_slice(&MAGIC);
+        octets[field::VERSION] = VERSION;
+        octets[field::FLAGS] = echo | preroll;
+        octets[field::RESERVED..field::LENGTH].fill(0);
+        octets[field::LENGTH..field::SEQUENCE].copy_from_slice(&self.length.to_be_bytes());
+        octets[field::SEQUENCE..field::SENT].copy_from_slice(&self.sequence.to_be_bytes());
+        octets[field::SENT..HEADER_LEN].copy_from_slice(&self.sent.as_nanos().to_be_bytes());
+        Ok(())
+    }
+
+    /// The whole message as a size.
+    pub fn size(&self) -> Bytes {
+        Bytes::new(u64::from(self.length))
+    }
+
+    /// The echo of this message, if it wants one: as long, with the sequence
+    /// number and the instant of the original, so that the sender needs no
+    /// clock but its own to know the round trip.
+    pub fn reply(&self) -> Option<Self> {
+        (self.echo == Echo::Wanted).then_some(Self {
+            echo: Echo::Reply,
+            ..*self
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MESSAGE: Message = Message {
+        echo: Echo::Wanted,
+        preroll: true,
+        length: 0x0001_0203,
+        sequence: 0x1112_1314_1516_1718,
+        sent: Time::from_nanos(0x0000_0000_2122_2324),
+    };
+
+    const OCTETS: [u8; HEADER_LEN] = [
+        b'J', b'L', b'A', b'B', 1, 0b101, 0, 0, // magic, version, flags, reserved
+        0x00, 0x01, 0x02, 0x03, // length
+        0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // sequence
+        0x00, 0x00, 0x00, 0x00, 0x21, 0x22, 0x23, 0x24, // sent
+    ];
+
+    #[test]
+    fn the_table_is_what_travels() {
+        let mut octets = [0xff; HEADER_LEN + 2];
+        MESSAGE.emit(&mut octets).unwrap();
+        assert_eq!(octets[..HEADER_LEN], OCTETS);
+        assert_eq!(octets[HEADER_LEN..], [0xff, 0xff], "the rest is untouched");
+        assert_eq!(Message::parse(&octets), Ok(MESSAGE));
+    }
+
+    #[test]
+    fn one_wrong_octet_is_refused_by_name() {
+        for (at, value, field) in [
+            (0, b'j', Field::Magic),
+            (4, 2, Field::Version),
+            (5, 0b011, Field::Flags),
+            (5, 0b1000, Field::Flags),
+            (5, 0b1000_0000, Field::Flags),
+            (7, 1, Field::Reserved),
+            (20, 0xff, Field::Sent),
+        ] {
+            let mut octets = OCTETS;
+            octets[at] = value;
+            assert_eq!(Message::parse(&octets), Err(Error::Malformed(field)));
+        }
+    }
+
+    #[test]
+    fn a_message_is_no_shorter_than_its_header() {
+        for (length, fine) in [(0, false), (27, false), (28, true)] {
+            let message = Message { length, ..MESSAGE };
+            assert_eq!(message.emit(&mut [0; HEADER_LEN]).is_ok(), fine);
+            let mut octets = OCTETS;
+            octets[8..12].copy_from_slice(&length.to_be_bytes());
+            assert_eq!(Message::parse(&octets).is_ok(), fine);
+        }
+        let truncated = Err(Error::Truncated { need: 28, have: 27 });
+        assert_eq!(MESSAGE.emit(&mut [0; 27]), truncated);
+        assert_eq!(Message::parse(&OCTETS[..27]).map(drop), truncated);
+    }
+
+    #[test]
+    fn only_a_message_that_wants_an_echo_has_one() {
+        let reply = MESSAGE.reply().unwrap();
+        assert_eq!(
+            reply,
+            Message {
+                echo: Echo::Reply,
+                ..MESSAGE
+            }
+        );
+        assert_eq!(reply.reply(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_emitted_parses_back(
+            echo in prop::sample::select(&[Echo::Unwanted, Echo::Wanted, Echo::Reply][..]),
+            preroll: bool, length in SHORTEST.., sequence: u64, nanos in 0..=u64::MAX / 1000,
+        ) {
+            let sent = Time::from_nanos(nanos);
+            let message = Message { echo, preroll, length, sequence, sent };
+            let mut octets = [0; HEADER_LEN];
+            message.emit(&mut octets).unwrap();
+            prop_assert_eq!(Message::parse(&octets), Ok(message));
+        }
+
+        #[test]
+        fn hostile_octets_parse_to_what_they_were_or_not_at_all(
+            start in 0..=HEADER_LEN, noise in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            // A true beginning lets the noise reach the later checks.
+            let mut octets = OCTETS[..start].to_vec();
+            octets.extend(noise);
+            if let Ok(message) = Message::parse(&octets) {
+                let mut again = [0; HEADER_LEN];
+                message.emit(&mut again).unwrap();
+                prop_assert_eq!(&again[..], &octets[..HEADER_LEN]);
+            }
+        }
+    }
+}
