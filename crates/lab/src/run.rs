@@ -1,10 +1,13 @@
 //! Runs a plan: every cell as often as asked, interleaved, each trial in the
 //! journal before the next begins.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
+use live::machine::Machine;
+use live::transfer::try_congestion_control;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -39,15 +42,28 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Gets the privileges that the run needs, before anything is written.
+    /// Gets what `plan` needs of this machine, before anything is written.
     ///
     /// # Errors
-    /// One line with the remedy where this machine forbids them.
-    pub fn ready() -> Result<Self> {
+    /// One line with the remedy where the machine forbids namespaces or lacks
+    /// a congestion control.
+    pub fn ready(plan: &Plan) -> Result<Self> {
         live::interrupt::listen()?;
-        Ok(Self {
-            netns: Netns::enter()?,
-        })
+        let netns = Netns::enter()?;
+        let settings = plan
+            .cells
+            .iter()
+            .filter_map(|cell| cell.setting.as_ref().ok());
+        let names: BTreeSet<_> = settings
+            .map(|setting| setting.host.congestion.as_str())
+            .collect();
+        for name in names {
+            try_congestion_control(name).with_context(|| {
+                let known = Machine::here().congestion_controls.join(", ");
+                format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
+            })?;
+        }
+        Ok(Self { netns })
     }
 
     /// Runs what `folder` does not hold yet of `plan`.

@@ -19,6 +19,7 @@ use crate::meter::Process;
 
 pub use receive::Receiver;
 pub use send::send;
+pub use socket::try_congestion_control;
 
 /// The transport of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

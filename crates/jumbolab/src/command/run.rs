@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let facts = facts::here()?;
     let (resume, force) = (args.resume.is_some(), args.resume == Some(Resume::Force));
     // Privileges first: where they are refused, nothing has been written.
-    let mut bench = Bench::ready()?;
+    let mut bench = Bench::ready(&plan)?;
     let mut folder = Folder::open(
         Path::new(RESULTS),
         args.output.as_deref(),

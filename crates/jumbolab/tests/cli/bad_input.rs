@@ -34,7 +34,7 @@ fn bad_values_are_refused_by_key_and_value() {
 #[test]
 fn what_this_world_cannot_do_is_refused_by_name() {
     refused(&["--set", "network.delay=10ms"], &["delay", "emulated"]);
-    refused(&["--set", "network.loss=0.01"], &["loss", "emulated"]);
+    refused(&["--set", "network.loss=1%"], &["loss", "emulated"]);
     refused(&["--set", "network.link=emulated"], &["emulated"]);
     refused(&["--on", "sim"], &["sim", "netns"]);
     refused(&["--on", "mars"], &["mars", "netns"]);
@@ -46,10 +46,10 @@ fn a_bad_file_is_refused_with_its_line() {
     let template = dir.run(["run", "--template"]).fine().stdout;
     let line = template
         .lines()
-        .position(|line| line.starts_with("[network]"))
+        .position(|line| line == "[network]")
         .unwrap()
         + 2;
-    let file = template.replace("[network]", "[network]\nmtuu = 1500");
+    let file = template.replace("\n[network]\n", "\n[network]\nmtuu = 1500\n");
     dir.write("my.toml", &file);
     dir.run(["run", "my.toml"])
         .refused(&[&format!("my.toml:{line}"), "mtuu", "mtu"]);

@@ -51,13 +51,28 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
             .during(|| format!("setting a receive buffer of {size}"))?;
     }
     if transfer.protocol == Protocol::Tcp {
-        let name = &transfer.congestion;
-        setsockopt(&socket, sockopt::TcpCongestion, &name.into())
-            .during(|| format!("choosing congestion control {name}"))?;
+        choose_congestion_control(socket.as_fd(), &transfer.congestion)?;
         setsockopt(&socket, sockopt::TcpNoDelay, &!transfer.nagle)
             .during(|| "switching Nagle's algorithm")?;
     }
     Ok(socket)
+}
+
+/// Whether this kernel has a congestion control of this name, loaded or to be
+/// loaded; asked by choosing it for a socket that is never used.
+///
+/// # Errors
+/// What the kernel says when it has none.
+pub fn try_congestion_control(name: &str) -> Result<()> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let socket =
+        socket(AddressFamily::Inet, SockType::Stream, flags, None).during(|| "opening a socket")?;
+    choose_congestion_control(socket.as_fd(), name)
+}
+
+fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
+    setsockopt(&socket, sockopt::TcpCongestion, &name.into())
+        .during(|| format!("choosing the congestion control `{name}`"))
 }
 
 /// Lets the kernel stamp what arrives.
