@@ -16,6 +16,9 @@ use crate::metric::Metric;
 use crate::plan::Level;
 use crate::trial::Trial;
 
+/// The archive's name in a results folder.
+pub const FILE: &str = "trials.parquet";
+
 /// Columns that every archive has, before and after the factors.
 const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",

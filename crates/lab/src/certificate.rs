@@ -122,18 +122,22 @@ pub struct Certificate {
 const EVIDENCE: &[(&str, &str, &str)] = &[
     ("congestion", "congestion control", ""),
     ("limit_mbit", "link limit", " Mbit/s"),
-    ("largest_frame_sender", "largest frame at the sender", " B"),
     (
-        "largest_frame_receiver",
-        "largest frame at the receiver",
+        "largest_packet_sent",
+        "largest packet seen leaving the sender",
+        " B",
+    ),
+    (
+        "largest_packet_received",
+        "largest packet seen at the receiver",
         " B",
     ),
     ("send_buffer", "send buffer", " B"),
     ("receive_buffer", "receive buffer", " B"),
     ("steal_percent", "steal", " %"),
     ("run_queue_wait_percent", "run-queue wait", " %"),
-    ("timestamps", "time stamps", ""),
-    ("clock_resolution_ns", "clock resolution", " ns"),
+    ("clock_step_us", "clock steps", " us"),
+    ("queue_drops", "drops in front of the links", ""),
     ("cpu_tick_seconds", "CPU accounting tick", " s"),
 ];
 
@@ -248,6 +252,7 @@ fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
         let values: Vec<&Value> = trials
             .iter()
             .filter_map(|trial| trial.evidence.get(*key))
+            .filter(|value| !value.is_null())
             .collect();
         Some(format!("{label}: {}{unit}", summary(&values)?))
     }));
@@ -282,6 +287,8 @@ fn short(number: f64) -> String {
 fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(String::new, short),
+        Value::Array(values) => values.iter().map(word).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }

@@ -13,6 +13,9 @@ use crate::verdict::{
 /// where there is none.
 const LEVEL: f64 = 0.05;
 
+/// How the reason of a cell begins that this world cannot measure, once.
+const NOT_HERE: &str = "not measured here: ";
+
 /// The factor that tells a repeated level from the first of its kind.
 const COPY: &str = "copy";
 
@@ -249,7 +252,10 @@ fn attribute_and_judge(
         this.change,
         this.published.claim,
     ) {
-        (Err(why), _, _) => not_measured(format!("not measured here: {why}")),
+        (Err(why), _, _) => {
+            let why = why.trim_start_matches(NOT_HERE);
+            not_measured(format!("{NOT_HERE}{why}"))
+        }
         (Ok(_), _, _) if this.n == 0 => {
             let trials = by_cell[this.cell].len();
             not_measured(match trials - this.failed {

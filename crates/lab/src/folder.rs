@@ -28,6 +28,7 @@ const JOURNAL: &str = "trials.jsonl";
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    facts: RunFacts,
     journal: Journal,
     trials: Vec<Trial>,
     /// Held as long as the folder is open; the kernel drops it with us.
@@ -70,8 +71,11 @@ impl Folder {
             return Err(error);
         }
         let (journal, trials) = Journal::open(&path.join(JOURNAL))?;
+        // As recorded: who began it, and who went on by force.
+        let facts = read_plan(&path)?.1.facts;
         Ok(Self {
             path,
+            facts,
             journal,
             trials,
             _lock: lock,
@@ -88,6 +92,11 @@ impl Folder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What began the run, and what went on with it by force, as recorded.
+    pub fn facts(&self) -> &RunFacts {
+        &self.facts
     }
 
     /// The trials so far, in the order they finished.

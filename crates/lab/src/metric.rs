@@ -64,17 +64,22 @@ pub enum Resolution {
     Percent(f64),
     /// So much in the metric's unit.
     Absolute(f64),
-    /// One tick of the kernel's CPU accounting over the octets metered.
+    /// So many seconds of CPU over the octets that were metered.
+    CpuSeconds(f64),
+    /// One tick of the machine's CPU accounting, likewise.
     CpuTick,
 }
 
 /// The tick of CPU accounting, in seconds, where a trial does not state it:
-/// USER_HZ, the unit of /proc/stat [proc.5].
+/// USER_HZ, the unit of /proc/stat [proc_stat(5)].
 const CPU_TICK: f64 = 0.01;
+
+/// The account of one process is exact; getrusage(2) gives it in microseconds.
+const PROCESS: Option<Resolution> = Some(Resolution::CpuSeconds(1e-6));
 
 /// A kernel or monotonic stamp is kept in nanoseconds but taken by software;
 /// a microsecond is what two stamps of one event agree on, and what TCP_INFO
-/// counts in [tcp.7]. In milliseconds.
+/// counts in [tcp(7)]. In milliseconds.
 const STAMP: Option<Resolution> = Some(Resolution::Absolute(0.001));
 
 /// Every metric, in the order of reports.
@@ -129,7 +134,7 @@ pub const METRICS: &[Metric] = &[
         better: Better::Lower,
         primary: true,
         table: Some(Table::Cpu),
-        resolution: Some(Resolution::CpuTick),
+        resolution: PROCESS,
     },
     Metric {
         name: "cpu_receiver",
@@ -139,7 +144,7 @@ pub const METRICS: &[Metric] = &[
         better: Better::Lower,
         primary: true,
         table: Some(Table::Cpu),
-        resolution: Some(Resolution::CpuTick),
+        resolution: PROCESS,
     },
     Metric {
         name: "cpu_sender_high",
@@ -280,6 +285,11 @@ impl Metric {
         setting: Option<&Setting>,
         trials: &[&Trial],
     ) -> Option<f64> {
+        // Per 10^9 octets, as far as a trial or its setting tells how many.
+        let per_gigabyte = |trial: &Trial, seconds: f64| {
+            let octets = number(trial, "cpu_octets").or_else(|| octets_metered(setting?))?;
+            Some(seconds / (octets / 1e9))
+        };
         let coarsest = |values: &mut dyn Iterator<Item = f64>| {
             values
                 .filter(|value| value.is_finite())
@@ -290,10 +300,13 @@ impl Metric {
         stated.or_else(|| match self.resolution? {
             Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
             Resolution::Absolute(value) => Some(value),
+            Resolution::CpuSeconds(seconds) => coarsest(
+                &mut trials
+                    .iter()
+                    .filter_map(|trial| per_gigabyte(trial, seconds)),
+            ),
             Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
-                let octets = number(trial, "cpu_octets").or_else(|| octets_metered(setting?))?;
-                let tick = number(trial, "cpu_tick_seconds").unwrap_or(CPU_TICK);
-                Some(tick / (octets / 1e9))
+                per_gigabyte(trial, number(trial, "cpu_tick_seconds").unwrap_or(CPU_TICK))
             })),
         })
     }

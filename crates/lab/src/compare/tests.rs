@@ -50,6 +50,9 @@ fn cells_without_figures_say_why() {
         cell(factors(9000)),
     ];
     cells[2].setting = Err("needs a Windows host".into());
+    let mut said_already = cell(factors(65_000));
+    said_already.setting = Err("not measured here: needs a Windows host".into());
+    cells.push(said_already);
     let claims = published("throughput", &[(1500, 750.94)], &[(9000, 25.03)]);
     let plan = plan(cells, 2, vec![claims]);
     let mut trials = trials_of(&factors(4000), "throughput", &[940.0, 941.0]);
@@ -69,6 +72,10 @@ fn cells_without_figures_say_why() {
                 "no trial was run; go on with --resume".into()
             ),
             ("not measured", "all 2 trials failed".into()),
+            (
+                "not measured",
+                "not measured here: needs a Windows host".to_owned()
+            ),
             (
                 "not measured",
                 "not measured here: needs a Windows host".to_owned()
@@ -132,8 +139,11 @@ fn the_cpu_of_one_end_is_judged_over_its_attribution_interval() {
     let judgement = sender.judgement.as_ref().unwrap();
     assert_eq!(judgement.verdict, Verdict::BelowResolution);
     assert!(judgement.reason.contains("attribution decides"));
-    // The tick: 10 ms over the gigabyte that the setting meters.
-    assert!((sender.resolution.unwrap() - 0.01).abs() < 1e-12);
+    // Over the gigabyte that the setting meters: a microsecond, a tick.
+    let high = &comparisons[3];
+    assert_eq!(high.metric.name, "cpu_sender_high");
+    assert!((sender.resolution.unwrap() - 1e-6).abs() < 1e-12);
+    assert!((high.resolution.unwrap() - 0.01).abs() < 1e-12);
 }
 
 /// Twenty kinds of cell, each with a baseline and two more: 40 comparisons.

@@ -31,7 +31,7 @@ pub(super) fn explanation(plan: &Plan, comparisons: &[Comparison], width: u16) -
     if kernel {
         lines.push(
             "Links are the kernel's token buckets: right for throughput and CPU; single messages \
-             may pass an idle bucket without being serialised, so rtt, delay and jitter are too short."
+             may pass an idle bucket without being serialised, so rtt, delay and jitter are not those of a real link."
                 .into(),
         );
     }

@@ -25,7 +25,8 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// The tables of the study with what was measured, the other metrics, the
-/// certificate, and where the folder is: `width` columns wide, colourless.
+/// certificate, and where the folder is: colourless, and so many columns wide.
+/// A narrow terminal gets more lines, not less.
 pub fn tables(
     plan: &Plan,
     trials: &[Trial],

@@ -35,7 +35,11 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
     loop {
         let left =
             tcp_info::unacknowledged(socket.as_fd()).during(|| "asking what is unacknowledged")?;
-        last = read_stamps(socket, epoch)?.max(last);
+        if let Some(stamp) = read_stamps(socket, epoch)? {
+            // More may have come while this one was read: ask again at once.
+            last = last.max(Some(stamp));
+            continue;
+        }
         if left == 0 && last.is_some() {
             return Ok(last);
         }

@@ -30,17 +30,17 @@ WS-WS     off       1500                              662.37           not measu
 WS-WS     off       9000                              884.96   +33.60  not measured here: needs a Windows host
 
 Table 5. CPU, sender (s/GB), held against [Praptodiyono2019 Table 5]
-scenario  offloads  mtu   s/GB         % against 1500        paper %  verdict
-LU-LU     off       1500  0.80 ± 0.02
-                          1.60 ± 0.03                                 with all softirq
-LU-LU     off       9000  0.50 ± 0.01  -38   [-38, -37]       -37.50  reproduced
-                          1.00 ± 0.02  -37.5 [-37.9, -37.1]           with all softirq
-LU-LU     on        1500  0.40 ± 0.01
-                          0.80 ± 0.02                                 with all softirq
-LU-LU     on        9000  0.40 ± 0.01    0   [-1, 1]          -37.50  not reproduced; no difference found
-                          0.80 ± 0.02    0   [-1, 1]                  with all softirq
-WS-WS     off       1500                                              not measured here: needs a Windows host
-WS-WS     off       9000                                              not measured here: needs a Windows host";
+scenario  offloads  mtu   s/GB             % against 1500           paper %  verdict
+LU-LU     off       1500  0.800  ± 0.011
+                          1.60   ± 0.03                                      with all softirq
+LU-LU     off       9000  0.5000 ± 0.0064  -37.50 [-37.88, -37.11]   -37.50  reproduced
+                          1.00   ± 0.02    -37.5  [-37.9, -37.1]             with all softirq
+LU-LU     on        1500  0.4000 ± 0.0051
+                          0.80   ± 0.02                                      with all softirq
+LU-LU     on        9000  0.4000 ± 0.0051    0.00 [-0.61, 0.62]      -37.50  not reproduced; no difference found
+                          0.80   ± 0.02      0    [-1, 1]                    with all softirq
+WS-WS     off       1500                                                     not measured here: needs a Windows host
+WS-WS     off       9000                                                     not measured here: needs a Windows host";
 
 const BELOW: &str = "\
 scenario  offloads  mtu   retransmissions
@@ -55,7 +55,7 @@ LU-LU     on        9000  0 ± 0
 A difference is found at 5 % over all comparisons of its metric (Holm) and above the instrument's resolution; figures
   are not printed finer than that.
 Links are the kernel's token buckets: right for throughput and CPU; single messages may pass an idle bucket without
-  being serialised, so rtt, delay and jitter are too short.
+  being serialised, so rtt, delay and jitter are not those of a real link.
 Failed and left out: 1 of scenario=LU-LU offloads=off mtu=1500
 
 Certificate: passed
