@@ -14,6 +14,10 @@ use crate::interrupted;
 /// The role of the worker, as [`Worker::spawn`] takes it.
 pub const ROLE: &str = "node";
 
+/// How many times longer than its link needs a transfer may take: congestion
+/// control may leave most of a link unused, but not for ever.
+const MARGIN: u64 = 20;
+
 /// What a worker is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
@@ -77,7 +81,10 @@ impl Agents {
     /// [`Failure::Lost`] where an agent is gone or does not answer.
     pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
         // Each end gives up by itself; this is for an end that cannot.
-        let patience = transfer.timeout + transfer.timeout + transfer.quiet + Span::from_secs(5);
+        let carried = transfer
+            .pace
+            .map_or(Span::ZERO, |pace| pace.serialise(transfer.octets()));
+        let patience = transfer.timeout + transfer.timeout + transfer.quiet + carried * MARGIN;
         ask(&mut self.receiver, &Request::Receive(transfer.clone()))?;
         let port = match hear(&mut self.receiver, "receiver", patience)? {
             Reply::Listening(port) => port,

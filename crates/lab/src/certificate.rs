@@ -19,6 +19,8 @@ const TOLERANCE: f64 = 0.002;
 pub enum Flag {
     /// Goodput above the link's theoretical maximum: the link was none.
     AboveLimit,
+    /// A link's token bucket is too deep for the pre-roll to drain it.
+    BucketNotDrained,
     /// Others used the CPUs: run-queue wait or steal was high.
     Disturbed,
     /// The clock was stepped during the trial.
@@ -37,8 +39,9 @@ pub enum Flag {
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AboveLimit,
+        Self::BucketNotDrained,
         Self::Disturbed,
         Self::ClockStepped,
         Self::OffloadsDiffer,
@@ -52,6 +55,7 @@ impl Flag {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AboveLimit => "above-limit",
+            Self::BucketNotDrained => "bucket-not-drained",
             Self::Disturbed => "disturbed",
             Self::ClockStepped => "clock-stepped",
             Self::OffloadsDiffer => "offloads-differ",
@@ -66,6 +70,7 @@ impl Flag {
     pub const fn fails(self) -> bool {
         match self {
             Self::AboveLimit
+            | Self::BucketNotDrained
             | Self::ClockStepped
             | Self::OffloadsDiffer
             | Self::CongestionDiffers
@@ -78,6 +83,7 @@ impl Flag {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AboveLimit => "goodput above what the link can carry",
+            Self::BucketNotDrained => "a token bucket deeper than half the pre-roll",
             Self::Disturbed => "other work on the CPUs",
             Self::ClockStepped => "the clock was stepped",
             Self::OffloadsDiffer => "frames contradict the offload setting",

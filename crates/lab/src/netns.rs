@@ -26,6 +26,10 @@ use figures::Passes;
 /// TCP to build its largest segments, little enough for a capture to hold.
 const INSPECTION: Bytes = Bytes::new(1_000_000);
 
+/// A message of the pre-roll where goodput counts: long enough for a sender to
+/// be faster than any link that the kernel can shape.
+const OUTRUNNING: Bytes = Bytes::new(64_000);
+
 /// Test beds that stand at once; the oldest goes first. Each keeps two or
 /// three namespaces and two processes.
 const MOST_TESTBEDS: usize = 32;
@@ -42,6 +46,8 @@ struct Standing {
     path: Path,
     testbed: Testbed,
     agents: Agents,
+    /// What the sender's interface says is on.
+    offloads: Vec<String>,
     inspection: Option<Inspection>,
 }
 
@@ -76,6 +82,13 @@ impl Netns {
 
         let step_before = clock::wall_offset_nanos();
         let drops_before = standing.testbed.queue_drops().context("counting drops")?;
+        // What drains a bucket need not look like the traffic: long messages
+        // outrun links that short ones do not.
+        let drained = Transfer {
+            preroll_message: OUTRUNNING.max(base.message),
+            ..base.clone()
+        };
+        let rated = standing.agents.transfer(&drained)?;
         let one_way = standing.agents.transfer(&base)?;
         let echoed = standing.agents.transfer(&Transfer {
             echo: true,
@@ -85,10 +98,7 @@ impl Netns {
             Bytes::ZERO => None,
             size => {
                 let before = meter::Machine::sample().context("metering the machine")?;
-                let ends = standing.agents.transfer(&Transfer {
-                    size,
-                    ..base.clone()
-                })?;
+                let ends = standing.agents.transfer(&Transfer { size, ..drained })?;
                 let after = meter::Machine::sample().context("metering the machine")?;
                 Some((ends, after.since(&before)))
             }
@@ -97,10 +107,13 @@ impl Netns {
         let clock_step = clock::wall_offset_nanos() - step_before;
 
         figures.take(&Passes {
+            rated,
             one_way,
             echoed,
             metered,
         });
+        figures.note("offloads_on", json!(standing.offloads));
+        figures.note("preroll_octets", json!(base.preroll.get()));
         figures.note("queue_drops", json!(drops));
         figures.note("clock_step_us", json!(clock_step / 1_000));
         figures.note("largest_packet_sent", json!(inspection.largest_sent.get()));
@@ -150,10 +163,12 @@ impl Standing {
             Worker::spawn(Some(&testbed.sender().namespace), ROLE)?,
             Worker::spawn(Some(&testbed.receiver().namespace), ROLE)?,
         );
+        let offloads = testbed.sender().offloads(&testbed.sender().interfaces[0])?;
         Ok(Self {
             path,
             testbed,
             agents,
+            offloads,
             inspection: None,
         })
     }

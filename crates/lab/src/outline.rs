@@ -53,8 +53,8 @@ fn traffic(setting: &Setting) -> String {
 fn seconds(cell: &Cell) -> Option<f64> {
     let setting = cell.setting.as_ref().ok()?;
     let traffic = &setting.traffic;
-    // One way and echoed, then the metered transfer, each after its pre-roll.
-    let octets = traffic.size * 2 + traffic.cpu_size + traffic.preroll * 3;
+    // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
+    let octets = traffic.size * 3 + traffic.cpu_size + traffic.preroll * 4;
     let slowest = setting
         .network
         .links

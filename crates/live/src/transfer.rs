@@ -20,6 +20,7 @@ use crate::meter::Process;
 pub use receive::Receiver;
 pub use send::send;
 pub use socket::try_congestion_control;
+pub use wire::message::HEADER_LEN;
 
 /// The transport of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,9 @@ pub struct Transfer {
     pub address: IpAddr,
     /// Octets sent before counting begins.
     pub preroll: Bytes,
+    /// Octets of a message of the pre-roll: long ones outrun a link where
+    /// short ones would not, and only then is its bucket drained.
+    pub preroll_message: Bytes,
     /// Counted octets.
     pub size: Bytes,
     /// Octets of a message, i.e. of one write.
@@ -67,8 +71,13 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// Octets that cross, the pre-roll among them.
+    pub fn octets(&self) -> Bytes {
+        self.layout().octets()
+    }
+
     fn layout(&self) -> Layout {
-        Layout::new(self.preroll, self.size, self.message)
+        Layout::new(self.preroll, self.preroll_message, self.size, self.message)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use units::{Bytes, Rate, Span, Time};
 
-/// The start of counting is sought in this fraction of the counted octets.
-const SEARCH: u64 = 10;
+/// The start of counting is sought in the first of so many parts.
+const SEARCH: u64 = 2;
 
 /// The arrival curve of one transfer, as much of it as the goodput needs.
 ///
@@ -11,8 +11,8 @@ const SEARCH: u64 = 10;
 /// while the bucket holds some counts octets as though they had taken no
 /// time, and shows more than the link carries. The bucket is at its emptiest
 /// when the arrivals are furthest ahead of the pace that the link can keep.
-/// So counting starts there: at the point, of those from the pre-roll to a
-/// tenth of the counted octets beyond it, with the largest lead over the pace.
+/// So counting starts there: at the point, of those in the first half of the
+/// counted octets, with the largest lead over the pace.
 /// Without a pace it starts at the first point at or after the pre-roll. It
 /// ends at the very last point, so that a stall at the end counts.
 ///

@@ -7,7 +7,6 @@ use wire::message::HEADER_LEN;
 /// then the counted octets. Both ends derive it from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    message: u64,
     preroll: Part,
     counted: Part,
 }
@@ -17,29 +16,33 @@ pub struct Layout {
 struct Part {
     messages: u64,
     octets: u64,
+    /// Octets of a message that is not the last.
+    message: u64,
 }
 
 impl Layout {
-    /// A transfer of `size` counted octets after `preroll` others, in messages
-    /// of `message` octets. The last message of a part is shorter where the
-    /// division does not come out even.
+    /// A transfer of `size` counted octets in messages of `message` octets,
+    /// after `preroll` others in messages of `preroll_message`. The last
+    /// message of a part is shorter where the division does not come out even.
     ///
-    /// `message` is taken to be at least two headers long and `size` at least
+    /// Messages are taken to be at least two headers long and `size` at least
     /// one; smaller ones are raised to that.
-    pub fn new(preroll: Bytes, size: Bytes, message: Bytes) -> Self {
-        let message = message.get().max(2 * header());
-        let part = |octets: u64| Part {
-            messages: octets.div_ceil(message),
-            octets,
+    pub fn new(preroll: Bytes, preroll_message: Bytes, size: Bytes, message: Bytes) -> Self {
+        let part = |octets: u64, message: Bytes| {
+            let message = message.get().max(2 * header());
+            Part {
+                messages: octets.div_ceil(message),
+                octets,
+                message,
+            }
         };
-        let preroll = match preroll.get() {
+        let before = match preroll.get() {
             0 => 0,
             octets => octets.max(header()),
         };
         Self {
-            message,
-            preroll: part(preroll),
-            counted: part(size.get().max(header())),
+            preroll: part(before, preroll_message),
+            counted: part(size.get().max(header()), message),
         }
     }
 
@@ -49,7 +52,7 @@ impl Layout {
             Some(position) => (self.counted, position),
             None => (self.preroll, sequence),
         };
-        Bytes::new(part.length(position, self.message))
+        Bytes::new(part.length(position))
     }
 
     /// Whether message number `sequence` belongs to the pre-roll.
@@ -86,17 +89,18 @@ impl Layout {
 impl Part {
     /// Full messages, then the rest. A rest too short for a header takes
     /// octets from the message before it.
-    fn length(self, position: u64, message: u64) -> u64 {
-        let rest = self.octets - (self.messages - 1) * message;
+    fn length(self, position: u64) -> u64 {
+        let rest = self.octets - (self.messages - 1) * self.message;
         let missing = header().saturating_sub(rest);
         match self.messages - 1 - position.min(self.messages - 1) {
             0 => rest + missing,
-            1 => message - missing,
-            _ => message,
+            1 => self.message - missing,
+            _ => self.message,
         }
     }
 }
 
+/// Octets of the header that every message holds.
 const fn header() -> u64 {
     HEADER_LEN as u64
 }
@@ -108,7 +112,12 @@ mod tests {
 
     #[test]
     fn five_megabytes_at_mtu_1500_are_3502_messages() {
-        let layout = Layout::new(Bytes::ZERO, Bytes::new(5_000_000), Bytes::new(1428));
+        let layout = Layout::new(
+            Bytes::ZERO,
+            Bytes::ZERO,
+            Bytes::new(5_000_000),
+            Bytes::new(1428),
+        );
         assert_eq!(layout.messages(), 3502);
         assert_eq!(layout.length(3500), Bytes::new(1428));
         assert_eq!(layout.length(3501), Bytes::new(572));
@@ -117,11 +126,17 @@ mod tests {
     proptest! {
         #[test]
         fn the_lengths_add_up_and_each_holds_its_header(
-            preroll in 0u64..100_000, size in 28u64..200_000, message in 56u64..70_000,
+            preroll in 0u64..100_000, preroll_message in 0u64..70_000,
+            size in 28u64..200_000, message in 56u64..70_000,
         ) {
-            let layout = Layout::new(Bytes::new(preroll), Bytes::new(size), Bytes::new(message));
+            let [preroll, preroll_message, counted, longest] =
+                [preroll, preroll_message, size, message].map(Bytes::new);
+            let layout = Layout::new(preroll, preroll_message, counted, longest);
             let lengths: Vec<u64> = (0..layout.messages()).map(|n| layout.length(n).get()).collect();
-            prop_assert!(lengths.iter().all(|&length| (header()..=message).contains(&length)));
+            let fits = |(n, &length): (u64, &u64)| {
+                length >= header() && (length <= message || layout.is_preroll(n))
+            };
+            prop_assert!((0..).zip(&lengths).all(fits));
             prop_assert_eq!(lengths.iter().sum::<u64>(), layout.octets().get());
             let before: u64 = (0..layout.messages())
                 .filter(|&n| layout.is_preroll(n))

@@ -1,6 +1,6 @@
 //! Instants and spans, in picoseconds.
 
-use core::ops::{Add, AddAssign, Sub};
+use core::ops::{Add, AddAssign, Mul, Sub};
 
 /// An instant: picoseconds since the run began.
 ///
@@ -127,6 +127,13 @@ impl Add for Span {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    fn mul(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of `crates`, sorted.
-pub fn crates() -> Vec<String> {
+pub(crate) fn crates() -> Vec<String> {
     let all = files().into_iter();
     let manifests = all.filter_map(|file| {
         Some(
@@ -17,7 +17,7 @@ pub fn crates() -> Vec<String> {
     manifests.filter(|name| !name.contains('/')).collect()
 }
 
-pub fn rust_files() -> impl Iterator<Item = String> {
+pub(crate) fn rust_files() -> impl Iterator<Item = String> {
     files()
         .into_iter()
         .filter(|file| file.starts_with("crates/") && file.ends_with(".rs"))
@@ -25,7 +25,7 @@ pub fn rust_files() -> impl Iterator<Item = String> {
 
 /// Every file of the project relative to its root, sorted; not what is built
 /// or measured.
-pub fn files() -> Vec<String> {
+pub(crate) fn files() -> Vec<String> {
     let root = root();
     let skipped = [".git", "target", "results"].map(|name| root.join(name));
     let mut found = Vec::new();
@@ -50,13 +50,13 @@ pub fn files() -> Vec<String> {
     found
 }
 
-pub fn read(file: &str) -> String {
+pub(crate) fn read(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The root of the project. Asked at run time first: `.ci/run` runs this test
 /// from a copy that an ordinary user can read.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let here = std::env::var("CARGO_MANIFEST_DIR")
         .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
     let root = Path::new(&here).ancestors().nth(2);
@@ -65,12 +65,12 @@ pub fn root() -> PathBuf {
 }
 
 /// Whether a file holds tests and nothing else.
-pub fn is_test(file: &str) -> bool {
+pub(crate) fn is_test(file: &str) -> bool {
     file.ends_with("/tests.rs") || file.contains("/tests/")
 }
 
 /// The rows of the Markdown tables of a file below their heads, with lines.
-pub fn table(file: &str) -> Vec<(usize, Vec<String>)> {
+pub(crate) fn table(file: &str) -> Vec<(usize, Vec<String>)> {
     let text = read(file);
     let lines: Vec<&str> = text.lines().collect();
     let is_row = |line: &str| line.starts_with('|');
@@ -92,7 +92,7 @@ pub fn table(file: &str) -> Vec<(usize, Vec<String>)> {
 }
 
 /// The rows of a Markdown table: the cells after the first, by the first.
-pub fn rows(file: &str) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn rows(file: &str) -> BTreeMap<String, Vec<String>> {
     table(file)
         .into_iter()
         .map(|(_, cells)| (cells[0].clone(), cells[1..].to_vec()))
@@ -100,7 +100,7 @@ pub fn rows(file: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// The crates that this one uses to run, on any system.
-pub fn dependencies(manifest: &str) -> Vec<String> {
+pub(crate) fn dependencies(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest
         .parse()
         .expect("cargo has read this file before us");
@@ -120,7 +120,7 @@ pub fn dependencies(manifest: &str) -> Vec<String> {
 }
 
 /// The line on which `name` is given a value, from 1.
-pub fn line_of(text: &str, name: &str) -> usize {
+pub(crate) fn line_of(text: &str, name: &str) -> usize {
     let gives = |line: &str| {
         line.strip_prefix(name)
             .is_some_and(|rest| rest.starts_with([' ', '.', '=']))

@@ -3,14 +3,14 @@
 /// A Rust file taken apart, line by line: what the compiler runs, and what
 /// people read. Each has blanks where the other has characters.
 #[derive(Default)]
-pub struct Source {
-    pub code: String,
+pub(crate) struct Source {
+    pub(crate) code: String,
     /// Comments and the insides of strings.
-    pub prose: String,
+    pub(crate) prose: String,
 }
 
 impl Source {
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut source = Self::default();
         let mut rest = text;
         while !rest.is_empty() {
@@ -89,13 +89,15 @@ fn character(text: &str) -> Option<usize> {
 /// it has a capital in front, or it is a page of the manual with its section.
 /// The bracket may be closed on the next line. What Markdown makes of brackets,
 /// links and their targets, is none.
-pub fn cited(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn cited(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices('[').filter_map(move |(at, _)| {
         let (before, inside) = (&line[..at], &line[at + 1..]);
         if before.ends_with(|c: char| !(c.is_whitespace() || "(\"',;".contains(c))) {
             return None;
         }
-        let (inside, after) = inside.split_once(']').unwrap_or((inside.trim_end(), ""));
+        let (inside, after) = inside
+            .split_once(']')
+            .unwrap_or_else(|| (inside.trim_end(), ""));
         let at_the_start = before
             .chars()
             .all(|c| c.is_whitespace() || "/!\"".contains(c));
@@ -133,7 +135,7 @@ fn is_page(word: &str) -> bool {
 }
 
 /// Lines before the tests at the bottom of a file.
-pub fn lines_without_tests(text: &str) -> usize {
+pub(crate) fn lines_without_tests(text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let tests = lines.windows(2).position(|pair| {
         pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
@@ -141,7 +143,7 @@ pub fn lines_without_tests(text: &str) -> usize {
     tests.unwrap_or(lines.len())
 }
 
-pub fn is_identifier(c: char) -> bool {
+pub(crate) fn is_identifier(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

@@ -36,7 +36,7 @@ pub(super) fn read(tree: &Table, place: &Origin, world: World) -> Result<Resolve
     let mut reader = Reader::new(tree, "", place.clone());
     let (network, mtus) = network::read(&mut reader)?;
     let host = host(&mut reader)?;
-    let traffic = traffic::read(&mut reader, network.ip, &mtus)?;
+    let traffic = traffic::read(&mut reader, network.ip, &network.links, &mtus)?;
     network::known_links(tree, network.shape)?;
     let outcome = reader.finish(&BTreeSet::new())?;
     let needs_windows = [host.scenario.sender, host.scenario.receiver].contains(&System::Windows);

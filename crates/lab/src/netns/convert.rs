@@ -48,6 +48,7 @@ pub(super) fn transfer_of(setting: &Setting, address: IpAddr, epoch: Epoch) -> T
         },
         address,
         preroll: traffic.preroll,
+        preroll_message: traffic.message,
         size: traffic.size,
         message: traffic.message,
         pace: pace(setting),

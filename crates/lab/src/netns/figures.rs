@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use live::meter::MachineUse;
 use live::transfer::{Received, Sent};
 use serde_json::{Value, json};
-use units::{Rate, Span};
+use units::{Bytes, Rate, Span};
 
 use crate::certificate::Flag;
-use crate::experiment::{Protocol, Setting};
+use crate::experiment::{Link, Protocol, Setting};
 
 /// How far goodput may pass the link's limit: two frames in 5 MB, by which
 /// the ends of a burst can be misjudged.
@@ -27,6 +27,9 @@ type Ends = (Sent, Received);
 
 /// The transfers of one trial.
 pub(super) struct Passes {
+    /// Through a drained bucket: goodput.
+    pub(super) rated: Ends,
+    /// The traffic itself: delay and jitter.
     pub(super) one_way: Ends,
     pub(super) echoed: Ends,
     pub(super) metered: Option<(Ends, MachineUse)>,
@@ -66,6 +69,7 @@ impl Figures {
     }
 
     pub(super) fn take(&mut self, passes: &Passes) {
+        self.take_rated(&passes.rated);
         self.take_one_way(&passes.one_way);
         self.take_echoed(&passes.echoed);
         if let Some((ends, used)) = &passes.metered {
@@ -73,12 +77,19 @@ impl Figures {
         }
     }
 
-    fn take_one_way(&mut self, (sent, received): &Ends) {
+    fn take_rated(&mut self, (_, received): &Ends) {
         let goodput = received.goodput.as_ref();
         self.put(
             "throughput",
             goodput.map(|goodput| goodput.bits_per_second / 1e6),
         );
+        self.note(
+            "counted_octets",
+            json!(goodput.map(|goodput| goodput.bytes.get())),
+        );
+    }
+
+    fn take_one_way(&mut self, (sent, received): &Ends) {
         let whole = sent
             .last_acknowledged
             .and_then(|last| last.since(sent.first_write));
@@ -90,10 +101,6 @@ impl Figures {
         self.put("jitter_ditg", millis(delays.jitter_ditg));
         self.put("ipdv_p95", millis(delays.ipdv_p95));
         self.put("loss", Some(delays.loss_fraction.unwrap_or(0.0) * 100.0));
-        self.note(
-            "counted_octets",
-            json!(goodput.map(|goodput| goodput.bytes.get())),
-        );
         self.note("negative_delays", json!(delays.negative_delays));
         self.note("reordered", json!(delays.reordered));
         self.note("send_buffer", json!(sent.send_buffer));
@@ -142,6 +149,7 @@ impl Figures {
             .as_secs_f64()
             / elapsed;
         let stolen = used.steal.as_secs_f64() / all;
+        self.note("cpu_octets", json!(received.octets.get()));
         self.note("cpu_seconds", json!(used.busy.as_secs_f64()));
         self.note("cpu_window_seconds", json!(elapsed));
         self.note(
@@ -180,23 +188,27 @@ impl Figures {
         if clock_step.unsigned_abs() > STEP {
             self.flags.push(Flag::ClockStepped);
         }
-        let mtu = setting
-            .network
-            .links
+        let links = &setting.network.links;
+        if links
             .iter()
-            .map(|link| u64::from(link.mtu.get()))
-            .min()
-            .unwrap_or(0);
-        let largest = ["largest_packet_sent", "largest_packet_received"]
-            .iter()
-            .filter_map(|name| self.evidence.get(*name)?.as_u64())
-            .max();
-        if !setting.host.offloads && largest > Some(mtu) {
-            self.flags.push(Flag::OffloadsDiffer);
+            .any(|link| link.rate.is_some() && link.burst * 2 > setting.traffic.preroll)
+        {
+            self.flags.push(Flag::BucketNotDrained);
         }
+        self.check_packets(setting);
         let congestion = self.evidence.get("congestion").and_then(Value::as_str);
         if congestion.is_some_and(|used| used != setting.host.congestion) {
             self.flags.push(Flag::CongestionDiffers);
+        }
+        let asked = |name: &str, size: Option<Bytes>| {
+            let given = self.evidence.get(name).and_then(Value::as_u64);
+            // The kernel doubles what is asked, for its own needs [socket(7)].
+            size.is_some_and(|size| given < Some(size.get() * 2))
+        };
+        if asked("send_buffer", setting.traffic.send_buffer)
+            || asked("receive_buffer", setting.traffic.receive_buffer)
+        {
+            self.flags.push(Flag::BufferDiffers);
         }
         if setting.traffic.protocol == Protocol::Udp {
             let lost = self.metrics.get("loss").copied().unwrap_or(0.0) > 0.0;
@@ -204,6 +216,27 @@ impl Figures {
             if lost && !dropped {
                 self.flags.push(Flag::HostDrops);
             }
+        }
+    }
+
+    /// Holds the packets seen at both ends against MTU and offloads.
+    fn check_packets(&mut self, setting: &Setting) {
+        let links = &setting.network.links;
+        let seen = |name: &str| self.evidence.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let (sent, received) = (seen("largest_packet_sent"), seen("largest_packet_received"));
+        let mtu = |link: Option<&Link>| link.map_or(0, |link| u64::from(link.mtu.get()));
+        if setting.host.offloads {
+            return;
+        }
+        if sent > mtu(links.first()) || received > mtu(links.last()) {
+            self.flags.push(Flag::OffloadsDiffer);
+        }
+        // TCP fills packets when messages do.
+        let smallest = mtu(links.iter().min_by_key(|link| link.mtu));
+        let fills =
+            setting.traffic.protocol == Protocol::Tcp && setting.traffic.message.get() >= smallest;
+        if fills && received < smallest {
+            self.flags.push(Flag::MtuDiffers);
         }
     }
 }

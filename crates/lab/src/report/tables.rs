@@ -7,7 +7,7 @@ use crate::certificate::certify;
 use crate::compare::{Comparison, compare};
 use crate::folder::{RunFacts, expected};
 use crate::metric::{Metric, Table};
-use crate::plan::{Factors, Plan};
+use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::{find, other_tables, study_table};
 use crate::report::notes;
 use crate::trial::Trial;
@@ -70,10 +70,10 @@ fn write_all(
             .filter(|metric| metric.table == Some(table))
             .collect();
         for metric in metrics {
-            let rows: Vec<&Comparison> = order
+            let rows = order
                 .iter()
-                .filter_map(|&cell| find(comparisons, metric, cell))
-                .collect();
+                .filter_map(|&cell| find(comparisons, metric, cell));
+            let rows = without_repeats(plan, metric, rows.collect());
             let heading = heading(plan, table, metric);
             writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
             let grid = study_table(plan, comparisons, metric, &rows, width);
@@ -120,6 +120,47 @@ fn rows_in_order(plan: &Plan) -> Vec<usize> {
         }
     }
     kinds.into_iter().flat_map(|(_, cells)| cells).collect()
+}
+
+/// The rows without those that could only repeat the paper: a cell that is not
+/// measured here shows what was published for it, once, and nothing where
+/// nothing was.
+fn without_repeats<'a>(
+    plan: &Plan,
+    metric: &Metric,
+    rows: Vec<&'a Comparison>,
+) -> Vec<&'a Comparison> {
+    if plan.published.is_empty() {
+        return rows;
+    }
+    let named_by_paper = |name: &str| {
+        let of_metric = plan
+            .published
+            .iter()
+            .filter(|row| row.metric == metric.name);
+        name == plan.compare.factor
+            || of_metric
+                .into_iter()
+                .any(|row| row.factors.level(name).is_some())
+    };
+    let mut seen: Vec<Vec<&(String, Level)>> = Vec::new();
+    rows.into_iter()
+        .filter(|row| {
+            let cell = &plan.cells[row.cell];
+            if cell.setting.is_ok() {
+                return true;
+            }
+            let key: Vec<_> = cell
+                .factors
+                .0
+                .iter()
+                .filter(|(name, _)| named_by_paper(name))
+                .collect();
+            let new = key.len() > 1 && !seen.contains(&key);
+            seen.push(key);
+            new
+        })
+        .collect()
 }
 
 fn heading(plan: &Plan, table: Table, metric: &Metric) -> String {

@@ -7,7 +7,7 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
 use proto::{Layout, MessageStream, Tally};
 use units::{Bytes, Time};
-use wire::message::{Echo, HEADER_LEN, Message};
+use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
 use super::{Protocol, Sent, Transfer, acknowledged};
@@ -92,8 +92,9 @@ impl<'a> Sender<'a> {
     }
 
     fn send_messages(&mut self) -> Result<()> {
-        let longest = usize::try_from(self.transfer.message.get().max(2 * HEADER_LEN as u64))
-            .unwrap_or(usize::MAX);
+        let lengths = (0..self.layout.messages()).map(|sequence| self.layout.length(sequence));
+        let longest = usize::try_from(lengths.max().unwrap_or_default().get())
+            .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
         let mut octets = vec![0; longest];
         for sequence in 0..self.layout.messages() {
             let length = self.layout.length(sequence);

@@ -18,11 +18,12 @@ const SHAPES: &[(&str, Shape)] = &[
 ];
 
 /// The depth of a link's token bucket where `burst` is `auto`: the larger of
-/// two frames and what the rate carries in 400 us, in whole octets. Less than
-/// a frame passes nothing, little more starves the link between the kernel's
-/// timer ticks, and much more lets a short transfer pass above the rate.
+/// two frames and what the rate carries in 1 ms, in whole octets. Less than a
+/// frame passes nothing; little more starves the link whenever the kernel
+/// wakes it late, and in a virtual machine that is up to a millisecond; much
+/// more would have to be drained before counting.
 pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
-    const MICROSECONDS: u128 = 400;
+    const MICROSECONDS: u128 = 1_000;
     let frames = Framing::Ethernet.wire_size(mtu.bytes()) * 2;
     let carried = rate.map_or(0, |rate| {
         (u128::from(rate.bits_per_second()) * MICROSECONDS).div_ceil(8_000_000)

@@ -1,15 +1,16 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
+use live::transfer::HEADER_LEN;
 use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::experiment::quantity::{size, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Reader};
 use crate::experiment::tree::Value;
-use crate::experiment::{Protocol, Traffic};
+use crate::experiment::{Link, Protocol, Traffic, auto_burst};
 
 /// Octets that a message begins with: what tells messages apart.
-pub const MESSAGE_HEADER: Bytes = Bytes::new(28);
+pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 
 /// The largest message, so that one always fits in memory: 16 MiB.
 pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
@@ -21,6 +22,7 @@ pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
 pub(super) fn read(
     reader: &mut Reader<'_>,
     ip: IpVersion,
+    links: &[Link],
     mtus: &[Found<IpMtu>],
 ) -> Result<Traffic> {
     let kind = reader.read("traffic.kind", "transfer", |value| match value {
@@ -43,8 +45,10 @@ pub(super) fn read(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let preroll = reader.read("traffic.preroll", "256kB", size)?.value;
-    let cpu_size = reader.read("traffic.cpu_size", "40MB", size)?.value;
+    let preroll = reader.read("traffic.preroll", "auto", size_or("auto"))?;
+    let preroll = preroll.value.unwrap_or_else(|| auto_preroll(links));
+    let cpu_size = reader.read("traffic.cpu_size", "auto", size_or("auto"))?;
+    let cpu_size = cpu_size.value.unwrap_or_else(|| auto_cpu_size(links));
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
@@ -62,6 +66,28 @@ pub(super) fn read(
         receive_buffer,
         nagle,
         timeout: timeout.value,
+    })
+}
+
+/// The pre-roll where it is `auto`: 1 MB, or eight times what the links'
+/// buckets hold when they are as deep as [`auto_burst`] makes them. A bucket
+/// that the user makes deeper does not lengthen it.
+fn auto_preroll(links: &[Link]) -> Bytes {
+    let deepest = links
+        .iter()
+        .map(|link| auto_burst(link.mtu, link.rate))
+        .max();
+    Bytes::new(1_000_000).max(deepest.unwrap_or_default() * 8)
+}
+
+/// The metered transfer where it is `auto`: what the slowest link carries in
+/// 320 ms, so that the kernel's ticks of 10 ms tell some per cent, within 1 MB
+/// and 40 MB.
+fn auto_cpu_size(links: &[Link]) -> Bytes {
+    let (least, most) = (Bytes::new(1_000_000), Bytes::new(40_000_000));
+    let slowest = links.iter().filter_map(|link| link.rate).min();
+    slowest.map_or(most, |rate| {
+        rate.carries(Span::from_millis(320)).clamp(least, most)
     })
 }
 
