@@ -3,4 +3,3 @@
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod run;
-pub(crate) mod worker;

@@ -8,18 +8,18 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use lab::worker;
 
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    if let Some(worker) = command::worker::role() {
-        return command::worker::run(&worker);
-    }
-    let args = Args::parse();
-    let result = match args.command {
-        Command::List(list) => command::list::run(&list),
-        Command::Run(run) => command::run::run(&run),
-        Command::Report(report) => command::report::run(&report),
+    let result = match worker::role() {
+        Some(role) => worker::run(&role),
+        None => match Args::parse().command {
+            Command::List(list) => command::list::run(&list),
+            Command::Run(run) => command::run::run(&run),
+            Command::Report(report) => command::report::run(&report),
+        },
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,7 +12,7 @@ use units::Span;
 use crate::interrupted;
 
 /// The role of the worker, as [`Worker::spawn`] takes it.
-pub const ROLE: &str = "node";
+pub(crate) const ROLE: &str = "node";
 
 /// How many times longer than its link needs a transfer may take: congestion
 /// control may leave most of a link unused, but not for ever.
@@ -41,7 +41,7 @@ enum Reply {
 ///
 /// # Errors
 /// When its parent cannot be heard or answered any more.
-pub fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
+pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
     for line in requests.lines() {
         let request = serde_json::from_str(&line?).context("reading a request")?;
         let mut answer = |reply: &Reply| -> Result<()> {
@@ -103,7 +103,7 @@ impl Agents {
 
 /// Why a transfer gave no result.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// An end of the transfer says why; the next one can be tried.
     Transfer(String),
     /// The test bed cannot be used any more, or the user wants to stop.
@@ -133,13 +133,23 @@ fn hear(worker: &mut Worker, end: &str, patience: Span) -> Result<Reply> {
     let deadline = live::clock::monotonic() + patience;
     loop {
         let soon = deadline.min(live::clock::monotonic() + Span::from_millis(100));
-        match worker.receive_line(soon)? {
+        let line = worker
+            .receive_line(soon)
+            .map_err(|error| match live::interrupt::asked() {
+                // What strikes us may have struck the worker too.
+                true => interrupted(),
+                false => error.into(),
+            })?;
+        match line {
             Some(line) => {
                 return serde_json::from_str(&line).with_context(|| format!("hearing the {end}"));
             }
             None if live::interrupt::asked() => return Err(interrupted()),
             None if live::clock::monotonic() >= deadline => {
-                bail!("the {end} did not answer within {patience}")
+                bail!(
+                    "the {end} did not answer within {:.0} s",
+                    patience.as_secs_f64()
+                )
             }
             None => {}
         }

@@ -12,7 +12,7 @@ use crate::trial::Trial;
 
 /// By how much goodput may exceed the link's theoretical maximum: the frames
 /// that chance puts before the first or behind the last stamp.
-const TOLERANCE: f64 = 0.002;
+pub(crate) const TOLERANCE: f64 = 0.002;
 
 /// What can be wrong with a trial that finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +21,8 @@ pub enum Flag {
     AboveLimit,
     /// A link's token bucket is too deep for the pre-roll to drain it.
     BucketNotDrained,
+    /// Arrivals were stamped by the user's clock, later than they happened.
+    Unstamped,
     /// Others used the CPUs: run-queue wait or steal was high.
     Disturbed,
     /// The clock was stepped during the trial.
@@ -39,9 +41,10 @@ pub enum Flag {
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
+        Self::Unstamped,
         Self::Disturbed,
         Self::ClockStepped,
         Self::OffloadsDiffer,
@@ -56,6 +59,7 @@ impl Flag {
         match self {
             Self::AboveLimit => "above-limit",
             Self::BucketNotDrained => "bucket-not-drained",
+            Self::Unstamped => "unstamped",
             Self::Disturbed => "disturbed",
             Self::ClockStepped => "clock-stepped",
             Self::OffloadsDiffer => "offloads-differ",
@@ -71,6 +75,7 @@ impl Flag {
         match self {
             Self::AboveLimit
             | Self::BucketNotDrained
+            | Self::Unstamped
             | Self::ClockStepped
             | Self::OffloadsDiffer
             | Self::CongestionDiffers
@@ -84,6 +89,7 @@ impl Flag {
         match self {
             Self::AboveLimit => "goodput above what the link can carry",
             Self::BucketNotDrained => "a token bucket deeper than half the pre-roll",
+            Self::Unstamped => "arrivals without the kernel's stamp",
             Self::Disturbed => "other work on the CPUs",
             Self::ClockStepped => "the clock was stepped",
             Self::OffloadsDiffer => "frames contradict the offload setting",

@@ -24,7 +24,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 pub use cell::{
-    LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, MESSAGE_HEADER, auto_burst,
+    LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER,
+    auto_burst,
 };
 pub use setting::*;
 pub use shipped::{Shipped, TEMPLATE, shipped};

@@ -7,7 +7,7 @@
 //! what the trials show, [`certificate`] whether they can be trusted, and
 //! [`report`] prints it.
 
-pub mod agent;
+mod agent;
 pub mod archive;
 pub mod certificate;
 pub mod compare;
@@ -16,7 +16,7 @@ pub mod facts;
 pub mod folder;
 pub mod journal;
 pub mod metric;
-mod netns;
+pub mod netns;
 pub mod outline;
 pub mod plan;
 pub mod report;
@@ -24,6 +24,7 @@ pub mod run;
 pub mod statistics;
 pub mod trial;
 pub mod verdict;
+pub mod worker;
 
 /// What is said when someone asked the run to stop.
 fn interrupted() -> anyhow::Error {

@@ -6,6 +6,9 @@
 mod convert;
 mod figures;
 
+use std::net::IpAddr;
+use std::process::Command;
+
 use anyhow::{Context, Result};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
@@ -16,10 +19,11 @@ use live::{Sandbox, Worker};
 use serde_json::json;
 use units::Bytes;
 
-use crate::agent::{Agents, Failure, ROLE};
+pub use crate::agent::Failure;
+use crate::agent::{Agents, ROLE};
 use crate::experiment::{Protocol, Setting};
 use convert::{path_of, transfer_of};
-pub(crate) use figures::Figures;
+pub use figures::Figures;
 use figures::Passes;
 
 /// What is sent once through a new test bed to see its frames: enough for
@@ -35,7 +39,7 @@ const OUTRUNNING: Bytes = Bytes::new(64_000);
 const MOST_TESTBEDS: usize = 32;
 
 /// The network namespaces of this machine, as a place for trials.
-pub(crate) struct Netns {
+pub struct Netns {
     standing: Vec<Standing>,
     // Dropped last: the sandbox's anchor cannot go before the agents are reaped.
     _sandbox: Sandbox,
@@ -66,15 +70,40 @@ impl Netns {
     ///
     /// # Errors
     /// One line with the remedy where this machine forbids it.
-    pub(crate) fn enter() -> Result<Self> {
+    pub fn enter() -> Result<Self> {
         Ok(Self {
             standing: Vec::new(),
             _sandbox: Sandbox::enter()?,
         })
     }
 
+    /// Has `command` start in a node of the test bed of `setting`, which is
+    /// built if it does not stand, and end with this process.
+    ///
+    /// # Errors
+    /// Where the test bed cannot be built or has no such node.
+    pub fn place(
+        &mut self,
+        setting: &Setting,
+        node: &str,
+        command: &mut Command,
+    ) -> Result<IpAddr> {
+        let standing = self.stand(setting)?;
+        let node = standing
+            .testbed
+            .nodes
+            .iter()
+            .find(|other| other.name == node)
+            .with_context(|| format!("the test bed has no node `{node}`"))?;
+        node.namespace.place(command);
+        Ok(standing.testbed.destination(&standing.path))
+    }
+
     /// Runs one trial. Building a test bed that does not stand yet is part of it.
-    pub(crate) fn measure(&mut self, setting: &Setting, epoch: Epoch) -> Result<Figures, Failure> {
+    ///
+    /// # Errors
+    /// [`Failure`] says whether the next trial can be tried.
+    pub fn measure(&mut self, setting: &Setting, epoch: Epoch) -> Result<Figures, Failure> {
         let standing = self.stand(setting)?;
         let base = transfer_of(setting, standing.testbed.destination(&standing.path), epoch);
         let inspection = standing.inspect(&base, setting)?;

@@ -1,6 +1,7 @@
 //! The only place that reads a clock or waits.
 
 use std::fs;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use nix::sys::time::TimeSpec;
@@ -53,9 +54,13 @@ impl Epoch {
     }
 }
 
-/// A clock that is never set: for deadlines and lengths of time.
+/// A clock that is never set: for deadlines and lengths of time. It counts
+/// from its first reading, because a machine may be up for longer than a
+/// [`Time`] holds.
 pub fn monotonic() -> Time {
-    Time::from_nanos(nanos(ClockId::CLOCK_MONOTONIC))
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    let now = nanos(ClockId::CLOCK_MONOTONIC);
+    Time::from_nanos(now.saturating_sub(*FIRST.get_or_init(|| now)))
 }
 
 /// How far the wall clock has moved against the monotonic one: the

@@ -16,9 +16,11 @@ use crate::error::{During, Error, Result};
 pub struct Machine {
     taken: Time,
     processors: u64,
-    idle: Span,
-    softirq: Span,
-    steal: Span,
+    /// The rest counts in ticks of this length.
+    tick: Span,
+    idle: u64,
+    softirq: u64,
+    steal: u64,
 }
 
 /// What happened between two samples.
@@ -60,14 +62,11 @@ impl Machine {
             .skip(1)
             .map_while(|field| field.parse().ok())
             .collect();
-        let column = |number: usize| {
-            total
-                .get(number)
-                .map(|ticks| Span::from_picos(ticks * tick.as_picos()))
-        };
+        let column = |number: usize| total.get(number).copied();
         // user nice system idle iowait irq softirq steal [proc_stat(5)]
         Some(Self {
             taken,
+            tick,
             processors: lines.count() as u64,
             idle: column(3)? + column(4)?,
             softirq: column(5)? + column(6)?,
@@ -78,12 +77,12 @@ impl Machine {
     /// What happened since `earlier`.
     pub fn since(&self, earlier: &Self) -> MachineUse {
         let elapsed = self.taken.since(earlier.taken).unwrap_or_default();
-        let steal = self.steal - earlier.steal;
-        let all = Span::from_picos(elapsed.as_picos() * self.processors);
+        let since = |now: u64, before: u64| self.tick * now.saturating_sub(before);
+        let steal = since(self.steal, earlier.steal);
         MachineUse {
             elapsed,
-            busy: all - (self.idle - earlier.idle) - steal,
-            softirq: self.softirq - earlier.softirq,
+            busy: elapsed * self.processors - since(self.idle, earlier.idle) - steal,
+            softirq: since(self.softirq, earlier.softirq),
             steal,
             processors: self.processors,
         }

@@ -97,12 +97,13 @@ impl AsFd for Namespace {
 pub(crate) fn place(namespace: Option<&Namespace>, command: &mut Command) {
     let place = namespace.map(|namespace| namespace.as_fd().as_raw_fd());
     let settle = move || {
-        // Ctrl-C reaches the whole terminal; only the parent decides what it
-        // means, and it ends its children itself.
+        // Ctrl-C and the end of a terminal reach all its processes; only the
+        // parent decides what they mean, and it ends its children itself.
         #[expect(unsafe_code, reason = "ignoring a signal runs no code")]
         // SAFETY: no handler is installed.
         unsafe {
             signal(Signal::SIGINT, SigHandler::SigIgn)?;
+            signal(Signal::SIGHUP, SigHandler::SigIgn)?;
         }
         set_pdeathsig(Signal::SIGKILL)?;
         if let Some(place) = place {

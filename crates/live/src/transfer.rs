@@ -123,6 +123,8 @@ pub struct TcpState {
 pub struct Received {
     /// Octets that arrived, pre-roll included.
     pub octets: Bytes,
+    /// Reads that came without the kernel's stamp and took the user's clock.
+    pub unstamped: u64,
     /// Counted octets over the time between the kernel's receive stamps.
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.

@@ -15,6 +15,9 @@ use crate::namespace::{self, Namespace};
 /// The first argument that makes the program a worker; the second is its role.
 pub const ARGUMENT: &str = "--worker";
 
+/// The role of the sandbox's first process.
+pub const ANCHOR: &str = "anchor";
+
 /// The longest answer that is read: a worker that says more is broken.
 const LONGEST_LINE: usize = 16 << 20;
 

@@ -142,12 +142,14 @@ impl Message {
         Bytes::new(u64::from(self.length))
     }
 
-    /// The echo of this message, if it wants one: as long, with the sequence
-    /// number and the instant of the original, so that the sender needs no
-    /// clock but its own to know the round trip.
+    /// The echo of this message, if it wants one: a header alone, so that it
+    /// never amplifies, with the sequence number and the instant of the
+    /// original, so that the sender needs no clock but its own to know the
+    /// round trip.
     pub fn reply(&self) -> Option<Self> {
         (self.echo == Echo::Wanted).then_some(Self {
             echo: Echo::Reply,
+            length: SHORTEST,
             ..*self
         })
     }
@@ -220,6 +222,7 @@ mod tests {
             reply,
             Message {
                 echo: Echo::Reply,
+                length: SHORTEST,
                 ..MESSAGE
             }
         );

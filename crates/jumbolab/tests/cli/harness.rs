@@ -9,14 +9,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder of a test's own, and a mark by which its processes are known.
-pub struct Dir {
+pub(crate) struct Dir {
     folder: TempDir,
     mark: String,
 }
 
 /// Settings that make a trial of os-comparison short: enough to cross every
 /// line of the program, too little to measure anything.
-pub const SHORT: [&str; 8] = [
+pub(crate) const SHORT: [&str; 8] = [
     "--set",
     "size=200kB",
     "--set",
@@ -28,7 +28,7 @@ pub const SHORT: [&str; 8] = [
 ];
 
 impl Dir {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mark = format!("jumbolab-test-{}-{number}", std::process::id());
@@ -38,11 +38,11 @@ impl Dir {
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         fs::write(&path, text).unwrap();
         path
@@ -50,7 +50,7 @@ impl Dir {
 
     /// The binary, to be run in this folder. `JUMBOLAB_BIN` names another
     /// copy of it, for users who cannot read where it was built.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let built = env!("CARGO_BIN_EXE_jumbolab");
         let program = std::env::var_os("JUMBOLAB_BIN").unwrap_or_else(|| built.into());
         let mut command = Command::new(program);
@@ -62,12 +62,12 @@ impl Dir {
     }
 
     /// Runs the binary and says what came of it.
-    pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+    pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
         Outcome::of(self.command().args(arguments).output().unwrap())
     }
 
     /// The processes of this test that are alive: not zombies.
-    pub fn processes(&self) -> Vec<String> {
+    pub(crate) fn processes(&self) -> Vec<String> {
         let needle = format!("JUMBOLAB_TEST={}", self.mark);
         let is_ours = |process: &Path| {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Dir {
 
     /// Waits until no process of this test is alive.
     #[track_caller]
-    pub fn expect_no_process(&self) {
+    pub(crate) fn expect_no_process(&self) {
         for _ in 0..2_000 {
             if self.processes().is_empty() {
                 return;
@@ -97,7 +97,7 @@ impl Dir {
     }
 
     /// What is in the folder, by name.
-    pub fn entries(&self) -> Vec<String> {
+    pub(crate) fn entries(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -108,14 +108,14 @@ impl Dir {
 }
 
 /// What a command did.
-pub struct Outcome {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Outcome {
-    pub fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -125,14 +125,14 @@ impl Outcome {
 
     /// Says that all went well.
     #[track_caller]
-    pub fn fine(self) -> Self {
+    pub(crate) fn fine(self) -> Self {
         assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
         self
     }
 
     /// Says that it ended with exit code 2 and one line that holds all `words`.
     #[track_caller]
-    pub fn refused(&self, words: &[&str]) {
+    pub(crate) fn refused(&self, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{}{}", self.stdout, self.stderr);
         assert_eq!(
             self.stderr.lines().count(),
@@ -152,7 +152,7 @@ impl Outcome {
 
     /// Every line of stdout as JSON.
     #[track_caller]
-    pub fn json(&self) -> Vec<Value> {
+    pub(crate) fn json(&self) -> Vec<Value> {
         self.stdout
             .lines()
             .map(|line| serde_json::from_str(line).expect(line))
@@ -161,7 +161,7 @@ impl Outcome {
 }
 
 /// The journal of a results folder: whole lines only.
-pub fn journal(folder: &Path) -> Vec<Value> {
+pub(crate) fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("trials.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     whole

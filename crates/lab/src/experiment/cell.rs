@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 pub use network::{LARGEST_BUFFER, auto_burst};
-pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, MESSAGE_HEADER};
+pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
 use super::quantity::{name, switch, word};
 use super::reader::{Meaning, Reader};

@@ -7,12 +7,8 @@ use live::transfer::{Received, Sent};
 use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
-use crate::certificate::Flag;
+use crate::certificate::{Flag, TOLERANCE};
 use crate::experiment::{Link, Protocol, Setting};
-
-/// How far goodput may pass the link's limit: two frames in 5 MB, by which
-/// the ends of a burst can be misjudged.
-const TOLERANCE: f64 = 1.002;
 
 /// A step of the wall clock that would show in a delay, in nanoseconds.
 const STEP: u64 = 1_000_000;
@@ -37,10 +33,13 @@ pub(super) struct Passes {
 
 /// What a trial puts into the journal.
 #[derive(Default)]
-pub(crate) struct Figures {
-    pub(crate) metrics: BTreeMap<String, f64>,
-    pub(crate) evidence: BTreeMap<String, Value>,
-    pub(crate) flags: Vec<Flag>,
+pub struct Figures {
+    /// Figures by metric.
+    pub metrics: BTreeMap<String, f64>,
+    /// What supports them.
+    pub evidence: BTreeMap<String, Value>,
+    /// What is wrong with them.
+    pub flags: Vec<Flag>,
     /// The bound of physics in Mbit/s of goodput.
     limit: Option<f64>,
 }
@@ -78,6 +77,10 @@ impl Figures {
     }
 
     fn take_rated(&mut self, (_, received): &Ends) {
+        self.note("unstamped_reads", json!(received.unstamped));
+        if received.unstamped > 0 {
+            self.flags.push(Flag::Unstamped);
+        }
         let goodput = received.goodput.as_ref();
         self.put(
             "throughput",
@@ -174,8 +177,9 @@ impl Figures {
 
     /// Holds what was seen against what was asked and what physics allows.
     pub(super) fn check(&mut self, setting: &Setting, clock_step: i64) {
-        let above =
-            |figure: Option<f64>, limit| figure.is_some_and(|figure| figure > limit * TOLERANCE);
+        let above = |figure: Option<f64>, limit| {
+            figure.is_some_and(|figure| figure > limit * (1.0 + TOLERANCE))
+        };
         let metered = self
             .evidence
             .get("cpu_goodput_mbit")

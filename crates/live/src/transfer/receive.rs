@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 use proto::{Arrivals, Layout, MessageStream, Tally};
 use units::{Bytes, Time};
-use wire::message::{Echo, HEADER_LEN, Message};
+use wire::message::{HEADER_LEN, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
 use super::{Protocol, Received, Transfer};
@@ -78,6 +78,7 @@ impl Receiver {
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
         Ok(Received {
             octets: books.octets,
+            unstamped: books.unstamped,
             goodput: books.arrivals.goodput(),
             delays: books.tally.finish(books.layout.counted_messages()),
             receive_buffer,
@@ -106,6 +107,10 @@ struct Books<'a> {
     octets: Bytes,
     arrivals: Arrivals,
     tally: Tally,
+    /// Messages that arrived, copies among them.
+    seen: u64,
+    /// Reads that came without the kernel's stamp.
+    unstamped: u64,
     /// Echoes that are due.
     echoes: Vec<u8>,
     /// Room for the kernel's stamps.
@@ -129,6 +134,8 @@ impl<'a> Books<'a> {
             octets: Bytes::ZERO,
             arrivals: Arrivals::new(layout.preroll(), counted, transfer.pace),
             tally: Tally::new(),
+            seen: 0,
+            unstamped: 0,
             echoes: Vec::new(),
             control: vec![0; 128],
         }
@@ -176,8 +183,9 @@ impl<'a> Books<'a> {
     fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
         let mut buffer = vec![0; 1 << 16];
         let mut patience = self.transfer.timeout;
-        let mut last_seen = false;
-        while !last_seen {
+        // The last number can arrive before one that was overtaken: only when
+        // all are here, or none came for long enough, it is over.
+        while self.seen < self.layout.messages() {
             let Some(piece) = self.read(socket, &mut buffer)? else {
                 let deadline = clock::monotonic() + patience;
                 if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
@@ -194,7 +202,6 @@ impl<'a> Books<'a> {
             self.octets += Bytes::new(piece.length as u64);
             self.arrivals.record(self.octets, piece.stamp);
             self.note(message, piece.stamp);
-            last_seen = message.sequence + 1 == self.layout.messages();
             if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
                 // An echo that finds no room is lost, as datagrams are.
                 let _ = sendto(raw(socket), &self.echoes, &from, MsgFlags::empty());
@@ -214,17 +221,12 @@ impl<'a> Books<'a> {
                 Bytes::new(message.length.into()),
             );
         }
-        if message.echo == Echo::Wanted {
+        self.seen += 1;
+        if let Some(echo) = message.reply() {
             let start = self.echoes.len();
             self.echoes.resize(start + HEADER_LEN, 0);
-            let length = u32::try_from(HEADER_LEN).unwrap_or_default();
-            Message {
-                echo: Echo::Reply,
-                length,
-                ..message
-            }
-            .emit(&mut self.echoes[start..])
-            .expect("room for a header was just made");
+            echo.emit(&mut self.echoes[start..])
+                .expect("room for a header was just made");
         }
     }
 
@@ -263,10 +265,11 @@ impl<'a> Books<'a> {
                 }
                 _ => None,
             });
+        // A read without a stamp gets the user's clock, and is counted: the
+        // kernel may begin to stamp a little later than it was asked to.
+        self.unstamped += u64::from(stamp.is_none() && message.bytes > 0);
         Ok(Some(Piece {
             length: message.bytes,
-            // The kernel stamps everything once the first packet has passed
-            // with stamping on; the user's clock stands in before that.
             stamp: stamp.unwrap_or_else(|| self.transfer.epoch.elapsed()),
             from: message.address.filter(|address| address.len() > 0),
         }))

@@ -12,6 +12,10 @@ use crate::experiment::{Link, Protocol, Traffic, auto_burst};
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 
+/// The smallest message: two headers, so that a last message that would be
+/// shorter than its header can take octets from the one before it.
+pub const LEAST_MESSAGE: Bytes = Bytes::new(2 * HEADER_LEN as u64);
+
 /// The largest message, so that one always fits in memory: 16 MiB.
 pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
 
@@ -45,10 +49,9 @@ pub(super) fn read(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let preroll = reader.read("traffic.preroll", "auto", size_or("auto"))?;
-    let preroll = preroll.value.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = reader.read("traffic.cpu_size", "auto", size_or("auto"))?;
-    let cpu_size = cpu_size.value.unwrap_or_else(|| auto_cpu_size(links));
+    let preroll = part(reader, "traffic.preroll")?;
+    let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
+    let cpu_size = part(reader, "traffic.cpu_size")?.unwrap_or_else(|| auto_cpu_size(links));
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
@@ -67,6 +70,20 @@ pub(super) fn read(
         nagle,
         timeout: timeout.value,
     })
+}
+
+/// A part of a trial that may be left out: 0, `auto`, or at least a message.
+fn part(reader: &mut Reader<'_>, path: &str) -> Result<Option<Bytes>> {
+    let found = reader.read(path, "auto", size_or("auto"))?;
+    match found.value {
+        Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
+            let least = MESSAGE_HEADER.get();
+            Err(found.refuse(format!(
+                "write \"auto\", 0, or at least the {least} octets of a message's header"
+            )))
+        }
+        size => Ok(size),
+    }
 }
 
 /// The pre-roll where it is `auto`: 1 MB, or eight times what the links'
@@ -137,7 +154,7 @@ fn message(
         (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
         (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
     };
-    let least = MESSAGE_HEADER.get();
+    let least = LEAST_MESSAGE.get();
     if (least..=most).contains(&octets.get()) {
         return Ok(octets);
     }

@@ -91,11 +91,11 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "message=27",
-            "--set message=27: traffic.message = 27: a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+            "--set message=27: traffic.message = 27: a message has 56 to 16777216 octets: for instance --set traffic.message=56",
         ),
         (
             "message=mtu-1480",
-            "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 octets on MTU 1500; a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+            "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 octets on MTU 1500; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
         ),
         (
             "mut=1500",
@@ -153,9 +153,9 @@ fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
     check_refused(
         SMALL,
         &[v4, "mtu=68"],
-        "--set mtu=68: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 28 to 16777216 octets: for instance --set traffic.message=28",
+        "--set mtu=68: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
     );
-    let plan = plan(SMALL, &[v4, "mtu=68", "traffic.message=28"]);
+    let plan = plan(SMALL, &[v4, "mtu=68", "traffic.message=56"]);
     assert_eq!(setting(&plan, 0).network.links[0].mtu.get(), 68);
 }
 
@@ -166,12 +166,12 @@ fn udp_messages_fit_one_packet() {
     check_refused(
         SMALL,
         &[udp, "message=65528"],
-        "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 28 to 65527 octets: for instance --set traffic.message=65527",
+        "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 56 to 65527 octets: for instance --set traffic.message=65527",
     );
     check_refused(
         SMALL,
         &[udp, "message=65508", "network.ip=4"],
-        "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 28 to 65507 octets: for instance --set traffic.message=65507",
+        "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 56 to 65507 octets: for instance --set traffic.message=65507",
     );
 }
 

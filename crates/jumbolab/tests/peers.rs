@@ -1,0 +1,308 @@
+//! Figures against a peer and against physics, on an otherwise idle machine:
+//! iperf3 from Debian in the same namespaces, the link's limit, and what a
+//! comparison of equals may find.
+//!
+//! A program of its own and not a set of `#[test]`s: the sandbox wants a
+//! single-threaded process, and nothing else may run meanwhile.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of its own"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use lab::compare::{Difference, compare};
+use lab::experiment::{Experiment, Setting};
+use lab::netns::{Failure, Netns};
+use lab::plan::{Plan, World};
+use lab::trial::Trial;
+use lab::worker;
+use live::clock::Epoch;
+
+fn main() -> ExitCode {
+    let result = match worker::role() {
+        Some(role) => worker::run(&role),
+        None => checks(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn checks() -> Result<()> {
+    let mut netns = Netns::enter()?;
+    let mut failed = 0;
+    for (name, check) in [
+        (
+            "goodput_agrees_with_iperf3_in_the_same_namespaces",
+            iperf3 as fn(&mut Netns) -> Result<()>,
+        ),
+        ("long_transfers_reach_the_limit_and_never_pass_it", limits),
+        (
+            "equals_differ_in_few_comparisons_and_three_percent_is_found",
+            equals,
+        ),
+    ] {
+        match check(&mut netns) {
+            Ok(()) => println!("test {name} ... ok"),
+            Err(error) => {
+                failed += 1;
+                println!("test {name} ... FAILED: {error:#}");
+            }
+        }
+    }
+    println!("test result: {} passed; {failed} failed", 3 - failed);
+    ensure!(failed == 0, "{failed} checks failed");
+    Ok(())
+}
+
+fn plan(settings: &[&str]) -> Result<Plan> {
+    let mut experiment = Experiment::load("os-comparison")?;
+    for setting in ["scenario=LU-LU", "offloads=off"].iter().chain(settings) {
+        experiment.set(setting)?;
+    }
+    experiment.plan(World::Netns)
+}
+
+fn only_setting(settings: &[&str]) -> Result<Setting> {
+    let plan = plan(settings)?;
+    let cell = plan
+        .cells
+        .into_iter()
+        .next()
+        .context("the plan has no cell")?;
+    cell.setting.map_err(anyhow::Error::msg)
+}
+
+/// Goodput of one trial in Mbit/s, and its limit where the link has one.
+fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
+    let figures = netns
+        .measure(setting, Epoch::now())
+        .map_err(|failure| match failure {
+            Failure::Transfer(reason) => anyhow::anyhow!(reason),
+            Failure::Lost(error) => error,
+        })?;
+    let limit = figures
+        .evidence
+        .get("limit_mbit")
+        .and_then(|limit| limit.as_f64())
+        .unwrap_or(f64::INFINITY);
+    Ok((figures.metrics["throughput"], limit))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// At 200 Mbit/s within 3 % of iperf3, three rounds in turn for each MTU.
+fn iperf3(netns: &mut Netns) -> Result<()> {
+    println!(
+        "{:>6} {:>14} {:>14} {:>7}",
+        "MTU", "jumbolab", "iperf3", "ratio"
+    );
+    for mtu in ["mtu=1500", "mtu=9000"] {
+        let setting = only_setting(&[mtu, "rate=200mbit", "size=30MB", "cpu_size=0"])?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            ours.push(goodput(netns, &setting)?.0);
+            theirs.push(iperf3_once(netns, &setting)?);
+        }
+        let (ours, theirs) = (mean(&ours), mean(&theirs));
+        println!(
+            "{:>6} {ours:>14.2} {theirs:>14.2} {:>7.4}",
+            &mtu[4..],
+            ours / theirs
+        );
+        ensure!(
+            (ours / theirs - 1.0).abs() <= 0.03,
+            "{mtu}: {ours:.2} against iperf3's {theirs:.2} Mbit/s"
+        );
+    }
+    Ok(())
+}
+
+/// One run of iperf3 in the same namespaces, in Mbit/s at the receiver.
+fn iperf3_once(netns: &mut Netns, setting: &Setting) -> Result<f64> {
+    // `timeout` ends what a peer does not end itself.
+    let peer = || {
+        let mut command = Command::new("timeout");
+        command
+            .args(["-k", "1", "20", "iperf3"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        command
+    };
+    let mut server = peer();
+    server.args(["-s", "-1", "--forceflush"]);
+    let address = netns.place(setting, "receiver", &mut server)?.to_string();
+    let mut server = server
+        .spawn()
+        .context("starting iperf3; as root type: apt-get install iperf3")?;
+    let mut said = BufReader::new(server.stdout.take().context("the server has no output")?);
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        ensure!(
+            said.read_line(&mut line)? > 0,
+            "iperf3's server does not listen"
+        );
+    }
+    let mut client = peer();
+    client.args([
+        "-c",
+        &address,
+        "-t",
+        "2",
+        "-O",
+        "1",
+        "-C",
+        &setting.host.congestion,
+        "-J",
+    ]);
+    netns.place(setting, "sender", &mut client)?;
+    let output = client.output()?;
+    server.kill()?;
+    server.wait()?;
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).context("reading iperf3's report")?;
+    let bits = &report["end"]["sum_received"]["bits_per_second"];
+    Ok(bits
+        .as_f64()
+        .with_context(|| format!("iperf3 says: {}", report["error"]))?
+        / 1e6)
+}
+
+/// Long transfers at odd settings: 0.97 to 1.002 of what the link carries.
+fn limits(netns: &mut Netns) -> Result<()> {
+    println!(
+        "{:>52} {:>9} {:>9} {:>7}",
+        "settings", "Mbit/s", "limit", "ratio"
+    );
+    for settings in [
+        &[
+            "rate=300mbit",
+            "mtu=2345",
+            "ip=4",
+            "congestion=reno",
+            "size=30MB",
+            "cpu_size=0",
+        ][..],
+        &[
+            "rate=77mbit",
+            "mtu=6000",
+            "shape=pair",
+            "congestion=bbr",
+            "size=15MB",
+            "cpu_size=0",
+        ],
+        &[
+            "rate=500mbit",
+            "mtu=9000",
+            "shape=switched",
+            "size=40MB",
+            "cpu_size=0",
+        ],
+        &[
+            "rate=50mbit",
+            "mtu=1500",
+            "protocol=udp",
+            "size=10MB",
+            "cpu_size=0",
+            "message=1400",
+        ],
+    ] {
+        let setting = only_setting(settings)?;
+        for _ in 0..3 {
+            let (goodput, limit) = goodput(netns, &setting)?;
+            let ratio = goodput / limit;
+            println!(
+                "{:>52} {goodput:>9.2} {limit:>9.2} {ratio:>7.4}",
+                settings[..4].join(" ")
+            );
+            ensure!(
+                (0.97..=1.002).contains(&ratio),
+                "{settings:?}: {ratio:.4} of the limit"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Forty comparisons of MTU 1500 with itself, and a link that is 3 % faster.
+fn equals(netns: &mut Netns) -> Result<()> {
+    let same = format!("mtu={}", ["1500"; 41].join(","));
+    let common = [
+        "rate=200mbit",
+        "size=1MB",
+        "preroll=300kB",
+        "cpu_size=0",
+        "repeat=8",
+    ];
+    let settings: Vec<&str> = [same.as_str()].into_iter().chain(common).collect();
+    let (found, all) = differences(netns, &plan(&settings)?)?;
+    println!("equals: a difference of goodput in {found} of {all} comparisons");
+    ensure!(
+        all == 40 && found <= 2,
+        "{found} of {all} comparisons of equals differ"
+    );
+    let faster = [
+        "rate=200mbit,206mbit",
+        "mtu=1500",
+        "compare.factor=rate",
+        "size=1MB",
+        "preroll=300kB",
+        "cpu_size=0",
+        "repeat=8",
+    ];
+    let (found, all) = differences(netns, &plan(&faster)?)?;
+    println!("a link 3 % faster: a difference in {found} of {all} comparisons");
+    ensure!(
+        (found, all) == (1, 1),
+        "a link that is 3 % faster is not told from another"
+    );
+    Ok(())
+}
+
+/// How many comparisons of goodput find a difference, and how many there are.
+fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
+    let mut trials = Vec::new();
+    for repeat in 1..=plan.repeat {
+        for cell in &plan.cells {
+            let setting = cell
+                .setting
+                .as_ref()
+                .map_err(|reason| anyhow::anyhow!(reason.clone()))?;
+            let throughput = goodput(netns, setting)?.0;
+            trials.push(Trial {
+                id: format!("{}-{repeat}", cell.factors),
+                factors: cell.factors.clone(),
+                repeat,
+                start: String::new(),
+                seconds: 0.0,
+                failure: None,
+                flags: Vec::new(),
+                metrics: [("throughput".to_owned(), throughput)].into(),
+                evidence: Default::default(),
+            });
+        }
+    }
+    let comparisons = compare(plan, &trials);
+    let of_goodput = comparisons
+        .iter()
+        .filter(|comparison| comparison.metric.name == "throughput");
+    let changes: Vec<_> = of_goodput
+        .filter(|comparison| comparison.change.is_some())
+        .collect();
+    let found = changes
+        .iter()
+        .filter(|change| change.difference == Some(Difference::Found))
+        .count();
+    Ok((found, changes.len()))
+}
