@@ -193,6 +193,7 @@ impl Experiment {
             seed: units::Seed::new(seed.value.unsigned_abs()),
             published: rows
                 .iter()
+                .filter(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
                 .filter_map(|row| row.against(&compare))
                 .collect(),
             compare,

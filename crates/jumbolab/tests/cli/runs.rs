@@ -143,6 +143,40 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
 }
 
 #[test]
+fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
+    let dir = Dir::new();
+    let arguments = [
+        "run",
+        "os-comparison",
+        "--repeat",
+        "1",
+        "-o",
+        "r",
+        "--set",
+        "burst=1MB",
+    ];
+    let outcome = dir.run(arguments.into_iter().chain(SHORT)).fine();
+    assert!(
+        outcome.stdout.contains("Certificate: FAILED"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome.stdout.contains("bucket-not-drained"),
+        "{}",
+        outcome.stdout
+    );
+    for trial in journal(&dir.path().join("r")) {
+        let flags = trial["flags"].as_array().unwrap();
+        assert!(
+            flags.contains(&Value::from("bucket-not-drained")),
+            "{trial}"
+        );
+        assert!(trial["metrics"]["throughput"].is_number(), "{trial}");
+    }
+}
+
+#[test]
 fn a_dry_run_says_what_would_be_run_and_writes_nothing() {
     let dir = Dir::new();
     let outcome = dir.run(["run", "os-comparison", "--dry-run"]).fine();

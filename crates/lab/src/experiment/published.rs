@@ -11,6 +11,7 @@ use super::reader::{Reader, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
 use crate::plan::{Compare, Factors, Level, Published};
+use crate::verdict::same_level;
 
 /// Published figures and the comparison that they belong to.
 pub(super) struct Row {
@@ -29,6 +30,31 @@ impl Row {
         }
         let empty = figures.values.is_empty() && figures.changes.is_empty();
         (self.compare.factor == compare.factor && !empty).then_some(figures)
+    }
+}
+
+impl Row {
+    /// Whether the run has the settings that the row belongs to, as far as
+    /// they are not swept; `cell` are the keys of any cell, resolved. A swept
+    /// one is for the cells to match.
+    pub(super) fn has_settings_of(
+        &self,
+        cell: &[(String, Value)],
+        factors: &[Factor],
+        aliases: &Aliases,
+    ) -> bool {
+        let Factors(settings) = &self.figures.factors;
+        settings.iter().all(|(name, printed)| {
+            let Ok(path) = aliases.resolve_factor(name) else {
+                return false;
+            };
+            let key = path.to_string();
+            let set = cell.iter().find(|(other, _)| *other == key);
+            factors.iter().any(|factor| factor.path == path)
+                || set.is_some_and(|(_, value)| {
+                    level(value).is_ok_and(|own| same_level(&own, printed))
+                })
+        })
     }
 }
 

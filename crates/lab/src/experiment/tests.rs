@@ -337,6 +337,33 @@ fn an_automatic_bucket_holds_two_frames_or_a_millisecond() {
 }
 
 #[test]
+fn figures_are_left_out_where_the_run_has_other_settings_than_the_study() {
+    let text = shipped::text("os-comparison").unwrap().1;
+    let shown = |set: &str| {
+        let plan = plan(text, &[set]);
+        check_round_trip(&plan);
+        plan.published.len()
+    };
+    let all = shown("ip=6");
+    assert!(all > 0);
+    assert_eq!(
+        shown("rate=1000mbit"),
+        all,
+        "the same rate, written otherwise"
+    );
+    assert_eq!(shown("nagle=on"), all, "the study does not say");
+    for other in [
+        "protocol=udp",
+        "ip=4",
+        "rate=100mbit",
+        "size=50MB",
+        "shape=pair",
+    ] {
+        assert_eq!(shown(other), 0, "{other}");
+    }
+}
+
+#[test]
 fn changes_are_shown_only_against_the_baseline_they_were_printed_for() {
     let text = shipped::text("os-comparison").unwrap().1;
     let changes = |sets: &[&str]| {

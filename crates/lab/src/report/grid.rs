@@ -5,7 +5,7 @@ use comfy_table::{
 };
 
 use crate::compare::{Comparison, Difference};
-use crate::experiment::LinkKind;
+use crate::experiment::{LinkKind, Protocol};
 use crate::metric::Metric;
 use crate::plan::{Factors, Plan};
 use crate::report::figure;
@@ -238,6 +238,7 @@ pub(super) fn framing_uncounted(plan: &Plan, comparison: &Comparison) -> Option<
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
     let shaped = setting.network.links.iter().any(|link| link.rate.is_some());
     let uncounted = setting.host.offloads
+        && setting.traffic.protocol == Protocol::Tcp
         && shaped
         && setting.network.link == LinkKind::Kernel
         && comparison.metric.name == "throughput";
