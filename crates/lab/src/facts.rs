@@ -42,6 +42,11 @@ pub fn here() -> Result<RunFacts> {
         root: live::privileged(),
         machine: extra
             .into_iter()
+            .chain(
+                machine
+                    .socket_memory
+                    .map(|(name, value)| (name, json!(value))),
+            )
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.to_owned(), value))
             .collect::<BTreeMap<_, _>>(),

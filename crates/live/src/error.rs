@@ -16,6 +16,21 @@ pub struct Error {
 }
 
 impl Error {
+    /// Where the kernel says that it has no such thing, names the option of it
+    /// that is missing, and what to do.
+    pub(crate) fn lacking(self, option: &str, remedy: &str) -> Self {
+        match self.source.raw_os_error() {
+            Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => Self {
+                source: io::Error::other(format!(
+                    "{}; this kernel lacks {option}: {remedy}",
+                    self.source
+                )),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// A failure that is ours to word.
     pub(crate) fn new(operation: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {

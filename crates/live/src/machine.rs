@@ -19,6 +19,9 @@ pub struct Machine {
     pub governor: Option<String>,
     /// TCP congestion controls that can be used.
     pub congestion_controls: Vec<String>,
+    /// How the kernel sizes TCP's buffers and caps all sockets': `tcp_rmem`,
+    /// `tcp_wmem`, `rmem_max`, `wmem_max`, in octets.
+    pub socket_memory: [(&'static str, String); 4],
     /// Processes ready to run, averaged over the last minute.
     pub load: f64,
 }
@@ -58,6 +61,13 @@ impl Machine {
                 .split_whitespace()
                 .map(str::to_owned)
                 .collect(),
+            socket_memory: [
+                ("tcp_rmem", "/proc/sys/net/ipv4/tcp_rmem"),
+                ("tcp_wmem", "/proc/sys/net/ipv4/tcp_wmem"),
+                ("rmem_max", "/proc/sys/net/core/rmem_max"),
+                ("wmem_max", "/proc/sys/net/core/wmem_max"),
+            ]
+            .map(|(name, file)| (name, read(file).replace('\t', " "))),
             load: read("/proc/loadavg")
                 .split(' ')
                 .next()

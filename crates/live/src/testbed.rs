@@ -5,6 +5,7 @@ mod advertise;
 mod interface;
 
 use std::net::IpAddr;
+use std::path::Path as FilePath;
 
 use units::{Bytes, IpMtu, IpVersion, Rate};
 
@@ -84,6 +85,12 @@ impl Testbed {
     /// # Errors
     /// Where the kernel refuses a step, or does not do what it acknowledged.
     pub fn build(path: &Path) -> Result<Self> {
+        if path.ip == IpVersion::V6 && !FilePath::new("/proc/sys/net/ipv6").exists() {
+            return Err(Error::new(
+                "building the test bed",
+                "IPv6 is switched off in this kernel; measure over IPv4 with network.ip = 4",
+            ));
+        }
         let names: &[&'static str] = match path.middle {
             Middle::Nothing => &["sender", "receiver"],
             Middle::Router => &["sender", "router", "receiver"],
@@ -158,7 +165,10 @@ impl Node {
         // No address waits for duplicate detection, every address is derived
         // from the interface's own, and nothing that TCP learnt in one trial
         // is there in the next.
-        namespace.set_parameters(&[("ipv4/tcp_no_metrics_save", "1")])?;
+        namespace.set_parameters(&[
+            ("ipv4/tcp_no_metrics_save", "1"),
+            ("ipv4/tcp_mtu_probing", "0"),
+        ])?;
         if path.ip == IpVersion::V6 {
             for scope in ["all", "default"] {
                 namespace.set_parameters(&[

@@ -58,6 +58,7 @@ impl Route {
                 near.mtu.get()
             )
         })
+        .map_err(|error| error.lacking("veth", "load it; without it there is no test bed"))
     }
 
     /// Makes a bridge that forwards at once: no spanning tree, no delay.
@@ -76,6 +77,7 @@ impl Route {
         self.apply(RouteNetlinkMessage::NewLink(message), Mode::Create, || {
             format!("making the bridge {name}")
         })
+        .map_err(|error| error.lacking("bridge", "load it, or choose another shape"))
     }
 
     /// Makes `port` a port of the bridge.

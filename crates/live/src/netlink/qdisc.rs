@@ -90,6 +90,12 @@ impl Route {
                 )
             },
         )
+        .map_err(|error| {
+            error.lacking(
+                "sch_tbf",
+                "load it, or leave links unshaped with rate = \"none\"",
+            )
+        })
     }
 
     /// The counters of the queue in front of `interface`.
