@@ -16,16 +16,8 @@ pub(crate) struct Dir {
 
 /// Settings that make a trial of os-comparison short: enough to cross every
 /// line of the program, too little to measure anything.
-pub(crate) const SHORT: [&str; 8] = [
-    "--set",
-    "size=200kB",
-    "--set",
-    "preroll=50kB",
-    "--set",
-    "cpu_size=1MB",
-    "--set",
-    "scenario=LU-LU",
-];
+pub(crate) const SHORT: &str =
+    "--set size=200kB --set preroll=50kB --set cpu_size=1MB --set scenario=LU-LU";
 
 impl Dir {
     pub(crate) fn new() -> Self {
@@ -61,9 +53,14 @@ impl Dir {
         command
     }
 
-    /// Runs the binary and says what came of it.
-    pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
-        Outcome::of(self.command().args(arguments).output().unwrap())
+    /// Runs the binary with the words of `line`, and says what came of it.
+    pub(crate) fn run(&self, line: &str) -> Outcome {
+        Outcome::of(
+            self.command()
+                .args(line.split_whitespace())
+                .output()
+                .unwrap(),
+        )
     }
 
     /// The processes of this test that are alive: not zombies.

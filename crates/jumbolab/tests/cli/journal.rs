@@ -11,10 +11,8 @@ const TRIALS: usize = 24;
 
 fn command(dir: &Dir, more: &[&str]) -> Command {
     let mut command = dir.command();
-    command
-        .args(["run", "os-comparison", "--repeat", "4", "-o", "r"])
-        .args(SHORT)
-        .args(more);
+    let line = format!("run os-comparison --repeat 4 -o r {SHORT}");
+    command.args(line.split_whitespace()).args(more);
     command
 }
 

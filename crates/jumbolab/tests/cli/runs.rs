@@ -11,17 +11,8 @@ use crate::harness::{Dir, SHORT, journal};
 fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     let dir = Dir::new();
     // The study's own size: with another one its figures would be left out.
-    let arguments = [
-        "run",
-        "os-comparison",
-        "--repeat",
-        "2",
-        "-o",
-        "results here",
-    ];
-    let outcome = dir
-        .run(arguments.into_iter().chain(["--set", "cpu_size=1MB"]))
-        .fine();
+    let run = "run os-comparison --repeat 2 --set cpu_size=1MB -o r";
+    let outcome = dir.run(run).fine();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
         assert!(
             outcome.stdout.contains(table),
@@ -32,10 +23,12 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     assert!(outcome.stdout.contains("needs a Windows host"));
     assert!(outcome.stdout.contains("framing not counted by the bucket"));
     dir.expect_no_process();
-    assert_eq!(journal(&dir.path().join("results here")).len(), 12);
+    assert_eq!(journal(&dir.path().join("r")).len(), 12);
+    assert!(dir.path().join("r/trials.parquet").exists());
+    let csv = dir.run("report r --csv").fine().stdout;
+    assert_eq!(csv.lines().count(), 13, "{csv}");
 
-    let report = dir.run(["report", "results here", "--json"]).fine();
-    let lines = report.json();
+    let lines = dir.run("report r --json").fine().json();
     let throughput = |line: &&Value| {
         line["metric"] == "throughput"
             && line["factors"]["mtu"] == 9000
@@ -43,72 +36,41 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
             && line["factors"]["offloads"] == "off"
     };
     let line = lines.iter().find(throughput).expect("the line of MTU 9000");
-    assert_eq!(line["unit"], "Mbit/s");
-    assert_eq!(line["n"], 2);
+    assert_eq!(
+        (line["unit"].as_str(), line["n"].as_u64()),
+        (Some("Mbit/s"), Some(2))
+    );
     assert_eq!(line["published"], 938.88);
     assert_eq!(line["published_change_percent"], 25.03);
     assert!(line["mean"].as_f64().unwrap() > 0.0);
     for metric in ["rtt", "jitter", "cpu_total", "cpu_sender", "cpu_receiver"] {
-        assert!(
-            lines
-                .iter()
-                .any(|line| line["metric"] == metric && line["n"] == 2),
-            "no {metric}"
-        );
+        let measured = |line: &Value| line["metric"] == metric && line["n"] == 2;
+        assert!(lines.iter().any(measured), "no {metric}");
     }
-    let csv = dir.run(["report", "results here", "--csv"]).fine().stdout;
-    assert_eq!(csv.lines().count(), 13, "{csv}");
-    assert!(dir.path().join("results here/trials.parquet").exists());
 }
 
 #[test]
 fn every_shape_protocol_and_option_carries_traffic() {
     for settings in [
-        &["shape=pair", "ip=4", "mtu=576", "congestion=reno"][..],
-        &["shape=switched", "mtu=9000", "offloads=off"],
-        &[
-            "shape=routed",
-            "ip=4",
-            "mtu=65535",
-            "protocol=udp",
-            "rate=100mbit",
-        ],
-        &["protocol=udp", "mtu=1500", "message=9000", "offloads=off"],
-        &[
-            "mtu=1280",
-            "rate=none",
-            "offloads=on",
-            "message=1200",
-            "nagle=true",
-        ],
-        &[
-            "links.router-receiver.mtu=1500",
-            "mtu=9000",
-            "offloads=off",
-            "send_buffer=100kB",
-            "receive_buffer=200kB",
-        ],
-        &[
-            "shape=pair",
-            "ip=4",
-            "mtu=68",
-            "message=56",
-            "size=2kB",
-            "preroll=0",
-            "offloads=off",
-            "cpu_size=0",
-        ],
+        "shape=pair ip=4 mtu=576 congestion=reno",
+        "shape=switched mtu=9000 offloads=off",
+        "shape=routed ip=4 mtu=65535 protocol=udp rate=100mbit",
+        "protocol=udp mtu=1500 message=9000 offloads=off",
+        "mtu=1280 rate=none offloads=on message=1200 nagle=true",
+        "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
+        "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
     ] {
         let dir = Dir::new();
-        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
-        let run = ["run", "os-comparison", "--repeat", "1", "-o", "r"];
-        let arguments: Vec<_> = run.into_iter().chain(SHORT).chain(settings).collect();
-        dir.run(arguments.iter().copied()).fine();
+        let mut line = format!("run os-comparison --repeat 1 -o r {SHORT}");
+        for setting in settings.split_whitespace() {
+            line += &format!(" --set {setting}");
+        }
+        dir.run(&line).fine();
         for trial in journal(&dir.path().join("r")) {
-            assert_eq!(trial["failure"], Value::Null, "{arguments:?}: {trial}");
+            assert_eq!(trial["failure"], Value::Null, "{settings}: {trial}");
             assert!(
                 trial["metrics"]["throughput"].as_f64().unwrap() > 0.0,
-                "{arguments:?}: {trial}"
+                "{settings}: {trial}"
             );
         }
     }
@@ -117,21 +79,11 @@ fn every_shape_protocol_and_option_carries_traffic() {
 #[test]
 fn offloads_are_what_was_asked_on_the_frames_themselves() {
     let dir = Dir::new();
-    let arguments = [
-        "run",
-        "os-comparison",
-        "--repeat",
-        "1",
-        "-o",
-        "r",
-        "--set",
-        "mtu=1500",
-        "--set",
-        "rate=none",
-        "--set",
-        "message=60000",
-    ];
-    dir.run(arguments.into_iter().chain(SHORT)).fine();
+    let settings = "--set mtu=1500 --set rate=none --set message=60000";
+    dir.run(&format!(
+        "run os-comparison --repeat 1 -o r {settings} {SHORT}"
+    ))
+    .fine();
     for trial in journal(&dir.path().join("r")) {
         let largest = trial["evidence"]["largest_packet_received"]
             .as_u64()
@@ -146,27 +98,11 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
 #[test]
 fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
     let dir = Dir::new();
-    let arguments = [
-        "run",
-        "os-comparison",
-        "--repeat",
-        "1",
-        "-o",
-        "r",
-        "--set",
-        "burst=1MB",
-    ];
-    let outcome = dir.run(arguments.into_iter().chain(SHORT)).fine();
-    assert!(
-        outcome.stdout.contains("Certificate: FAILED"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome.stdout.contains("bucket-not-drained"),
-        "{}",
-        outcome.stdout
-    );
+    let run = format!("run os-comparison --repeat 1 -o r --set burst=1MB {SHORT}");
+    let outcome = dir.run(&run).fine();
+    for words in ["Certificate: FAILED", "bucket-not-drained"] {
+        assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
+    }
     for trial in journal(&dir.path().join("r")) {
         let flags = trial["flags"].as_array().unwrap();
         assert!(
@@ -180,7 +116,7 @@ fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
 #[test]
 fn a_dry_run_says_what_would_be_run_and_writes_nothing() {
     let dir = Dir::new();
-    let outcome = dir.run(["run", "os-comparison", "--dry-run"]).fine();
+    let outcome = dir.run("run os-comparison --dry-run").fine();
     assert!(outcome.stdout.contains("120 trials"), "{}", outcome.stdout);
     assert!(dir.entries().is_empty());
 }
@@ -188,33 +124,33 @@ fn a_dry_run_says_what_would_be_run_and_writes_nothing() {
 #[test]
 fn the_template_runs() {
     let dir = Dir::new();
-    let template = dir.run(["run", "--template"]).fine().stdout;
+    let template = dir.run("run --template").fine().stdout;
     dir.write("mine.toml", &template);
-    dir.run(["run", "mine.toml", "--dry-run"]).fine();
+    dir.run(&format!("run mine.toml --repeat 1 {SHORT}")).fine();
 }
 
 #[test]
 fn the_list_names_each_experiment_on_a_line() {
-    let outcome = Dir::new().run(["list"]).fine();
+    let outcome = Dir::new().run("list").fine();
     assert!(
         outcome
             .stdout
             .lines()
             .any(|line| line.starts_with("os-comparison "))
     );
-    let lines = Dir::new().run(["list", "--json"]).fine().json();
+    let lines = Dir::new().run("list --json").fine().json();
     assert!(lines.iter().any(|line| line["name"] == "os-comparison"));
 }
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let mut child = Dir::new()
-        .command()
+    let dir = Dir::new();
+    let mut command = dir.command();
+    let command = command
         .arg("list")
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
     let mut said = String::new();
     child
@@ -229,28 +165,11 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn a_complete_folder_is_never_overwritten() {
     let dir = Dir::new();
-    let arguments = [
-        "run",
-        "os-comparison",
-        "--repeat",
-        "1",
-        "--set",
-        "mtu=1500",
-        "--set",
-        "offloads=off",
-    ];
-    let run = |more: &[&str]| {
-        dir.run(
-            arguments
-                .into_iter()
-                .chain(SHORT)
-                .chain(more.iter().copied()),
-        )
-    };
-    run(&["-o", "r"]).fine();
-    run(&["-o", "r"]).refused(&["r", "complete"]);
-    run(&[]).fine();
-    run(&[]).fine();
+    let run = format!("run os-comparison --repeat 1 --set mtu=1500 --set offloads=off {SHORT}");
+    dir.run(&format!("{run} -o r")).fine();
+    dir.run(&format!("{run} -o r")).refused(&["r", "complete"]);
+    dir.run(&run).fine();
+    dir.run(&run).fine();
     let results: Vec<_> = std::fs::read_dir(dir.path().join("results"))
         .unwrap()
         .collect();

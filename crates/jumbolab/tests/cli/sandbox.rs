@@ -15,7 +15,7 @@ fn run(dir: &Dir, prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'stati
     let mut command = dir.command();
     command
         .args(["run", "os-comparison", "--repeat", "2", "-o", "disk/r"])
-        .args(SHORT);
+        .args(SHORT.split_whitespace());
     Outcome::of(prepared(&mut command, prepare).output().unwrap())
 }
 
@@ -119,18 +119,19 @@ fn a_full_disk_ends_with_a_clear_error_and_keeps_what_was_measured() {
     let place = std::ffi::CString::new(disk.as_os_str().as_encoded_bytes()).unwrap();
     // The disk exists in the child's mount namespace only, so a shell there
     // copies the journal out before the disk goes with it.
-    let mut command = dir.command();
-    let program = command.get_program().to_owned();
     let mut shell = Command::new("/bin/sh");
     shell
         .current_dir(dir.path())
-        .args(["-c", r#"program=$1; from=$2; to=$3; shift 3; "$program" "$@"; code=$?; cp "$from" "$to"; exit $code"#, "sh"])
-        .arg(program)
+        .args([
+            "-c",
+            r#"program=$1; from=$2; to=$3; shift 3; "$program" "$@"; code=$?; cp "$from" "$to"; exit $code"#,
+            "sh",
+        ])
+        .arg(dir.command().get_program())
         .args([&from, &to])
         .args(["run", "os-comparison", "--repeat", "9", "-o", "disk/r"])
-        .args(SHORT);
-    command = shell;
-    prepared(&mut command, move || {
+        .args(SHORT.split_whitespace());
+    prepared(&mut shell, move || {
         enter_user_namespace(0)?;
         // SAFETY: plain system calls with strings that end in zeros.
         unsafe {
@@ -145,7 +146,7 @@ fn a_full_disk_ends_with_a_clear_error_and_keeps_what_was_measured() {
             ))
         }
     });
-    let outcome = Outcome::of(command.output().unwrap());
+    let outcome = Outcome::of(shell.output().unwrap());
     assert_eq!(
         outcome.code,
         Some(2),
