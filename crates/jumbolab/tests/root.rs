@@ -46,7 +46,7 @@ fn run(folder: &TempDir, user: u32) -> Output {
             "--set",
             "size=200kB",
             "--set",
-            "preroll=50kB",
+            "preroll=300kB",
             "--set",
             "cpu_size=1MB",
         ])

@@ -25,6 +25,8 @@ pub enum Flag {
     Unstamped,
     /// Others used the CPUs: run-queue wait or steal was high.
     Disturbed,
+    /// An end used a whole processor: it, not the link, was measured.
+    CpuBound,
     /// The clock was stepped during the trial.
     ClockStepped,
     /// Frames seen on the wire contradict the offload setting.
@@ -41,11 +43,12 @@ pub enum Flag {
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
         Self::Disturbed,
+        Self::CpuBound,
         Self::ClockStepped,
         Self::OffloadsDiffer,
         Self::CongestionDiffers,
@@ -61,6 +64,7 @@ impl Flag {
             Self::BucketNotDrained => "bucket-not-drained",
             Self::Unstamped => "unstamped",
             Self::Disturbed => "disturbed",
+            Self::CpuBound => "cpu-bound",
             Self::ClockStepped => "clock-stepped",
             Self::OffloadsDiffer => "offloads-differ",
             Self::CongestionDiffers => "congestion-differs",
@@ -80,7 +84,7 @@ impl Flag {
             | Self::OffloadsDiffer
             | Self::CongestionDiffers
             | Self::MtuDiffers => true,
-            Self::Disturbed | Self::BufferDiffers | Self::HostDrops => false,
+            Self::Disturbed | Self::CpuBound | Self::BufferDiffers | Self::HostDrops => false,
         }
     }
 
@@ -91,6 +95,7 @@ impl Flag {
             Self::BucketNotDrained => "a token bucket deeper than half the pre-roll",
             Self::Unstamped => "arrivals without the kernel's stamp",
             Self::Disturbed => "other work on the CPUs",
+            Self::CpuBound => "an end used a whole CPU: the host, not the link, was measured",
             Self::ClockStepped => "the clock was stepped",
             Self::OffloadsDiffer => "frames contradict the offload setting",
             Self::CongestionDiffers => "another congestion control than set",

@@ -64,9 +64,7 @@ pub enum Resolution {
     Percent(f64),
     /// So much in the metric's unit.
     Absolute(f64),
-    /// So many seconds of CPU over the octets that were metered.
-    CpuSeconds(f64),
-    /// One tick of the machine's CPU accounting, likewise.
+    /// One tick of the machine's CPU accounting over the octets that were metered.
     CpuTick,
 }
 
@@ -74,8 +72,10 @@ pub enum Resolution {
 /// USER_HZ, the unit of /proc/stat [proc_stat(5)].
 const CPU_TICK: f64 = 0.01;
 
-/// The account of one process is exact; getrusage(2) gives it in microseconds.
-const PROCESS: Option<Resolution> = Some(Resolution::CpuSeconds(1e-6));
+/// The account of one process is exact: getrusage(2) gives it in microseconds,
+/// of which a metered transfer lasts at least ten thousand. In per cent. Trials
+/// state the coarser one of softirq themselves.
+const PROCESS: Option<Resolution> = Some(Resolution::Absolute(0.01));
 
 /// A kernel or monotonic stamp is kept in nanoseconds but taken by software;
 /// a microsecond is what two stamps of one event agree on, and what TCP_INFO
@@ -128,9 +128,9 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "cpu_sender",
-        unit: "s/GB",
-        title: "CPU, sender",
-        definition: "CPU seconds of the sending process alone per 10^9 octets of payload",
+        unit: "%",
+        title: "CPU utilisation, sender",
+        definition: "CPU time of the sending process alone in the time of the metered transfer; 100 % is one CPU",
         better: Better::Lower,
         primary: true,
         table: Some(Table::Cpu),
@@ -138,9 +138,9 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "cpu_receiver",
-        unit: "s/GB",
-        title: "CPU, receiver",
-        definition: "CPU seconds of the receiving process alone per 10^9 octets of payload",
+        unit: "%",
+        title: "CPU utilisation, receiver",
+        definition: "CPU time of the receiving process alone in the time of the metered transfer; 100 % is one CPU",
         better: Better::Lower,
         primary: true,
         table: Some(Table::Cpu),
@@ -148,23 +148,23 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "cpu_sender_high",
-        unit: "s/GB",
-        title: "CPU, sender and all softirq",
+        unit: "%",
+        title: "CPU utilisation, sender and all softirq",
         definition: "cpu_sender plus the softirq time of the whole machine",
         better: Better::Lower,
         primary: false,
         table: None,
-        resolution: Some(Resolution::CpuTick),
+        resolution: PROCESS,
     },
     Metric {
         name: "cpu_receiver_high",
-        unit: "s/GB",
-        title: "CPU, receiver and all softirq",
+        unit: "%",
+        title: "CPU utilisation, receiver and all softirq",
         definition: "cpu_receiver plus the softirq time of the whole machine",
         better: Better::Lower,
         primary: false,
         table: None,
-        resolution: Some(Resolution::CpuTick),
+        resolution: PROCESS,
     },
     Metric {
         name: "cpu_softirq",
@@ -300,11 +300,6 @@ impl Metric {
         stated.or_else(|| match self.resolution? {
             Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
             Resolution::Absolute(value) => Some(value),
-            Resolution::CpuSeconds(seconds) => coarsest(
-                &mut trials
-                    .iter()
-                    .filter_map(|trial| per_gigabyte(trial, seconds)),
-            ),
             Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
                 per_gigabyte(trial, number(trial, "cpu_tick_seconds").unwrap_or(CPU_TICK))
             })),

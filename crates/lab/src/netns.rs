@@ -3,10 +3,12 @@
 //! A test bed is built for every network that the plan holds and kept until
 //! the end, so that no trial pays for making or removing namespaces.
 
+mod checks;
 mod convert;
 mod figures;
 
 use std::net::IpAddr;
+use std::os::fd::OwnedFd;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -14,21 +16,22 @@ use live::capture::Capture;
 use live::clock::{self, Epoch};
 use live::meter;
 use live::testbed::{Path, Testbed};
-use live::transfer::Transfer;
+use live::transfer::{Transfer, keep_stamping};
 use live::{Sandbox, Worker};
 use serde_json::json;
-use units::Bytes;
+use units::{Bytes, Rate};
 
 pub use crate::agent::Failure;
 use crate::agent::{Agents, ROLE};
 use crate::experiment::{Protocol, Setting};
+use checks::flags;
 use convert::{path_of, transfer_of};
 pub use figures::Figures;
 use figures::Passes;
 
 /// What is sent once through a new test bed to see its frames: enough for
 /// TCP to build its largest segments, little enough for a capture to hold.
-const INSPECTION: Bytes = Bytes::new(1_000_000);
+const INSPECTION: Bytes = Bytes::new(300_000);
 
 /// A message of the pre-roll where goodput counts: long enough for a sender to
 /// be faster than any link that the kernel can shape.
@@ -41,6 +44,7 @@ const MOST_TESTBEDS: usize = 32;
 /// The network namespaces of this machine, as a place for trials.
 pub struct Netns {
     standing: Vec<Standing>,
+    _stamping: OwnedFd,
     // Dropped last: the sandbox's anchor cannot go before the agents are reaped.
     _sandbox: Sandbox,
 }
@@ -52,7 +56,7 @@ struct Standing {
     agents: Agents,
     /// What the sender's interface says is on.
     offloads: Vec<String>,
-    inspection: Option<Inspection>,
+    inspections: Vec<Inspection>,
 }
 
 /// What the wire shows of a test bed's settings.
@@ -71,10 +75,20 @@ impl Netns {
     /// # Errors
     /// One line with the remedy where this machine forbids it.
     pub fn enter() -> Result<Self> {
+        let sandbox = Sandbox::enter()?;
         Ok(Self {
             standing: Vec::new(),
-            _sandbox: Sandbox::enter()?,
+            _stamping: keep_stamping()?,
+            _sandbox: sandbox,
         })
+    }
+
+    /// Builds the test bed of `setting` if it does not stand.
+    ///
+    /// # Errors
+    /// Where this machine lacks something that it needs.
+    pub fn prepare(&mut self, setting: &Setting) -> Result<()> {
+        self.stand(setting).map(|_| ())
     }
 
     /// Has `command` start in a node of the test bed of `setting`, which is
@@ -107,22 +121,23 @@ impl Netns {
         let standing = self.stand(setting)?;
         let base = transfer_of(setting, standing.testbed.destination(&standing.path), epoch);
         let inspection = standing.inspect(&base, setting)?;
-        let mut figures = Figures::new(base.pace);
-
         let step_before = clock::wall_offset_nanos();
         let drops_before = standing.testbed.queue_drops().context("counting drops")?;
-        // What drains a bucket need not look like the traffic: long messages
-        // outrun links that short ones do not.
+        // Goodput and CPU are taken through a drained bucket; the messages
+        // that drain it need not look like the traffic, and long ones outrun
+        // links that short ones do not. Delays begin with an idle path.
         let drained = Transfer {
             preroll_message: OUTRUNNING.max(base.message),
+            delays: false,
+            ..base.clone()
+        };
+        let idle = Transfer {
+            preroll: Bytes::ZERO,
             ..base.clone()
         };
         let rated = standing.agents.transfer(&drained)?;
-        let one_way = standing.agents.transfer(&base)?;
-        let echoed = standing.agents.transfer(&Transfer {
-            echo: true,
-            ..base.clone()
-        })?;
+        let one_way = standing.agents.transfer(&idle)?;
+        let echoed = standing.agents.transfer(&Transfer { echo: true, ..idle })?;
         let metered = match setting.traffic.cpu_size {
             Bytes::ZERO => None,
             size => {
@@ -135,22 +150,48 @@ impl Netns {
         let drops = standing.testbed.queue_drops().context("counting drops")? - drops_before;
         let clock_step = clock::wall_offset_nanos() - step_before;
 
-        figures.take(&Passes {
+        let passes = Passes {
             rated,
             one_way,
             echoed,
             metered,
-        });
+            clock_step,
+            drops,
+        };
+        passes.something_arrived()?;
+        let mut figures = Figures::of(&passes);
+        figures.flags = flags(setting, base.pace, &passes, &inspection, &standing.offloads);
+        figures.note(
+            "limit_mbit",
+            json!(base.pace.map(Rate::megabits_per_second)),
+        );
         figures.note("offloads_on", json!(standing.offloads));
+        let links = &setting.network.links;
+        figures.note("message_octets", json!(base.message.get()));
         figures.note("preroll_octets", json!(base.preroll.get()));
-        figures.note("queue_drops", json!(drops));
-        figures.note("clock_step_us", json!(clock_step / 1_000));
+        figures.note(
+            "burst_octets",
+            json!(
+                links
+                    .iter()
+                    .map(|link| link.burst.get())
+                    .collect::<Vec<_>>()
+            ),
+        );
+        figures.note(
+            "buffer_octets",
+            json!(
+                links
+                    .iter()
+                    .map(|link| link.buffer.get())
+                    .collect::<Vec<_>>()
+            ),
+        );
         figures.note("largest_packet_sent", json!(inspection.largest_sent.get()));
         figures.note(
             "largest_packet_received",
             json!(inspection.largest_received.get()),
         );
-        figures.check(setting, clock_step);
         Ok(figures)
     }
 
@@ -198,19 +239,21 @@ impl Standing {
             testbed,
             agents,
             offloads,
-            inspection: None,
+            inspections: Vec::new(),
         })
     }
 
     /// Sends a little and looks at the frames themselves, once for every kind
-    /// of traffic: flags do not say all that a kernel does.
+    /// of traffic: flags do not say all that a kernel does. TCP's messages are
+    /// long here, so that its packets are as large as they can be.
     fn inspect(&mut self, base: &Transfer, setting: &Setting) -> Result<Inspection, Failure> {
-        let (protocol, message) = (setting.traffic.protocol, setting.traffic.message);
-        if let Some(done) = self
-            .inspection
-            .as_ref()
-            .filter(|done| done.protocol == protocol && done.message == message)
-        {
+        let protocol = setting.traffic.protocol;
+        let message = match protocol {
+            Protocol::Tcp => OUTRUNNING.max(base.message),
+            Protocol::Udp => base.message,
+        };
+        let same = |done: &&Inspection| done.protocol == protocol && done.message == message;
+        if let Some(done) = self.inspections.iter().find(same) {
             return Ok(done.clone());
         }
         let listen =
@@ -218,7 +261,10 @@ impl Standing {
         let sent = listen(self.testbed.sender()).context("capturing at the sender")?;
         let received = listen(self.testbed.receiver()).context("capturing at the receiver")?;
         self.agents.transfer(&Transfer {
-            size: INSPECTION.min(base.size),
+            preroll: Bytes::ZERO,
+            size: INSPECTION,
+            message,
+            delays: false,
             ..base.clone()
         })?;
         let seen = |capture: &Capture| capture.drain().context("reading captured frames");
@@ -228,7 +274,7 @@ impl Standing {
             largest_sent: seen(&sent)?.largest_packet,
             largest_received: seen(&received)?.largest_packet,
         };
-        self.inspection = Some(inspection.clone());
+        self.inspections.push(inspection.clone());
         Ok(inspection)
     }
 }

@@ -4,6 +4,7 @@ mod figure;
 mod grid;
 mod json;
 mod notes;
+mod summary;
 mod tables;
 
 pub use json::json_lines;

@@ -49,7 +49,7 @@ impl Bench {
     /// a congestion control.
     pub fn ready(plan: &Plan) -> Result<Self> {
         live::interrupt::listen()?;
-        let netns = Netns::enter()?;
+        let mut netns = Netns::enter()?;
         let settings = plan
             .cells
             .iter()
@@ -62,6 +62,14 @@ impl Bench {
                 let known = Machine::here().congestion_controls.join(", ");
                 format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
             })?;
+        }
+        // What else the machine lacks shows when the first test bed is built.
+        if let Some(setting) = plan
+            .cells
+            .iter()
+            .find_map(|cell| cell.setting.as_ref().ok())
+        {
+            netns.prepare(setting)?;
         }
         Ok(Self { netns })
     }

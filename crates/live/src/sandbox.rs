@@ -123,7 +123,7 @@ fn reason(error: &io::Error, facts: &Facts) -> &'static str {
         }
         _ if facts.container => {
             "the container forbids it; start it with `--security-opt seccomp=unconfined --security-opt \
-             apparmor=unconfined`, or with `--privileged`"
+             apparmor=unconfined --security-opt systempaths=unconfined`, or with `--privileged`"
         }
         _ if facts.clone_off => {
             "kernel.unprivileged_userns_clone is 0; run as root, or `sudo sysctl kernel.unprivileged_userns_clone=1`"

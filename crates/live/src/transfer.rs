@@ -19,7 +19,7 @@ use crate::meter::Process;
 
 pub use receive::Receiver;
 pub use send::send;
-pub use socket::try_congestion_control;
+pub use socket::{keep_stamping, try_congestion_control};
 pub use wire::message::HEADER_LEN;
 
 /// The transport of a transfer.
@@ -52,6 +52,9 @@ pub struct Transfer {
     /// The most goodput that the path can carry, if it has a rate: where
     /// counting may begin is judged by it ([`proto::Arrivals`]).
     pub pace: Option<Rate>,
+    /// Whether the receiver keeps the delay of every message, which costs it
+    /// some processor time.
+    pub delays: bool,
     /// Whether the receiver answers every message with its header.
     pub echo: bool,
     /// TCP congestion control.
@@ -123,8 +126,12 @@ pub struct TcpState {
 pub struct Received {
     /// Octets that arrived, pre-roll included.
     pub octets: Bytes,
-    /// Reads that came without the kernel's stamp and took the user's clock.
+    /// Counted reads that came without the kernel's stamp and took the user's
+    /// clock.
     pub unstamped: u64,
+    /// How much a delay may be overstated, on average: the time between the
+    /// reads in which messages ended.
+    pub spread: Span,
     /// Counted octets over the time between the kernel's receive stamps.
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.

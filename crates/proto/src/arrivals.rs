@@ -24,7 +24,9 @@ pub struct Arrivals {
     /// The largest total at which counting may start by choice.
     latest: Bytes,
     pace: Option<Rate>,
-    /// The first point at or after the pre-roll.
+    /// The first point at or after the pre-roll, settled or not.
+    earliest: Option<Point>,
+    /// The first settled point at or after the pre-roll.
     first: Option<Point>,
     /// The best start so far, and its lead over the pace in octets.
     start: Option<(Point, i128)>,
@@ -49,6 +51,9 @@ pub struct Goodput {
     pub span: Span,
     /// `bytes` in `span`.
     pub bits_per_second: f64,
+    /// The same from the very first point after the pre-roll: what it would be
+    /// if the bucket had been empty there.
+    pub plain_bits_per_second: f64,
     /// Where counting starts.
     pub first: Time,
     /// Where counting ends.
@@ -63,17 +68,25 @@ impl Arrivals {
             preroll,
             latest: preroll + Bytes::new(counted.get() / SEARCH),
             pace,
+            earliest: None,
             first: None,
             start: None,
             last: None,
         }
     }
 
-    /// Takes down that `total` octets had arrived by `stamp`, pre-roll included.
-    pub fn record(&mut self, total: Bytes, stamp: Time) {
+    /// Takes down that `total` octets had arrived by `stamp`, pre-roll
+    /// included. `settled` says that nothing more was waiting then, so that
+    /// the stamp is that of the last octet; counting begins at a point that is
+    /// not only where there is no other.
+    pub fn record(&mut self, total: Bytes, stamp: Time, settled: bool) {
         let point = Point { total, stamp };
         self.last = Some(point);
         if total < self.preroll {
+            return;
+        }
+        self.earliest.get_or_insert(point);
+        if !settled {
             return;
         }
         let first = *self.first.get_or_insert(point);
@@ -94,21 +107,31 @@ impl Arrivals {
     /// The goodput so far, or `None` while there is no window, or if the clock
     /// did not advance within it, or if the totals went down.
     pub fn goodput(&self) -> Option<Goodput> {
-        let first = self.start.map(|(point, _)| point).or(self.first)?;
         let last = self.last?;
-        let bytes = last.total.checked_sub(first.total)?;
-        let span = last
-            .stamp
-            .since(first.stamp)
-            .filter(|span| *span > Span::ZERO)?;
+        let settled = self.first.filter(|first| first.stamp < last.stamp);
+        let plain = settled.or(self.earliest)?;
+        let start = self.start.map(|(point, _)| point);
+        let first = start
+            .filter(|start| start.stamp < last.stamp)
+            .unwrap_or(plain);
+        let (bytes, span) = between(first, last)?;
+        let (plain_bytes, plain_span) = between(plain, last)?;
         Some(Goodput {
             bytes,
             span,
             bits_per_second: bits_per_second(bytes, span),
+            plain_bits_per_second: bits_per_second(plain_bytes, plain_span),
             first: first.stamp,
             last: last.stamp,
         })
     }
+}
+
+/// What arrived between two points, if time passed and the totals grew.
+fn between(first: Point, last: Point) -> Option<(Bytes, Span)> {
+    let span = last.stamp.since(first.stamp)?;
+    let bytes = last.total.checked_sub(first.total)?;
+    (span > Span::ZERO).then_some((bytes, span))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]

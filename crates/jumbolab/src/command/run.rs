@@ -44,17 +44,34 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     bench
         .run(&plan, &mut folder, &mut Progress::new())
         .context(kept)?;
-    archive::write(&folder.path().join("trials.parquet"), folder.trials())?;
-    if args.json {
-        return output::print_lines(report::json_lines(&plan, folder.trials()));
+    let failed = folder
+        .trials()
+        .iter()
+        .filter(|trial| trial.failure.is_some())
+        .count();
+    if failed > 0 {
+        output::say(&format!(
+            "{failed} trials failed and are in no figure; -o DIR begins anew"
+        ));
     }
-    output::print(&report::tables(
-        &plan,
-        folder.trials(),
-        &facts,
-        Some(folder.path()),
-        output::width(),
-    ))
+    if args.json {
+        output::print_lines(report::json_lines(&plan, folder.trials()))?;
+    } else {
+        let (trials, path) = (folder.trials(), folder.path());
+        output::print(&report::tables(
+            &plan,
+            trials,
+            folder.facts(),
+            Some(path),
+            output::width(),
+        ))?;
+    }
+    archive::write(&folder.path().join(archive::FILE), folder.trials()).with_context(|| {
+        format!(
+            "all is measured and kept: see `jumbolab report {}`",
+            folder.path().display()
+        )
+    })
 }
 
 /// The experiment with everything that was said on the command line.

@@ -1,5 +1,6 @@
 //! Nothing measured is lost: kill -9, Ctrl-C, a full disk.
 
+use std::hash::{BuildHasher, RandomState};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,15 +25,14 @@ fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     }
 }
 
-/// Burns a random part of the time that a trial takes, so that the blow falls
-/// anywhere in it.
-fn burn(round: u32) {
+/// Burns up to `most`, chosen by `luck`, so that the blow falls anywhere.
+fn burn(luck: u64, most: Duration) {
     #[expect(
         clippy::disallowed_methods,
         reason = "the moment of the blow must not follow the program's own steps"
     )]
     let begun = Instant::now();
-    let part = Duration::from_micros(u64::from(round.wrapping_mul(2_654_435_761) % 60_000));
+    let part = most.mul_f64((luck >> 11) as f64 / (1u64 << 53) as f64);
     while begun.elapsed() < part {
         std::hint::spin_loop();
     }
@@ -50,15 +50,21 @@ fn ids_and_starts(trials: &[Value]) -> Vec<(String, String)> {
 fn twenty_kills_lose_nothing_and_repeat_nothing() {
     let dir = Dir::new();
     let mut kept = Vec::new();
-    for round in 0..20 {
-        let resume: &[&str] = if round == 0 { &[] } else { &["--resume"] };
+    let seed = RandomState::new();
+    for round in 0..20u64 {
+        // The folder is there once a run got as far as its journal.
+        let begun = dir.path().join("r/trials.jsonl").exists();
+        let resume: &[&str] = if begun { &["--resume"] } else { &[] };
         let mut child = command(&dir, resume)
             .stderr(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        until_more_trials(&dir, &mut child, 1);
-        burn(round);
+        // Half of the blows fall while the run gets ready, half in its trials.
+        if round % 2 == 1 {
+            until_more_trials(&dir, &mut child, 1);
+        }
+        burn(seed.hash_one(round), Duration::from_millis(150));
         child.kill().unwrap();
         child.wait().unwrap();
         dir.expect_no_process();

@@ -98,19 +98,34 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
 #[test]
 fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
     let dir = Dir::new();
-    let run = format!("run os-comparison --repeat 1 -o r --set burst=1MB {SHORT}");
-    let outcome = dir.run(&run).fine();
+    let run = |folder: &str, fault: &str| {
+        dir.run(&format!(
+            "run os-comparison --repeat 1 -o {folder} {fault} {SHORT}"
+        ))
+        .fine()
+    };
+    let flagged = |folder: &str| {
+        let trials = journal(&dir.path().join(folder));
+        let flag = Value::from("bucket-not-drained");
+        let carries = |trial: &&Value| {
+            trial["flags"]
+                .as_array()
+                .is_some_and(|flags| flags.contains(&flag))
+        };
+        assert!(
+            trials
+                .iter()
+                .all(|trial| trial["metrics"]["throughput"].is_number())
+        );
+        (trials.iter().filter(carries).count(), trials.len())
+    };
+    let outcome = run("faulty", "--set burst=1MB");
     for words in ["Certificate: FAILED", "bucket-not-drained"] {
         assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
     }
-    for trial in journal(&dir.path().join("r")) {
-        let flags = trial["flags"].as_array().unwrap();
-        assert!(
-            flags.contains(&Value::from("bucket-not-drained")),
-            "{trial}"
-        );
-        assert!(trial["metrics"]["throughput"].is_number(), "{trial}");
-    }
+    assert_eq!(flagged("faulty"), (6, 6));
+    run("sound", "");
+    assert_eq!(flagged("sound"), (0, 6));
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
         name,
         mtu,
         rate: Rate::from_bits_per_second(1_000_000_000),
-        burst: Bytes::new(20_000),
+        burst: Bytes::new(125_000),
         buffer: Bytes::new(250_000),
     };
     Setting {

@@ -139,11 +139,8 @@ fn the_cpu_of_one_end_is_judged_over_its_attribution_interval() {
     let judgement = sender.judgement.as_ref().unwrap();
     assert_eq!(judgement.verdict, Verdict::BelowResolution);
     assert!(judgement.reason.contains("attribution decides"));
-    // Over the gigabyte that the setting meters: a microsecond, a tick.
-    let high = &comparisons[3];
-    assert_eq!(high.metric.name, "cpu_sender_high");
-    assert!((sender.resolution.unwrap() - 1e-6).abs() < 1e-12);
-    assert!((high.resolution.unwrap() - 0.01).abs() < 1e-12);
+    // Per cent of a CPU, unless a trial states its own.
+    assert_eq!(sender.resolution, Some(0.01));
 }
 
 /// Twenty kinds of cell, each with a baseline and two more: 40 comparisons.

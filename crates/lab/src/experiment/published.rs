@@ -7,9 +7,10 @@ use anyhow::Result;
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, positive};
-use super::reader::{Reader, refusal};
+use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
+use crate::metric::{METRICS, Metric};
 use crate::plan::{Compare, Factors, Level, Published};
 use crate::verdict::same_level;
 
@@ -142,7 +143,18 @@ fn row(
     name_of: &dyn Fn(&KeyPath) -> String,
 ) -> Result<Row> {
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
+    let known = Metric::named(&metric.value);
+    let Some(known) = known else {
+        let names = METRICS.iter().map(|metric| metric.name);
+        let hint = did_you_mean(&metric.value, names);
+        return Err(metric.refuse(format!(
+            "no metric is called so{hint}; docs/formats.md lists them"
+        )));
+    };
     let unit = reader.optional("unit", line)?;
+    if let Some(unit) = unit.as_ref().filter(|unit| unit.value != known.unit) {
+        return Err(unit.refuse(format!("{} is measured in {}", known.name, known.unit)));
+    }
     let source = reader.required("source", "source = \"[Key Table 4]\"", line)?;
     let resolution_percent = reader.optional("resolution_percent", positive)?;
 

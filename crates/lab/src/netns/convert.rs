@@ -52,6 +52,7 @@ pub(super) fn transfer_of(setting: &Setting, address: IpAddr, epoch: Epoch) -> T
         size: traffic.size,
         message: traffic.message,
         pace: pace(setting),
+        delays: true,
         echo: false,
         congestion: setting.host.congestion.clone(),
         send_buffer: traffic.send_buffer,

@@ -2,33 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use live::meter::MachineUse;
+use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent};
+use proto::Goodput;
 use serde_json::{Value, json};
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Span};
 
-use crate::certificate::{Flag, TOLERANCE};
-use crate::experiment::{Link, Protocol, Setting};
-
-/// A step of the wall clock that would show in a delay, in nanoseconds.
-const STEP: u64 = 1_000_000;
-
-/// The share of an end's time spent waiting for a processor, and of the
-/// machine's time that its hypervisor took, above which a trial counts as disturbed.
-const DISTURBED_WAIT: f64 = 0.25;
-const DISTURBED_STEAL: f64 = 0.05;
+use super::Failure;
+use crate::certificate::Flag;
 
 /// Both ends of one transfer.
-type Ends = (Sent, Received);
+pub(super) type Ends = (Sent, Received);
 
-/// The transfers of one trial.
+/// The transfers of one trial, and what was seen beside them.
 pub(super) struct Passes {
     /// Through a drained bucket: goodput.
     pub(super) rated: Ends,
-    /// The traffic itself: delay and jitter.
+    /// The traffic itself on an idle path: delay and jitter.
     pub(super) one_way: Ends,
+    /// Every message answered: round-trip time.
     pub(super) echoed: Ends,
+    /// Long enough for the processors' meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
+    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    pub(super) clock_step: i64,
+    /// Packets dropped in front of the links meanwhile.
+    pub(super) drops: u64,
 }
 
 /// What a trial puts into the journal.
@@ -40,20 +39,31 @@ pub struct Figures {
     pub evidence: BTreeMap<String, Value>,
     /// What is wrong with them.
     pub flags: Vec<Flag>,
-    /// The bound of physics in Mbit/s of goodput.
-    limit: Option<f64>,
+}
+
+impl Passes {
+    /// A trial in which nothing could be counted has failed.
+    pub(super) fn something_arrived(&self) -> Result<(), Failure> {
+        match (&self.rated.1.goodput, self.one_way.1.delays.received) {
+            (Some(_), 1..) => Ok(()),
+            _ => Err(Failure::Transfer("too little arrived to count".to_owned())),
+        }
+    }
 }
 
 impl Figures {
-    /// No figures yet, of a path that carries no more goodput than `pace`.
-    pub(super) fn new(pace: Option<Rate>) -> Self {
-        let mut figures = Self {
-            limit: pace.map(Rate::megabits_per_second),
-            ..Self::default()
-        };
-        if let Some(limit) = figures.limit {
-            figures.note("limit_mbit", json!(limit));
+    pub(super) fn of(passes: &Passes) -> Self {
+        let mut figures = Self::default();
+        figures.take_rated(&passes.rated);
+        figures.take_one_way(&passes.one_way);
+        figures.take_echoed(&passes.echoed);
+        if let Some((ends, used)) = &passes.metered {
+            figures.take_metered(ends, used);
         }
+        figures.note("clock_step_us", json!(passes.clock_step / 1_000));
+        figures.note("queue_drops", json!(passes.drops));
+        let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
+        figures.note("unstamped_reads", json!(unstamped));
         figures
     }
 
@@ -67,25 +77,11 @@ impl Figures {
         }
     }
 
-    pub(super) fn take(&mut self, passes: &Passes) {
-        self.take_rated(&passes.rated);
-        self.take_one_way(&passes.one_way);
-        self.take_echoed(&passes.echoed);
-        if let Some((ends, used)) = &passes.metered {
-            self.take_metered(ends, used);
-        }
-    }
-
     fn take_rated(&mut self, (_, received): &Ends) {
-        self.note("unstamped_reads", json!(received.unstamped));
-        if received.unstamped > 0 {
-            self.flags.push(Flag::Unstamped);
-        }
         let goodput = received.goodput.as_ref();
-        self.put(
-            "throughput",
-            goodput.map(|goodput| goodput.bits_per_second / 1e6),
-        );
+        self.put("throughput", goodput.map(megabits));
+        let plain = goodput.map(|goodput| goodput.plain_bits_per_second / 1e6);
+        self.note("goodput_after_preroll_mbit", json!(plain));
         self.note(
             "counted_octets",
             json!(goodput.map(|goodput| goodput.bytes.get())),
@@ -104,6 +100,11 @@ impl Figures {
         self.put("jitter_ditg", millis(delays.jitter_ditg));
         self.put("ipdv_p95", millis(delays.ipdv_p95));
         self.put("loss", Some(delays.loss_fraction.unwrap_or(0.0) * 100.0));
+        // Messages that end in one read share its stamp: so much too late.
+        let spread = received.spread.as_millis_f64();
+        for metric in ["delay", "jitter", "jitter_ditg", "ipdv_p95"] {
+            self.note(&format!("resolution_{metric}"), json!(spread));
+        }
         self.note("negative_delays", json!(delays.negative_delays));
         self.note("reordered", json!(delays.reordered));
         self.note("send_buffer", json!(sent.send_buffer));
@@ -129,120 +130,55 @@ impl Figures {
     }
 
     fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse) {
-        let gigabytes = count(received.octets.get()) / 1e9;
-        let per_gigabyte = |span: Span| Some(span.as_secs_f64() / gigabytes);
-        self.put("cpu_total", per_gigabyte(used.busy));
-        self.put("cpu_softirq", per_gigabyte(used.softirq));
-        self.put("cpu_sender", per_gigabyte(sent.process.cpu));
-        self.put("cpu_receiver", per_gigabyte(received.process.cpu));
-        self.put(
-            "cpu_sender_high",
-            per_gigabyte(sent.process.cpu + used.softirq),
-        );
-        self.put(
-            "cpu_receiver_high",
-            per_gigabyte(received.process.cpu + used.softirq),
-        );
-        let elapsed = used.elapsed.as_secs_f64();
-        let all = elapsed * count(used.processors);
-        let waited = sent
-            .process
-            .waited
-            .max(received.process.waited)
-            .as_secs_f64()
-            / elapsed;
-        let stolen = used.steal.as_secs_f64() / all;
-        self.note("cpu_octets", json!(received.octets.get()));
+        let octets = received.octets;
+        self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
+        self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
+        for (end, process) in [("sender", sent.process), ("receiver", received.process)] {
+            let share = |cpu: Span| Some(100.0 * ratio(cpu, used.elapsed));
+            self.put(&format!("cpu_{end}"), share(process.cpu));
+            self.put(
+                &format!("cpu_{end}_high"),
+                share(process.cpu + used.softirq),
+            );
+            let tick = 100.0 * ratio(meter::tick(), used.elapsed);
+            self.note(&format!("resolution_cpu_{end}_high"), json!(tick));
+            let per_octets = per_gigabyte(process.cpu, octets);
+            self.note(
+                &format!("cpu_{end}_seconds_per_gigabyte"),
+                json!(per_octets),
+            );
+        }
+        let all = used.elapsed * used.processors;
+        let waited = sent.process.waited.max(received.process.waited);
+        self.note("cpu_octets", json!(octets.get()));
         self.note("cpu_seconds", json!(used.busy.as_secs_f64()));
-        self.note("cpu_window_seconds", json!(elapsed));
-        self.note(
-            "cpu_busy_percent",
-            json!(100.0 * used.busy.as_secs_f64() / all),
-        );
+        self.note("cpu_tick_seconds", json!(meter::tick().as_secs_f64()));
+        self.note("cpu_window_seconds", json!(used.elapsed.as_secs_f64()));
+        self.note("cpu_busy_percent", json!(100.0 * ratio(used.busy, all)));
         self.note(
             "cpu_goodput_mbit",
-            json!(
-                received
-                    .goodput
-                    .as_ref()
-                    .map(|goodput| goodput.bits_per_second / 1e6)
-            ),
+            json!(received.goodput.as_ref().map(megabits)),
         );
-        self.note("run_queue_wait_percent", json!(100.0 * waited));
-        self.note("steal_percent", json!(100.0 * stolen));
-        if waited > DISTURBED_WAIT || stolen > DISTURBED_STEAL {
-            self.flags.push(Flag::Disturbed);
-        }
+        self.note(
+            "run_queue_wait_percent",
+            json!(100.0 * ratio(waited, used.elapsed)),
+        );
+        self.note("steal_percent", json!(100.0 * ratio(used.steal, all)));
     }
+}
 
-    /// Holds what was seen against what was asked and what physics allows.
-    pub(super) fn check(&mut self, setting: &Setting, clock_step: i64) {
-        let above = |figure: Option<f64>, limit| {
-            figure.is_some_and(|figure| figure > limit * (1.0 + TOLERANCE))
-        };
-        let metered = self
-            .evidence
-            .get("cpu_goodput_mbit")
-            .and_then(Value::as_f64);
-        if let Some(limit) = self.limit
-            && (above(self.metrics.get("throughput").copied(), limit) || above(metered, limit))
-        {
-            self.flags.push(Flag::AboveLimit);
-        }
-        if clock_step.unsigned_abs() > STEP {
-            self.flags.push(Flag::ClockStepped);
-        }
-        let links = &setting.network.links;
-        if links
-            .iter()
-            .any(|link| link.rate.is_some() && link.burst * 2 > setting.traffic.preroll)
-        {
-            self.flags.push(Flag::BucketNotDrained);
-        }
-        self.check_packets(setting);
-        let congestion = self.evidence.get("congestion").and_then(Value::as_str);
-        if congestion.is_some_and(|used| used != setting.host.congestion) {
-            self.flags.push(Flag::CongestionDiffers);
-        }
-        let asked = |name: &str, size: Option<Bytes>| {
-            let given = self.evidence.get(name).and_then(Value::as_u64);
-            // The kernel doubles what is asked, for its own needs [socket(7)].
-            size.is_some_and(|size| given < Some(size.get() * 2))
-        };
-        if asked("send_buffer", setting.traffic.send_buffer)
-            || asked("receive_buffer", setting.traffic.receive_buffer)
-        {
-            self.flags.push(Flag::BufferDiffers);
-        }
-        if setting.traffic.protocol == Protocol::Udp {
-            let lost = self.metrics.get("loss").copied().unwrap_or(0.0) > 0.0;
-            let dropped = self.evidence.get("queue_drops").and_then(Value::as_u64) > Some(0);
-            if lost && !dropped {
-                self.flags.push(Flag::HostDrops);
-            }
-        }
-    }
+fn megabits(goodput: &Goodput) -> f64 {
+    goodput.bits_per_second / 1e6
+}
 
-    /// Holds the packets seen at both ends against MTU and offloads.
-    fn check_packets(&mut self, setting: &Setting) {
-        let links = &setting.network.links;
-        let seen = |name: &str| self.evidence.get(name).and_then(Value::as_u64).unwrap_or(0);
-        let (sent, received) = (seen("largest_packet_sent"), seen("largest_packet_received"));
-        let mtu = |link: Option<&Link>| link.map_or(0, |link| u64::from(link.mtu.get()));
-        if setting.host.offloads {
-            return;
-        }
-        if sent > mtu(links.first()) || received > mtu(links.last()) {
-            self.flags.push(Flag::OffloadsDiffer);
-        }
-        // TCP fills packets when messages do.
-        let smallest = mtu(links.iter().min_by_key(|link| link.mtu));
-        let fills =
-            setting.traffic.protocol == Protocol::Tcp && setting.traffic.message.get() >= smallest;
-        if fills && received < smallest {
-            self.flags.push(Flag::MtuDiffers);
-        }
-    }
+/// Processor seconds per 10^9 octets.
+fn per_gigabyte(cpu: Span, octets: Bytes) -> f64 {
+    cpu.as_secs_f64() / (count(octets.get()) / 1e9)
+}
+
+/// One span as a share of another.
+pub(super) fn ratio(part: Span, whole: Span) -> f64 {
+    part.as_secs_f64() / whole.as_secs_f64()
 }
 
 #[expect(

@@ -5,10 +5,12 @@ use comfy_table::{
 };
 
 use crate::compare::{Comparison, Difference};
-use crate::experiment::{LinkKind, Protocol};
+use crate::experiment::{LinkKind, Protocol, Setting};
 use crate::metric::Metric;
 use crate::plan::{Factors, Plan};
 use crate::report::figure;
+use crate::verdict::Verdict;
+use units::Bytes;
 
 /// One metric, a row a cell: measured, changed, published, judged. Where the
 /// metric is one end of an attribution interval, the other end has a row below.
@@ -78,7 +80,7 @@ fn remark(plan: &Plan, row: &Comparison) -> String {
         if setting.is_err() || row.n == 0 {
             judgement.reason.clone()
         } else {
-            judgement.verdict.to_string()
+            words(judgement.verdict)
         }
     });
     let difference = match row.difference {
@@ -86,12 +88,20 @@ fn remark(plan: &Plan, row: &Comparison) -> String {
         Some(Difference::Unknown) => Some("too few trials".to_owned()),
         Some(Difference::Found) | None => None,
     };
-    let framing = framing_uncounted(plan, row).map(str::to_owned);
+    let framing = framing_note(plan, row).map(str::to_owned);
     let parts: Vec<String> = [verdict, difference, framing]
         .into_iter()
         .flatten()
         .collect();
     parts.join("; ")
+}
+
+/// A verdict as the table says it: what one run cannot show is said with it.
+fn words(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Reproduced => format!("{verdict} (at one buffer, one congestion control)"),
+        verdict => verdict.to_string(),
+    }
 }
 
 /// Several metrics, a row a cell that was measured; as many metrics side by
@@ -232,15 +242,30 @@ pub(super) fn find<'a>(
         .find(|comparison| comparison.metric == metric && comparison.cell == cell)
 }
 
-/// On rows with offloads, the token bucket sees super-packets and does not
-/// count the framing of the frames they become: throughput is above the limit.
-pub(super) fn framing_uncounted(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
-    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
-    let shaped = setting.network.links.iter().any(|link| link.rate.is_some());
+/// With offloads TCP hands super-packets to the token bucket, which counts the
+/// framing once for each: goodput may pass what frames of that size allow. A
+/// bucket that cannot hold the largest of them takes these apart, and counts.
+pub(super) fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
+    const LARGEST_SUPER_PACKET: Bytes = Bytes::new(1 << 16);
+    let mut shaped = setting
+        .network
+        .links
+        .iter()
+        .filter(|link| link.rate.is_some())
+        .peekable();
+    shaped.peek()?;
     let uncounted = setting.host.offloads
         && setting.traffic.protocol == Protocol::Tcp
-        && shaped
-        && setting.network.link == LinkKind::Kernel
-        && comparison.metric.name == "throughput";
-    uncounted.then_some("framing not counted by the bucket")
+        && setting.network.link == LinkKind::Kernel;
+    let holds_all = shaped.all(|link| link.burst >= LARGEST_SUPER_PACKET);
+    uncounted.then_some(match holds_all {
+        true => "framing not counted by the bucket",
+        false => "framing only partly counted by the bucket",
+    })
+}
+
+/// What [`framing_uncounted`] says of a figure, where it is one of throughput.
+pub(super) fn framing_note(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
+    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
+    framing_uncounted(setting).filter(|_| comparison.metric.name == "throughput")
 }

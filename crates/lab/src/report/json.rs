@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
-use crate::report::grid::framing_uncounted;
+use crate::report::grid::framing_note;
 use crate::statistics::Interval;
 use crate::trial::Trial;
 
@@ -44,7 +44,7 @@ pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
 fn line<'a>(plan: &Plan, comparison: &'a Comparison) -> Line<'a> {
     let change = comparison.change;
     let judgement = comparison.judgement.as_ref();
-    let framing = framing_uncounted(plan, comparison).map(str::to_owned);
+    let framing = framing_note(plan, comparison).map(str::to_owned);
     let reason = match (judgement.map(|judgement| judgement.reason.clone()), framing) {
         (Some(reason), Some(framing)) => Some(format!("{reason}; {framing}")),
         (reason, framing) => reason.or(framing),

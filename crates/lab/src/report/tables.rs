@@ -9,7 +9,7 @@ use crate::folder::{RunFacts, expected};
 use crate::metric::{Metric, Table};
 use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::{find, other_tables, study_table};
-use crate::report::notes;
+use crate::report::{notes, summary};
 use crate::trial::Trial;
 
 /// Metrics of the compact table below the study's.
@@ -64,6 +64,10 @@ fn write_all(
     let counts =
         format!("{done} of {all} trials finished, {failed} failed and left out.{incomplete}");
     writeln!(text, "{}", notes::wrapped(&[counts], width))?;
+    let sentences = summary::sentences(plan, comparisons);
+    if !sentences.is_empty() {
+        writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
+    }
     let order = rows_in_order(plan);
     for table in Table::ALL {
         let metrics: Vec<&'static Metric> = metrics_of(comparisons)

@@ -10,7 +10,7 @@ use nix::sys::socket::{
     getsockname, listen, recvmsg, send, sendto,
 };
 use proto::{Arrivals, Layout, MessageStream, Tally};
-use units::{Bytes, Time};
+use units::{Bytes, Span, Time};
 use wire::message::{HEADER_LEN, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
@@ -19,10 +19,9 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 
-/// What one read may take: more than any queue that builds up between two
-/// reads, so that a read ends where the kernel's queue ends and its stamp is
-/// that of the last octet.
-const READ: usize = 1 << 20;
+/// What one read may take. A read that takes less has emptied the kernel's
+/// queue, and its stamp is that of the last octet.
+const READ: usize = 1 << 17;
 
 /// A receiver that waits for its sender.
 pub struct Receiver {
@@ -76,13 +75,16 @@ impl Receiver {
             }
         };
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
+        // What follows is book-keeping and no part of the transfer's cost.
+        let process = Process::sample()? - before;
         Ok(Received {
             octets: books.octets,
             unstamped: books.unstamped,
+            spread: books.spread(),
             goodput: books.arrivals.goodput(),
             delays: books.tally.finish(books.layout.counted_messages()),
             receive_buffer,
-            process: Process::sample()? - before,
+            process,
         })
     }
 
@@ -109,8 +111,12 @@ struct Books<'a> {
     tally: Tally,
     /// Messages that arrived, copies among them.
     seen: u64,
-    /// Reads that came without the kernel's stamp.
+    /// Counted reads that came without the kernel's stamp.
     unstamped: u64,
+    /// The stamp of the last read, and over all counted messages the time by
+    /// which that of their read may be later than their own.
+    last_stamp: Time,
+    later_by: Span,
     /// Echoes that are due.
     echoes: Vec<u8>,
     /// Room for the kernel's stamps.
@@ -136,6 +142,8 @@ impl<'a> Books<'a> {
             tally: Tally::new(),
             seen: 0,
             unstamped: 0,
+            last_stamp: Time::ZERO,
+            later_by: Span::ZERO,
             echoes: Vec::new(),
             control: vec![0; 128],
         }
@@ -167,12 +175,14 @@ impl<'a> Books<'a> {
                 }
                 Some(piece) => {
                     self.octets += Bytes::new(piece.length as u64);
-                    self.arrivals.record(self.octets, piece.stamp);
+                    let settled = piece.length < READ;
+                    self.arrivals.record(self.octets, piece.stamp, settled);
                     stream
                         .receive(&buffer[..piece.length], |message| {
                             self.note(message, piece.stamp)
                         })
                         .map_err(|error| Error::new("reading a message", error.to_string()))?;
+                    self.last_stamp = piece.stamp;
                 }
             }
             self.send_echoes(connection)?;
@@ -200,8 +210,9 @@ impl<'a> Books<'a> {
             };
             patience = self.transfer.quiet;
             self.octets += Bytes::new(piece.length as u64);
-            self.arrivals.record(self.octets, piece.stamp);
+            self.arrivals.record(self.octets, piece.stamp, true);
             self.note(message, piece.stamp);
+            self.last_stamp = piece.stamp;
             if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
                 // An echo that finds no room is lost, as datagrams are.
                 let _ = sendto(raw(socket), &self.echoes, &from, MsgFlags::empty());
@@ -213,13 +224,11 @@ impl<'a> Books<'a> {
 
     /// Writes a complete message into the books.
     fn note(&mut self, message: Message, stamp: Time) {
-        if let Some(position) = self.layout.counted_position(message.sequence) {
-            self.tally.record(
-                position,
-                message.sent,
-                stamp,
-                Bytes::new(message.length.into()),
-            );
+        let position = self.layout.counted_position(message.sequence);
+        if let Some(position) = position.filter(|_| self.transfer.delays) {
+            let size = Bytes::new(message.length.into());
+            self.tally.record(position, message.sent, stamp, size);
+            self.later_by += stamp.since(self.last_stamp).unwrap_or_default();
         }
         self.seen += 1;
         if let Some(echo) = message.reply() {
@@ -228,6 +237,13 @@ impl<'a> Books<'a> {
             echo.emit(&mut self.echoes[start..])
                 .expect("room for a header was just made");
         }
+    }
+
+    /// How much later, on average, the stamp of a read may be than that of the
+    /// message in it: several messages can end in one read.
+    fn spread(&self) -> Span {
+        let messages = self.layout.counted_messages().max(1);
+        Span::from_picos(self.later_by.as_picos() / messages)
     }
 
     /// Sends the echoes that are due, as far as there is room.
@@ -267,7 +283,8 @@ impl<'a> Books<'a> {
             });
         // A read without a stamp gets the user's clock, and is counted: the
         // kernel may begin to stamp a little later than it was asked to.
-        self.unstamped += u64::from(stamp.is_none() && message.bytes > 0);
+        let counted = self.octets >= self.layout.preroll();
+        self.unstamped += u64::from(stamp.is_none() && message.bytes > 0 && counted);
         Ok(Some(Piece {
             length: message.bytes,
             stamp: stamp.unwrap_or_else(|| self.transfer.epoch.elapsed()),

@@ -47,8 +47,11 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
             .during(|| format!("setting a send buffer of {size}"))?;
     }
     if let Some(size) = receive_buffer {
-        setsockopt(&socket, sockopt::RcvBuf, &octets(size))
-            .during(|| format!("setting a receive buffer of {size}"))?;
+        // A real root may pass the machine's limit; others get what it allows.
+        if setsockopt(&socket, sockopt::RcvBufForce, &octets(size)).is_err() {
+            setsockopt(&socket, sockopt::RcvBuf, &octets(size))
+                .during(|| format!("setting a receive buffer of {size}"))?;
+        }
     }
     if transfer.protocol == Protocol::Tcp {
         choose_congestion_control(socket.as_fd(), &transfer.congestion)?;
@@ -73,6 +76,24 @@ pub fn try_congestion_control(name: &str) -> Result<()> {
 fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
     setsockopt(&socket, sockopt::TcpCongestion, &name.into())
         .during(|| format!("choosing the congestion control `{name}`"))
+}
+
+/// A socket that keeps the kernel stamping arrivals as long as it is open.
+/// The kernel begins and ceases a little after the first and the last such
+/// socket, so that a transfer's first arrivals could go without.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn keep_stamping() -> Result<OwnedFd> {
+    let socket = socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )
+    .during(|| "opening a socket")?;
+    stamp_arrivals(socket.as_fd())?;
+    Ok(socket)
 }
 
 /// Lets the kernel stamp what arrives.

@@ -11,7 +11,7 @@ fn arrivals(preroll: u64, counted: u64, points: &[(u64, u64)]) -> Arrivals {
 fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> Arrivals {
     let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), pace);
     for &(total, micros) in points {
-        arrivals.record(Bytes::new(total), Time::from_nanos(micros * 1000));
+        arrivals.record(Bytes::new(total), Time::from_nanos(micros * 1000), true);
     }
     arrivals
 }
@@ -63,6 +63,20 @@ fn of_equal_leads_the_first_counts() {
 fn a_read_that_jumps_over_the_search_starts_the_count_where_it_lands() {
     let points = [(90, 0), (500, 10), (1000, 20)];
     check(&arrivals(100, 1000, &points), 500, 10, 20);
+}
+
+#[test]
+fn points_that_are_not_settled_start_a_count_only_where_there_is_no_other() {
+    let mut arrivals = Arrivals::new(Bytes::new(100), Bytes::new(1000), None);
+    let at = |micros: u64| Time::from_nanos(micros * 1000);
+    arrivals.record(Bytes::new(150), at(1), false);
+    arrivals.record(Bytes::new(1100), at(11), true);
+    check(&arrivals, 950, 1, 11);
+    let mut arrivals = Arrivals::new(Bytes::new(100), Bytes::new(1000), None);
+    arrivals.record(Bytes::new(150), at(1), false);
+    arrivals.record(Bytes::new(200), at(2), true);
+    arrivals.record(Bytes::new(1100), at(11), true);
+    check(&arrivals, 900, 2, 11);
 }
 
 #[test]
@@ -143,7 +157,7 @@ proptest! {
             luck = luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let stamp = bucket.send((luck >> 16) % (longest_wait.as_picos() + 1));
             total += frame;
-            arrivals.record(Bytes::new(total), stamp);
+            arrivals.record(Bytes::new(total), stamp, true);
             bucket.wait(gap);
         }
 
@@ -158,11 +172,11 @@ proptest! {
 
     #[test]
     fn hostile_points_never_panic_and_never_give_an_infinite_goodput(
-        preroll: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64)>(), 0..20),
+        preroll: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64, bool)>(), 0..20),
     ) {
         let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(pace));
-        for (total, stamp) in points {
-            arrivals.record(Bytes::new(total), Time::from_picos(stamp));
+        for (total, stamp, settled) in points {
+            arrivals.record(Bytes::new(total), Time::from_picos(stamp), settled);
             let goodput = arrivals.goodput();
             prop_assert!(goodput.is_none_or(|goodput| goodput.bits_per_second.is_finite()));
         }
