@@ -277,8 +277,8 @@ impl Metric {
     /// The smallest difference from `figure` that these trials can tell, in
     /// the metric's unit.
     ///
-    /// A trial that states its own (`resolution_NAME` in its evidence) is
-    /// believed; the coarsest trial counts.
+    /// Trials that state their own (`resolution_NAME` in their evidence) are
+    /// believed, on average as the figure is one; otherwise the coarsest counts.
     pub fn resolution(
         &self,
         figure: f64,
@@ -296,7 +296,12 @@ impl Metric {
                 .reduce(|a, b| a.max(b))
         };
         let key = format!("resolution_{}", self.name);
-        let stated = coarsest(&mut trials.iter().filter_map(|trial| number(trial, &key)));
+        let stated: Vec<f64> = trials
+            .iter()
+            .filter_map(|trial| number(trial, &key))
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "a count of trials")]
+        let stated = (!stated.is_empty()).then(|| stated.iter().sum::<f64>() / stated.len() as f64);
         stated.or_else(|| match self.resolution? {
             Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
             Resolution::Absolute(value) => Some(value),

@@ -3,7 +3,7 @@
 use units::{Bytes, Rate, Span, Time};
 
 /// The start of counting is sought in the first of so many parts.
-const SEARCH: u64 = 2;
+const SEARCH: u64 = 20;
 
 /// The arrival curve of one transfer, as much of it as the goodput needs.
 ///
@@ -11,8 +11,10 @@ const SEARCH: u64 = 2;
 /// while the bucket holds some counts octets as though they had taken no
 /// time, and shows more than the link carries. The bucket is at its emptiest
 /// when the arrivals are furthest ahead of the pace that the link can keep.
-/// So counting starts there: at the point, of those in the first half of the
-/// counted octets, with the largest lead over the pace.
+/// So counting starts there: at the point, of those in the first twentieth of
+/// the counted octets, with the largest lead over the pace. The stretch is short
+/// because a sender slower than the link would be measured too low by a longer
+/// one: its largest lead is chance.
 /// Without a pace it starts at the first point at or after the pre-roll. It
 /// ends at the very last point, so that a stall at the end counts.
 ///

@@ -41,8 +41,8 @@ fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
         (9000, 402), // 990 ahead
         (45_000, 4002),
     ];
-    check(&arrivals(5000, 8_000, &points), 37_000, 201, 4002);
-    let goodput = arrivals(5000, 8_000, &points).goodput().unwrap();
+    check(&arrivals(5000, 80_000, &points), 37_000, 201, 4002);
+    let goodput = arrivals(5000, 80_000, &points).goodput().unwrap();
     let expected = 37_000.0 * 8.0 / 3801e-6;
     assert!((goodput.bits_per_second / expected - 1.0).abs() < 1e-12);
 }
@@ -144,7 +144,7 @@ proptest! {
         let rate = megabits * 1_000_000;
         let burst = frame * frames_in_burst;
         let preroll = burst + extra;
-        let counted = 4 * (2 * burst + 4 * frame);
+        let counted = 40 * (2 * burst + 4 * frame);
         let line = Rate::from_bits_per_second(rate * 10).unwrap();
         let gap = line.serialise(Bytes::new(frame)).as_picos();
         let longest_wait = Rate::from_bits_per_second(rate).unwrap().serialise(Bytes::new(burst));
@@ -164,7 +164,7 @@ proptest! {
         let goodput = arrivals.goodput().unwrap();
         let (rate, frame) = (rate as f64, frame as f64);
         let bytes = goodput.bytes.get() as f64;
-        prop_assert!(bytes * 2.0 >= 0.99 * counted as f64);
+        prop_assert!(bytes * 20.0 >= 18.9 * counted as f64);
         prop_assert!(goodput.bits_per_second <= rate * (1.0 + 2.0 * frame / bytes));
         // Late wake-ups cost the bucket at most what overflows.
         prop_assert!(goodput.bits_per_second > rate * 0.3);
