@@ -181,6 +181,7 @@ impl Experiment {
             factors: &factors,
             compare: &compare,
             rows: &rows,
+            cells: &cells,
         };
         let (text, hash) = resolved.write(world);
         Ok(Plan {

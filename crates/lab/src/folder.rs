@@ -187,12 +187,6 @@ fn check(
 ) -> Result<()> {
     let place = path.display();
     let (_, record) = read_plan(path)?;
-    if record.format != FORMAT {
-        bail!(
-            "{place} has format {}, this program writes {FORMAT}; choose another folder with -o DIR",
-            record.format
-        );
-    }
     if record.hash != plan.hash {
         bail!(
             "{place} belongs to another experiment ({}, this is {}); choose another folder with -o DIR",

@@ -7,7 +7,7 @@ use super::aliases::Aliases;
 use super::published::Row;
 use super::sweep::Factor;
 use super::tree::{KeyPath, Value, quoted};
-use crate::plan::{Compare, Factors, Level, World};
+use crate::plan::{Cell, Compare, Factors, Level, World};
 
 /// An experiment after `--set`, read and found good.
 pub(super) struct Resolved<'a> {
@@ -19,6 +19,8 @@ pub(super) struct Resolved<'a> {
     pub(super) factors: &'a [Factor],
     pub(super) compare: &'a Compare,
     pub(super) rows: &'a [Row],
+    /// What `auto` and the other words came to.
+    pub(super) cells: &'a [Cell],
 }
 
 /// The text, and the part of it that is hashed: all but the comments.
@@ -30,7 +32,8 @@ struct Writer {
 
 impl Resolved<'_> {
     /// The experiment as TOML, and eight hexadecimal digits that change with
-    /// everything in it, with the world and with the format's version. Keys
+    /// everything in it, with what its words came to in each cell, with the
+    /// world and with the format's version. Keys
     /// are written in the order of the format, so their order in the file
     /// does not matter; that of the factors does, for it numbers the cells.
     pub(super) fn write(&self, world: World) -> (String, String) {
@@ -66,6 +69,8 @@ impl Resolved<'_> {
         }
         let Writer { text, hashed } = writer;
         let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
+        let settings: Vec<_> = self.cells.iter().map(|cell| &cell.setting).collect();
+        let stream = format!("{stream}{settings:?}");
         let seed = Seed::new(FORMAT.unsigned_abs()).derive(&stream);
         (text, format!("{:08x}", seed.get() >> 32))
     }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -103,6 +103,13 @@ pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
     let whole: Whole = toml::from_str(&text)
         .map_err(|error| first_line(&error.message()))
         .with_context(damaged)?;
+    if whole.run.format != FORMAT {
+        bail!(
+            "{} has format {}, this program reads and writes {FORMAT}; use the version that made it, or choose another folder",
+            path.display(),
+            whole.run.format
+        );
+    }
     let mut document: toml_edit::DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| first_line(&error.message()))

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
 use crate::report::grid::framing_note;
@@ -28,6 +29,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     attribution: Option<Option<[f64; 2]>>,
     failed: usize,
+    /// Trials of the cell with a flag that fails the certificate.
+    flagged: usize,
 }
 
 /// One object a metric and cell, without line ends.
@@ -35,13 +38,13 @@ pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     compare(plan, trials)
         .iter()
         .map(|comparison| {
-            serde_json::to_string(&line(plan, comparison))
+            serde_json::to_string(&line(plan, trials, comparison))
                 .expect("a line holds only strings, numbers and maps with string keys")
         })
         .collect()
 }
 
-fn line<'a>(plan: &Plan, comparison: &'a Comparison) -> Line<'a> {
+fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {
     let change = comparison.change;
     let judgement = comparison.judgement.as_ref();
     let framing = framing_note(plan, comparison).map(str::to_owned);
@@ -68,7 +71,18 @@ fn line<'a>(plan: &Plan, comparison: &'a Comparison) -> Line<'a> {
             .attribution()
             .map(|_| comparison.attribution),
         failed: comparison.failed,
+        flagged: trials
+            .iter()
+            .filter(|trial| trial.factors == comparison.factors && fails(trial))
+            .count(),
     }
+}
+
+/// Whether a flag of `trial` fails the certificate; one that this program does
+/// not know does.
+fn fails(trial: &Trial) -> bool {
+    let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
+    flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))
 }
 
 fn pair(interval: Interval) -> [f64; 2] {
@@ -114,7 +128,7 @@ mod tests {
         let (line, _) = line_of("throughput", "WS-WS", "off", 9000);
         assert_eq!(
             line,
-            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0}"#
+            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0}"#
         );
     }
 
@@ -122,7 +136,7 @@ mod tests {
     fn a_baseline_has_figures_and_no_verdict() {
         let (line, value) = line_of("throughput", "LU-LU", "off", 1500);
         let begin = r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"LU-LU","offloads":"off","mtu":1500},"n":2,"mean":948.0,"ci95":[935.95"#;
-        let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1}"#;
+        let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1,"flagged":0}"#;
         assert!(line.starts_with(begin), "{line}");
         assert!(line.ends_with(end), "{line}");
         assert_eq!(value["ci95"].as_array().unwrap().len(), 2);
@@ -150,7 +164,7 @@ mod tests {
         assert_eq!(value["attribution"], serde_json::json!([0.5, 1.0]));
         assert_eq!(value["verdict"], "reproduced");
         assert!(
-            line.ends_with(r#""attribution":[0.5,1.0],"failed":0}"#),
+            line.ends_with(r#""attribution":[0.5,1.0],"failed":0,"flagged":0}"#),
             "{line}"
         );
         let (_, windows) = line_of("cpu_sender", "WS-WS", "off", 9000);
