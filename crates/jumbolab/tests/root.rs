@@ -44,11 +44,13 @@ fn run(folder: &TempDir, user: u32) -> Output {
         ])
         .args([
             "--set",
-            "size=200kB",
+            "size=500kB",
             "--set",
             "preroll=300kB",
             "--set",
             "cpu_size=1MB",
+            "--set",
+            "rate=200mbit",
         ])
         .current_dir(folder.path().join("own"))
         .env_remove("HOME")

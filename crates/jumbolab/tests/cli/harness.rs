@@ -16,8 +16,7 @@ pub(crate) struct Dir {
 
 /// Settings that make a trial of os-comparison short: enough to cross every
 /// line of the program, too little to measure anything.
-pub(crate) const SHORT: &str =
-    "--set size=200kB --set preroll=300kB --set cpu_size=1MB --set scenario=LU-LU";
+pub(crate) const SHORT: &str = "--set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set scenario=LU-LU";
 
 impl Dir {
     pub(crate) fn new() -> Self {

@@ -56,7 +56,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
         "shape=switched mtu=9000 offloads=off",
         "shape=routed ip=4 mtu=65535 protocol=udp rate=100mbit",
         "protocol=udp mtu=1500 message=9000 offloads=off",
-        "mtu=1280 rate=none offloads=on message=1200 nagle=true",
+        "mtu=1280 rate=none size=5MB offloads=on message=1200 nagle=true",
         "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
         "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
     ] {
@@ -79,9 +79,9 @@ fn every_shape_protocol_and_option_carries_traffic() {
 #[test]
 fn offloads_are_what_was_asked_on_the_frames_themselves() {
     let dir = Dir::new();
-    let settings = "--set mtu=1500 --set rate=none --set message=60000";
+    let settings = "--set mtu=1500 --set rate=none --set size=5MB --set message=60000";
     dir.run(&format!(
-        "run os-comparison --repeat 1 -o r {settings} {SHORT}"
+        "run os-comparison --repeat 1 -o r {SHORT} {settings}"
     ))
     .fine();
     for trial in journal(&dir.path().join("r")) {
@@ -100,7 +100,7 @@ fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
     let dir = Dir::new();
     let run = |folder: &str, fault: &str| {
         dir.run(&format!(
-            "run os-comparison --repeat 1 -o {folder} {fault} {SHORT}"
+            "run os-comparison --repeat 1 -o {folder} {SHORT} {fault}"
         ))
         .fine()
     };

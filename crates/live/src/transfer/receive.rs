@@ -20,8 +20,9 @@ use crate::error::{During, Error, Result};
 use crate::meter::Process;
 
 /// What one read may take. A read that takes less has emptied the kernel's
-/// queue, and its stamp is that of the last octet.
-const READ: usize = 1 << 17;
+/// queue, and its stamp is that of the last octet; one that takes all of it may
+/// end within a packet, and then has an earlier stamp or none.
+const READ: usize = 1 << 18;
 
 /// A receiver that waits for its sender.
 pub struct Receiver {
@@ -281,10 +282,11 @@ impl<'a> Books<'a> {
                 }
                 _ => None,
             });
-        // A read without a stamp gets the user's clock, and is counted: the
-        // kernel may begin to stamp a little later than it was asked to.
+        // A whole packet without a stamp is timed by the user's clock, and
+        // counted.
+        let whole = message.bytes > 0 && message.bytes < READ;
         let counted = self.octets >= self.layout.preroll();
-        self.unstamped += u64::from(stamp.is_none() && message.bytes > 0 && counted);
+        self.unstamped += u64::from(stamp.is_none() && whole && counted);
         Ok(Some(Piece {
             length: message.bytes,
             stamp: stamp.unwrap_or_else(|| self.transfer.epoch.elapsed()),
