@@ -147,7 +147,9 @@ impl Netns {
                 Some((ends, after.since(&before)))
             }
         };
-        let drops = standing.testbed.queue_drops().context("counting drops")? - drops_before;
+        let drops = standing.testbed.queue_drops().context("counting drops")?;
+        // The kernel counts in 32 bits, and starts again from 0.
+        let drops = drops.saturating_sub(drops_before);
         let clock_step = clock::wall_offset_nanos() - step_before;
 
         let passes = Passes {

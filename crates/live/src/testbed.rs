@@ -143,7 +143,7 @@ impl Testbed {
     pub fn queue_drops(&self) -> Result<u64> {
         let mut drops = 0;
         for (node, interface) in self.interfaces().filter(|(_, interface)| interface.shaped) {
-            drops += u64::from(node.namespace.route.queue_counters(&interface.name)?.drops);
+            drops += u64::from(node.namespace.route.queue_drops(&interface.name)?);
         }
         Ok(drops)
     }

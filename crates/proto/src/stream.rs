@@ -1,6 +1,5 @@
 //! Messages out of a byte stream.
 
-use units::Bytes;
 use wire::Error;
 use wire::message::{HEADER_LEN, Message};
 
@@ -12,7 +11,6 @@ pub struct MessageStream {
     filled: usize,
     /// The message whose body is arriving, and what is still missing of it.
     body: Option<(Message, u64)>,
-    received: Bytes,
 }
 
 impl Default for MessageStream {
@@ -21,7 +19,6 @@ impl Default for MessageStream {
             header: [0; HEADER_LEN],
             filled: 0,
             body: None,
-            received: Bytes::ZERO,
         }
     }
 }
@@ -30,11 +27,6 @@ impl MessageStream {
     /// A stream of which nothing has arrived.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Octets received so far.
-    pub const fn received(&self) -> Bytes {
-        self.received
     }
 
     /// Takes the next piece and hands every message that it completes to
@@ -47,7 +39,6 @@ impl MessageStream {
         mut piece: &[u8],
         mut complete: impl FnMut(Message),
     ) -> Result<(), Error> {
-        self.received += Bytes::new(piece.len() as u64);
         while !piece.is_empty() {
             let (message, missing) = match self.body.take() {
                 Some(body) => body,
@@ -121,7 +112,6 @@ mod tests {
             }
             let expected: Vec<_> = (0u64..).zip(lengths.iter().copied()).collect();
             prop_assert_eq!(seen, expected);
-            prop_assert_eq!(stream.received().get(), octets.len() as u64);
         }
 
         #[test]

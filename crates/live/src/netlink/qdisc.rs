@@ -18,15 +18,6 @@ pub(crate) struct TokenBucket {
     pub(crate) limit: Bytes,
 }
 
-/// What a queue has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct QueueCounters {
-    /// Packets dropped, GSO super-packets counted as one.
-    pub(crate) drops: u32,
-    /// Times the bucket made packets wait.
-    pub(crate) overlimits: u32,
-}
-
 // Attributes of tbf and the layout of its parameters: linux/pkt_sched.h, the
 // kernel's public interface [LinuxUapi pkt_sched.h].
 const TCA_TBF_PARMS: u16 = 1;
@@ -98,8 +89,9 @@ impl Route {
         })
     }
 
-    /// The counters of the queue in front of `interface`.
-    pub(crate) fn queue_counters(&self, interface: &str) -> Result<QueueCounters> {
+    /// Packets that the queue in front of `interface` has dropped, GSO
+    /// super-packets counted as one.
+    pub(crate) fn queue_drops(&self, interface: &str) -> Result<u32> {
         let wanted = self.root_of(interface)?;
         let mut found = None;
         self.dump(
@@ -110,21 +102,7 @@ impl Route {
                     && entry.header.index == wanted.header.index
                     && entry.header.parent == TcHandle::ROOT
                 {
-                    found = entry
-                        .attributes
-                        .iter()
-                        .find_map(|attribute| match attribute {
-                            TcAttribute::Stats2(stats) => {
-                                stats.iter().find_map(|stat| match stat {
-                                    TcStats2::Queue(queue) => Some(QueueCounters {
-                                        drops: queue.drops,
-                                        overlimits: queue.overlimits,
-                                    }),
-                                    _ => None,
-                                })
-                            }
-                            _ => None,
-                        });
+                    found = entry.attributes.iter().find_map(drops);
                 }
             },
         )?;
@@ -138,4 +116,15 @@ impl Route {
         message.header.parent = TcHandle::ROOT;
         Ok(message)
     }
+}
+
+/// The drops that an attribute tells, if it is the one.
+fn drops(attribute: &TcAttribute) -> Option<u32> {
+    let TcAttribute::Stats2(statistics) = attribute else {
+        return None;
+    };
+    statistics.iter().find_map(|statistic| match statistic {
+        TcStats2::Queue(queue) => Some(queue.drops),
+        _ => None,
+    })
 }

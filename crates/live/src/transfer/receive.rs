@@ -227,8 +227,8 @@ impl<'a> Books<'a> {
     fn note(&mut self, message: Message, stamp: Time) {
         let position = self.layout.counted_position(message.sequence);
         if let Some(position) = position.filter(|_| self.transfer.delays) {
-            let size = Bytes::new(message.length.into());
-            self.tally.record(position, message.sent, stamp, size);
+            self.tally
+                .record(position, message.sent, stamp, message.size());
             self.later_by += stamp.since(self.last_stamp).unwrap_or_default();
         }
         self.seen += 1;

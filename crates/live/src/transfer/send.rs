@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
 use proto::{Layout, MessageStream, Tally};
-use units::{Bytes, Time};
+use units::Time;
 use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
@@ -179,12 +179,7 @@ impl<'a> Sender<'a> {
                 .receive(&octets[..count], |message| {
                     *taken += 1;
                     if let Some(position) = layout.counted_position(message.sequence) {
-                        tally.record(
-                            position,
-                            message.sent,
-                            now,
-                            Bytes::new(message.length.into()),
-                        );
+                        tally.record(position, message.sent, now, message.size());
                     }
                 })
                 .map_err(|error| Error::new("reading an echo", error.to_string()))?;
