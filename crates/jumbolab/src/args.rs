@@ -70,9 +70,9 @@ pub(crate) enum Resume {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// The folder of a run.
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
+    /// The folder of a run; of two, what changed from the first to the second.
+    #[arg(value_name = "DIR", required = true, num_args = 1..=2)]
+    pub(crate) folders: Vec<PathBuf>,
     /// One JSON object a line (docs/formats.md).
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,

@@ -1,10 +1,11 @@
-//! Progress of a run on stderr: a bar with an ETA on a terminal, plain lines
-//! elsewhere.
+//! Progress of a run on stderr: a bar with an ETA and the means so far on a
+//! terminal, plain lines elsewhere.
 
 use std::io::{self, IsTerminal};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use lab::plan::Cell;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use lab::plan::{Cell, Plan};
+use lab::report;
 use lab::run::Watch;
 use lab::trial::Trial;
 use live::clock;
@@ -12,12 +13,15 @@ use units::{Span, Time};
 
 use crate::output;
 
-/// How often a line is printed where no terminal is.
+/// How often lines are printed where no terminal is.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
+
+/// Cells that are shown while they fill; a terminal has no room for more.
+const MOST_LINES: usize = 16;
 
 /// Watches a run for the user.
 pub(crate) struct Progress {
-    bar: Option<ProgressBar>,
+    screen: Option<Screen>,
     total: usize,
     done: usize,
     /// Trials that were in the journal before.
@@ -26,18 +30,18 @@ pub(crate) struct Progress {
     said: Time,
 }
 
+/// What a terminal shows: the bar, and a line for each cell below it.
+struct Screen {
+    all: MultiProgress,
+    bar: ProgressBar,
+    lines: Vec<ProgressBar>,
+}
+
 impl Progress {
     pub(crate) fn new() -> Self {
         let now = clock::monotonic();
-        let bar = io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template(
-                "{bar:32} {pos}/{len}  {elapsed} elapsed, {eta} left  {wide_msg}",
-            );
-            ProgressBar::no_length()
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
         Self {
-            bar,
+            screen: io::stderr().is_terminal().then(Screen::new),
             total: 0,
             done: 0,
             kept: 0,
@@ -62,7 +66,7 @@ impl Progress {
 impl Watch for Progress {
     fn begin(&mut self, total: usize, done: usize) {
         (self.total, self.done, self.kept) = (total, done, done);
-        if let Some(bar) = &self.bar {
+        if let Some(Screen { bar, .. }) = &self.screen {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
             bar.reset_eta();
@@ -72,34 +76,74 @@ impl Watch for Progress {
     }
 
     fn trial(&mut self, cell: &Cell, repeat: u32) {
-        if let Some(bar) = &self.bar {
+        if let Some(Screen { bar, .. }) = &self.screen {
             bar.set_message(format!("{} #{repeat}", cell.factors));
         }
     }
 
-    fn done(&mut self, trial: &Trial) {
+    fn done(&mut self, plan: &Plan, trials: &[Trial]) {
         self.done += 1;
-        if let Some(failure) = &trial.failure {
+        let trial = trials.last();
+        if let Some((trial, failure)) =
+            trial.and_then(|trial| Some((trial, trial.failure.as_ref()?)))
+        {
             let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
-            match &self.bar {
-                Some(bar) => bar.println(line),
+            match &self.screen {
+                Some(Screen { bar, .. }) => bar.println(line),
                 None => output::say(&line),
             }
         }
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done as u64);
+        if let Some(screen) = &mut self.screen {
+            screen.bar.set_position(self.done as u64);
+            screen.show(report::standing(plan, trials));
         } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             let left = self
                 .left()
                 .map_or_else(String::new, |left| format!(", about {left} left"));
             output::say(&format!("{} of {} trials{left}", self.done, self.total));
+            for line in report::standing(plan, trials) {
+                output::say(&format!("  {line}"));
+            }
         }
     }
 
     fn end(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(screen) = &self.screen {
+            // Clearing the screen can only fail where nobody looks at it.
+            let _ = screen.all.clear();
+        }
+    }
+}
+
+impl Screen {
+    fn new() -> Self {
+        let all = MultiProgress::new();
+        let style = ProgressStyle::with_template(
+            "{bar:32} {pos}/{len}  {elapsed} elapsed, {eta} left  {wide_msg}",
+        );
+        let bar = all.add(
+            ProgressBar::no_length()
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+        );
+        Self {
+            all,
+            bar,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Writes the lines below the bar, over those that stood there.
+    fn show(&mut self, lines: Vec<String>) {
+        let style = ProgressStyle::with_template("  {wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let shown = lines.len().min(MOST_LINES);
+        while self.lines.len() < shown {
+            let line = ProgressBar::no_length().with_style(style.clone());
+            self.lines.push(self.all.add(line));
+        }
+        for (line, text) in self.lines.iter().zip(lines) {
+            line.set_message(text);
         }
     }
 }

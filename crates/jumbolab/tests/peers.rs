@@ -14,7 +14,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use lab::compare::{Difference, compare};
+use lab::certificate::Flag;
+use lab::compare::{Difference, Shift, between, compare};
 use lab::experiment::{Experiment, Setting};
 use lab::netns::{Failure, Netns};
 use lab::plan::{Plan, World};
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
 fn checks() -> Result<()> {
     let mut netns = Netns::enter()?;
     let mut failed = 0;
-    for (name, check) in [
+    let checks = [
         (
             "goodput_agrees_with_iperf3_in_the_same_namespaces",
             iperf3 as fn(&mut Netns) -> Result<()>,
@@ -49,7 +50,13 @@ fn checks() -> Result<()> {
             "equals_differ_in_few_comparisons_and_three_percent_is_found",
             equals,
         ),
-    ] {
+        (
+            "two_percent_between_two_runs_is_found_and_halves_of_one_run_agree",
+            runs,
+        ),
+        ("a_busy_loop_on_one_processor_is_noticed", disturbance),
+    ];
+    for (name, check) in checks {
         match check(&mut netns) {
             Ok(()) => println!("test {name} ... ok"),
             Err(error) => {
@@ -58,7 +65,10 @@ fn checks() -> Result<()> {
             }
         }
     }
-    println!("test result: {} passed; {failed} failed", 3 - failed);
+    println!(
+        "test result: {} passed; {failed} failed",
+        checks.len() - failed
+    );
     ensure!(failed == 0, "{failed} checks failed");
     Ok(())
 }
@@ -270,8 +280,90 @@ fn equals(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
+/// A run at 200 Mbit/s against one at 196, and its own halves.
+fn runs(netns: &mut Netns) -> Result<()> {
+    let at = |rate: &str, repeat: &str| {
+        let rate = format!("rate={rate}");
+        let settings = ["mtu=1500,9000", "size=1MB", "preroll=300kB", "cpu_size=0"];
+        plan(&[&settings[..], &[rate.as_str(), repeat]].concat())
+    };
+    let (fast, slow) = (at("200mbit", "repeat=16")?, at("196mbit", "repeat=8")?);
+    let (of_fast, of_slow) = (trials(netns, &fast)?, trials(netns, &slow)?);
+    let found = |shifts: &[Shift]| {
+        let found = |shift: &&Shift| shift.after.difference == Some(Difference::Found);
+        (shifts.iter().filter(found).count(), shifts.len())
+    };
+    let shifts = between((&fast, &of_fast), (&slow, &of_slow));
+    for shift in &shifts {
+        let change = shift.after.change.context("the two are compared")?;
+        println!("{}: {:?}", shift.after.factors, change.ci95);
+        let interval = change.ci95.context("eight trials have an interval")?;
+        ensure!(
+            interval.low > -2.5 && interval.high < -1.5,
+            "2 % slower reads as {interval:?}"
+        );
+    }
+    ensure!(found(&shifts) == (2, 2), "a rate 2 % lower was not found");
+    let (first, second): (Vec<Trial>, Vec<Trial>) =
+        of_fast.into_iter().partition(|trial| trial.repeat <= 8);
+    let halves = between((&fast, &first), (&fast, &second));
+    ensure!(
+        found(&halves) == (0, 2),
+        "two halves of one run differ: {halves:?}"
+    );
+    Ok(())
+}
+
+/// Four trials beside a busy loop, and four without one.
+fn disturbance(netns: &mut Netns) -> Result<()> {
+    let setting = only_setting(&["mtu=9000", "rate=200mbit", "size=1MB", "cpu_size=5MB"])?;
+    let mut flagged = |loops: usize| -> Result<usize> {
+        let mut busy = Command::new("sh");
+        busy.args(["-c", "while :; do :; done"]);
+        let mut busy = (0..loops)
+            .map(|_| busy.spawn())
+            .collect::<Result<Vec<_>, _>>()?;
+        let flagged = (0..4).filter_map(|_| netns.measure(&setting, Epoch::now()).ok());
+        let flagged = flagged.filter(|figures| figures.flags.contains(&Flag::Disturbed));
+        let flagged = flagged.count();
+        for process in &mut busy {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(flagged)
+    };
+    let (with, without) = (flagged(1)?, flagged(0)?);
+    println!("disturbed: {with} of 4 trials beside a busy loop, {without} of 4 without");
+    ensure!(
+        with == 4,
+        "a busy loop was noticed in {with} of 4 trials only"
+    );
+    ensure!(
+        without <= 1,
+        "{without} of 4 quiet trials are said to be disturbed"
+    );
+    Ok(())
+}
+
 /// How many comparisons of goodput find a difference, and how many there are.
 fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
+    let trials = trials(netns, plan)?;
+    let comparisons = compare(plan, &trials);
+    let of_goodput = comparisons
+        .iter()
+        .filter(|comparison| comparison.metric.name == "throughput");
+    let changes: Vec<_> = of_goodput
+        .filter(|comparison| comparison.change.is_some())
+        .collect();
+    let found = changes
+        .iter()
+        .filter(|change| change.difference == Some(Difference::Found))
+        .count();
+    Ok((found, changes.len()))
+}
+
+/// Every cell of `plan` in turn, as often as it asks: goodput alone.
+fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for repeat in 1..=plan.repeat {
         for cell in &plan.cells {
@@ -293,16 +385,5 @@ fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
             });
         }
     }
-    let comparisons = compare(plan, &trials);
-    let of_goodput = comparisons
-        .iter()
-        .filter(|comparison| comparison.metric.name == "throughput");
-    let changes: Vec<_> = of_goodput
-        .filter(|comparison| comparison.change.is_some())
-        .collect();
-    let found = changes
-        .iter()
-        .filter(|change| change.difference == Some(Difference::Found))
-        .count();
-    Ok((found, changes.len()))
+    Ok(trials)
 }

@@ -152,6 +152,7 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("send_buffer", "send buffer", " B"),
     ("receive_buffer", "receive buffer", " B"),
     ("steal_percent", "steal", " %"),
+    ("others_processors", "processors at work for others", ""),
     ("run_queue_wait_percent", "run-queue wait", " %"),
     ("clock_step_us", "clock steps", " us"),
     ("queue_drops", "drops in front of the links", ""),

@@ -1,8 +1,15 @@
 //! Holds every cell of a plan against its baseline, and both against what was
 //! published.
 
+mod between;
+mod open;
+mod survival;
+
+pub use between::{Shift, between};
+
 use crate::metric::{METRICS, Metric};
 use crate::plan::{Cell, Factors, Plan};
+use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
 use crate::trial::Trial;
 use crate::verdict::{
@@ -47,6 +54,10 @@ pub struct Comparison {
     pub difference: Option<Difference>,
     /// For the CPU of one end: the process alone, and with all softirq.
     pub attribution: Option<[f64; 2]>,
+    /// What a change of goodput is made of, where that can be told.
+    pub split: Option<Split>,
+    /// How many trials a cell would settle what is open, as far as trials can.
+    pub trials_to_settle: Option<usize>,
     /// What the study prints.
     pub published: Figures,
     /// What this says about the published change, if there is one.
@@ -118,7 +129,12 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
             let high = upper.as_ref().map(|upper| &upper[cell]);
             attribute_and_judge(plan, &by_cell, &mut all[position][cell], high);
         }
+        survival::ask(plan, &mut all[position]);
+        for comparison in &mut all[position] {
+            comparison.trials_to_settle = open::trials_to_settle(comparison);
+        }
     }
+    take_apart(plan, &by_cell, &baselines, all.iter_mut().flatten());
     all.into_iter().flatten().collect()
 }
 
@@ -156,24 +172,28 @@ fn of_metric(
         let Some(base) = baselines[position].filter(|&base| base != position) else {
             continue;
         };
-        let (baseline, resolution) = (cells[base].mean, cells[base].resolution);
-        let cell = &mut cells[position];
-        let (Some(mean), Some(baseline)) = (cell.mean, baseline) else {
-            continue;
-        };
-        cell.change = Some(statistics::change(&mean, &baseline));
-        cell.threshold = larger(cell.resolution, resolution);
-        cell.resolution_percent = cell
-            .threshold
-            .filter(|_| baseline.mean > 0.0)
-            .map(|threshold| 100.0 * threshold / baseline.mean);
+        let baseline = cells[base].clone();
+        hold(&mut cells[position], &baseline);
     }
     decide(&mut cells);
     cells
 }
 
-/// The mean of one metric in one cell.
-fn in_cell(
+/// Holds one cell against another, if both were measured.
+fn hold(cell: &mut Comparison, baseline: &Comparison) {
+    let (Some(mean), Some(of_baseline)) = (cell.mean, baseline.mean) else {
+        return;
+    };
+    cell.change = Some(statistics::change(&mean, &of_baseline));
+    cell.threshold = larger(cell.resolution, baseline.resolution);
+    cell.resolution_percent = cell
+        .threshold
+        .filter(|_| of_baseline.mean > 0.0)
+        .map(|threshold| 100.0 * threshold / of_baseline.mean);
+}
+
+/// The mean of one metric in one cell, held against nothing.
+pub(crate) fn in_cell(
     plan: &Plan,
     metric: &'static Metric,
     position: usize,
@@ -201,8 +221,36 @@ fn in_cell(
         resolution_percent: None,
         difference: None,
         attribution: None,
+        split: None,
+        trials_to_settle: None,
         published: figures(plan, metric, &cell.factors),
         judgement: None,
+    }
+}
+
+/// Says what each change of goodput is made of.
+fn take_apart<'a>(
+    plan: &Plan,
+    by_cell: &[Vec<&Trial>],
+    baselines: &[Option<usize>],
+    comparisons: impl Iterator<Item = &'a mut Comparison>,
+) {
+    let finished = |cell: usize| -> Vec<&Trial> {
+        let trials = by_cell[cell].iter().copied();
+        trials.filter(|trial| trial.failure.is_none()).collect()
+    };
+    let goodput = comparisons.filter(|comparison| comparison.metric.name == "throughput");
+    for comparison in goodput.filter(|comparison| comparison.change.is_some()) {
+        let settings = baselines[comparison.cell].and_then(|base| {
+            let setting = |cell: usize| plan.cells[cell].setting.as_ref().ok();
+            Some((setting(comparison.cell)?, setting(base)?, base))
+        });
+        comparison.split = settings.and_then(|(setting, of_baseline, base)| {
+            Split::of(
+                (setting, &finished(comparison.cell)),
+                (of_baseline, &finished(base)),
+            )
+        });
     }
 }
 

@@ -31,6 +31,7 @@ pub use setting::*;
 pub use shipped::{Shipped, TEMPLATE, shipped};
 
 use crate::plan::{Plan, World};
+use crate::until::Until;
 use aliases::Aliases;
 use quantity::number;
 use reader::{Reader, did_you_mean, refusal};
@@ -160,6 +161,10 @@ impl Experiment {
         let title = reader.optional("title", quantity::line)?;
         let source = reader.optional("source", quantity::line)?;
         let repeat = reader.read("trials.repeat", 20, number(1, MOST_REPEATS.into()))?;
+        let until = reader.optional("trials.until", |value| match value {
+            Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
+            _ => Err("write until = \"ci <= 2%\"".into()),
+        })?;
         let seed = reader.read("trials.seed", 1, number(0, i64::MAX))?;
         reader.read("trials.order", "random", |value| match value {
             Value::Text(text) if text == "random" => Ok(((), value.clone())),
@@ -191,6 +196,7 @@ impl Experiment {
             world,
             cells,
             repeat: u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
+            until: until.map(|found| found.value),
             seed: units::Seed::new(seed.value.unsigned_abs()),
             published: rows
                 .iter()

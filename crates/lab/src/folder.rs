@@ -129,8 +129,8 @@ fn choose(base: &Path, plan: &Plan, resume: bool) -> Result<PathBuf> {
             continue;
         }
         if !resume && path.join(PLAN).exists() {
-            let done = finished(plan, &Journal::read(&path.join(JOURNAL))?);
-            if done == expected(plan) {
+            let complete = complete(plan, &Journal::read(&path.join(JOURNAL))?);
+            if complete {
                 return Ok(next);
             }
         }
@@ -194,19 +194,18 @@ fn check(
             plan.hash
         );
     }
-    let (done, expected) = (
-        finished(plan, &Journal::read(&path.join(JOURNAL))?),
-        expected(plan),
-    );
-    if done == expected && resume {
+    let trials = Journal::read(&path.join(JOURNAL))?;
+    let complete = complete(plan, &trials);
+    if complete && resume {
         return Ok(());
     }
-    if done == expected && explicit {
+    if complete && explicit {
         bail!(
             "{place} is complete and is never overwritten; choose another folder with -o DIR, or read it with `jumbolab report {place}`"
         );
     }
     if !resume {
+        let (done, expected) = (finished(plan, &trials), expected(plan));
         bail!(
             "{place} holds {done} of {expected} trials; add --resume to go on, or -o DIR to begin anew"
         );
@@ -256,7 +255,26 @@ fn finished(plan: &Plan, trials: &[Trial]) -> usize {
         .sum()
 }
 
-/// How many trials the plan asks for.
+/// Whether nothing of `plan` is left to run.
+pub(crate) fn complete(plan: &Plan, trials: &[Trial]) -> bool {
+    finished(plan, trials) == expected(plan) || enough(plan, trials)
+}
+
+/// Whether `trials` are whole repeats and what the plan waits for has come.
+pub(crate) fn enough(plan: &Plan, trials: &[Trial]) -> bool {
+    let Some(until) = plan.until else {
+        return false;
+    };
+    let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let repeats = trials.iter().map(|trial| trial.repeat).max().unwrap_or(0);
+    let whole = measured().all(|cell| {
+        let mut repeats = 1..=repeats;
+        repeats.all(|repeat| holds(trials, &cell.factors, repeat))
+    });
+    repeats > 0 && whole && until.met(plan, trials)
+}
+
+/// How many trials the plan asks for at most.
 pub(crate) fn expected(plan: &Plan) -> usize {
     let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
     measured.flat_map(|_| 1..=plan.repeat).count()

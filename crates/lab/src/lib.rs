@@ -21,8 +21,10 @@ pub mod outline;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod split;
 pub mod statistics;
 pub mod trial;
+pub mod until;
 pub mod verdict;
 pub mod worker;
 

@@ -122,6 +122,7 @@ impl Netns {
         let base = transfer_of(setting, standing.testbed.destination(&standing.path), epoch);
         let inspection = standing.inspect(&base, setting)?;
         let step_before = clock::wall_offset_nanos();
+        let (machine, conductor) = sample()?;
         let drops_before = standing.testbed.queue_drops().context("counting drops")?;
         // Goodput and CPU are taken through a drained bucket; the messages
         // that drain it need not look like the traffic, and long ones outrun
@@ -147,6 +148,7 @@ impl Netns {
                 Some((ends, after.since(&before)))
             }
         };
+        let (machine_after, conductor_after) = sample()?;
         let drops = standing.testbed.queue_drops().context("counting drops")?;
         // The kernel counts in 32 bits, and starts again from 0.
         let drops = drops.saturating_sub(drops_before);
@@ -159,6 +161,8 @@ impl Netns {
             metered,
             clock_step,
             drops,
+            machine: machine_after.since(&machine),
+            conductor: conductor_after.cpu - conductor.cpu,
         };
         passes.something_arrived()?;
         let mut figures = Figures::of(&passes);
@@ -216,6 +220,13 @@ impl Netns {
         };
         Ok(&mut self.standing[position])
     }
+}
+
+/// The accounts of the machine and of this process.
+fn sample() -> Result<(meter::Machine, meter::Process)> {
+    let machine = meter::Machine::sample().context("metering the machine")?;
+    let conductor = meter::Process::sample().context("metering the conductor")?;
+    Ok((machine, conductor))
 }
 
 impl Standing {

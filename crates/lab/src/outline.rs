@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::experiment::Setting;
 use crate::plan::{Cell, Plan};
 use crate::run::trial_ids;
+use crate::split::slowest;
 
 /// Seconds that one trial takes beyond its transfers: starting, metering,
 /// the journal.
@@ -55,11 +56,8 @@ fn seconds(cell: &Cell) -> Option<f64> {
     let traffic = &setting.traffic;
     // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
     let octets = traffic.size * 3 + traffic.cpu_size + traffic.preroll * 4;
-    let slowest = setting
-        .network
-        .links
-        .iter()
-        .filter_map(|link| link.rate)
-        .min();
-    Some(OVERHEAD_SECONDS + slowest.map_or(0.0, |rate| rate.serialise(octets).as_secs_f64()))
+    Some(
+        OVERHEAD_SECONDS
+            + slowest(setting).map_or(0.0, |rate| rate.serialise(octets).as_secs_f64()),
+    )
 }

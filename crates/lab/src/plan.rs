@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::Seed;
 
 use crate::experiment::Setting;
+use crate::until::Until;
 
 /// Which world runs a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// How often each cell is run.
     pub repeat: u32,
+    /// What ends the run before the last repeat, if anything.
+    pub until: Option<Until>,
     /// The seed of everything random in the run.
     pub seed: Seed,
     /// What is compared with what.

@@ -1,11 +1,17 @@
 //! What a run found: tables for people, JSON Lines for programs.
 
+mod between;
 mod figure;
 mod grid;
 mod json;
 mod notes;
+mod outliers;
+mod standing;
 mod summary;
 mod tables;
+mod verdicts;
 
+pub use between::{Run, changes, changes_json};
 pub use json::json_lines;
+pub use standing::standing;
 pub use tables::tables;

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use units::{Seed, Span};
 
 use crate::agent::Failure;
-use crate::folder::Folder;
+use crate::folder::{Folder, enough};
 use crate::interrupted;
 use crate::netns::{Figures, Netns};
 use crate::plan::{Cell, Plan};
@@ -30,8 +30,8 @@ pub trait Watch {
     fn begin(&mut self, total: usize, done: usize);
     /// A trial begins.
     fn trial(&mut self, cell: &Cell, repeat: u32);
-    /// A trial is in the journal.
-    fn done(&mut self, trial: &Trial);
+    /// A trial is in the journal: the last of `trials`, all there are of `plan`.
+    fn done(&mut self, plan: &Plan, trials: &[Trial]);
     /// All is done, or the run stops early.
     fn end(&mut self);
 }
@@ -103,6 +103,9 @@ impl Bench {
             if live::interrupt::asked() {
                 return Err(interrupted());
             }
+            if enough(plan, folder.trials()) {
+                break;
+            }
             let cell = &plan.cells[slot.cell];
             watch.trial(cell, slot.repeat);
             let trial = self.trial(cell, slot)?;
@@ -112,8 +115,8 @@ impl Bench {
                 0
             };
             let reason = trial.failure.clone();
-            folder.append(trial.clone())?;
-            watch.done(&trial);
+            folder.append(trial)?;
+            watch.done(plan, folder.trials());
             if failures == MOST_FAILURES_IN_A_ROW {
                 let reason = reason.unwrap_or_default();
                 bail!(

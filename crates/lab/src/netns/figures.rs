@@ -28,6 +28,10 @@ pub(super) struct Passes {
     pub(super) clock_step: i64,
     /// Packets dropped in front of the links meanwhile.
     pub(super) drops: u64,
+    /// What the machine did in all of it, set-up apart.
+    pub(super) machine: MachineUse,
+    /// What of that the conductor did.
+    pub(super) conductor: Span,
 }
 
 /// What a trial puts into the journal.
@@ -42,6 +46,21 @@ pub struct Figures {
 }
 
 impl Passes {
+    /// How many processors worked for others all the while. Soft interrupts
+    /// that struck our processes are in both accounts, so that this is the
+    /// least that others can have used.
+    pub(super) fn others(&self) -> f64 {
+        let metered = self.metered.as_ref().map(|(ends, _)| ends);
+        let ends = [&self.rated, &self.one_way, &self.echoed]
+            .into_iter()
+            .chain(metered);
+        let ours: f64 = ends
+            .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
+            .sum();
+        let known = self.machine.softirq.as_secs_f64() + self.conductor.as_secs_f64() + ours;
+        (self.machine.busy.as_secs_f64() - known).max(0.0) / self.machine.elapsed.as_secs_f64()
+    }
+
     /// A trial in which nothing could be counted has failed.
     pub(super) fn something_arrived(&self) -> Result<(), Failure> {
         match (&self.rated.1.goodput, self.one_way.1.delays.received) {
@@ -60,6 +79,10 @@ impl Figures {
         if let Some((ends, used)) = &passes.metered {
             figures.take_metered(ends, used);
         }
+        figures.note("others_processors", json!(passes.others()));
+        let all = passes.machine.elapsed * passes.machine.processors;
+        let steal = 100.0 * ratio(passes.machine.steal, all);
+        figures.note("steal_percent", json!(steal));
         figures.note("clock_step_us", json!(passes.clock_step / 1_000));
         figures.note("queue_drops", json!(passes.drops));
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
@@ -132,6 +155,12 @@ impl Figures {
 
     fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse) {
         let octets = received.octets;
+        self.put("throughput_long", received.goodput.as_ref().map(megabits));
+        let again = sent
+            .tcp
+            .as_ref()
+            .map(|tcp| 100.0 * count(tcp.retransmitted) / count(tcp.segments));
+        self.put("retransmitted_long", again);
         self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
         self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
         for (end, process) in [("sender", sent.process), ("receiver", received.process)] {
@@ -157,14 +186,9 @@ impl Figures {
         self.note("cpu_window_seconds", json!(used.elapsed.as_secs_f64()));
         self.note("cpu_busy_percent", json!(100.0 * ratio(used.busy, all)));
         self.note(
-            "cpu_goodput_mbit",
-            json!(received.goodput.as_ref().map(megabits)),
-        );
-        self.note(
             "run_queue_wait_percent",
             json!(100.0 * ratio(waited, used.elapsed)),
         );
-        self.note("steal_percent", json!(100.0 * ratio(used.steal, all)));
     }
 }
 

@@ -1,7 +1,10 @@
 //! Figures as people read them: no finer than they are known.
 
 use crate::compare::Comparison;
+use crate::plan::{Factors, Plan};
+use crate::split::Part;
 use crate::statistics::Interval;
+use units::Rate;
 
 /// No figure is printed with more places than this.
 const MOST_PLACES: usize = 6;
@@ -38,6 +41,78 @@ pub(super) fn change(comparison: &Comparison) -> String {
         ),
         None => signed(percent, places),
     }
+}
+
+/// As [`change`], with the unit behind the figure: `+6.4 % [6.1, 6.7]`.
+pub(super) fn change_percent(comparison: &Comparison) -> String {
+    let text = change(comparison);
+    match text.split_once(' ') {
+        Some((figure, interval)) if interval.starts_with('[') => format!("{figure} % {interval}"),
+        _ => format!("{text} %"),
+    }
+}
+
+/// One factor of a change with its interval, e.g. `+0.9 % [0.7, 1.1]`.
+pub(super) fn part(part: &Part) -> String {
+    percent_in(part.percent, part.ci95)
+}
+
+/// A change in per cent with its interval, to two places at most.
+pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> String {
+    let half = (high - low) / 2.0;
+    let places = places(None, Some(half), percent).min(2);
+    format!(
+        "{} % [{}, {}]",
+        signed(percent, places),
+        plain(-ceiling(-low, places), places),
+        plain(ceiling(high, places), places)
+    )
+}
+
+/// What is said where no difference was found: how large a one would have shown.
+pub(super) fn none_found(comparison: &Comparison) -> String {
+    match would_have_shown(comparison) {
+        Some(margin) => format!("no difference found above {margin} %"),
+        None => "no difference found".into(),
+    }
+}
+
+/// The factors of a cell that tell it from other measured cells, and the
+/// compared one: `offloads=off mtu=9000`.
+pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
+    let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let told = factors.0.iter().filter(|(name, level)| {
+        *name == plan.compare.factor
+            || measured().any(|cell| cell.factors.level(name) != Some(level))
+    });
+    Factors(told.cloned().collect()).to_string()
+}
+
+/// A figure with four digits, for where no interval says how many are known.
+pub(super) fn four_digits(figure: f64) -> String {
+    let places = order(figure).map_or(0, |order| 3 - order);
+    let places = usize::try_from(places).unwrap_or(0).min(MOST_PLACES);
+    format!("{figure:.places$}")
+}
+
+/// A rate as people say it: `1 Gbit/s`, `100 Mbit/s`.
+pub(super) fn rate(rate: Rate) -> String {
+    let megabits = rate.megabits_per_second();
+    if megabits >= 1000.0 {
+        format!("{} Gbit/s", megabits / 1000.0)
+    } else {
+        format!("{megabits} Mbit/s")
+    }
+}
+
+/// The smallest change, in per cent to two digits, that would have shown: one
+/// that two one-sided tests exclude and the instrument resolves.
+pub(super) fn would_have_shown(comparison: &Comparison) -> Option<String> {
+    let excluded = comparison.change?.excluded_above?;
+    let margin = excluded.max(comparison.resolution_percent.unwrap_or(0.0));
+    let places = order(margin).map_or(0, |order| 1 - order);
+    let places = usize::try_from(places).unwrap_or(0).min(MOST_PLACES);
+    Some(up(margin, places))
 }
 
 /// Pads figures so that their decimal points and what follows line up.

@@ -5,12 +5,10 @@ use comfy_table::{
 };
 
 use crate::compare::{Comparison, Difference};
-use crate::experiment::{LinkKind, Protocol, Setting};
 use crate::metric::Metric;
 use crate::plan::{Factors, Plan};
 use crate::report::figure;
-use crate::verdict::Verdict;
-use units::Bytes;
+use crate::split::framing_uncounted;
 
 /// One metric, a row a cell: measured, changed, published, judged. Where the
 /// metric is one end of an attribution interval, the other end has a row below.
@@ -80,11 +78,11 @@ fn remark(plan: &Plan, row: &Comparison) -> String {
         if setting.is_err() || row.n == 0 {
             judgement.reason.clone()
         } else {
-            words(judgement.verdict)
+            judgement.verdict.to_string()
         }
     });
     let difference = match row.difference {
-        Some(Difference::NotFound) => Some("no difference found".to_owned()),
+        Some(Difference::NotFound) => Some(figure::none_found(row)),
         Some(Difference::Unknown) => Some("too few trials".to_owned()),
         Some(Difference::Found) | None => None,
     };
@@ -94,14 +92,6 @@ fn remark(plan: &Plan, row: &Comparison) -> String {
         .flatten()
         .collect();
     parts.join("; ")
-}
-
-/// A verdict as the table says it: what one run cannot show is said with it.
-fn words(verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Reproduced => format!("{verdict} (at one buffer, one congestion control)"),
-        verdict => verdict.to_string(),
-    }
 }
 
 /// Several metrics, a row a cell that was measured; as many metrics side by
@@ -173,7 +163,7 @@ fn means_table(
     grid
 }
 
-fn grid(width: u16) -> Grid {
+pub(super) fn grid(width: u16) -> Grid {
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
@@ -191,7 +181,7 @@ fn set_gap(grid: &mut Grid, width: u16) -> u16 {
 }
 
 /// Lets only the last column wrap, where that leaves it room for a word.
-fn keep_figures_whole(grid: &mut Grid, width: u16) {
+pub(super) fn keep_figures_whole(grid: &mut Grid, width: u16) {
     const WORD: u16 = 12;
     let gap = set_gap(grid, width);
     let widths = grid.column_max_content_widths();
@@ -207,7 +197,7 @@ fn keep_figures_whole(grid: &mut Grid, width: u16) {
 }
 
 /// The factors' names, the compared one last.
-fn factor_names(plan: &Plan) -> Vec<String> {
+pub(super) fn factor_names(plan: &Plan) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in plan.cells.iter().flat_map(|cell| &cell.factors.0) {
         if *name != plan.compare.factor && !names.contains(name) {
@@ -218,7 +208,7 @@ fn factor_names(plan: &Plan) -> Vec<String> {
     names
 }
 
-fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
+pub(super) fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
     names
         .iter()
         .map(|name| {
@@ -240,28 +230,6 @@ pub(super) fn find<'a>(
     comparisons
         .iter()
         .find(|comparison| comparison.metric == metric && comparison.cell == cell)
-}
-
-/// With offloads TCP hands super-packets to the token bucket, which counts the
-/// framing once for each: goodput may pass what frames of that size allow. A
-/// bucket that cannot hold the largest of them takes these apart, and counts.
-pub(super) fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
-    const LARGEST_SUPER_PACKET: Bytes = Bytes::new(1 << 16);
-    let mut shaped = setting
-        .network
-        .links
-        .iter()
-        .filter(|link| link.rate.is_some())
-        .peekable();
-    shaped.peek()?;
-    let uncounted = setting.host.offloads
-        && setting.traffic.protocol == Protocol::Tcp
-        && setting.network.link == LinkKind::Kernel;
-    let holds_all = shaped.all(|link| link.burst >= LARGEST_SUPER_PACKET);
-    uncounted.then_some(match holds_all {
-        true => "framing not counted by the bucket",
-        false => "framing only partly counted by the bucket",
-    })
 }
 
 /// What [`framing_uncounted`] says of a figure, where it is one of throughput.

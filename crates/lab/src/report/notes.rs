@@ -77,9 +77,13 @@ pub(super) fn wrapped(lines: &[String], width: u16) -> String {
         let indent = line.len() - line.trim_start().len();
         let mut column = indent;
         text.push_str(&" ".repeat(indent));
-        for (position, word) in line.split_whitespace().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for (position, word) in words.iter().enumerate() {
+            // A figure keeps its "%".
+            let unit = words.get(position + 1).filter(|next| next.starts_with('%'));
             let length = word.chars().count();
-            if position > 0 && column + 1 + length > usize::from(width) {
+            let room = length + unit.map_or(0, |unit| 1 + unit.chars().count());
+            if position > 0 && column + 1 + room > usize::from(width) && !word.starts_with('%') {
                 column = indent + 2;
                 text.push('\n');
                 text.push_str(&" ".repeat(column));

@@ -1,30 +1,33 @@
-//! The answer first: what the highest level of the compared factor changes.
+//! The answer first: what the highest level of the compared factor changes,
+//! what that owes to what, and how sure it is.
 
-use model::Transport;
-use units::{Bytes, Framing, IpMtu};
-
-use crate::compare::{Comparison, Difference, baseline};
-use crate::experiment::{Protocol, Setting};
+use crate::compare::{Comparison, Difference};
 use crate::plan::{Cell, Factors, Level, Plan};
 use crate::report::figure;
-use crate::report::grid::framing_uncounted;
+use crate::report::grid::framing_note;
+use crate::split::slowest;
+use crate::verdict::Verdict;
 
 /// What is said of each kind of cell, and in which words.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
 
+/// How large a share of a gain is "nearly all" and "most" of it.
+const NEARLY_ALL: f64 = 0.9;
+const MOST: f64 = 0.5;
+
 /// A sentence for each combination of the other factors that was measured:
 /// what the last level of the compared factor changes against its baseline,
-/// and how much of that is arithmetic.
+/// and what that is made of. Then one on the published changes.
 pub(super) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let Some(last) = last_level(plan) else {
-        return Vec::new();
-    };
-    plan.cells
-        .iter()
-        .enumerate()
-        .filter(|(_, cell)| cell.setting.is_ok() && is_last(plan, cell, &last))
-        .filter_map(|(position, cell)| sentence(plan, comparisons, position, cell, &last))
-        .collect()
+    let mut sentences: Vec<String> = last_level(plan).map_or_else(Vec::new, |last| {
+        let cells = plan.cells.iter().enumerate();
+        cells
+            .filter(|(_, cell)| cell.setting.is_ok() && is_last(plan, cell, &last))
+            .filter_map(|(position, cell)| sentence(plan, comparisons, position, cell, &last))
+            .collect()
+    });
+    sentences.extend(verdicts(comparisons));
+    sentences
 }
 
 /// The last level of the compared factor, unless it is the baseline.
@@ -55,34 +58,88 @@ fn sentence(
         .filter_map(|(metric, words)| {
             let of_cell =
                 |other: &&Comparison| other.cell == position && other.metric.name == *metric;
-            let comparison = comparisons.iter().find(of_cell)?;
-            let mut answer = answer(words, comparison)?;
-            if *metric == "throughput"
-                && let Some(percent) = framing_gain(plan, cell)
-            {
-                answer += &format!(" (headers and framing alone: {percent:+.1} %)");
-            }
-            Some(answer)
+            answer(plan, words, comparisons.iter().find(of_cell)?)
         })
         .collect();
-    let factor = &plan.compare.factor;
-    let comparison = format!("{factor} {last} against {}", plan.compare.baseline);
-    let kind = others(plan, &cell.factors);
-    (!answers.is_empty()).then(|| format!("{kind}{comparison}: {}.", answers.join(", ")))
+    let setting = cell.setting.as_ref().ok()?;
+    let link = slowest(setting).map_or_else(
+        || "links without a rate".to_owned(),
+        |rate| format!("{} links", figure::rate(rate)),
+    );
+    let place = match others(plan, &cell.factors) {
+        Some(others) => format!("with {others}, "),
+        None => String::new(),
+    };
+    let factor = match plan.compare.factor.as_str() {
+        "mtu" => "MTU",
+        other => other,
+    };
+    (!answers.is_empty()).then(|| {
+        format!(
+            "On this machine and {link}, {place}{factor} {last} against {}: {}.",
+            plan.compare.baseline,
+            answers.join("; ")
+        )
+    })
 }
 
 /// One metric in words; nothing where nothing was measured.
-fn answer(words: &str, comparison: &Comparison) -> Option<String> {
-    let change = figure::change(comparison);
-    match comparison.difference? {
-        Difference::Found => Some(format!("{words} {change} %")),
-        Difference::NotFound => Some(format!("{words}: no difference found ({change} %)")),
-        Difference::Unknown => Some(format!("{words}: too few trials")),
+fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
+    Some(match comparison.difference? {
+        Difference::Found => {
+            let change = figure::change_percent(comparison);
+            format!("{words} {change}{}", composition(plan, comparison))
+        }
+        Difference::NotFound => match figure::would_have_shown(comparison) {
+            Some(margin) => {
+                format!("no difference in {words} found (one above {margin} % would have shown)")
+            }
+            None => format!("no difference in {words} found"),
+        },
+        Difference::Unknown => format!("too few trials to say about {words}"),
+    })
+}
+
+/// What a gain is made of, or why that cannot be told, to be put behind it.
+fn composition(plan: &Plan, comparison: &Comparison) -> String {
+    if let Some(note) = framing_note(plan, comparison) {
+        return format!(" ({note})");
     }
+    let (Some(split), Some(percent)) = (
+        comparison.split,
+        comparison.change.and_then(|change| change.percent),
+    ) else {
+        return String::new();
+    };
+    let headers = match split.framing_share(percent) {
+        Some(share) if share > 1.0 / NEARLY_ALL => "less than header arithmetic alone gives",
+        Some(share) if share >= NEARLY_ALL => "nearly all of it header arithmetic",
+        Some(share) if share >= MOST => "most of it header arithmetic",
+        Some(share) if share > 0.0 => "the smaller part of it header arithmetic",
+        _ => "against header arithmetic",
+    };
+    format!(", {headers} ({})", parts(comparison).join(", "))
+}
+
+/// The factors of a change of goodput, each with its interval.
+pub(super) fn parts(comparison: &Comparison) -> Vec<String> {
+    let Some(split) = &comparison.split else {
+        return Vec::new();
+    };
+    let framing = format!("framing {:+.1} %", split.framing_percent);
+    let rest = [
+        ("start-up and loss", &split.startup_and_loss),
+        ("host cost", &split.host),
+    ];
+    let rest = rest.iter().filter_map(|(name, part)| {
+        let part = figure::part(part.as_ref()?);
+        Some(format!("{name} {part}"))
+    });
+    std::iter::once(framing).chain(rest).collect()
 }
 
 /// The other factors of a cell that tell it from other measured cells.
-fn others(plan: &Plan, factors: &Factors) -> String {
+fn others(plan: &Plan, factors: &Factors) -> Option<String> {
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
     let told: Vec<String> = factors
         .0
@@ -93,55 +150,39 @@ fn others(plan: &Plan, factors: &Factors) -> String {
         })
         .map(|(name, level)| format!("{name} {level}"))
         .collect();
-    match told.is_empty() {
-        true => String::new(),
-        false => format!("With {}, ", told.join(", ")),
-    }
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// What the smaller share of headers and framing gives by itself, in per
-/// cent, where both cells have the same slowest link and its bucket counts
-/// every frame.
-fn framing_gain(plan: &Plan, cell: &Cell) -> Option<f64> {
-    let of_baseline = &plan.cells[baseline(plan, &cell.factors)?];
-    let (after, before) = (
-        cell.setting.as_ref().ok()?,
-        of_baseline.setting.as_ref().ok()?,
-    );
-    if framing_uncounted(after).is_some() {
-        return None;
-    }
-    let slowest = |setting: &Setting| {
-        setting
-            .network
-            .links
-            .iter()
-            .filter_map(|link| link.rate)
-            .min()
+/// How the published changes fared, if any could be measured.
+fn verdicts(comparisons: &[Comparison]) -> Option<String> {
+    let judged: Vec<Verdict> = comparisons
+        .iter()
+        .filter(|comparison| comparison.published.claim.is_some())
+        .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
+        .filter(|&verdict| verdict != Verdict::NotMeasured)
+        .collect();
+    let counts: Vec<String> = [
+        Verdict::Reproduced,
+        Verdict::DirectionOnly,
+        Verdict::NotReproduced,
+        Verdict::BelowResolution,
+    ]
+    .into_iter()
+    .map(|verdict| {
+        (
+            verdict,
+            judged.iter().filter(|&&other| other == verdict).count(),
+        )
+    })
+    .filter(|&(_, count)| count > 0)
+    .map(|(verdict, count)| format!("{count} {verdict}"))
+    .collect();
+    let figures = match judged.len() {
+        0 => return None,
+        1 => "Of 1 comparison with a published change".to_owned(),
+        many => format!("Of {many} comparisons with published changes"),
     };
-    (slowest(after)? == slowest(before)?)
-        .then(|| Some(100.0 * (efficiency(after)? / efficiency(before)? - 1.0)))?
-}
-
-/// The share of the wire's octets that is payload, in full packets.
-fn efficiency(setting: &Setting) -> Option<f64> {
-    let network = &setting.network;
-    let mtu: IpMtu = network.links.iter().map(|link| link.mtu).min()?;
-    let (payload, wire): (Bytes, Bytes) = match setting.traffic.protocol {
-        Protocol::Tcp => (
-            model::payload_per_packet(mtu, network.ip, Transport::Tcp)?,
-            Framing::Ethernet.wire_size(mtu.bytes()),
-        ),
-        Protocol::Udp => {
-            let message = setting.traffic.message;
-            (
-                message,
-                model::message_wire_size(message, mtu, network.ip, Framing::Ethernet),
-            )
-        }
-    };
-    #[expect(clippy::cast_precision_loss, reason = "sizes of packets")]
-    Some(payload.get() as f64 / wire.get() as f64)
+    Some(format!("{figures}: {}.", counts.join(", ")))
 }
 
 #[cfg(test)]
@@ -157,8 +198,9 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "With offloads off, mtu 9000 against 1500: goodput +4.3 [3.6, 5.0] % (headers and framing alone: +6.4 %).",
-                "With offloads on, mtu 9000 against 1500: goodput: no difference found (-0.1 [-0.8, 0.6] %).",
+                "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
+                "On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above 0.52 % would have shown).",
+                "Of 4 comparisons with published changes: 2 direction only, 2 not reproduced.",
             ]
         );
     }

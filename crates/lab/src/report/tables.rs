@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::certificate::certify;
 use crate::compare::{Comparison, compare};
-use crate::folder::{RunFacts, expected};
+use crate::folder::{RunFacts, complete, expected};
 use crate::metric::{Metric, Table};
 use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::{find, other_tables, study_table};
-use crate::report::{notes, summary};
+use crate::report::{notes, outliers, summary, verdicts};
 use crate::trial::Trial;
 
 /// Metrics of the compact table below the study's.
@@ -56,13 +56,19 @@ fn write_all(
         .count();
     writeln!(text, "{}: {}", plan.name, plan.title)?;
     let (done, all) = (trials.len() - failed, expected(plan));
-    let incomplete = if trials.len() < all {
-        " The run is incomplete: go on with --resume."
-    } else {
-        ""
+    let certificate = certify(facts, trials);
+    let certified = match certificate.passed {
+        true => "certificate passed",
+        false => "certificate FAILED: do not rely on these figures, see below",
     };
-    let counts =
-        format!("{done} of {all} trials finished, {failed} failed and left out.{incomplete}");
+    let incomplete = match (complete(plan, trials), plan.until) {
+        (false, _) => " The run is incomplete: go on with --resume.".to_owned(),
+        (true, Some(until)) if trials.len() < all => format!(" Stopped early, as asked: {until}."),
+        (true, _) => String::new(),
+    };
+    let counts = format!(
+        "{done} of {all} trials finished, {failed} failed and left out; {certified}.{incomplete}"
+    );
     writeln!(text, "{}", notes::wrapped(&[counts], width))?;
     let sentences = summary::sentences(plan, comparisons);
     if !sentences.is_empty() {
@@ -84,6 +90,23 @@ fn write_all(
             writeln!(text, "{}", grid.trim_fmt())?;
         }
     }
+    let lists = [
+        ("Verdicts", verdicts::lines(plan, comparisons)),
+        (
+            "Open: about so many trials a cell (--repeat) would settle it",
+            verdicts::open(plan, comparisons),
+        ),
+        (
+            "Outliers, far from the median of their cell; they are kept in every figure",
+            outliers::lines(plan, trials),
+        ),
+    ];
+    for (heading, lines) in lists {
+        if !lines.is_empty() {
+            let indented: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
+            writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;
+        }
+    }
     let others: Vec<&'static Metric> = OTHERS
         .iter()
         .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name))
@@ -92,11 +115,7 @@ fn write_all(
         writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
     }
     writeln!(text, "\n{}", notes::explanation(plan, comparisons, width))?;
-    writeln!(
-        text,
-        "\n{}",
-        notes::certificate(&certify(facts, trials), width)
-    )?;
+    writeln!(text, "\n{}", notes::certificate(&certificate, width))?;
     if let Some(folder) = folder {
         writeln!(text, "\nResults: {}", folder.display())?;
     }

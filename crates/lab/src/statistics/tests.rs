@@ -16,7 +16,7 @@ fn quantiles_are_those_of_printed_tables() {
         (38.0, 2.024),
         (1e6, 1.960),
     ] {
-        close(t95(freedom), quantile, 5e-4);
+        close(student(freedom).inverse_cdf_two_sided(0.95), quantile, 5e-4);
     }
 }
 
@@ -101,28 +101,70 @@ fn holm_steps_down_and_stops_at_the_first_failure() {
     assert!(holm(&[], 0.05).is_empty());
 }
 
-/// The share of 1000 data sets whose intervals hold the truth, for the mean
-/// and for the change.
-fn coverage(n: usize, seed: u64) -> (f64, f64) {
+/// The shares of 1000 data sets, in per cent, whose intervals hold the truth:
+/// for the mean, the change, and the ratio of two changes.
+fn coverage(n: usize, seed: u64) -> [f64; 3] {
     const SETS: u32 = 1000;
     let mut normal = Normal::new(seed);
-    let (mut of_mean, mut of_change) = (0u32, 0u32);
+    let mut hits = [0u32; 3];
     for _ in 0..SETS {
-        let baseline = mean(&normal.sample(n, 100.0, 5.0)).unwrap();
-        let sample = mean(&normal.sample(n, 120.0, 9.0)).unwrap();
-        of_mean += u32::from(baseline.ci95.unwrap().holds(100.0));
-        of_change += u32::from(change(&sample, &baseline).ci95.unwrap().holds(20.0));
+        let mut sample =
+            |mean_of: f64, deviation: f64| mean(&normal.sample(n, mean_of, deviation)).unwrap();
+        let (baseline, other) = (sample(100.0, 5.0), sample(120.0, 9.0));
+        let (later_baseline, later) = (sample(50.0, 2.0), sample(90.0, 3.0));
+        let change = change(&other, &baseline).ci95.unwrap();
+        let changes = Contrast::of(&[&later, &baseline], &[&later_baseline, &other]);
+        for (hit, holds) in hits.iter_mut().zip([
+            baseline.ci95.unwrap().holds(100.0),
+            change.holds(20.0),
+            // 90/50 over 120/100.
+            changes.unwrap().interval(0.95).unwrap().holds(50.0),
+        ]) {
+            *hit += u32::from(holds);
+        }
     }
-    let percent = |hits: u32| 100.0 * f64::from(hits) / f64::from(SETS);
-    (percent(of_mean), percent(of_change))
+    hits.map(|hits| 100.0 * f64::from(hits) / f64::from(SETS))
 }
 
 #[test]
 fn intervals_hold_the_truth_in_95_of_100_data_sets() {
     for (n, seed) in [(20, 1), (5, 2)] {
-        let (of_mean, of_change) = coverage(n, seed);
-        close(of_mean, 95.0, 1.5);
-        close(of_change, 95.0, 1.5);
+        for share in coverage(n, seed) {
+            close(share, 95.0, 1.5);
+        }
+    }
+}
+
+#[test]
+fn a_change_above_what_is_said_to_be_excluded_is_rare() {
+    // The bound is one-sided at 5 %: with a true change of 2 %, it is below 2
+    // in one data set of twenty.
+    const SETS: u32 = 1000;
+    let mut normal = Normal::new(7);
+    let wrong = (0..SETS).filter(|_| {
+        let baseline = mean(&normal.sample(20, 100.0, 2.0)).unwrap();
+        let sample = mean(&normal.sample(20, 102.0, 2.0)).unwrap();
+        change(&sample, &baseline).excluded_above.unwrap() < 2.0
+    });
+    close(100.0 * wrong.count() as f64 / f64::from(SETS), 5.0, 1.5);
+}
+
+#[test]
+fn more_trials_narrow_an_interval_with_their_root() {
+    // Half the width takes four times the trials, less a little: Student's
+    // quantile falls from 1.9612 to 1.9603.
+    assert_eq!(trials_to_narrow(1000, 2.0, 1.0), Some(3997));
+    // What is narrow enough needs no more than it has.
+    assert!(trials_to_narrow(20, 1.0, 1.0).unwrap() <= 20);
+    // 2.776 / sqrt 3 = 1.603 at three trials, 2.101 / sqrt 10 = 0.664 at ten.
+    assert_eq!(trials_to_narrow(3, 1.603, 0.665), Some(10));
+    for (n, half, target) in [
+        (1, 1.0, 1.0),
+        (20, 1.0, 0.0),
+        (20, f64::NAN, 1.0),
+        (20, 1.0, 1e-9),
+    ] {
+        assert_eq!(trials_to_narrow(n, half, target), None);
     }
 }
 

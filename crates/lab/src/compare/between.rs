@@ -1,0 +1,165 @@
+//! Holds two runs against each other: what changed from the first to the second.
+
+use super::{Comparison, baseline, decide, hold, in_cell};
+use crate::metric::METRICS;
+use crate::plan::{Factors, Plan};
+use crate::statistics::Contrast;
+use crate::trial::Trial;
+use crate::verdict::same_level;
+
+/// One metric in a cell that both runs measured.
+#[derive(Clone, Debug)]
+pub struct Shift {
+    /// What the first run measured.
+    pub before: Comparison,
+    /// What the second one measured; its change is against the first.
+    pub after: Comparison,
+    /// How the gain of this cell over its baseline changed: the ratio of the
+    /// two gains. Absent for a baseline, and where a mean is not positive.
+    pub gain: Option<Contrast>,
+}
+
+/// Every metric in every cell that both runs measured, by metric, then in the
+/// order of the second plan. Whether there is a difference is decided at 5 %
+/// over all cells of a metric, and above the resolution of both.
+pub fn between(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
+    let both = |name: &str| {
+        let measured =
+            |trials: &[Trial]| trials.iter().any(|trial| trial.metrics.contains_key(name));
+        measured(first.1) && measured(second.1)
+    };
+    let metrics = METRICS.iter().filter(|metric| both(metric.name));
+    metrics
+        .flat_map(|metric| {
+            let of_cell = |(plan, trials): (&Plan, &[Trial]), position: usize| {
+                let cell = &plan.cells[position];
+                let belongs = |trial: &&Trial| trial.factors == cell.factors;
+                let trials: Vec<&Trial> = trials.iter().filter(belongs).collect();
+                in_cell(plan, metric, position, cell, &trials)
+            };
+            let pairs = second
+                .0
+                .cells
+                .iter()
+                .enumerate()
+                .filter_map(|(position, cell)| {
+                    let twin = twin(first.0, &cell.factors)?;
+                    let pair = (of_cell(first, twin), of_cell(second, position));
+                    (pair.0.n > 0 && pair.1.n > 0).then_some(pair)
+                });
+            let (before, mut after): (Vec<Comparison>, Vec<Comparison>) = pairs.unzip();
+            for (after, before) in after.iter_mut().zip(&before) {
+                hold(after, before);
+            }
+            decide(&mut after);
+            let gains: Vec<Option<Contrast>> = after
+                .iter()
+                .zip(&before)
+                .map(|(cell, was)| gain(second.0, (&before, &after), (was, cell)))
+                .collect();
+            let shift = |((before, after), gain)| Shift {
+                before,
+                after,
+                gain,
+            };
+            before
+                .into_iter()
+                .zip(after)
+                .zip(gains)
+                .map(shift)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// The cell of `plan` with these factors, however they are ordered or written.
+fn twin(plan: &Plan, factors: &Factors) -> Option<usize> {
+    let within = |a: &Factors, b: &Factors| {
+        a.0.iter().all(|(name, level)| {
+            let other = b.level(name);
+            other.is_some_and(|other| same_level(level, other))
+        })
+    };
+    plan.cells
+        .iter()
+        .position(|cell| within(&cell.factors, factors) && within(factors, &cell.factors))
+}
+
+/// The gain of a cell over its baseline after, over the one before.
+fn gain(
+    plan: &Plan,
+    (before, after): (&[Comparison], &[Comparison]),
+    (was, is): (&Comparison, &Comparison),
+) -> Option<Contrast> {
+    let base = baseline(plan, &is.factors).filter(|&base| base != is.cell)?;
+    let place = after.iter().position(|cell| cell.cell == base)?;
+    Contrast::of(
+        &[is.mean.as_ref()?, before[place].mean.as_ref()?],
+        &[was.mean.as_ref()?, after[place].mean.as_ref()?],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Difference;
+    use crate::compare::synthetic::{Normal, cell, factors, plan, trial};
+
+    /// A run at 1500 and 9000 with these means and a spread of 0.5 %.
+    fn run(seed: u64, n: usize, means: [f64; 2]) -> (Plan, Vec<Trial>) {
+        let mut normal = Normal::new(seed);
+        let cells = [1500, 9000].map(|mtu| cell(factors(mtu))).to_vec();
+        let trials = [1500, 9000].iter().zip(means).flat_map(|(&mtu, mean)| {
+            let values = normal.sample(n, mean, mean * 0.005);
+            (1..)
+                .zip(values)
+                .map(move |(repeat, value)| trial(factors(mtu), repeat, &[("throughput", value)]))
+        });
+        let trials = trials.collect();
+        (plan(cells, 20, Vec::new()), trials)
+    }
+
+    fn shifts(a: &(Plan, Vec<Trial>), b: &(Plan, Vec<Trial>)) -> Vec<Shift> {
+        between((&a.0, &a.1), (&b.0, &b.1))
+    }
+
+    #[test]
+    fn a_planted_change_of_two_per_cent_is_found_where_it_was_planted() {
+        let shifts = shifts(&run(1, 20, [900.0, 980.0]), &run(2, 20, [900.0, 960.4]));
+        assert_eq!(shifts.len(), 2);
+        assert_eq!(shifts[0].after.difference, Some(Difference::NotFound));
+        assert_eq!(shifts[1].after.difference, Some(Difference::Found));
+        let change = shifts[1].after.change.unwrap();
+        assert!(change.ci95.unwrap().holds(-2.0), "{change:?}");
+        assert!(shifts[0].gain.is_none(), "a baseline has no gain");
+        assert!(shifts[1].gain.unwrap().interval(0.95).unwrap().holds(-2.0));
+    }
+
+    #[test]
+    fn two_halves_of_one_run_differ_by_chance_at_most() {
+        // At 5 % over the cells, 2 of 40 runs may differ by chance; 6 are rare.
+        let found = (0..40).filter(|&seed| {
+            let (plan, trials) = run(seed, 40, [900.0, 980.0]);
+            let (one, other): (Vec<Trial>, Vec<Trial>) =
+                trials.into_iter().partition(|trial| trial.repeat % 2 == 0);
+            let found = |shift: &Shift| shift.after.difference == Some(Difference::Found);
+            between((&plan, &one), (&plan, &other)).iter().any(found)
+        });
+        assert!(found.count() <= 6);
+    }
+
+    #[test]
+    fn only_cells_of_both_runs_are_held_against_each_other() {
+        let first = run(1, 5, [900.0, 980.0]);
+        let mut second = run(2, 5, [900.0, 980.0]);
+        second.1.retain(|trial| trial.factors == factors(9000));
+        let both = shifts(&first, &second);
+        assert_eq!(both.len(), 1);
+        assert!(
+            both[0].gain.is_none(),
+            "its baseline was not measured twice"
+        );
+        second.0.cells.clear();
+        assert!(shifts(&first, &second).is_empty());
+    }
+}

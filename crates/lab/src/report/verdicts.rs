@@ -1,0 +1,51 @@
+//! The verdicts with their reasons, and what more trials would settle.
+
+use crate::compare::Comparison;
+use crate::plan::Plan;
+use crate::report::{figure, summary};
+use crate::verdict::Verdict;
+
+/// For each metric a heading, and a line for each published change that was
+/// held against trials: cell, verdict, reason and, for goodput, what the
+/// change is made of.
+pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let judged = comparisons.iter().filter_map(|comparison| {
+        comparison.published.claim?;
+        let judgement = comparison.judgement.as_ref()?;
+        (judgement.verdict != Verdict::NotMeasured).then_some((comparison, judgement))
+    });
+    let (mut lines, mut metric) = (Vec::new(), "");
+    for (comparison, judgement) in judged {
+        if metric != comparison.metric.name {
+            metric = comparison.metric.name;
+            lines.push(metric.to_owned());
+        }
+        let parts = summary::parts(comparison);
+        let parts = match parts.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", parts.join(", ")),
+        };
+        lines.push(format!(
+            "  {}: {}; {}{parts}",
+            figure::cell(plan, &comparison.factors),
+            judgement.verdict,
+            judgement.reason
+        ));
+    }
+    lines
+}
+
+/// A line for each of the study's metrics that more trials would settle.
+pub(super) fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let primary = comparisons.iter().filter(|row| row.metric.primary);
+    for (comparison, trials) in primary.filter_map(|row| Some((row, row.trials_to_settle?))) {
+        let heading = format!("{}: ", comparison.metric.name);
+        let cell = format!("{trials} at {}", figure::cell(plan, &comparison.factors));
+        match lines.last_mut().filter(|line| line.starts_with(&heading)) {
+            Some(line) => *line += &format!("; {cell}"),
+            None => lines.push(heading + &cell),
+        }
+    }
+    lines
+}

@@ -1,0 +1,225 @@
+//! A gain in goodput taken apart: framing, start-up and loss, host cost.
+//!
+//! Goodput is a product: what the link's framing leaves of its rate (a closed
+//! form), times what of that a long transfer reaches but for what it sent in
+//! vain (the rest is what the hosts cost), times what it sends in vain and
+//! what a transfer of the studied length falls short of a long one (start-up
+//! and loss). A gain is the quotient of two such products, so its parts
+//! multiply to the whole.
+
+use model::Transport;
+use units::{Bytes, Framing, IpMtu, Rate};
+
+use crate::experiment::{LinkKind, Protocol, Setting};
+use crate::metric::number;
+use crate::statistics::{Contrast, Interval, Mean, mean};
+use crate::trial::Trial;
+
+/// What a change of goodput is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    /// What the share of headers and framing gives by itself: exact.
+    pub framing_percent: f64,
+    /// What start-up and lost segments add; absent where no long transfer was made.
+    pub startup_and_loss: Option<Part>,
+    /// What the hosts' cost per packet adds; absent as above.
+    pub host: Option<Part>,
+}
+
+/// A factor of a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// 100 (factor - 1).
+    pub percent: f64,
+    /// Its 95 % interval.
+    pub ci95: Interval,
+}
+
+impl Split {
+    /// Takes the change from `baseline` to `cell` apart, each given by its
+    /// setting and its finished trials. `None` where both have no slowest link
+    /// of the same rate, or where a bucket does not count each frame.
+    pub fn of(cell: (&Setting, &[&Trial]), baseline: (&Setting, &[&Trial])) -> Option<Self> {
+        let ratio = |of: fn(&Trial) -> Option<f64>| {
+            let contrast =
+                Contrast::of(&[&of_trials(cell.1, of)?], &[&of_trials(baseline.1, of)?])?;
+            Some(Part {
+                percent: contrast.percent(),
+                ci95: contrast.interval(0.95)?,
+            })
+        };
+        Some(Self {
+            framing_percent: framing(cell.0, baseline.0)?,
+            startup_and_loss: ratio(startup_and_loss),
+            host: ratio(host),
+        })
+    }
+
+    /// The share of a change of `percent` that is framing, by the logarithms,
+    /// because the parts multiply. `None` where either is none.
+    pub fn framing_share(&self, percent: f64) -> Option<f64> {
+        let logarithm = |percent: f64| (percent / 100.0).ln_1p();
+        let share = logarithm(self.framing_percent) / logarithm(percent);
+        share.is_finite().then_some(share)
+    }
+}
+
+fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Option<Mean> {
+    let values: Vec<f64> = trials.iter().filter_map(|&trial| of(trial)).collect();
+    mean(&values)
+}
+
+/// What a long transfer reaches of the link's limit, what it sent in vain
+/// counted with it.
+fn host(trial: &Trial) -> Option<f64> {
+    let long = *trial.metrics.get("throughput_long")?;
+    Some(long / (useful(trial) * number(trial, "limit_mbit")?))
+}
+
+/// What a transfer of the studied length reaches of a long one that loses nothing.
+fn startup_and_loss(trial: &Trial) -> Option<f64> {
+    let (short, long) = (
+        trial.metrics.get("throughput")?,
+        trial.metrics.get("throughput_long")?,
+    );
+    Some(useful(trial) * short / long)
+}
+
+/// The share of what a long transfer sent that was of use.
+fn useful(trial: &Trial) -> f64 {
+    let vain = trial.metrics.get("retransmitted_long");
+    1.0 - vain.copied().unwrap_or(0.0) / 100.0
+}
+
+/// What the smaller share of headers and framing gives by itself, in per cent.
+fn framing(cell: &Setting, baseline: &Setting) -> Option<f64> {
+    if framing_uncounted(cell).is_some() || framing_uncounted(baseline).is_some() {
+        return None;
+    }
+    (slowest(cell)? == slowest(baseline)?)
+        .then(|| Some(100.0 * (efficiency(cell)? / efficiency(baseline)? - 1.0)))?
+}
+
+/// The rate of the slowest link, if any has one.
+pub fn slowest(setting: &Setting) -> Option<Rate> {
+    let links = &setting.network.links;
+    links.iter().filter_map(|link| link.rate).min()
+}
+
+/// The share of the wire's octets that is payload, in full packets.
+fn efficiency(setting: &Setting) -> Option<f64> {
+    let network = &setting.network;
+    let mtu: IpMtu = network.links.iter().map(|link| link.mtu).min()?;
+    let (payload, wire): (Bytes, Bytes) = match setting.traffic.protocol {
+        Protocol::Tcp => (
+            model::payload_per_packet(mtu, network.ip, Transport::Tcp)?,
+            Framing::Ethernet.wire_size(mtu.bytes()),
+        ),
+        Protocol::Udp => {
+            let message = setting.traffic.message;
+            (
+                message,
+                model::message_wire_size(message, mtu, network.ip, Framing::Ethernet),
+            )
+        }
+    };
+    #[expect(clippy::cast_precision_loss, reason = "sizes of packets")]
+    Some(payload.get() as f64 / wire.get() as f64)
+}
+
+/// With offloads TCP hands super-packets to the token bucket, which counts the
+/// framing once for each: goodput may pass what frames of that size allow. A
+/// bucket that cannot hold the largest of them takes these apart, and counts.
+pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
+    const LARGEST_SUPER_PACKET: Bytes = Bytes::new(1 << 16);
+    let mut shaped = setting
+        .network
+        .links
+        .iter()
+        .filter(|link| link.rate.is_some())
+        .peekable();
+    shaped.peek()?;
+    let uncounted = setting.host.offloads
+        && setting.traffic.protocol == Protocol::Tcp
+        && setting.network.link == LinkKind::Kernel;
+    let holds_all = shaped.all(|link| link.burst >= LARGEST_SUPER_PACKET);
+    uncounted.then_some(match holds_all {
+        true => "framing not counted by the bucket",
+        false => "framing only partly counted by the bucket",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic::{factors, setting, trial};
+
+    fn trials(mtu: i64, short: f64, long: f64, vain: f64, limit: f64) -> Vec<Trial> {
+        [0.999, 1.0, 1.001]
+            .map(|noise| {
+                let figures = [
+                    ("throughput", short * noise),
+                    ("throughput_long", long),
+                    ("retransmitted_long", vain),
+                ];
+                let mut trial = trial(factors(mtu), 1, &figures);
+                trial.evidence.insert("limit_mbit".into(), limit.into());
+                trial
+            })
+            .to_vec()
+    }
+
+    #[test]
+    fn the_parts_multiply_to_the_whole() {
+        // At 1500 a transfer reaches 800, a long one 900, which sent 2 % in
+        // vain; the link carries 928.48 Mbit/s. At 9000: 980, 985, 0, 987.83.
+        let (before, after) = (
+            trials(1500, 800.0, 900.0, 2.0, 928.48),
+            trials(9000, 980.0, 985.0, 0.0, 987.83),
+        );
+        let split = Split::of(
+            (&setting(9000, false), &after.iter().collect::<Vec<_>>()),
+            (&setting(1500, false), &before.iter().collect::<Vec<_>>()),
+        )
+        .unwrap();
+        let (startup, host) = (split.startup_and_loss.unwrap(), split.host.unwrap());
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 0.01, "{a} is not {b}");
+        // 8928 of 9038 octets over 1428 of 1538 [IEEE802.3].
+        close(split.framing_percent, 6.393);
+        close(
+            host.percent,
+            100.0 * (985.0 / 987.83 / (900.0 / 928.48 / 0.98) - 1.0),
+        );
+        close(
+            startup.percent,
+            100.0 * (980.0 / 985.0 / (800.0 / 900.0 * 0.98) - 1.0),
+        );
+        assert!(startup.ci95.holds(startup.percent) && startup.ci95.half() > 0.1);
+        let factor = |percent: f64| 1.0 + percent / 100.0;
+        let whole = factor(split.framing_percent) * factor(startup.percent) * factor(host.percent);
+        close(100.0 * (whole - 1.0), 22.5);
+        close(split.framing_share(22.5).unwrap(), 0.305);
+        assert_eq!(split.framing_share(0.0), None);
+    }
+
+    #[test]
+    fn without_a_long_transfer_framing_is_all_that_is_known() {
+        let mut trials = trials(9000, 980.0, 985.0, 0.0, 987.83);
+        for trial in &mut trials {
+            trial.metrics.remove("throughput_long");
+        }
+        let trials: Vec<&Trial> = trials.iter().collect();
+        let split = Split::of(
+            (&setting(9000, false), &trials),
+            (&setting(1500, false), &trials),
+        )
+        .unwrap();
+        assert_eq!((split.startup_and_loss, split.host), (None, None));
+    }
+
+    #[test]
+    fn a_bucket_that_does_not_count_frames_has_no_split() {
+        let split = Split::of((&setting(9000, true), &[]), (&setting(1500, true), &[]));
+        assert_eq!(split, None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Products and quotients of means, through their logarithms.
+
+use super::{Interval, Mean, count, student};
+
+/// A product of means over a product of other means: a ratio, or a ratio of
+/// ratios, with what is known of its logarithm.
+///
+/// The means are independent. The logarithm of each is taken for normal, its
+/// variance is found by the delta method; those of all are added, and the
+/// degrees of freedom are Welch's and Satterthwaite's [Welch1947]
+/// [Satterthwaite1946].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contrast {
+    logarithm: f64,
+    /// The standard error of the logarithm.
+    error: f64,
+    freedom: f64,
+}
+
+impl Contrast {
+    /// The product of `over` divided by that of `under`. `None` unless all
+    /// means are positive and each is of two values or more.
+    pub fn of(over: &[&Mean], under: &[&Mean]) -> Option<Self> {
+        let (mut logarithm, mut variance, mut squares) = (0.0, 0.0, 0.0);
+        let signed = over.iter().map(|mean| (mean, 1.0));
+        for (mean, sign) in signed.chain(under.iter().map(|mean| (mean, -1.0))) {
+            if mean.mean <= 0.0 {
+                return None;
+            }
+            let part = mean.variance? / (mean.mean * mean.mean);
+            logarithm += sign * mean.mean.ln();
+            variance += part;
+            squares += part.powi(2) / (count(mean.n) - 1.0);
+        }
+        // Without any spread there is no interval to have degrees of freedom.
+        let freedom = if squares > 0.0 {
+            variance.powi(2) / squares
+        } else {
+            1.0
+        };
+        Some(Self {
+            logarithm,
+            error: variance.sqrt(),
+            freedom,
+        })
+    }
+
+    /// What it is by itself, in per cent above 1.
+    pub fn percent(&self) -> f64 {
+        100.0 * self.logarithm.exp_m1()
+    }
+
+    /// Its two-sided interval at `level`, e.g. 0.95, in per cent above 1.
+    /// `None` where its ends are no numbers.
+    pub fn interval(&self, level: f64) -> Option<Interval> {
+        let half = student(self.freedom).inverse_cdf_two_sided(level) * self.error;
+        let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
+        Interval {
+            low: percent(self.logarithm - half),
+            high: percent(self.logarithm + half),
+        }
+        .finite()
+    }
+
+    /// How probable so large a change is by chance if the truth is 1.
+    pub fn p(&self) -> f64 {
+        student(self.freedom).p_two_sided(self.logarithm, self.error)
+    }
+}
