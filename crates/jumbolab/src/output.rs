@@ -1,6 +1,7 @@
 //! The two streams: data goes to stdout, talk to stderr.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use anyhow::{Error, Result};
 
@@ -23,6 +24,14 @@ pub(crate) fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<()>
     lines
         .into_iter()
         .try_for_each(|line| print(&format!("{line}\n")))
+}
+
+/// Says below the tables where the page of the run is.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_page(page: &Path) -> Result<()> {
+    print(&format!("Page: {}\n", page.display()))
 }
 
 /// The columns that a table may take: the terminal's, or 120 where there is none.

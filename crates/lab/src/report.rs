@@ -1,4 +1,4 @@
-//! What a run found: tables for people, JSON Lines for programs.
+//! What a run found: a page and tables for people, JSON Lines for programs.
 
 mod between;
 mod figure;
@@ -6,6 +6,8 @@ mod grid;
 mod json;
 mod notes;
 mod outliers;
+mod page;
+mod rows;
 mod standing;
 mod summary;
 mod tables;
@@ -13,5 +15,6 @@ mod verdicts;
 
 pub use between::{Run, changes, changes_json};
 pub use json::json_lines;
+pub use page::{FILE as PAGE, page, write_page};
 pub use standing::standing;
 pub use tables::tables;

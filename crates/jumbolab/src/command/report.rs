@@ -42,21 +42,32 @@ impl<'a> Kept<'a> {
 }
 
 fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
+    let Kept {
+        folder,
+        plan,
+        facts,
+        trials,
+    } = kept;
+    // What is asked for is printed even where the folder cannot be written.
+    let page = report::write_page(folder, plan, trials, facts).and_then(|page| {
+        archive::write(&folder.join(archive::FILE), trials)?;
+        Ok(page)
+    });
+    if let Err(error) = &page {
+        output::complain(error);
+    }
     if args.csv {
         let mut lines = Vec::new();
-        archive::csv(&kept.trials, &mut lines)?;
+        archive::csv(trials, &mut lines)?;
         return output::print(&String::from_utf8_lossy(&lines));
     }
     if args.json {
-        return output::print_lines(report::json_lines(&kept.plan, &kept.trials));
+        return output::print_lines(report::json_lines(plan, trials));
     }
-    output::print(&report::tables(
-        &kept.plan,
-        &kept.trials,
-        &kept.facts,
-        Some(kept.folder),
-        output::width(),
-    ))
+    let width = output::width();
+    let tables = report::tables(plan, trials, facts, Some(folder), width);
+    output::print(&tables)?;
+    page.map_or(Ok(()), |page| output::print_page(&page))
 }
 
 fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {

@@ -54,24 +54,25 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             "{failed} trials failed and are in no figure; -o DIR begins anew"
         ));
     }
+    let (trials, path) = (folder.trials(), folder.path());
+    let page = report::write_page(path, &plan, trials, folder.facts());
     if args.json {
-        output::print_lines(report::json_lines(&plan, folder.trials()))?;
+        output::print_lines(report::json_lines(&plan, trials))?;
     } else {
-        let (trials, path) = (folder.trials(), folder.path());
-        output::print(&report::tables(
-            &plan,
-            trials,
-            folder.facts(),
-            Some(path),
-            output::width(),
-        ))?;
+        let width = output::width();
+        let tables = report::tables(&plan, trials, folder.facts(), Some(path), width);
+        output::print(&tables)?;
+        if let Ok(page) = &page {
+            output::print_page(page)?;
+        }
     }
-    archive::write(&folder.path().join(archive::FILE), folder.trials()).with_context(|| {
-        format!(
-            "all is measured and kept: see `jumbolab report {}`",
-            folder.path().display()
-        )
-    })
+    page.and_then(|_| archive::write(&path.join(archive::FILE), trials))
+        .with_context(|| {
+            format!(
+                "all is measured and kept: see `jumbolab report {}`",
+                path.display()
+            )
+        })
 }
 
 /// The experiment with everything that was said on the command line.

@@ -4,5 +4,6 @@
 mod bad_input;
 mod harness;
 mod journal;
+mod page;
 mod runs;
 mod sandbox;

@@ -22,6 +22,11 @@ pub(super) fn mean(comparison: &Comparison) -> String {
     }
 }
 
+/// One value, no finer than the instrument can tell, e.g. `749`.
+pub(super) fn single(value: f64, resolution: Option<f64>) -> String {
+    format!("{value:.*}", places(resolution, None, value))
+}
+
 /// A change and its interval in per cent, e.g. `+6.4 [6.1, 6.7]`.
 pub(super) fn change(comparison: &Comparison) -> String {
     let Some(change) = comparison.change else {

@@ -6,23 +6,11 @@ use std::path::Path;
 use crate::certificate::certify;
 use crate::compare::{Comparison, compare};
 use crate::folder::{RunFacts, complete, expected};
-use crate::metric::{Metric, Table};
-use crate::plan::{Factors, Level, Plan};
-use crate::report::grid::{find, other_tables, study_table};
+use crate::plan::Plan;
+use crate::report::grid::{other_tables, study_table};
+use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::{notes, outliers, summary, verdicts};
 use crate::trial::Trial;
-
-/// Metrics of the compact table below the study's.
-const OTHERS: [&str; 8] = [
-    "rtt_transfer",
-    "rtt_tcp",
-    "delay",
-    "jitter_ditg",
-    "ipdv_p95",
-    "loss",
-    "retransmissions",
-    "cpu_softirq",
-];
 
 /// The tables of the study with what was measured, the other metrics, the
 /// certificate, and where the folder is: colourless, and so many columns wide.
@@ -74,21 +62,12 @@ fn write_all(
     if !sentences.is_empty() {
         writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
     }
-    let order = rows_in_order(plan);
-    for table in Table::ALL {
-        let metrics: Vec<&'static Metric> = metrics_of(comparisons)
-            .filter(|metric| metric.table == Some(table))
-            .collect();
-        for metric in metrics {
-            let rows = order
-                .iter()
-                .filter_map(|&cell| find(comparisons, metric, cell));
-            let rows = without_repeats(plan, metric, rows.collect());
-            let heading = heading(plan, table, metric);
-            writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
-            let grid = study_table(plan, comparisons, metric, &rows, width);
-            writeln!(text, "{}", grid.trim_fmt())?;
-        }
+    for (table, metric) in study_metrics(comparisons) {
+        let rows = study_rows(plan, comparisons, metric);
+        let heading = heading(plan, table, metric);
+        writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
+        let grid = study_table(plan, comparisons, metric, &rows, width);
+        writeln!(text, "{}", grid.trim_fmt())?;
     }
     let lists = [
         ("Verdicts", verdicts::lines(plan, comparisons)),
@@ -107,10 +86,7 @@ fn write_all(
             writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;
         }
     }
-    let others: Vec<&'static Metric> = OTHERS
-        .iter()
-        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name))
-        .collect();
+    let (others, order) = (other_metrics(comparisons), rows_in_order(plan));
     for grid in other_tables(plan, comparisons, &others, &order, width) {
         writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
     }
@@ -120,88 +96,6 @@ fn write_all(
         writeln!(text, "\nResults: {}", folder.display())?;
     }
     Ok(())
-}
-
-/// The metrics that are compared, in the catalogue's order.
-fn metrics_of(comparisons: &[Comparison]) -> impl Iterator<Item = &'static Metric> {
-    let first = |comparison: &&Comparison| comparison.cell == 0;
-    comparisons.iter().filter(first).map(|first| first.metric)
-}
-
-/// The cells, those that are compared with one another together.
-fn rows_in_order(plan: &Plan) -> Vec<usize> {
-    let kind = |factors: &Factors| -> Vec<_> {
-        let other = |(name, _): &&(String, _)| *name != plan.compare.factor && name != "copy";
-        factors.0.iter().filter(other).cloned().collect()
-    };
-    let mut kinds: Vec<(Vec<_>, Vec<usize>)> = Vec::new();
-    for (position, cell) in plan.cells.iter().enumerate() {
-        let this = kind(&cell.factors);
-        match kinds.iter_mut().find(|(other, _)| *other == this) {
-            Some((_, cells)) => cells.push(position),
-            None => kinds.push((this, vec![position])),
-        }
-    }
-    kinds.into_iter().flat_map(|(_, cells)| cells).collect()
-}
-
-/// The rows without those that could only repeat the paper: a cell that is not
-/// measured here shows what was published for it, once, and nothing where
-/// nothing was.
-fn without_repeats<'a>(
-    plan: &Plan,
-    metric: &Metric,
-    rows: Vec<&'a Comparison>,
-) -> Vec<&'a Comparison> {
-    if plan.published.is_empty() {
-        return rows;
-    }
-    let named_by_paper = |name: &str| {
-        let of_metric = plan
-            .published
-            .iter()
-            .filter(|row| row.metric == metric.name);
-        name == plan.compare.factor
-            || of_metric
-                .into_iter()
-                .any(|row| row.factors.level(name).is_some())
-    };
-    let mut seen: Vec<Vec<&(String, Level)>> = Vec::new();
-    rows.into_iter()
-        .filter(|row| {
-            let cell = &plan.cells[row.cell];
-            if cell.setting.is_ok() {
-                return true;
-            }
-            let key: Vec<_> = cell
-                .factors
-                .0
-                .iter()
-                .filter(|(name, _)| named_by_paper(name))
-                .collect();
-            let new = key.len() > 1 && !seen.contains(&key);
-            seen.push(key);
-            new
-        })
-        .collect()
-}
-
-fn heading(plan: &Plan, table: Table, metric: &Metric) -> String {
-    let sources: Vec<&str> = plan
-        .published
-        .iter()
-        .filter(|published| published.metric == metric.name)
-        .map(|published| published.source.as_str())
-        .collect();
-    let number = if plan.published.is_empty() {
-        String::new()
-    } else {
-        format!("Table {}. ", table.number())
-    };
-    let against = sources
-        .first()
-        .map_or_else(String::new, |source| format!(", held against {source}"));
-    format!("{number}{} ({}){against}", metric.title, metric.unit)
 }
 
 #[cfg(test)]

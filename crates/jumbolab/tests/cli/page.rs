@@ -1,0 +1,99 @@
+//! The page of a run, and what `report` writes beside what it prints.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, Outcome, SHORT, journal};
+
+/// A short run of two MTUs in the folder `r`.
+fn run(dir: &Dir, more: &str) -> Outcome {
+    let settings = "--repeat 2 --set mtu=1500,9000 --set offloads=off";
+    dir.run(&format!("run os-comparison {settings} -o r {SHORT} {more}"))
+        .fine()
+}
+
+fn page(dir: &Dir) -> String {
+    fs::read_to_string(dir.path().join("r/report.html")).unwrap()
+}
+
+#[test]
+fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
+    let dir = Dir::new();
+    let outcome = run(&dir, "");
+    let last = outcome.stdout.lines().last();
+    assert_eq!(last, Some("Page: r/report.html"));
+    let page = page(&dir);
+    assert!(page.len() < 5_000_000, "{} octets", page.len());
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let paragraphs: Vec<String> = outcome.stdout.split("\n\n").map(words).collect();
+    let sentence = paragraphs[1].split(". ").next().unwrap();
+    assert!(page.contains(sentence), "`{sentence}` is not in the page");
+    let certificate = match outcome.stdout.contains("Certificate: passed") {
+        true => "certificate passed",
+        false => "certificate FAILED",
+    };
+    assert!(page.contains(certificate), "{certificate}");
+
+    let begin = "<script id=\"plots\" type=\"application/json\">";
+    let json = page.split(begin).nth(1).unwrap();
+    let json = json.split("</script>").next().unwrap();
+    let plots: Value = serde_json::from_str(json).unwrap();
+    let trials = journal(&dir.path().join("r")).len();
+    for metric in ["rtt", "jitter", "throughput", "cpu_total"] {
+        let traces = plots[format!("plot-{metric}")]["data"].as_array().unwrap();
+        let of_trials = traces.iter().filter(|trace| trace["mode"] == "markers");
+        let points: usize = of_trials
+            .map(|trace| trace["y"].as_array().unwrap().len())
+            .sum();
+        assert_eq!(points, trials, "{metric}");
+    }
+}
+
+#[test]
+fn report_makes_the_page_and_the_parquet_file_anew_and_silently() {
+    let dir = Dir::new();
+    run(&dir, "--json");
+    for (option, last) in [
+        ("", Some("Page: r/report.html")),
+        ("--json", None),
+        ("--csv", None),
+    ] {
+        for file in ["r/report.html", "r/trials.parquet"] {
+            fs::remove_file(dir.path().join(file)).unwrap();
+        }
+        let outcome = dir.run(&format!("report r {option}")).fine();
+        assert_eq!(outcome.stderr, "", "{option}");
+        let page = outcome.stdout.lines().last();
+        let page = page.filter(|line| line.starts_with("Page: "));
+        assert_eq!(page, last, "{option}");
+        assert!(dir.path().join("r/report.html").exists(), "{option}");
+        assert!(dir.path().join("r/trials.parquet").exists(), "{option}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_still_reported() {
+    let dir = Dir::new();
+    run(&dir, "");
+    // A folder where the page should be: not even root replaces it by a file.
+    let page = dir.path().join("r/report.html");
+    fs::remove_file(&page).unwrap();
+    fs::create_dir(&page).unwrap();
+    let outcome = dir.run("report r").fine();
+    let said: Vec<&str> = outcome.stderr.lines().collect();
+    assert!(
+        said.len() == 1 && said[0].contains("cannot write r/report.html"),
+        "{said:?}"
+    );
+    assert!(outcome.stdout.contains("Certificate: "));
+    assert!(!outcome.stdout.contains("Page: "), "{}", outcome.stdout);
+    let left = fs::read_dir(dir.path().join("r")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        !left
+            .iter()
+            .any(|name| name.to_string_lossy().ends_with(".tmp")),
+        "{left:?}"
+    );
+}

@@ -1,0 +1,94 @@
+// Draws the plots and gives them the colours of the page. Every trace says by
+// its `meta` what it shows: a series, what was published, or the link's limit.
+(() => {
+  "use strict";
+  const plots = JSON.parse(document.getElementById("plots").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+
+  // Colours that colour-blind readers tell apart, after Okabe and Ito; on a
+  // dark ground the lighter ones.
+  const palettes = {
+    light: {
+      series: ["#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#444444"],
+      ink: "#1b2129", muted: "#57616d", grid: "#e4e9ee", paper: "#ffffff",
+    },
+    dark: {
+      series: ["#56b4e9", "#f0913a", "#2fc79a", "#e29ac5", "#f0e442", "#c8ced6"],
+      ink: "#e7ebf0", muted: "#9aa5b1", grid: "#2a323b", paper: "#11151a",
+    },
+  };
+
+  const colourOf = (trace, palette) => {
+    const series = /^series (\d+)$/.exec(trace.meta);
+    if (series) return palette.series[Number(series[1]) % palette.series.length];
+    return trace.meta === "limit" ? palette.muted : palette.ink;
+  };
+
+  const painted = (plot, palette, extent) => {
+    const { data, layout } = structuredClone({ data: plot.data, layout: plot.layout });
+    for (const trace of data) {
+      const colour = colourOf(trace, palette);
+      if (trace.marker) trace.marker.color = colour;
+      if (trace.line) trace.line.color = colour;
+      if (trace.error_y) Object.assign(trace.error_y, { color: colour, thickness: 2, width: 6 });
+    }
+    Object.assign(layout, {
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: palette.ink },
+      hoverlabel: { bgcolor: palette.paper, bordercolor: palette.muted, font: { color: palette.ink }, align: "left" },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: palette.muted, activecolor: palette.ink },
+      // What a reader hid or enlarged stays so when the colours change.
+      uirevision: "kept",
+    }, extent);
+    // Below the axis, however many lines it takes, and out of the buttons' way.
+    Object.assign(layout.legend, { x: 0, y: 0, yanchor: "bottom", yref: "container" });
+    // On a touch screen a finger on a plot moves the page.
+    if (matchMedia("(pointer: coarse)").matches) layout.dragmode = false;
+    for (const axis of [layout.xaxis, layout.yaxis]) {
+      Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.muted, zerolinecolor: palette.muted });
+    }
+    return { data, layout };
+  };
+
+  const draw = (palette, extentOf) => {
+    for (const [id, plot] of Object.entries(plots)) {
+      const place = document.getElementById(id);
+      const { data, layout } = painted(plot, palette, extentOf && extentOf(place));
+      // Names of what is hidden are there to be clicked, which paper cannot be.
+      if (extentOf) {
+        data.forEach((trace, index) => {
+          if (place.data[index].visible === "legendonly") trace.showlegend = false;
+        });
+      }
+      // With a fixed extent a window that changes its size must not change the plot's.
+      Plotly.react(place, data, layout, { ...plot.config, responsive: !extentOf });
+    }
+  };
+  let printing = false;
+  const drawForScreen = () => {
+    // Paper is light: a browser tells it as a change when the handler below has drawn.
+    if (!printing) draw(dark.matches ? palettes.dark : palettes.light);
+  };
+
+  drawForScreen();
+  dark.addEventListener("change", drawForScreen);
+
+  // On paper: light, as wide as a page between its margins, nothing folded.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    printing = true;
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const details of folded) details.open = true;
+    draw(palettes.light, (place) => ({
+      autosize: false,
+      width: place.matches(".change") ? 262 : 400,
+      height: 280,
+    }));
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    for (const details of folded) details.open = false;
+    drawForScreen();
+  });
+})();
