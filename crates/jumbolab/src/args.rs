@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Print the tables of a run that was made before.
     Report(Report),
+    /// Say what this machine can run, what is missing and what to type for it, and how well it keeps time.
+    Doctor(Doctor),
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,4 +81,11 @@ pub(crate) struct Report {
     /// Every trial as CSV.
     #[arg(long)]
     pub(crate) csv: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// One JSON object (docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
 }

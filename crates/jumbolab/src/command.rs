@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod run;

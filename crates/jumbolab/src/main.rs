@@ -19,6 +19,7 @@ fn main() -> ExitCode {
             Command::List(list) => command::list::run(&list),
             Command::Run(run) => command::run::run(&run),
             Command::Report(report) => command::report::run(&report),
+            Command::Doctor(doctor) => command::doctor::run(&doctor),
         },
     };
     match result {

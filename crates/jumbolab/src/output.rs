@@ -16,6 +16,17 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(stdout.flush()?)
 }
 
+/// Prints text with colours, which are left out where stdout is no terminal or
+/// the user wants none (`NO_COLOR`).
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_coloured(text: &str) -> Result<()> {
+    let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
 /// Prints data line by line.
 ///
 /// # Errors

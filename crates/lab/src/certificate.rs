@@ -159,6 +159,14 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("cpu_tick_seconds", "CPU accounting tick", " s"),
 ];
 
+/// Facts of the machine that read better in other words than their key: key,
+/// label, unit.
+const MACHINE: &[(&str, &str, &str)] = &[
+    ("clock_resolution_ns", "clock resolution", " ns"),
+    ("pacing_late_us_median", "pacing error, median", " us"),
+    ("pacing_late_us_p99", "pacing error, 99th percentile", " us"),
+];
+
 /// The certificate of a run.
 pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
     let finished: Vec<&Trial> = trials
@@ -260,12 +268,12 @@ fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
             facts.kernel, facts.cpus, facts.cpu_model
         ),
     ];
-    lines.extend(
-        facts
-            .machine
-            .iter()
-            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), word(value))),
-    );
+    lines.extend(facts.machine.iter().map(|(name, value)| {
+        match MACHINE.iter().find(|(key, _, _)| key == name) {
+            Some((_, label, unit)) => format!("{label}: {}{unit}", word(value)),
+            None => format!("{}: {}", name.replace('_', " "), word(value)),
+        }
+    }));
     lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
         let values: Vec<&Value> = trials
             .iter()
@@ -347,6 +355,16 @@ mod tests {
                 "link limit: 949.25 to 989.9 Mbit/s",
             ]
         );
+    }
+
+    #[test]
+    fn facts_of_the_machine_are_told_with_their_units() {
+        let mut facts = facts();
+        let late = ("pacing_late_us_p99".to_owned(), 8.5.into());
+        facts.machine.extend([late]);
+        let certificate = certify(&facts, &[good(980.0)]);
+        let line = "pacing error, 99th percentile: 8.5 us".to_owned();
+        assert!(certificate.facts.contains(&line), "{certificate:?}");
     }
 
     #[test]

@@ -7,9 +7,15 @@ use std::hash::{DefaultHasher, Hasher};
 use anyhow::{Context, Result};
 use live::clock;
 use live::machine::Machine;
-use serde_json::json;
+use live::precision::{self, Wait};
+use serde_json::{Value, json};
+use units::Span;
 
 use crate::folder::RunFacts;
+
+/// The pace that is tried: 50 instants, 1000 a second, so that it takes 50 ms.
+const INTERVAL: Span = Span::from_millis(1);
+const WAITS: u64 = 50;
 
 /// The facts of this run. Asked before the sandbox is entered, so that they
 /// are those of the user's own process.
@@ -18,6 +24,7 @@ use crate::folder::RunFacts;
 /// When the program cannot read itself or the clock.
 pub fn here() -> Result<RunFacts> {
     let machine = Machine::here();
+    let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("trying the pacing")?;
     let extra = [
         ("virtual_machine", json!(machine.virtual_machine)),
         ("governor", json!(machine.governor)),
@@ -28,6 +35,8 @@ pub fn here() -> Result<RunFacts> {
             "clock_resolution_ns",
             json!(clock::resolution()?.as_nanos()),
         ),
+        ("pacing_late_us_median", micros(pacing.median)),
+        ("pacing_late_us_p99", micros(pacing.p99)),
         (
             "timestamps",
             json!("kernel software receive stamps (SO_TIMESTAMPING)"),
@@ -52,6 +61,11 @@ pub fn here() -> Result<RunFacts> {
             .collect::<BTreeMap<_, _>>(),
         resumed: Vec::new(),
     })
+}
+
+/// Microseconds to one decimal.
+fn micros(span: Span) -> Value {
+    json!((span.as_secs_f64() * 1e7).round() / 10.0)
 }
 
 /// A hash over the program itself: the same build has the same.

@@ -5,12 +5,13 @@
 //! resolves it into a [`plan`]; [`run`] takes it through a world, trial by
 //! trial; [`folder`] keeps every [`trial`]; [`compare`] and [`verdict`] say
 //! what the trials show, [`certificate`] whether they can be trusted, and
-//! [`report`] prints it.
+//! [`report`] prints it. [`doctor`] says beforehand what the machine can do.
 
 mod agent;
 pub mod archive;
 pub mod certificate;
 pub mod compare;
+pub mod doctor;
 pub mod experiment;
 pub mod facts;
 pub mod folder;

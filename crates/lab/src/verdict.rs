@@ -113,13 +113,15 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         .filter(|&resolution| resolution > size)
     {
         return below(format!(
-            "the study's instrument tells changes above {resolution:.2} %, the published one is {size:.2} %"
+            "the study's instrument tells changes above {} %, the published one is {size:.2} %",
+            digits(resolution)
         ));
     }
     let resolution = measured.resolution_percent.unwrap_or(0.0);
     if resolution > size {
         return below(format!(
-            "our instrument tells changes above {resolution:.2} %, the published one is {size:.2} %"
+            "our instrument tells changes above {} %, the published one is {size:.2} %",
+            digits(resolution)
         ));
     }
     let change = measured.change;
@@ -131,8 +133,8 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     };
     if interval.half() > size {
         return below(format!(
-            "our interval spans +-{:.2} points, more than the published change of {size:.2} %; run more trials",
-            interval.half()
+            "our interval spans +-{} points, more than the published change of {size:.2} %; run more trials",
+            digits(interval.half())
         ));
     }
     let published = Interval {
@@ -150,7 +152,10 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
             format!("our interval holds 0{also}"),
         )
     } else if percent.abs() <= resolution {
-        let reason = format!("our change is below our resolution of {resolution:.2} %");
+        let reason = format!(
+            "our change is below our resolution of {} %",
+            digits(resolution)
+        );
         (Verdict::NotReproduced, reason)
     } else if (percent > 0.0) != (claim.percent > 0.0) {
         let reason = "our change has the other sign".into();
@@ -190,6 +195,16 @@ pub fn judge_interval(claim: &Claim, low: Measured<'_>, high: Option<Measured<'_
 /// Whether two levels are the same, however they are written.
 pub fn same_level(a: &Level, b: &Level) -> bool {
     a == b || a.to_string() == b.to_string()
+}
+
+/// A resolution or a width in two digits, or all that stand before the point.
+fn digits(figure: f64) -> String {
+    let places = match figure {
+        _ if figure >= 10.0 => 0,
+        _ if figure >= 1.0 => 1,
+        _ => 2,
+    };
+    format!("{figure:.places$}")
 }
 
 fn below(reason: String) -> Judgement {

@@ -4,8 +4,9 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::time::TimeSpec;
-use nix::time::{ClockId, clock_getres, clock_gettime};
+use nix::time::{ClockId, ClockNanosleepFlags, clock_getres, clock_gettime, clock_nanosleep};
 use units::{Span, Time};
 
 use crate::error::{During, Result};
@@ -58,9 +59,8 @@ impl Epoch {
 /// from its first reading, because a machine may be up for longer than a
 /// [`Time`] holds.
 pub fn monotonic() -> Time {
-    static FIRST: OnceLock<u64> = OnceLock::new();
-    let now = nanos(ClockId::CLOCK_MONOTONIC);
-    Time::from_nanos(now.saturating_sub(*FIRST.get_or_init(|| now)))
+    let first = first_reading();
+    Time::from_nanos(nanos(ClockId::CLOCK_MONOTONIC).saturating_sub(first))
 }
 
 /// How far the wall clock has moved against the monotonic one: the
@@ -79,6 +79,23 @@ pub fn sleep(span: Span) {
     std::thread::sleep(Duration::from_nanos(span.as_nanos()));
 }
 
+/// Sleeps until [`monotonic`] shows `deadline`, and returns at once if it has
+/// passed. The kernel wakes the caller late by its timer slack, a switch of
+/// tasks, and whatever an idle processor needs to wake; a
+/// [`Pacer`](crate::pacing::Pacer) hides most of that.
+pub fn sleep_until(deadline: Time) {
+    let nanos = first_reading().saturating_add(deadline.as_nanos());
+    let seconds = i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX);
+    let rest = i64::try_from(nanos % 1_000_000_000).unwrap_or(0);
+    // An absolute deadline moves by no signal: the sleep is taken up again.
+    while clock_nanosleep(
+        ClockId::CLOCK_MONOTONIC,
+        ClockNanosleepFlags::TIMER_ABSTIME,
+        &TimeSpec::new(seconds, rest),
+    ) == Err(Errno::EINTR)
+    {}
+}
+
 /// The smallest step of the wall clock as the kernel declares it.
 ///
 /// # Errors
@@ -93,6 +110,19 @@ pub fn source() -> String {
     fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
         .map(|text| text.trim().to_owned())
         .unwrap_or_default()
+}
+
+/// What else could drive the clocks, as the kernel lists it.
+pub fn available_sources() -> Vec<String> {
+    fs::read_to_string("/sys/devices/system/clocksource/clocksource0/available_clocksource")
+        .map(|text| text.split_whitespace().map(str::to_owned).collect())
+        .unwrap_or_default()
+}
+
+/// The monotonic clock when it was first read, in nanoseconds.
+fn first_reading() -> u64 {
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    *FIRST.get_or_init(|| nanos(ClockId::CLOCK_MONOTONIC))
 }
 
 fn nanos(clock: ClockId) -> u64 {

@@ -4,7 +4,8 @@
 //! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
 //! path of network namespaces inside it; a [`Worker`] is a process of its own
 //! in one of them; a [`transfer`] is what two workers do with each other; the
-//! [`meter`] reads what it cost the machine.
+//! [`meter`] reads what it cost the machine. What the machine is and how well
+//! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
 //!
 //! All `unsafe` of the program lives in this crate, each piece with its reason.
 
@@ -16,7 +17,12 @@ pub mod machine;
 pub mod meter;
 mod namespace;
 mod netlink;
+pub mod nic;
+pub mod pacing;
+pub mod precision;
+pub mod processes;
 mod sandbox;
+pub mod stamps;
 mod sys;
 pub mod testbed;
 pub mod transfer;
@@ -24,5 +30,5 @@ pub mod worker;
 
 pub use error::{Error, Result};
 pub use namespace::Namespace;
-pub use sandbox::{Sandbox, privileged};
+pub use sandbox::{Refusal, Sandbox, privileged};
 pub use worker::Worker;

@@ -1,6 +1,9 @@
 //! Facts of this machine that a result depends on.
 
+use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use nix::sys::utsname::uname;
 
@@ -74,5 +77,27 @@ impl Machine {
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(0.0),
         }
+    }
+}
+
+/// Whether a program of this name is in one of the folders of `PATH`.
+pub fn has_program(name: &str) -> bool {
+    let executable = |path: &Path| {
+        fs::metadata(path)
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    env::var_os("PATH").is_some_and(|folders| {
+        env::split_paths(&folders).any(|folder| executable(&folder.join(name)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_on_the_path_and_nothing_else_is_one() {
+        assert!(has_program("sh"));
+        assert!(!has_program("no-such-program") && !has_program(""));
     }
 }

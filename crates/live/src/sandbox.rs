@@ -72,11 +72,32 @@ fn enter_user_namespace() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
+/// Why the sandbox could not be entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Who forbids it.
+    pub reason: &'static str,
+    /// What to type.
+    pub command: &'static str,
+    /// What else would help.
+    pub advice: &'static str,
+}
+
+impl Refusal {
+    /// What an error of [`Sandbox::enter`] means on this machine.
+    pub fn of(error: &Error) -> Self {
+        reason(&error.source, &Facts::of_this_machine())
+    }
+}
+
 fn refused(source: io::Error) -> Error {
-    let operation = format!(
-        "making namespaces for the test bed: {}",
-        reason(&source, &Facts::of_this_machine())
-    );
+    let Refusal {
+        reason,
+        command,
+        advice,
+    } = reason(&source, &Facts::of_this_machine());
+    let operation =
+        format!("making namespaces for the test bed: {reason}; type `{command}`, {advice}");
     Error { operation, source }
 }
 
@@ -113,31 +134,49 @@ impl Facts {
 }
 
 /// Who forbids it, and what to type.
-fn reason(error: &io::Error, facts: &Facts) -> &'static str {
-    match error.raw_os_error() {
-        Some(libc::ENOSPC) if facts.none_allowed => {
-            "user.max_user_namespaces is 0; run as root, or `sudo sysctl user.max_user_namespaces=10000`"
-        }
-        Some(libc::ENOSPC) => {
-            "too many namespaces exist; raise user.max_user_namespaces and user.max_net_namespaces"
-        }
-        _ if facts.container => {
-            "the container forbids it; start it with `--security-opt seccomp=unconfined --security-opt \
-             apparmor=unconfined --security-opt systempaths=unconfined`, or with `--privileged`"
-        }
-        _ if facts.clone_off => {
-            "kernel.unprivileged_userns_clone is 0; run as root, or `sudo sysctl kernel.unprivileged_userns_clone=1`"
-        }
-        _ if facts.apparmor => {
-            "AppArmor forbids it to unprivileged programs; run as root, or `sudo sysctl \
-             kernel.apparmor_restrict_unprivileged_userns=0`"
-        }
-        Some(libc::EINVAL) => {
-            "this kernel lacks a kind of namespace; it needs CONFIG_USER_NS, NET_NS, PID_NS"
-        }
-        _ => {
-            "a security policy forbids it (seccomp, SELinux or AppArmor); run as root or outside of it"
-        }
+fn reason(error: &io::Error, facts: &Facts) -> Refusal {
+    let (reason, command, advice) = match error.raw_os_error() {
+        Some(libc::ENOSPC) if facts.none_allowed => (
+            "user.max_user_namespaces is 0",
+            "sudo sysctl user.max_user_namespaces=10000",
+            "or run as root",
+        ),
+        Some(libc::ENOSPC) => (
+            "too many namespaces exist",
+            "sudo sysctl user.max_user_namespaces=10000 user.max_net_namespaces=10000",
+            "or end what made them",
+        ),
+        _ if facts.container => (
+            "the container forbids it",
+            "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
+             --security-opt systempaths=unconfined",
+            "with the rest of what starts it; or with --privileged",
+        ),
+        _ if facts.clone_off => (
+            "kernel.unprivileged_userns_clone is 0",
+            "sudo sysctl kernel.unprivileged_userns_clone=1",
+            "or run as root",
+        ),
+        _ if facts.apparmor => (
+            "AppArmor forbids it to unprivileged programs",
+            "sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+            "or run as root",
+        ),
+        Some(libc::EINVAL) => (
+            "this kernel lacks a kind of namespace; it needs CONFIG_USER_NS, NET_NS, PID_NS",
+            "grep -E 'CONFIG_(USER|NET|PID)_NS=' /boot/config-$(uname -r)",
+            "and choose a kernel that has them",
+        ),
+        _ => (
+            "a security policy forbids it (seccomp, SELinux or AppArmor)",
+            "sudo jumbolab doctor",
+            "to see whether root may; or run it outside of the policy",
+        ),
+    };
+    Refusal {
+        reason,
+        command,
+        advice,
     }
 }
 
@@ -194,8 +233,14 @@ mod tests {
             (libc::EINVAL, none, "CONFIG_USER_NS"),
             (libc::EPERM, none, "security policy"),
         ] {
-            let text = reason(&io::Error::from_raw_os_error(errno), &facts);
+            let text = refused_text(errno, &facts);
             assert!(text.contains(word), "{errno} {facts:?}: {text}");
         }
+    }
+    fn refused_text(errno: i32, facts: &Facts) -> String {
+        let Refusal {
+            reason, command, ..
+        } = reason(&io::Error::from_raw_os_error(errno), facts);
+        format!("{reason}; {command}")
     }
 }

@@ -195,6 +195,22 @@ impl Node {
         })
     }
 
+    /// Which of `kinds` of queueing disciplines this kernel has. Each is tried
+    /// in front of the node's first interface, where the last one stays.
+    ///
+    /// # Errors
+    /// Where the interface cannot be found.
+    pub fn queues_known<'a>(&self, kinds: &[&'a str]) -> Result<Vec<&'a str>> {
+        let mut known = Vec::new();
+        for kind in kinds {
+            let interface = &self.interfaces[0].name;
+            if self.namespace.route.knows_queue(interface, kind)? {
+                known.push(*kind);
+            }
+        }
+        Ok(known)
+    }
+
     /// Sets offloads, joins the switch's ports, and brings all up.
     fn bring_up(&self, path: &Path) -> Result<()> {
         let route = &self.namespace.route;

@@ -19,7 +19,8 @@ use crate::meter::Process;
 
 pub use receive::Receiver;
 pub use send::send;
-pub use socket::{keep_stamping, try_congestion_control};
+pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
+pub(crate) use socket::{endpoint, stamp_arrivals, wait};
 pub use wire::message::HEADER_LEN;
 
 /// The transport of a transfer.

@@ -2,6 +2,7 @@
 //! namespaces it makes belong to a single-threaded process of their own.
 
 mod bad_input;
+mod doctor;
 mod harness;
 mod journal;
 mod page;

@@ -19,7 +19,8 @@ fn run(dir: &Dir, prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'stati
     Outcome::of(prepared(&mut command, prepare).output().unwrap())
 }
 
-fn prepared(
+/// Has `command` begin with `prepare`.
+pub(crate) fn prepared(
     command: &mut Command,
     prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) -> &mut Command {
@@ -36,7 +37,7 @@ fn check(result: libc::c_int) -> io::Result<()> {
 }
 
 /// Makes the child root of a user namespace, or nobody of note in it.
-fn enter_user_namespace(inside: u32) -> io::Result<()> {
+pub(crate) fn enter_user_namespace(inside: u32) -> io::Result<()> {
     // SAFETY: plain system calls.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     // SAFETY: as above.
@@ -68,7 +69,7 @@ fn a_policy_that_forbids_unshare_is_named_with_the_remedy() {
 }
 
 /// A seccomp filter like that of container engines: unshare fails with EPERM.
-fn forbid_unshare() -> io::Result<()> {
+pub(crate) fn forbid_unshare() -> io::Result<()> {
     // struct sock_filter: code, jt, jf, k [seccomp(2)]: load the number of
     // the call, and refuse it if it is unshare's.
     let number = u32::try_from(libc::SYS_unshare).map_err(io::Error::other)?;

@@ -18,9 +18,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
-use crate::folder::{RunFacts, expected, replace};
+use crate::folder::{RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
-use crate::report::{notes, summary};
+use crate::report::{notes, summary, verdicts};
 use crate::trial::Trial;
 use plots::Figure;
 
@@ -76,6 +76,7 @@ pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
                     (head(plan, trials, facts, &comparisons, &certificate))
                     (plots(plan, &figures))
                     (tables::tables(plan, &comparisons))
+                    (lists(plan, trials, &comparisons))
                     (reading(plan, &comparisons))
                     (certificate_section(trials, &certificate))
                     (plan_section(plan))
@@ -116,7 +117,7 @@ fn head(
             @if !certificate.passed {
                 p.alarm { "Do not rely on these figures: " (certificate.faults.join("; ")) "." }
             }
-            @if trials.len() < all {
+            @if !complete(plan, trials) {
                 p.alarm { "The run is incomplete: go on with --resume." }
             }
             @if plan.compare.factor == "mtu" {
@@ -190,6 +191,20 @@ fn figure_card(plan: &Plan, figure: &Figure) -> Markup {
                 @if figure.changes.is_some() {
                     div.plot.change #{(figure.changes_id())} role="img"
                         aria-label={ (label) ", change against " (plan.compare.baseline) } {}
+                }
+            }
+        }
+    }
+}
+
+/// What more trials would settle, and which trials stand apart.
+fn lists(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Markup {
+    html! {
+        @for (heading, lines) in verdicts::lists(plan, trials, comparisons) {
+            @if !lines.is_empty() {
+                section {
+                    h2 { (heading) }
+                    ul { @for line in lines { li { (line) } } }
                 }
             }
         }

@@ -2,7 +2,8 @@
 
 use crate::compare::Comparison;
 use crate::plan::Plan;
-use crate::report::{figure, summary};
+use crate::report::{figure, outliers, summary};
+use crate::trial::Trial;
 use crate::verdict::Verdict;
 
 /// For each metric a heading, and a line for each published change that was
@@ -35,8 +36,27 @@ pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     lines
 }
 
+/// What stands below the tables, by heading: what more trials would settle,
+/// and the trials that stand apart. Either may be empty.
+pub(super) fn lists(
+    plan: &Plan,
+    trials: &[Trial],
+    comparisons: &[Comparison],
+) -> [(&'static str, Vec<String>); 2] {
+    [
+        (
+            "Open: about so many trials a cell (--repeat) would settle it",
+            open(plan, comparisons),
+        ),
+        (
+            "Outliers, far from the median of their cell; they are kept in every figure",
+            outliers::lines(plan, trials),
+        ),
+    ]
+}
+
 /// A line for each of the study's metrics that more trials would settle.
-pub(super) fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let primary = comparisons.iter().filter(|row| row.metric.primary);
     for (comparison, trials) in primary.filter_map(|row| Some((row, row.trials_to_settle?))) {

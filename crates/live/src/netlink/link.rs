@@ -111,6 +111,19 @@ impl Route {
             .ok_or_else(|| missing(format!("reading the MTU of {name}")))
     }
 
+    /// The largest MTU that an interface can be given, where its driver says.
+    pub(crate) fn largest_mtu(&self, name: &str) -> Result<Option<u32>> {
+        let link = self.link(name)?;
+        Ok(link
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                // 0 stands for no limit.
+                LinkAttribute::MaxMtu(mtu) if *mtu > 0 => Some(*mtu),
+                _ => None,
+            }))
+    }
+
     /// The index of an interface.
     pub(crate) fn index(&self, name: &str) -> Result<u32> {
         Ok(self.link(name)?.header.index)

@@ -109,6 +109,23 @@ impl Route {
         found.ok_or_else(|| missing(format!("reading the queue of {interface}")))
     }
 
+    /// Whether the kernel has a queueing discipline of this kind, asked by
+    /// putting one in front of `interface` without options: one that needs
+    /// options refuses it in other words than a kernel that has none.
+    pub(crate) fn knows_queue(&self, interface: &str, kind: &str) -> Result<bool> {
+        let mut message = self.root_of(interface)?;
+        message.attributes = vec![TcAttribute::Kind(kind.to_owned())];
+        let tried = self.apply(
+            RouteNetlinkMessage::NewQueueDiscipline(message),
+            Mode::Replace,
+            || format!("trying the queue {kind} on {interface}"),
+        );
+        Ok(match tried {
+            Ok(()) => true,
+            Err(error) => error.source.raw_os_error() != Some(libc::ENOENT),
+        })
+    }
+
     fn root_of(&self, interface: &str) -> Result<TcMessage> {
         let index = self.index(interface)?;
         let mut message =

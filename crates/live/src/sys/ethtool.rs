@@ -1,8 +1,13 @@
-//! Features of an interface by the ethtool ioctl [LinuxUapi ethtool.h].
+//! Features and settings of an interface by the ethtool ioctl [LinuxUapi ethtool.h].
+
+mod settings;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+pub use settings::{Coalescing, Rings};
+pub(crate) use settings::{coalescing, rings};
 
 // linux/ethtool.h and linux/sockios.h, the kernel's public interface.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
@@ -74,6 +79,12 @@ pub(crate) fn set_features<'a>(
         request[block + 1] |= u32::from(on) << (feature.index % 32);
     }
     ioctl(control, interface, &mut request)
+}
+
+/// Whether a feature makes or takes apart packets larger than the MTU, by
+/// the kernel's names for them.
+pub(crate) fn is_offload(feature: &str) -> bool {
+    feature.ends_with("-segmentation") || matches!(feature, "rx-gro" | "rx-gro-hw" | "rx-lro")
 }
 
 /// The names of all features, in the order of their bits.

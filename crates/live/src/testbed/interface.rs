@@ -55,7 +55,7 @@ impl Node {
         let features = ethtool::features(control, name).during(operation)?;
         let wanted = features
             .iter()
-            .filter(|(feature, _)| is_offload(feature))
+            .filter(|(feature, _)| ethtool::is_offload(feature))
             .map(|(_, feature)| (feature, on));
         ethtool::set_features(control, name, wanted, features.len()).during(operation)?;
         let left = self.offloads(interface)?;
@@ -77,7 +77,7 @@ impl Node {
             .during(|| format!("reading the offloads of {} {}", self.name, interface.name))?;
         Ok(features
             .into_iter()
-            .filter(|(name, feature)| is_offload(name) && feature.active)
+            .filter(|(name, feature)| ethtool::is_offload(name) && feature.active)
             .map(|(name, _)| name)
             .collect())
     }
@@ -89,10 +89,4 @@ impl Node {
     pub fn mtu(&self, interface: &Interface) -> Result<u32> {
         self.namespace.route.mtu(&interface.name)
     }
-}
-
-/// Whether a feature makes or takes apart packets larger than the MTU, by
-/// the kernel's names for them.
-fn is_offload(feature: &str) -> bool {
-    feature.ends_with("-segmentation") || matches!(feature, "rx-gro" | "rx-gro-hw" | "rx-lro")
 }

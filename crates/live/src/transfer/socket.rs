@@ -19,7 +19,7 @@ use crate::sys::tcp_info;
 
 /// What a UDP receiver asks for: the default of 212 992 octets loses a large
 /// part of a burst in the receiving host, whatever the network does.
-const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
+pub const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
 
 /// A non-blocking socket for `transfer`, all options set.
 pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
@@ -97,14 +97,14 @@ pub fn keep_stamping() -> Result<OwnedFd> {
 }
 
 /// Lets the kernel stamp what arrives.
-pub(super) fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
+pub(crate) fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
     let flags = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
     setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for receive stamps")
 }
 
 /// The socket address of `address` and `port`.
-pub(super) fn endpoint(address: IpAddr, port: u16) -> SockaddrStorage {
+pub(crate) fn endpoint(address: IpAddr, port: u16) -> SockaddrStorage {
     SocketAddr::new(address, port).into()
 }
 
@@ -137,7 +137,7 @@ pub(super) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
 
 /// Waits for one of `events` until `deadline` of the monotonic clock; empty
 /// when the deadline came first.
-pub(super) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
+pub(crate) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
     loop {
         let left = deadline.since(clock::monotonic()).unwrap_or_default();
         let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(60_000);

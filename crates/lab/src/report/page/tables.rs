@@ -8,6 +8,7 @@ use crate::plan::{Factors, Level, Plan};
 use crate::report::figure;
 use crate::report::grid::{factor_names, find, framing_note};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
+use crate::report::summary;
 use crate::trial::Trial;
 use crate::verdict::Verdict;
 
@@ -162,12 +163,16 @@ fn remark(plan: &Plan, row: &Comparison) -> Markup {
         }
     });
     let difference = match row.difference {
-        Some(Difference::NotFound) => Some(html! { b { "no difference found" } }),
+        Some(Difference::NotFound) => Some(html! { b { (figure::none_found(row)) } }),
         Some(Difference::Unknown) => Some(html! { b { "too few trials" } }),
         Some(Difference::Found) | None => None,
     };
     let framing = framing_note(plan, row).map(|words| html! { span.note { (words) } });
-    let parts = [judgement, difference, framing].into_iter().flatten();
+    let split = summary::parts(row);
+    let split = (!split.is_empty()).then(|| html! { span.note { "made of " (split.join(", ")) } });
+    let parts = [judgement, difference, split, framing]
+        .into_iter()
+        .flatten();
     html! {
         @for (position, part) in parts.enumerate() {
             @if position > 0 { "; " }

@@ -1,0 +1,147 @@
+//! `jumbolab doctor`.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::Result;
+use clap::builder::styling::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::doctor::{self, Check, Facts, Status};
+
+use crate::args::Doctor;
+use crate::output;
+
+/// Columns before a finding: a margin, the mark, and what surrounds the name.
+const AROUND: usize = 6;
+
+/// Findings are not set wider than that: long lines read badly.
+const WIDEST: usize = 110;
+
+pub(crate) fn run(args: &Doctor) -> Result<()> {
+    let facts = look()?;
+    let checks = doctor::judge(&facts);
+    if args.json {
+        return output::print(&format!("{}\n", doctor::to_json(&facts, &checks)));
+    }
+    let width = usize::from(output::width()).min(WIDEST);
+    output::print_coloured(&page(&facts, &checks, width))
+}
+
+/// Gathers the facts, with a line on a terminal that says at what it looks.
+fn look() -> Result<Facts> {
+    let line = if io::stderr().is_terminal() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::hidden()
+    };
+    let style = ProgressStyle::with_template("looking at {msg} ...");
+    line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let facts = Facts::here(|what| {
+        line.set_message(what.to_owned());
+        line.tick();
+    });
+    line.finish_and_clear();
+    facts
+}
+
+/// All checks in groups, `width` columns wide.
+fn page(facts: &Facts, checks: &[Check], width: usize) -> String {
+    let bold = Style::new().bold();
+    let names = checks.iter().map(|check| check.name.chars().count());
+    let column = names.max().unwrap_or(0);
+    let user = if facts.privileged {
+        "root"
+    } else {
+        "an ordinary user"
+    };
+    let mut page = format!(
+        "jumbolab {} on this machine, as {user}\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let mut group = "";
+    for check in checks {
+        if check.group != group {
+            group = check.group;
+            page += &format!("\n{bold}{group}{bold:#}\n");
+        }
+        page += &lines(check, column, width);
+    }
+    page + &format!("\n{}\n", summary(checks))
+}
+
+/// A check: its mark, its name, the finding, and below that what to type.
+fn lines(check: &Check, column: usize, width: usize) -> String {
+    let (mark, colour) = match check.status {
+        Status::Ok => ("✓", AnsiColor::Green),
+        Status::Note => ("!", AnsiColor::Yellow),
+        Status::Missing => ("✗", AnsiColor::Red),
+    };
+    let style = Style::new().fg_color(Some(colour.into()));
+    let indent = " ".repeat(column + AROUND);
+    let room = width.saturating_sub(column + AROUND);
+    let finding = wrapped(&check.finding, room).join(&format!("\n{indent}"));
+    let mut lines = format!(
+        "  {style}{mark}{style:#} {:column$}  {finding}\n",
+        check.name
+    );
+    if let Some(remedy) = &check.remedy {
+        // A command that is broken into lines cannot be copied: it stays whole.
+        let strong = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
+        lines += &format!("{indent}type: {strong}{remedy}{strong:#}\n");
+    }
+    for line in wrapped(check.advice.as_deref().unwrap_or_default(), room) {
+        lines += &format!("{indent}{line}\n");
+    }
+    lines
+}
+
+/// How many checks came out how.
+fn summary(checks: &[Check]) -> String {
+    let count = |status| checks.iter().filter(|check| check.status == status).count();
+    let named = |count: usize, one: &str, many: &str| match count {
+        0 => format!("no {many}"),
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    };
+    let missing = match count(Status::Missing) {
+        0 => "nothing missing".to_owned(),
+        count => format!("{count} missing"),
+    };
+    let notes = named(count(Status::Note), "note", "notes");
+    format!(
+        "{missing}, {notes}, {} as they should be",
+        count(Status::Ok)
+    )
+}
+
+/// `text` in lines of at most `width` columns, broken between words; a word
+/// that is longer has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|_| !text.is_empty()) {
+        let fits = |line: &&mut String| line.chars().count() + 1 + word.chars().count() <= width;
+        match lines.last_mut().filter(fits) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_broken_between_words_and_keeps_them_all() {
+        let text = "one two three four-and-a-long-one five";
+        for width in 0..50 {
+            let lines = wrapped(text, width);
+            assert_eq!(lines.join(" "), text);
+            let fits = |line: &String| line.len() <= width || !line.contains(' ');
+            assert!(lines.iter().all(fits), "{width}: {lines:?}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a test bed needs, tried in a worker: the process that asks stays
+//! outside of the sandbox and as it was.
+
+use std::io::Write;
+
+use anyhow::{Context, Result, bail};
+use live::capture::Capture;
+use live::clock::{self, Epoch};
+use live::testbed::{Addresses, Link, Middle, Path, Testbed};
+use live::transfer::{Protocol, Received, Transfer, keep_stamping, try_congestion_control};
+use live::{Refusal, Sandbox, Worker};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, IpMtu, IpVersion, Rate, Span};
+
+use crate::agent::{self, Agents, Failure};
+
+/// The role of the worker, as [`Worker::spawn`] takes it.
+pub(crate) const ROLE: &str = "doctor";
+
+/// Congestion controls that are worth having.
+pub(super) const CONGESTION_CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
+
+/// Queueing disciplines that other tools use; this program needs none of them.
+pub(super) const QUEUES: [&str; 7] = ["netem", "fq", "fq_codel", "codel", "pie", "red", "htb"];
+
+/// How long the worker may take; it needs a tenth of it.
+const PATIENCE: Span = Span::from_secs(3);
+
+/// The rate of the link that is tried: 1 Gbit/s.
+const GIGABIT: u64 = 1_000_000_000;
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Attempt {
+    /// This machine forbids the namespaces.
+    Refused {
+        /// Who forbids it.
+        reason: String,
+        /// What to type.
+        command: String,
+        /// What else would help.
+        advice: String,
+    },
+    /// It was entered, and this was found inside.
+    Inside(Inside),
+    /// The worker was lost: one line.
+    Lost(String),
+}
+
+/// What was found inside the sandbox.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inside {
+    /// What was tried, in order; what comes after a missing veth is absent.
+    pub steps: Vec<Step>,
+    /// Congestion controls out of reno, cubic and bbr that can be chosen.
+    pub congestion_controls: Vec<String>,
+    /// Queueing disciplines of interest that the kernel has.
+    pub queues: Vec<String>,
+    /// Goodput of the transfer, in Mbit/s.
+    pub goodput_mbit: Option<f64>,
+    /// Octets that a UDP receiver got for its buffer, as the kernel counts
+    /// them: twice what it granted [socket(7)].
+    pub udp_buffer: Option<u64>,
+}
+
+/// One thing that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// What it was.
+    pub ability: Ability,
+    /// Why it failed; absent if it did not.
+    pub problem: Option<String>,
+}
+
+/// What a test bed may need of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ability {
+    /// A veth pair between two namespaces.
+    Veth,
+    /// A token bucket in front of an interface.
+    TokenBucket,
+    /// A bridge as a switch.
+    Bridge,
+    /// IPv6 addresses and routes.
+    Ipv6,
+    /// Segmentation offloads that can be switched off.
+    Offloads,
+    /// A socket that sees every frame.
+    PacketSocket,
+    /// A transfer over TCP through a shaped link.
+    Transfer,
+}
+
+/// Starts the worker and hears what it found.
+pub(super) fn attempt() -> Attempt {
+    let ask = || -> Result<Attempt> {
+        let mut worker = Worker::spawn(None, ROLE)?;
+        match worker.receive_line(clock::monotonic() + PATIENCE)? {
+            Some(line) => serde_json::from_str(&line).context("hearing the worker"),
+            None => bail!("it gave no answer within {PATIENCE}"),
+        }
+    };
+    ask().unwrap_or_else(|error| Attempt::Lost(format!("{error:#}")))
+}
+
+/// The worker's whole life: tries everything and says it in one line.
+///
+/// # Errors
+/// When the parent cannot be told.
+pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
+    let attempt = match Sandbox::enter() {
+        Ok(_sandbox) => Attempt::Inside(Inside::look()),
+        Err(error) => {
+            let refusal = Refusal::of(&error);
+            Attempt::Refused {
+                reason: refusal.reason.to_owned(),
+                command: refusal.command.to_owned(),
+                advice: refusal.advice.to_owned(),
+            }
+        }
+    };
+    writeln!(replies, "{}", serde_json::to_string(&attempt)?)?;
+    Ok(replies.flush()?)
+}
+
+impl Inside {
+    /// Tries each thing with a test bed that needs nothing else.
+    fn look() -> Self {
+        let mut inside = Self::default();
+        let plain = path(IpVersion::V4);
+        let veth = inside.step(Ability::Veth, || {
+            let testbed = Testbed::build(&plain)?;
+            Ok(testbed.sender().queues_known(&QUEUES)?)
+        });
+        let Some(queues) = veth else {
+            return inside;
+        };
+        inside.queues = queues.into_iter().map(str::to_owned).collect();
+        inside.congestion_controls = CONGESTION_CONTROLS
+            .into_iter()
+            .filter(|name| try_congestion_control(name).is_ok())
+            .map(str::to_owned)
+            .collect();
+        let build = |path: &Path| -> Result<()> {
+            Testbed::build(path)?;
+            Ok(())
+        };
+        let shaped = inside.step(Ability::TokenBucket, || build(&at_a_gigabit(&plain)));
+        inside.step(Ability::Bridge, || {
+            build(&Path {
+                middle: Middle::Switch,
+                links: vec![plain.links[0].clone(); 2],
+                ..plain.clone()
+            })
+        });
+        let six = inside.step(Ability::Ipv6, || build(&path(IpVersion::V6)));
+        inside.step(Ability::Offloads, || {
+            build(&Path {
+                offloads: false,
+                ..plain.clone()
+            })
+        });
+        let best = path(if six.is_some() {
+            IpVersion::V6
+        } else {
+            IpVersion::V4
+        });
+        inside.carry(&match shaped {
+            Some(()) => at_a_gigabit(&best),
+            None => best,
+        });
+        inside
+    }
+
+    /// Sends a little over TCP and UDP through a test bed, and looks at it.
+    fn carry(&mut self, path: &Path) {
+        let Some(testbed) = self.step(Ability::PacketSocket, || {
+            let testbed = Testbed::build(path)?;
+            let node = testbed.receiver();
+            Capture::open(&node.namespace, &node.interfaces[0].name)?;
+            Ok(testbed)
+        }) else {
+            return;
+        };
+        let received = self.step(Ability::Transfer, || {
+            let _stamping = keep_stamping()?;
+            let mut agents = Agents::new(
+                Worker::spawn(Some(&testbed.sender().namespace), agent::ROLE)?,
+                Worker::spawn(Some(&testbed.receiver().namespace), agent::ROLE)?,
+            );
+            let mut carry = |protocol| carried(&mut agents, &transfer(&testbed, path, protocol));
+            Ok((carry(Protocol::Tcp)?, carry(Protocol::Udp)?))
+        });
+        if let Some((tcp, udp)) = received {
+            self.goodput_mbit = tcp.goodput.map(|goodput| goodput.bits_per_second / 1e6);
+            self.udp_buffer = Some(udp.receive_buffer);
+        }
+    }
+
+    /// Takes down what came of `work`.
+    fn step<T>(&mut self, ability: Ability, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        let (done, problem) = match work() {
+            Ok(done) => (Some(done), None),
+            Err(error) => (None, Some(format!("{error:#}"))),
+        };
+        self.steps.push(Step { ability, problem });
+        done
+    }
+}
+
+/// Two hosts and an unshaped link that needs nothing but veth.
+fn path(ip: IpVersion) -> Path {
+    Path {
+        middle: Middle::Nothing,
+        ip,
+        addresses: Addresses::Static,
+        offloads: true,
+        links: vec![Link {
+            mtu: IpMtu::new(9000, ip).expect("9000 is within the bounds of both protocols"),
+            rate: None,
+            burst: Bytes::new(64_000),
+            buffer: Bytes::new(1_000_000),
+        }],
+    }
+}
+
+/// The same path with token buckets of 1 Gbit/s.
+fn at_a_gigabit(path: &Path) -> Path {
+    let mut path = path.clone();
+    for link in &mut path.links {
+        link.rate = Rate::from_bits_per_second(GIGABIT);
+    }
+    path
+}
+
+/// A transfer that takes some milliseconds.
+fn transfer(testbed: &Testbed, path: &Path, protocol: Protocol) -> Transfer {
+    let (size, message) = match protocol {
+        Protocol::Tcp => (2_000_000, 64_000),
+        Protocol::Udp => (100_000, 1_000),
+    };
+    Transfer {
+        protocol,
+        address: testbed.destination(path),
+        preroll: Bytes::new(size / 4),
+        preroll_message: Bytes::new(message),
+        size: Bytes::new(size),
+        message: Bytes::new(message),
+        pace: path.links[0].rate,
+        delays: false,
+        echo: false,
+        // Every kernel has it.
+        congestion: "reno".to_owned(),
+        send_buffer: None,
+        receive_buffer: None,
+        nagle: false,
+        epoch: Epoch::now(),
+        timeout: Span::from_secs(1),
+        quiet: Span::from_millis(100),
+    }
+}
+
+fn carried(agents: &mut Agents, transfer: &Transfer) -> Result<Received> {
+    match agents.transfer(transfer) {
+        Ok((_, received)) => Ok(received),
+        Err(Failure::Transfer(reason)) => bail!(reason),
+        Err(Failure::Lost(error)) => Err(error),
+    }
+}

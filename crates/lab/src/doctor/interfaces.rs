@@ -1,0 +1,123 @@
+//! The interfaces to other machines.
+
+use live::nic::Nic;
+use serde_json::Value;
+use units::Span;
+
+use super::{Check, Facts, short};
+
+const GROUP: &str = "Interfaces";
+
+/// What jumbo frames usually are.
+const JUMBO: u32 = 9000;
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    match &facts.nics {
+        Ok(nics) if nics.is_empty() => {
+            vec![Check::ok(
+                GROUP,
+                "none",
+                "no interface has hardware below it",
+            )]
+        }
+        Ok(nics) => nics.iter().map(nic).collect(),
+        Err(problem) => vec![Check::ok(GROUP, "none", format!("not listed: {problem}")).noted()],
+    }
+}
+
+fn nic(nic: &Nic) -> Check {
+    let mut words = Vec::new();
+    words.extend(nic.driver.clone());
+    words.extend((!nic.up).then(|| "down".to_owned()));
+    words.extend(nic.speed.map(|speed| speed.to_string()));
+    words.push(match nic.largest_mtu {
+        Some(largest) => format!("MTU {} of at most {largest}", nic.mtu),
+        None => format!("MTU {}", nic.mtu),
+    });
+    words.extend(nic.rings.map(|rings| {
+        format!(
+            "rings rx {}/{} tx {}/{}",
+            rings.receive, rings.receive_limit, rings.send, rings.send_limit
+        )
+    }));
+    words.extend(nic.coalescing.map(|gathers| {
+        let adaptive = if gathers.adaptive { ", adaptive" } else { "" };
+        match gathers.receive_delay {
+            Span::ZERO => format!("interrupts at once{adaptive}"),
+            delay => format!("interrupts within {}{adaptive}", short(delay)),
+        }
+    }));
+    words.push(match nic.offloads.as_slice() {
+        [] => "no offloads".to_owned(),
+        on => format!("offloads {}", families(on).join(" ")),
+    });
+    let check = figures(Check::ok(GROUP, nic.name.clone(), words.join(", ")), nic);
+    match nic.largest_mtu {
+        Some(largest) if largest < JUMBO => Check {
+            finding: format!("{}; its driver carries no jumbo frames", check.finding),
+            ..check
+        }
+        .noted(),
+        _ => check,
+    }
+}
+
+fn figures(check: Check, nic: &Nic) -> Check {
+    let known = [
+        ("mtu", Some(Value::from(nic.mtu))),
+        ("largest_mtu", nic.largest_mtu.map(Value::from)),
+        ("up", Some(nic.up.into())),
+        ("driver", nic.driver.clone().map(Value::from)),
+        (
+            "speed_mbit",
+            nic.speed.map(|speed| speed.megabits_per_second().into()),
+        ),
+        ("receive_ring", nic.rings.map(|rings| rings.receive.into())),
+        (
+            "receive_ring_limit",
+            nic.rings.map(|rings| rings.receive_limit.into()),
+        ),
+        ("send_ring", nic.rings.map(|rings| rings.send.into())),
+        (
+            "send_ring_limit",
+            nic.rings.map(|rings| rings.send_limit.into()),
+        ),
+        (
+            "coalescing_us",
+            nic.coalescing
+                .map(|gathers| (gathers.receive_delay.as_secs_f64() * 1e6).into()),
+        ),
+        (
+            "coalescing_frames",
+            nic.coalescing.map(|gathers| gathers.receive_frames.into()),
+        ),
+        (
+            "coalescing_adaptive",
+            nic.coalescing.map(|gathers| gathers.adaptive.into()),
+        ),
+        ("offloads_on", Some(nic.offloads.clone().into())),
+    ];
+    known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .fold(check, |check, (name, value)| check.figure(name, value))
+}
+
+/// What people call the offloads: TSO, GSO and so on, each once.
+fn families(offloads: &[String]) -> Vec<&'static str> {
+    let mut families: Vec<&str> = offloads
+        .iter()
+        .map(|name| match name.as_str() {
+            "tx-generic-segmentation" => "GSO",
+            "rx-gro" => "GRO",
+            "rx-gro-hw" => "GRO-HW",
+            "rx-lro" => "LRO",
+            name if name.starts_with("tx-tcp") => "TSO",
+            name if name.contains("udp") && !name.contains("tnl") => "USO",
+            _ => "others",
+        })
+        .collect();
+    families.sort_unstable();
+    families.dedup();
+    families
+}

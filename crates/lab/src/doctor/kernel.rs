@@ -1,0 +1,211 @@
+//! What the kernel has, and what it allows sockets.
+
+use live::transfer::UDP_RECEIVE_BUFFER;
+use units::Bytes;
+
+use super::attempt::{CONGESTION_CONTROLS, QUEUES};
+use super::{Ability, Attempt, Check, Facts, Inside, as_root};
+
+const GROUP: &str = "Kernel";
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let inside = match &facts.attempt {
+        Attempt::Inside(inside) => Some(inside),
+        Attempt::Refused { .. } | Attempt::Lost(_) => None,
+    };
+    let release = facts.machine.kernel.split(' ').next().unwrap_or_default();
+    let mut checks = vec![Check::ok(GROUP, "release", format!("Linux {release}"))];
+    checks.extend(FEATURES.iter().map(|feature| feature.judge(facts, inside)));
+    checks.push(congestion_controls(facts, inside));
+    checks.push(queues(inside));
+    checks.push(udp_buffer(facts, inside));
+    checks.push(tcp_buffers(facts));
+    checks.push(peer(facts));
+    checks
+}
+
+/// A part of the kernel that is tried by using it.
+struct Feature {
+    ability: Ability,
+    name: &'static str,
+    use_of_it: &'static str,
+    remedy: Remedy,
+    /// What else is to be said about that.
+    otherwise: &'static str,
+}
+
+/// How to get a part of the kernel, or to do without it.
+enum Remedy {
+    /// Load this module, as root.
+    Load(&'static str),
+    /// Type this.
+    Type(&'static str),
+}
+
+const FEATURES: [Feature; 6] = [
+    Feature {
+        ability: Ability::Veth,
+        name: "veth",
+        use_of_it: "links between namespaces",
+        remedy: Remedy::Load("veth"),
+        otherwise: "without it there is no test bed",
+    },
+    Feature {
+        ability: Ability::TokenBucket,
+        name: "token bucket",
+        use_of_it: "links with a rate (tbf)",
+        remedy: Remedy::Load("sch_tbf"),
+        otherwise: "or leave links unshaped with --set rate=none",
+    },
+    Feature {
+        ability: Ability::Bridge,
+        name: "bridge",
+        use_of_it: "switches in the path",
+        remedy: Remedy::Load("bridge"),
+        otherwise: "or choose another network.shape",
+    },
+    Feature {
+        ability: Ability::Ipv6,
+        name: "IPv6",
+        use_of_it: "the protocol of most experiments",
+        remedy: Remedy::Load("ipv6"),
+        otherwise: "or measure over IPv4 with --set ip=4; the kernel may have been started with ipv6.disable=1",
+    },
+    Feature {
+        ability: Ability::Offloads,
+        name: "offloads",
+        use_of_it: "all segmentation offloads of a veth can be switched off",
+        remedy: Remedy::Type("jumbolab run os-comparison --set offloads=on"),
+        otherwise: "measures with them; without them it takes a kernel that lets them be switched off",
+    },
+    Feature {
+        ability: Ability::PacketSocket,
+        name: "packet sockets",
+        use_of_it: "a look at the frames (AF_PACKET)",
+        remedy: Remedy::Load("af_packet"),
+        otherwise: "without it no run can look at its frames",
+    },
+];
+
+impl Feature {
+    fn judge(&self, facts: &Facts, inside: Option<&Inside>) -> Check {
+        let check = |finding: &str| Check::ok(GROUP, self.name, finding);
+        let step = inside.and_then(|inside| {
+            let mut steps = inside.steps.iter();
+            steps.find(|step| step.ability == self.ability)
+        });
+        match step.map(|step| &step.problem) {
+            Some(None) => check(self.use_of_it),
+            Some(Some(problem)) => {
+                let remedy = match self.remedy {
+                    Remedy::Load(module) => as_root(facts, &format!("modprobe {module}")),
+                    Remedy::Type(command) => command.to_owned(),
+                };
+                check(problem).missing(remedy, self.otherwise)
+            }
+            None => check("not tried: there was no test bed").noted(),
+        }
+    }
+}
+
+/// Inside a test bed where there was one; outside, what is loaded.
+fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
+    let there = inside
+        .map(|inside| &inside.congestion_controls)
+        .filter(|names| !names.is_empty())
+        .unwrap_or(&facts.machine.congestion_controls);
+    let (here, absent): (Vec<&str>, Vec<&str>) = CONGESTION_CONTROLS
+        .into_iter()
+        .partition(|name| there.iter().any(|other| other == name));
+    let check = |finding: String| {
+        Check::ok(GROUP, "congestion", finding).figure("congestion_controls", there.clone())
+    };
+    if absent.is_empty() {
+        return check(here.join(", "));
+    }
+    let modules: Vec<String> = absent.iter().map(|name| format!("tcp_{name}")).collect();
+    let finding = format!("{}; not here: {}", here.join(", "), absent.join(", "));
+    let command = format!("modprobe -a {}", modules.join(" "));
+    check(finding).missing(
+        as_root(facts, &command),
+        "or leave them to others: host.congestion is cubic unless you say otherwise",
+    )
+}
+
+/// Information only: this program brings queues of its own.
+fn queues(inside: Option<&Inside>) -> Check {
+    let Some(inside) = inside else {
+        return Check::ok(GROUP, "queues", "not tried: there was no test bed").noted();
+    };
+    let has = |name: &&str| inside.queues.iter().any(|known| known == name);
+    let (here, absent): (Vec<&str>, Vec<&str>) = QUEUES.into_iter().partition(has);
+    let list = |names: &[&str]| match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    };
+    let finding = match absent.as_slice() {
+        [] => format!("{} (none is needed)", list(&here)),
+        absent => format!("{}; not here and not needed: {}", list(&here), list(absent)),
+    };
+    Check::ok(GROUP, "queues", finding).figure("queues", inside.queues.clone())
+}
+
+fn udp_buffer(facts: &Facts, inside: Option<&Inside>) -> Check {
+    let asked = UDP_RECEIVE_BUFFER;
+    let limit = memory(facts, "rmem_max").and_then(|text| text.parse().ok());
+    // The kernel counts its own part into a buffer and doubles it [socket(7)].
+    let tried = inside.and_then(|inside| inside.udp_buffer);
+    let granted = match (tried, limit) {
+        (Some(octets), _) => Bytes::new(octets / 2).min(asked),
+        (None, _) if facts.privileged => asked,
+        (None, limit) => Bytes::new(limit.unwrap_or(0)).min(asked),
+    };
+    let check = |finding: String| {
+        Check::ok(GROUP, "UDP buffer", finding).figure("udp_receive_buffer", granted.get())
+    };
+    if granted >= asked {
+        let limit = limit.unwrap_or(0);
+        let how = if limit < asked.get() {
+            format!(", which root may have beyond rmem_max of {limit} B")
+        } else {
+            String::new()
+        };
+        return check(format!(
+            "a receiver gets the {} B that it asks for{how}",
+            asked.get()
+        ));
+    }
+    let command = format!("sysctl net.core.rmem_max={}", asked.get());
+    check(format!(
+        "a receiver gets {} B of the {} B it asks for: it loses datagrams at full rate",
+        granted.get(),
+        asked.get()
+    ))
+    .noted_with(
+        as_root(facts, &command),
+        "or run as root, who may have more than the limit",
+    )
+}
+
+fn tcp_buffers(facts: &Facts) -> Check {
+    let words: Vec<String> = ["tcp_rmem", "tcp_wmem", "wmem_max"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{name} {}", memory(facts, name)?)))
+        .collect();
+    Check::ok(GROUP, "TCP buffers", format!("{} (B)", words.join(", ")))
+}
+
+fn memory<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
+    let mut entries = facts.machine.socket_memory.iter();
+    let (_, text) = entries.find(|(other, _)| *other == name)?;
+    (!text.is_empty()).then_some(text)
+}
+
+fn peer(facts: &Facts) -> Check {
+    if facts.iperf3 {
+        Check::ok(GROUP, "iperf3", "here, for figures of somebody else's")
+    } else {
+        Check::ok(GROUP, "iperf3", "not here; only comparisons want it")
+            .noted_with(as_root(facts, "apt-get install iperf3"), "")
+    }
+}

@@ -1,0 +1,115 @@
+//! The processors, and who else uses them.
+
+use super::{Check, Facts};
+
+const GROUP: &str = "Processors";
+
+/// Processors in use by others that a trial would feel.
+const BUSY: f64 = 0.15;
+
+/// What a process must use of a processor to be named.
+const NAMED: f64 = 0.05;
+
+/// Stolen time that a trial would feel, in per cent.
+const STEAL: f64 = 1.0;
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![count(facts), idle(facts)];
+    if facts.machine.virtual_machine || facts.load.steal_percent > 0.0 {
+        checks.push(steal(facts));
+    }
+    checks.push(frequency(facts));
+    checks
+}
+
+fn count(facts: &Facts) -> Check {
+    let machine = &facts.machine;
+    let place = if machine.virtual_machine {
+        ", a virtual machine"
+    } else {
+        ""
+    };
+    let model = match machine.cpu_model.as_str() {
+        "" => "processor of no name",
+        model => model,
+    };
+    let check = Check::ok(
+        GROUP,
+        "count",
+        format!("{} x {model}{place}", machine.processors),
+    )
+    .figure("cpus", machine.processors);
+    if machine.processors > 1 {
+        return check;
+    }
+    Check {
+        finding: format!("{}: sender and receiver share it", check.finding),
+        ..check
+    }
+    .missing(
+        "taskset -cp 0-1 $$",
+        "if the machine has more than this shell may use; otherwise it needs a second",
+    )
+}
+
+fn idle(facts: &Facts) -> Check {
+    let load = &facts.load;
+    let processors = facts.machine.processors;
+    let names: Vec<String> = load
+        .busiest
+        .iter()
+        .filter(|(_, used)| *used >= NAMED)
+        .map(|(name, used)| format!("{name} {used:.1}"))
+        .collect();
+    if load.busy <= BUSY {
+        let finding = format!(
+            "{:.2} of {processors} processors busy, load average {:.2}",
+            load.busy, facts.machine.load
+        );
+        return Check::ok(GROUP, "idle", finding).figure("busy_cpus", load.busy);
+    }
+    let by = if names.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", names.join(", "))
+    };
+    let finding = format!(
+        "machine not idle: {:.1} of {processors} processors busy{by}",
+        load.busy
+    );
+    Check::ok(GROUP, "idle", finding)
+        .figure("busy_cpus", load.busy)
+        .noted_with(
+            "top",
+            "and stop what is busy; or expect trials with the flag `disturbed`",
+        )
+}
+
+fn steal(facts: &Facts) -> Check {
+    let percent = facts.load.steal_percent;
+    let finding = format!("the hypervisor gave {percent:.1} % of the time to others");
+    let check = Check::ok(GROUP, "steal", finding).figure("steal_percent", percent);
+    if percent <= STEAL {
+        return check;
+    }
+    check.noted_with(
+        "vmstat 1",
+        "to see (column st) when it is quiet; or expect trials with the flag `disturbed`",
+    )
+}
+
+fn frequency(facts: &Facts) -> Check {
+    match facts.machine.governor.as_deref() {
+        None => Check::ok(GROUP, "frequency", "the kernel shows no policy"),
+        Some("performance") => Check::ok(GROUP, "frequency", "policy performance"),
+        Some(policy) => Check::ok(
+            GROUP,
+            "frequency",
+            format!("policy {policy}: speed follows the load, and so do times"),
+        )
+        .noted_with(
+            "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+            "",
+        ),
+    }
+}

@@ -1,0 +1,168 @@
+//! The clock, the kernel's stamps, and how well a pace is kept.
+
+use live::precision::{Lateness, Wait};
+use units::Span;
+
+use super::{Check, Facts, nanos, short};
+
+const CLOCK: &str = "Clock";
+const PACING: &str = "Pacing";
+
+/// A reading that costs more disturbs what it times: on common hardware it
+/// costs a tenth of that, and other sources than the processor's own take more.
+const SLOW_READING: Span = Span::from_nanos(500);
+
+/// Steps above this hide the delays of single packets, of which a gigabit
+/// link carries one in 12 us.
+const COARSE_STEP: Span = Span::from_micros(1);
+
+/// A step of the wall clock above what reading two clocks in turn explains.
+const WALL_STEP_NANOS: u64 = 100_000;
+
+/// A stamp is taken within the send on loopback; above this it is not.
+const LATE_STAMP: Span = Span::from_micros(100);
+
+/// One packet in a hundred may leave so much late before an emulated link or
+/// paced traffic shows it.
+const LATE_PACE: Span = Span::from_micros(100);
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![source(facts), reading(facts), wall(facts), stamps(facts)];
+    checks.extend(
+        facts
+            .waits
+            .iter()
+            .map(|(kind, late)| wait(*kind, late.as_ref())),
+    );
+    checks
+}
+
+fn source(facts: &Facts) -> Check {
+    match facts.clock.source.as_str() {
+        "" => Check::ok(CLOCK, "source", "the kernel does not say"),
+        source => Check::ok(CLOCK, "source", source),
+    }
+}
+
+fn reading(facts: &Facts) -> Check {
+    let clock = &facts.clock;
+    let (cost, step) = (clock.reading.cost, clock.reading.step);
+    let check = Check::ok(
+        CLOCK,
+        "reading",
+        format!(
+            "takes {}, steps of {} seen, {} declared",
+            short(cost),
+            short(step),
+            short(clock.resolution)
+        ),
+    )
+    .figure("reading_ns", nanos(cost))
+    .figure("step_ns", nanos(step))
+    .figure("resolution_ns", nanos(clock.resolution));
+    if cost <= SLOW_READING && step <= COARSE_STEP && clock.resolution <= COARSE_STEP {
+        return check;
+    }
+    let better = clock
+        .available
+        .iter()
+        .find(|name| name.as_str() == "tsc" && **name != clock.source);
+    match better {
+        Some(name) => check.noted_with(
+            format!("echo {name} | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            "",
+        ),
+        None => check.noted_with(
+            "sudo dmesg | grep -i -e clocksource -e tsc",
+            "to see why no better clock is used",
+        ),
+    }
+}
+
+fn wall(facts: &Facts) -> Check {
+    let moved = facts.clock.wall_step_nanos.unsigned_abs();
+    let watched = facts.clock.watched.as_secs_f64();
+    let check = |finding: String| {
+        Check::ok(CLOCK, "wall clock", finding)
+            .figure("wall_step_us", nanos(Span::from_nanos(moved)) / 1e3)
+    };
+    if moved <= WALL_STEP_NANOS {
+        return check(format!("not stepped within {watched:.1} s"));
+    }
+    check(format!(
+        "stepped by {} within {watched:.1} s: trials would be flagged `clock-stepped`",
+        short(Span::from_nanos(moved))
+    ))
+    .noted_with(
+        "timedatectl set-ntp false",
+        "while measuring; and see what else sets the clock",
+    )
+}
+
+fn stamps(facts: &Facts) -> Check {
+    let check = |finding: String| Check::ok(CLOCK, "stamps", finding);
+    let stamps = match &facts.stamps {
+        Ok(stamps) => stamps,
+        Err(problem) => {
+            return check(format!("not tried on loopback: {problem}"))
+                .noted_with("sudo ip link set lo up", "");
+        }
+    };
+    let counted = format!(
+        "{} of {} datagrams carried the kernel's receive stamp",
+        stamps.stamped, stamps.sent
+    );
+    let check = check(match stamps.delay {
+        Some(delay) => format!("{counted}, {} after the send", short(delay)),
+        None => counted,
+    })
+    .figure("stamped", stamps.stamped)
+    .figure("sent", stamps.sent);
+    let check = match stamps.delay {
+        Some(delay) => check.figure("stamp_delay_us", nanos(delay) / 1e3),
+        None => check,
+    };
+    if stamps.stamped < stamps.sent {
+        return check.missing(
+            "uname -r",
+            "and choose a kernel with SO_TIMESTAMPING: without stamps arrivals are timed too late",
+        );
+    }
+    if stamps.delay.is_some_and(|delay| delay > LATE_STAMP) {
+        return check.noted_with("top", "to see what delays the kernel");
+    }
+    check
+}
+
+fn wait(kind: Wait, late: Result<&Lateness, &String>) -> Check {
+    let name = match kind {
+        Wait::Sleep => "sleep",
+        Wait::Timer => "timer",
+        Wait::Pacer => "sleep and spin",
+    };
+    let late = match late {
+        Ok(late) => late,
+        Err(problem) => return Check::ok(PACING, name, format!("not tried: {problem}")).noted(),
+    };
+    let micros = |span: Span| nanos(span) / 1e3;
+    let check = Check::ok(
+        PACING,
+        name,
+        format!(
+            "at 1000/s: {:>6} median, {:>6} p99, {:>6} at most late",
+            short(late.median),
+            short(late.p99),
+            short(late.max)
+        ),
+    )
+    .figure("late_us_median", micros(late.median))
+    .figure("late_us_p99", micros(late.p99))
+    .figure("late_us_max", micros(late.max));
+    if kind == Wait::Pacer && late.p99 > LATE_PACE {
+        return check.noted_with(
+            "top",
+            "and stop what is busy; where nothing is, the hypervisor or power saving delays it: packets at a pace leave late",
+        );
+    }
+    check
+}

@@ -1,0 +1,71 @@
+//! Which worlds can run a plan here.
+
+use super::{Ability, Attempt, Check, Facts, as_root};
+
+const GROUP: &str = "Worlds";
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![netns(facts)];
+    for world in ["model", "sim"] {
+        checks.push(Check::ok(GROUP, world, "not built yet (docs/roadmap.md)").noted());
+    }
+    checks.push(hosts(facts));
+    checks
+}
+
+fn netns(facts: &Facts) -> Check {
+    let check = |finding: &str| Check::ok(GROUP, "netns", finding);
+    let inside = match &facts.attempt {
+        Attempt::Refused {
+            reason,
+            command,
+            advice,
+        } => {
+            return check(&format!("no namespaces: {reason}")).missing(command, advice);
+        }
+        Attempt::Lost(problem) => {
+            return check(&format!("a test bed was tried, but: {problem}")).missing(
+                "jumbolab run os-comparison --repeat 1",
+                "to see where it fails",
+            );
+        }
+        Attempt::Inside(inside) => inside,
+    };
+    let failed = inside.steps.iter().find_map(|step| {
+        let needed = matches!(
+            step.ability,
+            Ability::Veth | Ability::Transfer | Ability::PacketSocket
+        );
+        step.problem.as_deref().filter(|_| needed)
+    });
+    if let Some(problem) = failed {
+        return check(problem).missing(
+            "jumbolab run os-comparison --repeat 1",
+            "once what is missing below is there",
+        );
+    }
+    let user = if facts.privileged {
+        "as root; receive steering (RPS), BPF and buffers beyond the limits are open to it too"
+    } else {
+        "as an ordinary user, in a user namespace: without receive steering (RPS), BPF and buffers beyond the limits"
+    };
+    match inside.goodput_mbit {
+        Some(goodput) => check(&format!(
+            "ready {user}; a link of 1 Gbit/s carried TCP at {goodput:.0} Mbit/s"
+        ))
+        .figure("goodput_mbit", goodput),
+        None => check(&format!("ready {user}")),
+    }
+}
+
+fn hosts(facts: &Facts) -> Check {
+    let check = |ssh: &str| {
+        let finding = format!("not built yet (docs/roadmap.md); ssh, which it will need, is {ssh}");
+        Check::ok(GROUP, "hosts", finding)
+    };
+    if facts.ssh {
+        check("here").noted()
+    } else {
+        check("not here").noted_with(as_root(facts, "apt-get install openssh-client"), "")
+    }
+}

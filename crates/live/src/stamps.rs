@@ -1,0 +1,101 @@
+//! Whether the kernel stamps what arrives, tried on loopback.
+
+use std::io::IoSliceMut;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::poll::PollFlags;
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
+    getsockname, recvmsg, sendto, socket,
+};
+use units::Span;
+
+use crate::clock::{self, Epoch};
+use crate::error::{During, Result};
+use crate::transfer::{endpoint, stamp_arrivals, wait};
+
+/// How long a datagram to ourselves may take.
+const PATIENCE: Span = Span::from_millis(200);
+
+/// The kernel begins to stamp a little after it was asked to.
+const WARM_UP: Span = Span::from_millis(10);
+
+/// What became of datagrams that were sent to ourselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Those that arrived with the kernel's stamp.
+    pub stamped: u64,
+    /// The median time from just before the send to the stamp, of those whose
+    /// stamp is not earlier; none if there is none.
+    pub delay: Option<Span>,
+}
+
+/// Sends `count` datagrams over loopback, one after the other.
+///
+/// # Errors
+/// Where loopback is down or a socket is refused.
+pub fn try_loopback(count: u64) -> Result<Stamps> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
+        .during(|| "opening a socket")?;
+    let here = endpoint(Ipv4Addr::LOCALHOST.into(), 0);
+    bind(socket.as_raw_fd(), &here).during(|| "binding to loopback")?;
+    let own: SockaddrStorage =
+        getsockname(socket.as_raw_fd()).during(|| "reading a socket's address")?;
+    stamp_arrivals(socket.as_fd())?;
+    clock::sleep(WARM_UP);
+    let epoch = Epoch::now();
+    // Room for three instants: software, and two of hardware.
+    let mut control = nix::cmsg_space!([nix::sys::time::TimeSpec; 3]);
+    let (mut stamped, mut delays) = (0, Vec::new());
+    for _ in 0..count {
+        let before = epoch.elapsed();
+        sendto(socket.as_raw_fd(), b"stamp", &own, MsgFlags::empty())
+            .during(|| "sending over loopback")?;
+        let deadline = clock::monotonic() + PATIENCE;
+        if !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.contains(PollFlags::POLLIN) {
+            continue;
+        }
+        let mut octets = [0; 16];
+        let mut pieces = [IoSliceMut::new(&mut octets)];
+        let message = recvmsg::<()>(
+            socket.as_raw_fd(),
+            &mut pieces,
+            Some(&mut control),
+            MsgFlags::empty(),
+        )
+        .during(|| "receiving over loopback")?;
+        let stamp = message
+            .cmsgs()
+            .during(|| "reading a receive stamp")?
+            .find_map(|part| match part {
+                ControlMessageOwned::ScmTimestampsns(stamps) => {
+                    Some(epoch.time_of_stamp(stamps.system))
+                }
+                _ => None,
+            });
+        stamped += u64::from(stamp.is_some());
+        delays.extend(stamp.and_then(|stamp| stamp.since(before)));
+    }
+    delays.sort_unstable();
+    Ok(Stamps {
+        sent: count,
+        stamped,
+        delay: delays.get(delays.len() / 2).copied(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_to_ourselves_is_stamped_after_it_was_sent() {
+        let stamps = try_loopback(20).unwrap();
+        assert_eq!((stamps.sent, stamps.stamped), (20, 20));
+        assert!(stamps.delay.unwrap() < PATIENCE);
+    }
+}
