@@ -14,6 +14,9 @@ use crate::trial::Trial;
 /// that chance puts before the first or behind the last stamp.
 pub(crate) const TOLERANCE: f64 = 0.002;
 
+/// One trial of so many that were disturbed is worth a warning on the first screen.
+const MANY: usize = 5;
+
 /// What can be wrong with a trial that finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
@@ -127,6 +130,8 @@ impl FromStr for Flag {
 pub struct Certificate {
     /// Whether nothing was found that makes the figures wrong.
     pub passed: bool,
+    /// What everybody should know who reads a figure, though it fails nothing.
+    pub warning: Option<String>,
     /// What fails it, a line each.
     pub faults: Vec<String>,
     /// What a reader should know though it fails nothing, a line each.
@@ -151,8 +156,12 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ),
     ("send_buffer", "send buffer", " B"),
     ("receive_buffer", "receive buffer", " B"),
-    ("steal_percent", "steal", " %"),
-    ("others_processors", "processors at work for others", ""),
+    ("steal_percent", "steal in trials", " %"),
+    (
+        "others_processors",
+        "processors at work for others in trials",
+        "",
+    ),
     ("run_queue_wait_percent", "run-queue wait", " %"),
     ("clock_step_us", "clock steps", " us"),
     ("queue_drops", "drops in front of the links", ""),
@@ -163,6 +172,12 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
 /// label, unit.
 const MACHINE: &[(&str, &str, &str)] = &[
     ("clock_resolution_ns", "clock resolution", " ns"),
+    (
+        "others_before",
+        "processors at work for others before the run",
+        "",
+    ),
+    ("steal_percent_before", "steal before the run", " %"),
     ("pacing_late_us_median", "pacing error, median", " us"),
     ("pacing_late_us_p99", "pacing error, 99th percentile", " us"),
 ];
@@ -174,6 +189,16 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
         .filter(|trial| trial.failure.is_none())
         .collect();
     let (mut faults, mut notes) = (Vec::new(), Vec::new());
+    let disturbed = finished
+        .iter()
+        .filter(|trial| carries(trial, Flag::Disturbed));
+    let disturbed = disturbed.count();
+    let warning = (disturbed * MANY > finished.len()).then(|| {
+        format!(
+            "other work disturbed {disturbed} of {} trials: let the machine be idle and run again",
+            finished.len()
+        )
+    });
     if finished.is_empty() {
         faults.push("no trial finished: there is nothing to certify".to_owned());
     }
@@ -227,6 +252,7 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
     }));
     Certificate {
         passed: faults.is_empty(),
+        warning,
         faults,
         notes,
         facts: describe(facts, &finished),
@@ -393,6 +419,26 @@ mod tests {
         }
         assert!(!certify(&facts(), &[flagged("on-fire")]).passed);
         assert!("on-fire".parse::<Flag>().is_err());
+    }
+
+    #[test]
+    fn a_machine_that_was_not_idle_is_warned_of() {
+        let trials = |disturbed: usize| {
+            let of = |number| match number < disturbed {
+                true => flagged("disturbed"),
+                false => good(980.0),
+            };
+            (0..10).map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(certify(&facts(), &trials(2)).warning, None);
+        let certificate = certify(&facts(), &trials(3));
+        assert!(certificate.passed);
+        assert!(
+            certificate
+                .warning
+                .unwrap()
+                .starts_with("other work disturbed 3 of 10 trials")
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hasher};
 use anyhow::{Context, Result};
 use live::clock;
 use live::machine::Machine;
+use live::meter;
 use live::precision::{self, Wait};
 use serde_json::{Value, json};
 use units::Span;
@@ -24,7 +25,13 @@ const WAITS: u64 = 50;
 /// When the program cannot read itself or the clock.
 pub fn here() -> Result<RunFacts> {
     let machine = Machine::here();
+    let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
     let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("trying the pacing")?;
+    let used = meter::Machine::sample()?.since(&before);
+    let own = meter::Process::sample()?.cpu - own_before.cpu;
+    let others = (used.busy.as_secs_f64() - own.as_secs_f64()).max(0.0);
+    let elapsed = used.elapsed.as_secs_f64();
+    let all = (used.elapsed * used.processors).as_secs_f64();
     let extra = [
         ("virtual_machine", json!(machine.virtual_machine)),
         ("governor", json!(machine.governor)),
@@ -34,6 +41,11 @@ pub fn here() -> Result<RunFacts> {
         (
             "clock_resolution_ns",
             json!(clock::resolution()?.as_nanos()),
+        ),
+        ("others_before", json!(others / elapsed)),
+        (
+            "steal_percent_before",
+            json!(100.0 * used.steal.as_secs_f64() / all),
         ),
         ("pacing_late_us_median", micros(pacing.median)),
         ("pacing_late_us_p99", micros(pacing.p99)),

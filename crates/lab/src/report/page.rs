@@ -117,6 +117,9 @@ fn head(
             @if !certificate.passed {
                 p.alarm { "Do not rely on these figures: " (certificate.faults.join("; ")) "." }
             }
+            @if let Some(warning) = &certificate.warning {
+                p.alarm { "Mind that " (warning) "." }
+            }
             @if !complete(plan, trials) {
                 p.alarm { "The run is incomplete: go on with --resume." }
             }

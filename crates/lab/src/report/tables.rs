@@ -46,8 +46,12 @@ fn write_all(
     let (done, all) = (trials.len() - failed, expected(plan));
     let certificate = certify(facts, trials);
     let certified = match certificate.passed {
-        true => "certificate passed",
-        false => "certificate FAILED: do not rely on these figures, see below",
+        true => "certificate passed".to_owned(),
+        false => "certificate FAILED: do not rely on these figures, see below".to_owned(),
+    };
+    let certified = match &certificate.warning {
+        Some(warning) => format!("{certified}, but {warning}"),
+        None => certified,
     };
     let incomplete = match (complete(plan, trials), plan.until) {
         (false, _) => " The run is incomplete: go on with --resume.".to_owned(),
