@@ -1,5 +1,6 @@
 //! The command line as it is typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -22,6 +23,9 @@ pub(crate) enum Command {
     Report(Report),
     /// Say what this machine can run, what is missing and what to type for it, and how well it keeps time.
     Doctor(Doctor),
+
+    /// Run a program of yours in a node of an experiment's test bed.
+    Shell(Shell),
 }
 
 #[derive(Debug, clap::Args)]
@@ -89,3 +93,28 @@ pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = SHELL_HELP)]
+pub(crate) struct Shell {
+    /// A shipped experiment (see `jumbolab list`) or the path of a TOML file.
+    pub(crate) experiment: String,
+    /// Where the program runs: sender, receiver, router or switch.
+    pub(crate) node: String,
+    /// Change a value, as for `run`. Of several cells the first is built.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Start another program in a node before, and end it afterwards.
+    #[arg(long, value_name = "NODE=COMMAND")]
+    pub(crate) with: Vec<String>,
+    /// The program and its arguments [default: $SHELL, or /bin/sh].
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// What the arguments alone do not say.
+const SHELL_HELP: &str = "\
+In commands {sender}, {receiver} and {router} stand for addresses. The exit code is the program's.
+
+  jumbolab shell os-comparison sender --set mtu=9000
+  jumbolab shell os-comparison sender --with receiver=\"iperf3 -s\" -- iperf3 -c {receiver} -t 2";

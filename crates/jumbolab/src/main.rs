@@ -14,20 +14,26 @@ use args::{Args, Command};
 
 fn main() -> ExitCode {
     let result = match worker::role() {
-        Some(role) => worker::run(&role),
+        Some(role) => worker::run(&role).map(done),
         None => match Args::parse().command {
-            Command::List(list) => command::list::run(&list),
-            Command::Run(run) => command::run::run(&run),
-            Command::Report(report) => command::report::run(&report),
-            Command::Doctor(doctor) => command::doctor::run(&doctor),
+            Command::List(list) => command::list::run(&list).map(done),
+            Command::Run(run) => command::run::run(&run).map(done),
+            Command::Report(report) => command::report::run(&report).map(done),
+            Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
+            Command::Shell(shell) => command::shell::run(shell),
         },
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&error);
             ExitCode::from(2)
         }
     }
+}
+
+/// The exit code of what either fails or is done.
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }

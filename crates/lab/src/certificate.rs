@@ -42,11 +42,13 @@ pub enum Flag {
     HostDrops,
     /// Frames seen on the wire contradict the MTU.
     MtuDiffers,
+    /// The emulator let frames go late.
+    EmulatorLate,
 }
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
@@ -58,6 +60,7 @@ impl Flag {
         Self::BufferDiffers,
         Self::HostDrops,
         Self::MtuDiffers,
+        Self::EmulatorLate,
     ];
 
     /// The word in journals.
@@ -74,6 +77,7 @@ impl Flag {
             Self::BufferDiffers => "buffer-differs",
             Self::HostDrops => "host-drops",
             Self::MtuDiffers => "mtu-differs",
+            Self::EmulatorLate => "emulator-late",
         }
     }
 
@@ -87,7 +91,11 @@ impl Flag {
             | Self::OffloadsDiffer
             | Self::CongestionDiffers
             | Self::MtuDiffers => true,
-            Self::Disturbed | Self::CpuBound | Self::BufferDiffers | Self::HostDrops => false,
+            Self::Disturbed
+            | Self::CpuBound
+            | Self::BufferDiffers
+            | Self::HostDrops
+            | Self::EmulatorLate => false,
         }
     }
 
@@ -105,6 +113,9 @@ impl Flag {
             Self::BufferDiffers => "another socket buffer than set",
             Self::HostDrops => "packets dropped by the host",
             Self::MtuDiffers => "frames contradict the MTU",
+            Self::EmulatorLate => {
+                "one frame in a hundred left an emulated link more than 100 us late"
+            }
         }
     }
 }
@@ -165,6 +176,22 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("run_queue_wait_percent", "run-queue wait", " %"),
     ("clock_step_us", "clock steps", " us"),
     ("queue_drops", "drops in front of the links", ""),
+    (
+        "emulator_queue_drops",
+        "drops in front of emulated links",
+        "",
+    ),
+    ("emulator_cpu_seconds", "CPU of the emulator", " s"),
+    (
+        "emulator_late_us",
+        "emulated departures late, median",
+        " us",
+    ),
+    (
+        "emulator_late_us_p99",
+        "emulated departures late, 99 of 100",
+        " us",
+    ),
     ("cpu_tick_seconds", "CPU accounting tick", " s"),
 ];
 

@@ -10,8 +10,10 @@
 mod agent;
 pub mod archive;
 pub mod certificate;
+pub mod command_line;
 pub mod compare;
 pub mod doctor;
+mod emulation;
 pub mod experiment;
 pub mod facts;
 pub mod folder;
@@ -22,6 +24,7 @@ pub mod outline;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod shell;
 pub mod split;
 pub mod statistics;
 pub mod trial;

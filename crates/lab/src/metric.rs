@@ -339,7 +339,7 @@ pub fn number(trial: &Trial, key: &str) -> Option<f64> {
 
 /// The octets over which CPU was to be metered, if any.
 fn octets_metered(setting: &Setting) -> Option<f64> {
-    Some(setting.traffic.cpu_size.get())
+    Some(setting.traffic.transfer()?.cpu_size.get())
         .filter(|&octets| octets > 0)
         .map(|octets| octets as f64)
 }

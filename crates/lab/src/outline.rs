@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::experiment::Setting;
-use crate::plan::{Cell, Plan};
+use crate::experiment::{Setting, Traffic};
+use crate::plan::Plan;
 use crate::run::trial_ids;
 use crate::split::slowest;
 
@@ -22,40 +22,52 @@ pub fn of(plan: &Plan) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}: {fate}", cell.factors);
     }
-    let seconds: f64 = plan.cells.iter().filter_map(seconds).sum::<f64>() * f64::from(plan.repeat);
+    let settings = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.setting.as_ref().ok());
+    let seconds: Option<f64> = settings.map(seconds).sum();
+    let length = seconds.map_or_else(
+        || "as long as the commands take".to_owned(),
+        |seconds| format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil()),
+    );
     let trials = trial_ids(plan).len();
     let _ = writeln!(
         text,
-        "{trials} trials, interleaved, about {:.0} s; hash {}",
-        seconds.ceil(),
+        "{trials} trials, interleaved, {length}; hash {}",
         plan.hash
     );
     text
 }
 
 fn traffic(setting: &Setting) -> String {
-    let traffic = &setting.traffic;
     let links = setting.network.links.iter().map(|link| {
         let rate = link
             .rate
             .map_or_else(|| "unshaped".to_owned(), |rate| rate.to_string());
         format!("{} {rate} MTU {}", link.name, link.mtu.get())
     });
+    let what = match &setting.traffic {
+        Traffic::Transfer(transfer) => format!(
+            "{} in messages of {} B",
+            transfer.size,
+            transfer.message.get()
+        ),
+        Traffic::Command(command) => format!("`{}`", command.sender),
+    };
     format!(
-        "{} in messages of {} B over {} ({})",
-        traffic.size,
-        traffic.message.get(),
+        "{what} over {} ({})",
         setting.network.ip,
         links.collect::<Vec<_>>().join(", "),
     )
 }
 
-/// How long one trial of a cell takes if its links are the bottleneck.
-fn seconds(cell: &Cell) -> Option<f64> {
-    let setting = cell.setting.as_ref().ok()?;
-    let traffic = &setting.traffic;
+/// How long one trial takes if its links are the bottleneck; nobody knows of
+/// the user's own programs.
+fn seconds(setting: &Setting) -> Option<f64> {
+    let transfer = setting.traffic.transfer()?;
     // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
-    let octets = traffic.size * 3 + traffic.cpu_size + traffic.preroll * 4;
+    let octets = transfer.size * 3 + transfer.cpu_size + transfer.preroll * 4;
     Some(
         OVERHEAD_SECONDS
             + slowest(setting).map_or(0.0, |rate| rate.serialise(octets).as_secs_f64()),

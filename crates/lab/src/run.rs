@@ -14,6 +14,8 @@ use rand_chacha::ChaCha8Rng;
 use units::{Seed, Span};
 
 use crate::agent::Failure;
+use crate::command_line::CommandLine;
+use crate::experiment::{Setting, Traffic};
 use crate::folder::{Folder, enough};
 use crate::interrupted;
 use crate::netns::{Figures, Netns};
@@ -62,6 +64,13 @@ impl Bench {
                 let known = Machine::here().congestion_controls.join(", ");
                 format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
             })?;
+        }
+        for setting in plan
+            .cells
+            .iter()
+            .filter_map(|cell| cell.setting.as_ref().ok())
+        {
+            programs(setting)?;
         }
         // What else the machine lacks shows when the first test bed is built.
         if let Some(setting) = plan
@@ -160,6 +169,23 @@ impl Bench {
             evidence: figures.evidence,
         })
     }
+}
+
+/// That this machine has the user's own programs.
+fn programs(setting: &Setting) -> Result<()> {
+    let Traffic::Command(command) = &setting.traffic else {
+        return Ok(());
+    };
+    let receiver = command.receiver.as_ref();
+    let lines = [("sender", Some(&command.sender)), ("receiver", receiver)];
+    for (key, line) in lines {
+        if let Some(program) = line.and_then(CommandLine::missing_program) {
+            bail!(
+                "traffic.{key}: this machine has no program `{program}`; install it, or write its path"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// A place in the order of trials.

@@ -106,17 +106,19 @@ pub fn slowest(setting: &Setting) -> Option<Rate> {
     links.iter().filter_map(|link| link.rate).min()
 }
 
-/// The share of the wire's octets that is payload, in full packets.
+/// The share of the wire's octets that is payload, in full packets; not known
+/// of a program of the user's.
 fn efficiency(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
     let mtu: IpMtu = network.links.iter().map(|link| link.mtu).min()?;
-    let (payload, wire): (Bytes, Bytes) = match setting.traffic.protocol {
+    let transfer = setting.traffic.transfer()?;
+    let (payload, wire): (Bytes, Bytes) = match transfer.protocol {
         Protocol::Tcp => (
             model::payload_per_packet(mtu, network.ip, Transport::Tcp)?,
             Framing::Ethernet.wire_size(mtu.bytes()),
         ),
         Protocol::Udp => {
-            let message = setting.traffic.message;
+            let message = transfer.message;
             (
                 message,
                 model::message_wire_size(message, mtu, network.ip, Framing::Ethernet),
@@ -139,9 +141,11 @@ pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
         .filter(|link| link.rate.is_some())
         .peekable();
     shaped.peek()?;
+    // What a program of the user's speaks is not known: it may be TCP.
+    let transfer = setting.traffic.transfer();
     let uncounted = setting.host.offloads
-        && setting.traffic.protocol == Protocol::Tcp
-        && setting.network.link == LinkKind::Kernel;
+        && transfer.is_none_or(|transfer| transfer.protocol == Protocol::Tcp)
+        && setting.network.link != LinkKind::Emulated;
     let holds_all = shaped.all(|link| link.burst >= LARGEST_SUPER_PACKET);
     uncounted.then_some(match holds_all {
         true => "framing not counted by the bucket",

@@ -5,8 +5,8 @@ use std::io;
 
 use anyhow::{Result, bail};
 
-use crate::agent;
 use crate::doctor::attempt;
+use crate::{agent, emulation};
 
 /// The role this process was started in, if it is a worker: every program
 /// that runs plans asks this first.
@@ -25,6 +25,7 @@ pub fn run(role: &str) -> Result<()> {
             live::worker::anchor();
             Ok(())
         }
+        emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("there is no worker `{role}`"),

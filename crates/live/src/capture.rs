@@ -81,7 +81,7 @@ impl Capture {
 }
 
 /// The packet-socket address of every protocol on an interface.
-fn address(index: u32) -> LinkAddr {
+pub(crate) fn address(index: u32) -> LinkAddr {
     #[expect(unsafe_code, reason = "nix has no constructor for it")]
     // SAFETY: a zeroed sockaddr_ll is valid, and the length given is its own.
     unsafe {

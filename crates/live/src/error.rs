@@ -1,19 +1,28 @@
 //! Errors that name the operation that failed.
 
+use std::fmt;
 use std::io;
 
 /// The result of something the kernel was asked to do.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was tried, and what the kernel said.
-#[derive(Debug, thiserror::Error)]
-#[error("{operation}: {source}")]
+/// What was tried, and what the kernel said. Both are in its text; there is no
+/// further source, so that a chain of contexts says the kernel's words once.
+#[derive(Debug)]
 pub struct Error {
     /// What was tried, with the names of interfaces and files.
     pub operation: String,
     /// The kernel's answer.
     pub source: io::Error,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.operation, self.source)
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl Error {
     /// Where the kernel says that it has no such thing, names the option of it

@@ -29,9 +29,34 @@ pub fn listen() -> Result<()> {
     Ok(())
 }
 
+/// Leaves Ctrl-C and Ctrl-\\ to a child in the foreground: this process ignores
+/// both from now on.
+///
+/// # Errors
+/// Where the kernel refuses, which it does not.
+pub fn leave_to_child() -> Result<()> {
+    for signal in [Signal::SIGINT, Signal::SIGQUIT] {
+        ignore(signal).during(|| format!("leaving {signal} to a child"))?;
+    }
+    Ok(())
+}
+
+/// Has children vanish when they end, with nobody waiting for them.
+pub(crate) fn forget_children() {
+    // Where it fails their entries stay until the namespace goes: no harm.
+    let _ = ignore(Signal::SIGCHLD);
+}
+
 /// Whether someone has asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+fn ignore(signal: Signal) -> nix::Result<()> {
+    let action = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
+    #[expect(unsafe_code, reason = "a disposition may be a handler; this is none")]
+    // SAFETY: no handler is installed.
+    unsafe { sigaction(signal, &action) }.map(drop)
 }
 
 extern "C" fn mark(_: libc::c_int) {

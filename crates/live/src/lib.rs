@@ -3,16 +3,19 @@
 //! From the outside in: a [`Sandbox`] gives the process the privileges that it
 //! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
 //! path of network namespaces inside it; a [`Worker`] is a process of its own
-//! in one of them; a [`transfer`] is what two workers do with each other; the
-//! [`meter`] reads what it cost the machine. What the machine is and how well
+//! in one of them, a [`Tool`](tool::Tool) a program of the user's; a [`transfer`]
+//! is what two workers do with each other; an [`emulator`] is what links are made
+//! of that behave like wires; the [`meter`] reads what it cost the machine. What the machine is and how well
 //! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
 //!
 //! All `unsafe` of the program lives in this crate, each piece with its reason.
 
 pub mod capture;
 pub mod clock;
+pub mod emulator;
 mod error;
 pub mod interrupt;
+mod listening;
 pub mod machine;
 pub mod meter;
 mod namespace;
@@ -25,6 +28,7 @@ mod sandbox;
 pub mod stamps;
 mod sys;
 pub mod testbed;
+pub mod tool;
 pub mod transfer;
 pub mod worker;
 

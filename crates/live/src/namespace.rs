@@ -9,6 +9,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use nix::unistd::setsid;
 
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
@@ -57,8 +58,9 @@ impl Namespace {
     }
 
     /// Has `command` start in this namespace, and end with the calling thread.
+    /// It ignores Ctrl-C: the caller ends it.
     pub fn place(&self, command: &mut Command) {
-        place(Some(self), command);
+        place(Some(self), Terminal::Ignored, command);
     }
 
     /// Sets kernel parameters of this namespace: paths below `/proc/sys/net`.
@@ -92,18 +94,35 @@ impl AsFd for Namespace {
     }
 }
 
+/// What the parent's terminal is to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Terminal {
+    /// Ctrl-C and the end of a terminal reach all its processes; the child
+    /// ignores both, because the parent decides what they mean and ends its
+    /// children itself.
+    Ignored,
+    /// The child is the user's own program: its keys mean what they always do.
+    Shared,
+    /// The child has none: it leads a session and a process group of its own.
+    Absent,
+}
+
 /// Has `command` start in `namespace`, or in the caller's, and die when the
 /// calling thread ends, however it ends.
-pub(crate) fn place(namespace: Option<&Namespace>, command: &mut Command) {
+pub(crate) fn place(namespace: Option<&Namespace>, terminal: Terminal, command: &mut Command) {
     let place = namespace.map(|namespace| namespace.as_fd().as_raw_fd());
     let settle = move || {
-        // Ctrl-C and the end of a terminal reach all its processes; only the
-        // parent decides what they mean, and it ends its children itself.
-        #[expect(unsafe_code, reason = "ignoring a signal runs no code")]
-        // SAFETY: no handler is installed.
-        unsafe {
-            signal(Signal::SIGINT, SigHandler::SigIgn)?;
-            signal(Signal::SIGHUP, SigHandler::SigIgn)?;
+        match terminal {
+            Terminal::Ignored => {
+                set_signals(&[Signal::SIGINT, Signal::SIGHUP], SigHandler::SigIgn)?
+            }
+            // The parent ignores these two meanwhile.
+            Terminal::Shared => {
+                set_signals(&[Signal::SIGINT, Signal::SIGQUIT], SigHandler::SigDfl)?
+            }
+            Terminal::Absent => {
+                setsid()?;
+            }
         }
         set_pdeathsig(Signal::SIGKILL)?;
         if let Some(place) = place {
@@ -121,4 +140,13 @@ pub(crate) fn place(namespace: Option<&Namespace>, command: &mut Command) {
     unsafe {
         command.pre_exec(settle);
     }
+}
+
+/// Gives `signals` a disposition that runs no code of ours.
+fn set_signals(signals: &[Signal], disposition: SigHandler) -> nix::Result<()> {
+    signals.iter().try_for_each(|&number| {
+        #[expect(unsafe_code, reason = "a disposition may be a handler; these are none")]
+        // SAFETY: callers pass SIG_IGN or SIG_DFL, so no handler is installed.
+        unsafe { signal(number, disposition) }.map(drop)
+    })
 }

@@ -19,6 +19,7 @@ use crate::error::{During, Error, Result};
 
 pub(crate) use link::VethEnd;
 pub(crate) use qdisc::TokenBucket;
+pub(crate) use route::HostRoute;
 
 /// An rtnetlink socket. It speaks for the namespace in which it was opened.
 pub(crate) struct Route {

@@ -3,4 +3,5 @@
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
 pub(crate) mod ethtool;
+pub(crate) mod packet;
 pub(crate) mod tcp_info;

@@ -2,27 +2,30 @@
 
 mod addressing;
 mod advertise;
+mod congestion;
 mod interface;
 
 use std::net::IpAddr;
+use std::os::fd::AsFd as _;
 use std::path::Path as FilePath;
 
+use proto::link::Settings;
 use units::{Bytes, IpMtu, IpVersion, Rate};
 
+use crate::emulator::Wire;
 use crate::error::{Error, Result};
 use crate::namespace::Namespace;
 use crate::netlink::{TokenBucket, VethEnd};
 use addressing::Plan;
 pub use interface::Interface;
+use interface::{Offloads, set_offloads};
 
-/// What the middle of the path is.
+/// What stands between two links of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Middle {
-    /// Nothing: one link joins sender and receiver.
-    Nothing,
-    /// A router that forwards IP.
+    /// Routers, which forward IP.
     Router,
-    /// A switch that bridges frames.
+    /// Switches, which bridge frames.
     Switch,
 }
 
@@ -40,18 +43,40 @@ pub enum Addresses {
 pub struct Link {
     /// The largest IP packet.
     pub mtu: IpMtu,
-    /// The rate, Ethernet framing included, or as fast as the machine.
-    pub rate: Option<Rate>,
-    /// The depth of the token bucket.
-    pub burst: Bytes,
-    /// What may wait in front of it.
-    pub buffer: Bytes,
+    /// Who paces it.
+    pub medium: Medium,
+}
+
+/// Who paces a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Medium {
+    /// The kernel's token bucket.
+    Kernel {
+        /// The rate, Ethernet framing included, or as fast as the machine.
+        rate: Option<Rate>,
+        /// The depth of the bucket.
+        burst: Bytes,
+        /// What may wait in front of it.
+        buffer: Bytes,
+    },
+    /// An emulator, as these settings say.
+    Emulated(Settings),
+}
+
+impl Medium {
+    /// The rate, Ethernet framing included, if it has one.
+    pub const fn rate(&self) -> Option<Rate> {
+        match self {
+            Self::Kernel { rate, .. } => *rate,
+            Self::Emulated(settings) => settings.rate,
+        }
+    }
 }
 
 /// A path that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// What stands between sender and receiver.
+    /// What stands between its links.
     pub middle: Middle,
     /// The protocol that gets addresses and routes.
     pub ip: IpVersion,
@@ -59,14 +84,25 @@ pub struct Path {
     pub addresses: Addresses,
     /// Segmentation and receive offloads of every interface.
     pub offloads: bool,
-    /// The links, sender first: one, or two with a middle.
+    /// The links, sender first; a middle node between each two.
     pub links: Vec<Link>,
+}
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It sends or receives.
+    Host,
+    /// It stands between two links.
+    Middle(Middle),
 }
 
 /// A node of the path: a network namespace and its interfaces.
 pub struct Node {
-    /// `sender`, `router`, `switch` or `receiver`.
-    pub name: &'static str,
+    /// `sender`, `router` or `router1`, .., `receiver`.
+    pub name: String,
+    /// What it does.
+    pub part: Part,
     /// Where it lives.
     pub namespace: Namespace,
     /// Its interfaces, the one towards the sender first.
@@ -77,41 +113,90 @@ pub struct Node {
 pub struct Testbed {
     /// The nodes, sender first.
     pub nodes: Vec<Node>,
+    /// Where the emulated links' ends are, if there are any.
+    emulator: Option<Namespace>,
+}
+
+impl Path {
+    /// What the interfaces of its nodes offload.
+    fn offloads(&self) -> Offloads {
+        let emulated = |link: &Link| matches!(link.medium, Medium::Emulated(_));
+        match self.offloads {
+            false => Offloads::None,
+            true if self.links.iter().any(emulated) => Offloads::AboveTheWire,
+            true => Offloads::All,
+        }
+    }
+
+    /// The nodes in order, sender first, by name and part.
+    fn node_names(&self) -> Vec<(String, Part)> {
+        let word = match self.middle {
+            Middle::Router => "router",
+            Middle::Switch => "switch",
+        };
+        let last = self.links.len().saturating_sub(1);
+        let middles = (1..=last).map(|number| match last {
+            1 => word.to_owned(),
+            _ => format!("{word}{number}"),
+        });
+        let host = |name: &str| (name.to_owned(), Part::Host);
+        std::iter::once(host("sender"))
+            .chain(middles.map(|name| (name, Part::Middle(self.middle))))
+            .chain([host("receiver")])
+            .collect()
+    }
 }
 
 impl Testbed {
-    /// Makes the path and returns when packets can cross it.
+    /// Makes a path of kernel links and returns when packets can cross it.
     ///
     /// # Errors
-    /// Where the kernel refuses a step, or does not do what it acknowledged.
+    /// As [`Testbed::build_with`], and where a link is to be emulated.
     pub fn build(path: &Path) -> Result<Self> {
+        Self::build_with(path, |_, _| {
+            Err(Error::new(
+                "building the test bed",
+                "nothing emulates its links",
+            ))
+        })
+    }
+
+    /// Makes the path and returns when packets can cross it. If links are to
+    /// be emulated, `emulate` starts the emulator of the wires between the
+    /// interfaces in a namespace of its own, and returns when it carries frames.
+    ///
+    /// # Errors
+    /// Where the kernel refuses a step, or does not do what it acknowledged;
+    /// those of `emulate`.
+    pub fn build_with<E: From<Error>>(
+        path: &Path,
+        emulate: impl FnOnce(&Namespace, Vec<Wire>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Self, E> {
         if path.ip == IpVersion::V6 && !FilePath::new("/proc/sys/net/ipv6").exists() {
             return Err(Error::new(
                 "building the test bed",
                 "IPv6 is switched off in this kernel; measure over IPv4 with network.ip = 4",
-            ));
+            )
+            .into());
         }
-        let names: &[&'static str] = match path.middle {
-            Middle::Nothing => &["sender", "receiver"],
-            Middle::Router => &["sender", "router", "receiver"],
-            Middle::Switch => &["sender", "switch", "receiver"],
-        };
-        if path.links.len() + 1 != names.len() {
-            return Err(Error::new(
-                "building the test bed",
-                "the number of links does not fit its shape",
-            ));
-        }
-        let mut nodes = names
-            .iter()
-            .map(|name| Node::create(name, path))
+        let mut nodes = path
+            .node_names()
+            .into_iter()
+            .map(|(name, part)| Node::create(name, part, path.ip))
             .collect::<Result<Vec<_>>>()?;
+        let mut emulated = Emulated::default();
         for (number, link) in path.links.iter().enumerate() {
-            connect(&mut nodes, number, link, path.middle)?;
+            connect(&mut nodes, number, link, path.middle, &mut emulated)?;
         }
-        let testbed = Self { nodes };
+        let testbed = Self {
+            nodes,
+            emulator: emulated.namespace,
+        };
         for node in &testbed.nodes {
             node.bring_up(path)?;
+        }
+        if let Some(namespace) = &testbed.emulator {
+            emulate(namespace, emulated.wires)?;
         }
         match path.addresses {
             Addresses::Static => testbed.address_by_hand(path)?,
@@ -134,6 +219,11 @@ impl Testbed {
     /// The address that traffic is sent to.
     pub fn destination(&self, path: &Path) -> IpAddr {
         Plan::of(path).address(&self.receiver().interfaces[0])
+    }
+
+    /// The address of an interface of `node`; a switch's ports have none.
+    pub fn address(&self, path: &Path, node: &Node, interface: &Interface) -> Option<IpAddr> {
+        (node.part != Part::Middle(Middle::Switch)).then(|| Plan::of(path).address(interface))
     }
 
     /// Packets dropped in front of all links since the path stands.
@@ -160,7 +250,7 @@ impl Testbed {
 
 impl Node {
     /// An empty node with the kernel parameters that its part needs.
-    fn create(name: &'static str, path: &Path) -> Result<Self> {
+    fn create(name: String, part: Part, ip: IpVersion) -> Result<Self> {
         let namespace = Namespace::create()?;
         // No address waits for duplicate detection, every address is derived
         // from the interface's own, and nothing that TCP learnt in one trial
@@ -169,7 +259,7 @@ impl Node {
             ("ipv4/tcp_no_metrics_save", "1"),
             ("ipv4/tcp_mtu_probing", "0"),
         ])?;
-        if path.ip == IpVersion::V6 {
+        if ip == IpVersion::V6 {
             for scope in ["all", "default"] {
                 namespace.set_parameters(&[
                     (&format!("ipv6/conf/{scope}/disable_ipv6"), "0"),
@@ -181,8 +271,8 @@ impl Node {
                 ])?;
             }
         }
-        if name == "router" {
-            let forwarding = match path.ip {
+        if part == Part::Middle(Middle::Router) {
+            let forwarding = match ip {
                 IpVersion::V4 => "ipv4/ip_forward",
                 IpVersion::V6 => "ipv6/conf/all/forwarding",
             };
@@ -190,6 +280,7 @@ impl Node {
         }
         Ok(Self {
             name,
+            part,
             namespace,
             interfaces: Vec::new(),
         })
@@ -215,25 +306,58 @@ impl Node {
     fn bring_up(&self, path: &Path) -> Result<()> {
         let route = &self.namespace.route;
         route.set_up("lo")?;
-        if self.name == "switch" {
+        let bridges = self.part == Part::Middle(Middle::Switch);
+        if bridges {
             route.add_bridge("bridge")?;
         }
         for interface in &self.interfaces {
-            self.set_offloads(interface, path.offloads)?;
-            if self.name == "switch" {
+            self.set_offloads(interface, path.offloads())?;
+            if bridges {
                 route.join_bridge(&interface.name, "bridge")?;
             }
             route.set_up(&interface.name)?;
         }
-        if self.name == "switch" {
+        if bridges {
             route.set_up("bridge")?;
         }
         Ok(())
     }
 }
 
-/// Makes link `number` between its two nodes and shapes both directions.
-fn connect(nodes: &mut [Node], number: usize, link: &Link, middle: Middle) -> Result<()> {
+/// The ends of emulated links, in a namespace of their own.
+#[derive(Default)]
+struct Emulated {
+    namespace: Option<Namespace>,
+    wires: Vec<Wire>,
+}
+
+impl Emulated {
+    /// The namespace, made if it is not there.
+    fn namespace(&mut self) -> Result<&Namespace> {
+        if self.namespace.is_none() {
+            let namespace = Namespace::create()?;
+            // What the kernel itself would say there is no traffic of ours.
+            if FilePath::new("/proc/sys/net/ipv6").exists() {
+                for scope in ["all", "default"] {
+                    let parameter = format!("ipv6/conf/{scope}/disable_ipv6");
+                    namespace.set_parameters(&[(&parameter, "1")])?;
+                }
+            }
+            self.namespace = Some(namespace);
+        }
+        Ok(self.namespace.as_ref().expect("it was just made"))
+    }
+}
+
+/// Makes link `number` between its two nodes: one veth pair that token buckets
+/// shape, or two with an emulator between them.
+fn connect(
+    nodes: &mut [Node],
+    number: usize,
+    link: &Link,
+    middle: Middle,
+    emulated: &mut Emulated,
+) -> Result<()> {
     let subnet = if middle == Middle::Switch { 0 } else { number };
     let near = Interface::new(nodes[number].interfaces.len(), number, 0, subnet, link);
     let far = Interface::new(nodes[number + 1].interfaces.len(), number, 1, subnet, link);
@@ -242,24 +366,50 @@ fn connect(nodes: &mut [Node], number: usize, link: &Link, middle: Middle) -> Re
         address: interface.mac,
         mtu: link.mtu,
     };
-    nodes[number].namespace.route.add_veth(
-        &end(&near),
-        &end(&far),
-        std::os::fd::AsFd::as_fd(&nodes[number + 1].namespace),
-    )?;
-    for (node, interface) in [(number, near), (number + 1, far)] {
-        if let Some(rate) = link.rate {
-            let bucket = TokenBucket {
-                rate,
-                burst: link.burst,
-                limit: link.buffer,
-            };
-            nodes[node]
-                .namespace
-                .route
-                .add_token_bucket(&interface.name, &bucket)?;
+    match &link.medium {
+        Medium::Kernel {
+            rate,
+            burst,
+            buffer,
+        } => {
+            let there = nodes[number + 1].namespace.as_fd();
+            let here = &nodes[number].namespace.route;
+            here.add_veth(&end(&near), &end(&far), there)?;
+            for (node, interface) in [(number, &near), (number + 1, &far)] {
+                let Some(rate) = *rate else { continue };
+                let bucket = TokenBucket {
+                    rate,
+                    burst: *burst,
+                    limit: *buffer,
+                };
+                let route = &nodes[node].namespace.route;
+                route.add_token_bucket(&interface.name, &bucket)?;
+            }
         }
-        nodes[node].interfaces.push(interface);
+        Medium::Emulated(settings) => {
+            let namespace = emulated.namespace()?;
+            let mut ends = Vec::new();
+            for (node, interface, side) in [(number, &near, "a"), (number + 1, &far, "b")] {
+                let leg = VethEnd {
+                    name: format!("wire{number}{side}"),
+                    // Of the interface it serves, told apart by the first octet.
+                    address: [0x06, 0, 0, 0, interface.mac[4], interface.mac[5]],
+                    mtu: link.mtu,
+                };
+                let route = &nodes[node].namespace.route;
+                route.add_veth(&end(interface), &leg, namespace.as_fd())?;
+                set_offloads(namespace, &leg.name, Offloads::None)?;
+                namespace.route.set_up(&leg.name)?;
+                ends.push(leg.name);
+            }
+            let [first, second] = <[String; 2]>::try_from(ends).expect("a wire has two ends");
+            emulated.wires.push(Wire {
+                ends: [first, second],
+                ways: [settings.clone(), settings.clone()],
+            });
+        }
     }
+    nodes[number].interfaces.push(near);
+    nodes[number + 1].interfaces.push(far);
     Ok(())
 }

@@ -10,7 +10,8 @@ use units::Time;
 
 use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::namespace::{self, Namespace};
+use crate::interrupt;
+use crate::namespace::{self, Namespace, Terminal};
 
 /// The first argument that makes the program a worker; the second is its role.
 pub const ARGUMENT: &str = "--worker";
@@ -43,7 +44,7 @@ impl Worker {
             .args([ARGUMENT, role])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
-        namespace::place(namespace, &mut command);
+        namespace::place(namespace, Terminal::Ignored, &mut command);
         let mut child = command
             .spawn()
             .during(|| format!("starting the worker `{role}`"))?;
@@ -122,8 +123,11 @@ impl Drop for Worker {
     }
 }
 
-/// What the anchor does: nothing, until its parent is gone.
+/// What the anchor does: nothing, until its parent is gone. As the first
+/// process of its namespace it inherits the orphans of users' programs
+/// [pid_namespaces(7)]; those that end vanish without being waited for.
 pub fn anchor() {
+    interrupt::forget_children();
     let mut sink = [0; 64];
     while !matches!(std::io::stdin().read(&mut sink), Ok(0) | Err(_)) {}
 }

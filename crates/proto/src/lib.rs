@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod layout;
+pub mod link;
 mod stream;
 mod tally;
 

@@ -32,6 +32,7 @@ mod ipv4 {
     pub(super) const TOTAL_LENGTH: usize = 2;
     pub(super) const FRAGMENT: usize = 6;
     pub(super) const PROTOCOL: usize = 9;
+    pub(super) const ADDRESSES: usize = 12;
     pub(super) const HEADER_LEN: usize = 20;
     /// The fragment offset without the flags beside it.
     pub(super) const OFFSET_MASK: u16 = 0x1fff;
@@ -42,6 +43,7 @@ mod ipv6 {
     pub(super) const VERSION: usize = 0;
     pub(super) const PAYLOAD_LENGTH: usize = 4;
     pub(super) const NEXT_HEADER: usize = 6;
+    pub(super) const ADDRESSES: usize = 8;
     pub(super) const HEADER_LEN: usize = 40;
 
     pub(super) const EXTENSION_NEXT: usize = 0;
@@ -83,6 +85,31 @@ pub enum Transport {
     Udp,
     /// The protocol of this number.
     Other(u8),
+}
+
+/// A number for the flow of an Ethernet frame: equal for equal addresses,
+/// protocol and ports, in one direction. Frames without IP share a number, and
+/// fragments have the flow of their addresses alone.
+pub fn flow(frame: &[u8]) -> u64 {
+    let summary = Summary::of(frame, frame.len());
+    let tagged =
+        u16_at(frame, ethernet::TYPE).is_ok_and(|protocol| ethernet::TAGGED.contains(&protocol));
+    let ip = MAC_HEADER + if tagged { VLAN_TAG } else { 0 };
+    let addresses = match summary.ip {
+        Some(IpVersion::V4) => frame.get(ip + ipv4::ADDRESSES..ip + ipv4::HEADER_LEN),
+        Some(IpVersion::V6) => frame.get(ip + ipv6::ADDRESSES..ip + ipv6::HEADER_LEN),
+        None => None,
+    };
+    let [source, destination] =
+        [summary.source_port, summary.destination_port].map(|port| port.unwrap_or(0).to_be_bytes());
+    let octets = addresses.unwrap_or_default().iter();
+    // FNV-1a [FNV].
+    octets
+        .chain(&source)
+        .chain(&destination)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &octet| {
+            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// What a frame is.

@@ -2,9 +2,11 @@
 //! namespaces it makes belong to a single-threaded process of their own.
 
 mod bad_input;
+mod commands;
 mod doctor;
 mod harness;
 mod journal;
 mod page;
 mod runs;
 mod sandbox;
+mod shell;

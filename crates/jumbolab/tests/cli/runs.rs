@@ -58,6 +58,11 @@ fn every_shape_protocol_and_option_carries_traffic() {
         "protocol=udp mtu=1500 message=9000 offloads=off",
         "mtu=1280 rate=none size=5MB offloads=on message=1200 nagle=true",
         "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
+        "link=kernel shape=chain network.stages=3 mtu=3000 offloads=off",
+        "link=emulated shape=chain network.stages=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
+        "link=emulated shape=switched network.stages=2 rate=200mbit network.jitter=100us",
+        "link=emulated shape=pair rate=50mbit network.loss=0.5% network.queue=dropfront buffer=50kB offloads=off",
+        "link=emulated protocol=udp message=3000 rate=100mbit network.duplicate=1% network.reorder=1% offloads=off",
         "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
     ] {
         let dir = Dir::new();

@@ -63,7 +63,9 @@ fn missing<'a>(settings: impl Iterator<Item = &'a Setting>) -> Option<String> {
         let links = &setting.network.links;
         buffers.insert(links.iter().map(|link| link.buffer).collect::<Vec<_>>());
         congestions.insert(&setting.host.congestion);
-        tcp |= setting.traffic.protocol == Protocol::Tcp;
+        // What a program of the user's speaks is not known: it may be TCP.
+        let transfer = setting.traffic.transfer();
+        tcp |= transfer.is_none_or(|transfer| transfer.protocol == Protocol::Tcp);
     }
     let mut wanted = Vec::new();
     if buffers.len() < SETTINGS {

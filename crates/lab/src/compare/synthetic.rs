@@ -9,6 +9,7 @@ use units::{Bytes, IpMtu, IpVersion, Rate, Seed, Span};
 
 use crate::experiment::{
     Addresses, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape, System, Traffic,
+    Transfer, Wire,
 };
 use crate::folder::RunFacts;
 use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
@@ -68,12 +69,13 @@ pub(crate) fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> T
 
 pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
     let mtu = IpMtu::new(u64::try_from(mtu).unwrap(), IpVersion::V6).unwrap();
-    let link = |name| Link {
-        name,
+    let link = |name: &str| Link {
+        name: name.into(),
         mtu,
         rate: Rate::from_bits_per_second(1_000_000_000),
         burst: Bytes::new(125_000),
         buffer: Bytes::new(250_000),
+        wire: Wire::default(),
     };
     Setting {
         network: Network {
@@ -91,7 +93,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             offloads,
             congestion: "cubic".into(),
         },
-        traffic: Traffic {
+        traffic: Traffic::Transfer(Transfer {
             protocol: Protocol::Tcp,
             size: Bytes::new(5_000_000),
             message: Bytes::new(1428),
@@ -101,7 +103,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             receive_buffer: None,
             nagle: false,
             timeout: Span::from_millis(10_000),
-        },
+        }),
     }
 }
 

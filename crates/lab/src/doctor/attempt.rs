@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Context, Result, bail};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
-use live::testbed::{Addresses, Link, Middle, Path, Testbed};
+use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
 use live::transfer::{Protocol, Received, Transfer, keep_stamping, try_congestion_control};
 use live::{Refusal, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
@@ -211,16 +211,23 @@ impl Inside {
 /// Two hosts and an unshaped link that needs nothing but veth.
 fn path(ip: IpVersion) -> Path {
     Path {
-        middle: Middle::Nothing,
+        middle: Middle::Router,
         ip,
         addresses: Addresses::Static,
         offloads: true,
         links: vec![Link {
             mtu: IpMtu::new(9000, ip).expect("9000 is within the bounds of both protocols"),
-            rate: None,
-            burst: Bytes::new(64_000),
-            buffer: Bytes::new(1_000_000),
+            medium: medium(None),
         }],
+    }
+}
+
+/// A kernel's link of this rate, or an unshaped one.
+fn medium(rate: Option<Rate>) -> Medium {
+    Medium::Kernel {
+        rate,
+        burst: Bytes::new(64_000),
+        buffer: Bytes::new(1_000_000),
     }
 }
 
@@ -228,7 +235,7 @@ fn path(ip: IpVersion) -> Path {
 fn at_a_gigabit(path: &Path) -> Path {
     let mut path = path.clone();
     for link in &mut path.links {
-        link.rate = Rate::from_bits_per_second(GIGABIT);
+        link.medium = medium(Rate::from_bits_per_second(GIGABIT));
     }
     path
 }
@@ -246,7 +253,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Protocol) -> Transfer {
         preroll_message: Bytes::new(message),
         size: Bytes::new(size),
         message: Bytes::new(message),
-        pace: path.links[0].rate,
+        pace: path.links[0].medium.rate(),
         delays: false,
         echo: false,
         // Every kernel has it.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::cell;
+use super::cell::{self, LINK_KEYS, MOST_STAGES};
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
 use super::setting::Shape;
@@ -106,11 +106,11 @@ impl Aliases {
 
     /// Refuses an alias of a key that is not in `known`.
     pub(super) fn check(&self, known: &BTreeSet<String>) -> Result<()> {
-        let links = [Shape::Pair, Shape::Routed, Shape::Switched]
+        let links = Shape::ALL
             .iter()
-            .flat_map(|shape| shape.link_names())
-            .flat_map(|link| ["mtu", "rate", "burst", "buffer"].map(|key| (link, key)))
-            .map(|(link, key)| format!("links.{link}.{key}"));
+            .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
+            .flat_map(|(shape, stages)| shape.link_names(stages))
+            .flat_map(|link| LINK_KEYS.map(|key| format!("links.{link}.{key}")));
         let known: BTreeSet<String> = known.iter().cloned().chain(links).collect();
         for (alias, Node { value, origin }) in &self.places {
             let path = self

@@ -1,6 +1,7 @@
 //! Reads one cell: the keys of `[network]`, `[links]`, `[host]` and
 //! `[traffic]`, resolved into a [`Setting`].
 
+mod command;
 mod network;
 mod traffic;
 
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 pub use network::{LARGEST_BUFFER, auto_burst};
+pub(super) use network::{LINK_KEYS, MOST_STAGES};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
 use super::quantity::{name, switch, word};
@@ -36,8 +38,8 @@ pub(super) fn read(tree: &Table, place: &Origin, world: World) -> Result<Resolve
     let mut reader = Reader::new(tree, "", place.clone());
     let (network, mtus) = network::read(&mut reader)?;
     let host = host(&mut reader)?;
-    let traffic = traffic::read(&mut reader, network.ip, &network.links, &mtus)?;
-    network::known_links(tree, network.shape)?;
+    let traffic = traffic::read(&mut reader, &network, &mtus)?;
+    network::known_links(tree, &network)?;
     let outcome = reader.finish(&BTreeSet::new())?;
     let needs_windows = [host.scenario.sender, host.scenario.receiver].contains(&System::Windows);
     Ok(Resolved {

@@ -39,8 +39,8 @@ pub(super) fn span(value: &Value) -> Meaning<Span> {
     }
 }
 
-/// A share of packets: `0.1%`, or 0. The meaning is whether it is above 0.
-pub(super) fn loss(value: &Value) -> Meaning<bool> {
+/// A share of packets: `0.1%`, or 0. The meaning is a probability.
+pub(super) fn share(value: &Value) -> Meaning<f64> {
     const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";
     let percent = match value {
         Value::Integer(0) => 0.0,
@@ -52,8 +52,16 @@ pub(super) fn loss(value: &Value) -> Meaning<bool> {
         _ => return Err(EXAMPLE.into()),
     };
     match (0.0..=100.0).contains(&percent) {
-        true => Ok((percent > 0.0, Value::Text(format!("{percent}%")))),
+        true => Ok((percent / 100.0, Value::Text(format!("{percent}%")))),
         false => Err(EXAMPLE.into()),
+    }
+}
+
+/// A probability, e.g. of a bit being wrong: 0 to 1.
+pub(super) fn probability(value: &Value) -> Meaning<f64> {
+    match float(value) {
+        Some(number) if (0.0..=1.0).contains(&number) => Ok((number, Value::Float(number))),
+        _ => Err("write a probability from 0 to 1, for instance 1e-9".into()),
     }
 }
 

@@ -1,7 +1,11 @@
 //! One cell of an experiment, resolved: every value typed, every default
 //! written out, nothing left to fail.
 
+use std::fmt;
+
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
+
+use crate::command_line::CommandLine;
 
 /// Everything that one trial needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +21,7 @@ pub struct Setting {
 /// The nodes and the links between sender and receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// How many nodes there are and what the middle one does.
+    /// What stands between the links.
     pub shape: Shape,
     /// Who paces the links.
     pub link: LinkKind,
@@ -29,6 +33,13 @@ pub struct Network {
     pub links: Vec<Link>,
 }
 
+impl Network {
+    /// The names of the nodes in path order.
+    pub fn node_names(&self) -> Vec<String> {
+        self.shape.node_names(self.links.len().saturating_sub(1))
+    }
+}
+
 /// The shapes of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -36,18 +47,39 @@ pub enum Shape {
     Pair,
     /// Sender - router - receiver; the router forwards IP.
     Routed,
-    /// Sender - switch - receiver; the switch bridges frames.
+    /// Sender - switches - receiver; the switches bridge frames.
     Switched,
+    /// Sender - routers - receiver.
+    Chain,
 }
 
 impl Shape {
-    /// The names of the links in path order, as the `[links]` table takes them.
-    pub const fn link_names(self) -> &'static [&'static str] {
-        match self {
-            Self::Pair => &["sender-receiver"],
-            Self::Routed => &["sender-router", "router-receiver"],
-            Self::Switched => &["sender-switch", "switch-receiver"],
-        }
+    /// Every shape.
+    pub const ALL: [Self; 4] = [Self::Pair, Self::Routed, Self::Switched, Self::Chain];
+
+    /// The names of the links in path order, as the `[links]` table takes
+    /// them, where `stages` nodes stand in the middle.
+    pub fn link_names(self, stages: usize) -> Vec<String> {
+        let nodes = self.node_names(stages);
+        nodes.windows(2).map(|pair| pair.join("-")).collect()
+    }
+
+    /// The names of the nodes in path order, `stages` of them in the middle.
+    pub fn node_names(self, stages: usize) -> Vec<String> {
+        let (word, stages) = match self {
+            Self::Pair => ("", 0),
+            Self::Routed => ("router", 1),
+            Self::Switched => ("switch", stages),
+            Self::Chain => ("router", stages),
+        };
+        let middle = |number: usize| match stages {
+            1 => word.to_owned(),
+            _ => format!("{word}{number}"),
+        };
+        std::iter::once("sender".to_owned())
+            .chain((1..=stages).map(middle))
+            .chain(["receiver".to_owned()])
+            .collect()
     }
 }
 
@@ -57,6 +89,12 @@ pub enum LinkKind {
     /// The kernel's token bucket: right for throughput and CPU, wrong for the
     /// delay of single messages.
     Kernel,
+    /// Our emulator, which serialises every frame: right for delay, and able
+    /// to delay, lose, reorder and duplicate; it costs CPU itself.
+    Emulated,
+    /// Goodput and CPU through the kernel's, delays and round trips through
+    /// emulated links.
+    Mixed,
 }
 
 /// Where the hosts' addresses come from.
@@ -72,15 +110,46 @@ pub enum Addresses {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name, e.g. `sender-router`.
-    pub name: &'static str,
+    pub name: String,
     /// The largest IP packet it carries.
     pub mtu: IpMtu,
     /// Its rate, Ethernet framing included; `None` is as fast as the machine.
     pub rate: Option<Rate>,
-    /// The token bucket's depth.
+    /// The token bucket's depth; an emulated link has none.
     pub burst: Bytes,
     /// What may wait in front of it.
     pub buffer: Bytes,
+    /// What an emulated link does besides.
+    pub wire: Wire,
+}
+
+/// What an emulated link does to frames besides serialising them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wire {
+    /// Which frame goes when the buffer is full.
+    pub queue: Queue,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Largest extra delay, uniform; it never changes the order.
+    pub jitter: Span,
+    /// Probability of losing a frame.
+    pub loss: f64,
+    /// Probability of each bit being wrong; the frame is lost.
+    pub bit_error_rate: f64,
+    /// Probability of a frame being overtaken.
+    pub reorder: f64,
+    /// Probability of a frame arriving twice.
+    pub duplicate: f64,
+}
+
+/// What waits in front of an emulated link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Queue {
+    /// The arriving frame is dropped where there is no room.
+    #[default]
+    DropTail,
+    /// The oldest frames are dropped instead [Lakshman1996].
+    DropFront,
 }
 
 /// What runs on the end hosts.
@@ -122,8 +191,17 @@ pub enum Protocol {
 }
 
 /// What one trial carries.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Traffic {
+#[derive(Clone, PartialEq)]
+pub enum Traffic {
+    /// A transfer of our own between two agents.
+    Transfer(Transfer),
+    /// The user's own programs.
+    Command(Command),
+}
+
+/// So many octets from sender to receiver.
+#[derive(Clone, PartialEq)]
+pub struct Transfer {
     /// The transport.
     pub protocol: Protocol,
     /// Application octets counted in one transfer.
@@ -142,4 +220,78 @@ pub struct Traffic {
     pub nagle: bool,
     /// How long one transfer may take before the trial is given up.
     pub timeout: Span,
+}
+
+/// A program in the sender whose report is read, and perhaps one in the
+/// receiver that serves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// What is started in the receiver first.
+    pub receiver: Option<CommandLine>,
+    /// What is run in the sender; its stdout is one JSON document.
+    pub sender: CommandLine,
+    /// Where in it the figures stand, by the names of their metrics, each in
+    /// the unit that the catalogue gives it.
+    pub read: Vec<(&'static str, Reading)>,
+    /// Where in it the octets of payload stand, so that CPU can be told per octet.
+    pub octets: Option<Reading>,
+    /// How long the sender's program may run before the trial is given up.
+    pub timeout: Span,
+}
+
+/// A number in a JSON document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Where it stands [RFC6901].
+    pub pointer: String,
+    /// What it is multiplied by.
+    pub factor: f64,
+}
+
+impl Traffic {
+    /// The transfer, if it is one.
+    pub const fn transfer(&self) -> Option<&Transfer> {
+        match self {
+            Self::Transfer(transfer) => Some(transfer),
+            Self::Command(_) => None,
+        }
+    }
+}
+
+/// The hash of a plan covers how its settings are written, and results folders
+/// are named by it: a transfer is written as when it was all that traffic could be.
+impl fmt::Debug for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transfer(transfer) => transfer.fmt(f),
+            Self::Command(command) => command.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Transfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            protocol,
+            size,
+            message,
+            preroll,
+            cpu_size,
+            send_buffer,
+            receive_buffer,
+            nagle,
+            timeout,
+        } = self;
+        f.debug_struct("Traffic")
+            .field("protocol", protocol)
+            .field("size", size)
+            .field("message", message)
+            .field("preroll", preroll)
+            .field("cpu_size", cpu_size)
+            .field("send_buffer", send_buffer)
+            .field("receive_buffer", receive_buffer)
+            .field("nagle", nagle)
+            .field("timeout", timeout)
+            .finish()
+    }
 }

@@ -1,12 +1,16 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
+use live::emulator::Report;
 use model::Transport;
+use proto::link::Fate;
 use units::{Bytes, Rate, Span};
 
-use super::Inspection;
+use super::Seen;
+use super::command::Strangers;
+use super::convert::Paced;
 use super::figures::{Ends, Passes, ratio};
 use crate::certificate::{Flag, TOLERANCE};
-use crate::experiment::{Link, Protocol, Setting};
+use crate::experiment::{Link, Protocol, Setting, Transfer};
 
 /// A step of the wall clock that would show in a delay.
 const STEP: Span = Span::from_millis(1);
@@ -23,41 +27,50 @@ const WAITED: f64 = 0.25;
 const STOLEN: f64 = 0.05;
 const OTHERS: f64 = 0.3;
 
+/// Departures of the emulator that are later than this would show in delays.
+const LATE: Span = Span::from_micros(100);
+
 /// The share of one processor above which an end, not the link, is what a
 /// trial measures.
 const BOUND: f64 = 0.95;
 
-/// Everything that is wrong with a trial.
+/// Everything that is wrong with a trial of transfers.
 pub(super) fn flags(
     setting: &Setting,
-    pace: Option<Rate>,
+    transfer: &Transfer,
     passes: &Passes,
-    inspection: &Inspection,
-    offloads: &[String],
+    beds: &[Seen],
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut raise = |flag: Flag, holds: bool| flags.extend(holds.then_some(flag));
-    raise(Flag::AboveLimit, above_limit(pace, passes));
-    raise(Flag::BucketNotDrained, bucket_not_drained(setting));
+    raise(Flag::AboveLimit, above_limit(beds[0].pace, passes));
+    raise(
+        Flag::BucketNotDrained,
+        bucket_not_drained(setting, transfer),
+    );
     raise(
         Flag::Unstamped,
         passes.rated.1.unstamped + passes.one_way.1.unstamped > 0,
     );
-    raise(
-        Flag::ClockStepped,
-        passes.clock_step.unsigned_abs() > STEP.as_nanos(),
-    );
+    raise(Flag::ClockStepped, clock_stepped(passes.clock_step));
     raise(
         Flag::OffloadsDiffer,
-        offloads_differ(setting, inspection, offloads),
+        beds.iter().any(|bed| offloads_differ(setting, bed)),
     );
-    raise(Flag::MtuDiffers, mtu_differs(setting, inspection));
+    raise(
+        Flag::MtuDiffers,
+        beds.iter().any(|bed| mtu_differs(setting, bed)),
+    );
+    raise(
+        Flag::EmulatorLate,
+        passes.emulator.as_ref().is_some_and(emulator_late),
+    );
     raise(Flag::CongestionDiffers, congestion_differs(setting, passes));
     raise(
         Flag::BufferDiffers,
-        buffers_differ(setting, &passes.one_way),
+        buffers_differ(transfer, &passes.one_way),
     );
-    raise(Flag::HostDrops, host_drops(setting, passes));
+    raise(Flag::HostDrops, host_drops(transfer, passes));
     raise(Flag::Disturbed, disturbed(passes));
     if let Some((ends, used)) = &passes.metered {
         raise(
@@ -70,27 +83,61 @@ pub(super) fn flags(
     flags
 }
 
+/// What can be told of a trial whose traffic is not ours.
+pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, bed: &Seen) -> Vec<Flag> {
+    let stolen = ratio(
+        seen.machine.steal,
+        seen.machine.elapsed * seen.machine.processors,
+    );
+    let above = seen
+        .throughput
+        .is_some_and(|throughput| exceeds(bed.pace, throughput * 1e6));
+    [
+        (Flag::AboveLimit, above),
+        (Flag::ClockStepped, clock_stepped(seen.clock_step)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
+        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::Disturbed, stolen > STOLEN),
+    ]
+    .into_iter()
+    .filter_map(|(flag, holds)| holds.then_some(flag))
+    .collect()
+}
+
 fn above_limit(pace: Option<Rate>, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
-    pace.is_some_and(|pace| {
-        let limit = pace.megabits_per_second() * 1e6 * (1.0 + TOLERANCE);
-        let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
-        goodputs
-            .filter_map(|end| end.goodput.as_ref())
-            .any(|goodput| goodput.bits_per_second > limit)
-    })
+    let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
+    goodputs
+        .filter_map(|end| end.goodput.as_ref())
+        .any(|goodput| exceeds(pace, goodput.bits_per_second))
+}
+
+fn exceeds(pace: Option<Rate>, bits_per_second: f64) -> bool {
+    pace.is_some_and(|pace| bits_per_second > pace.megabits_per_second() * 1e6 * (1.0 + TOLERANCE))
+}
+
+fn clock_stepped(nanos: i64) -> bool {
+    nanos.unsigned_abs() > STEP.as_nanos()
 }
 
 /// Half the pre-roll at most is stored in the bucket: the other half is time
 /// for the sender to get ahead of the link.
-fn bucket_not_drained(setting: &Setting) -> bool {
+fn bucket_not_drained(setting: &Setting, transfer: &Transfer) -> bool {
+    // An emulated link has a burst of 0.
     let links = &setting.network.links;
     links
         .iter()
-        .any(|link| link.rate.is_some() && link.burst * 2 > setting.traffic.preroll)
+        .any(|link| link.rate.is_some() && link.burst * 2 > transfer.preroll)
 }
 
-fn offloads_differ(setting: &Setting, inspection: &Inspection, offloads: &[String]) -> bool {
+/// One departure in a hundred later than a trial's delays may be wrong.
+fn emulator_late(emulator: &Report) -> bool {
+    let [_, late, _] = emulator.late;
+    late > LATE
+}
+
+fn offloads_differ(setting: &Setting, bed: &Seen) -> bool {
+    let (inspection, offloads) = (&bed.inspection, &bed.offloads);
     let links = &setting.network.links;
     let mtu = |link: Option<&Link>| link.map_or(Bytes::ZERO, |link| link.mtu.bytes());
     let super_packets = inspection.largest_sent > mtu(links.first())
@@ -98,21 +145,26 @@ fn offloads_differ(setting: &Setting, inspection: &Inspection, offloads: &[Strin
     if !setting.host.offloads {
         return super_packets || !offloads.is_empty();
     }
+    if bed.paced == Paced::Emulator {
+        // Segmented above the wire, perhaps aggregated again behind it.
+        return offloads.is_empty() || inspection.largest_sent > mtu(links.first());
+    }
     // A bucket that cannot hold super-packets takes them apart, and datagrams
     // are handed down one by one.
     let whole = links
         .iter()
         .all(|link| link.rate.is_none() || link.burst >= SUPER_PACKET);
-    offloads.is_empty() || (setting.traffic.protocol == Protocol::Tcp && whole && !super_packets)
+    offloads.is_empty() || (inspection.protocol == Protocol::Tcp && whole && !super_packets)
 }
 
 /// Messages that fill packets must have been seen in full ones.
-fn mtu_differs(setting: &Setting, inspection: &Inspection) -> bool {
+fn mtu_differs(setting: &Setting, bed: &Seen) -> bool {
+    let inspection = &bed.inspection;
     let network = &setting.network;
     let Some(mtu) = network.links.iter().map(|link| link.mtu).min() else {
         return false;
     };
-    let transport = match setting.traffic.protocol {
+    let transport = match inspection.protocol {
         Protocol::Tcp => Transport::Tcp,
         Protocol::Udp => Transport::Udp,
     };
@@ -129,17 +181,23 @@ fn congestion_differs(setting: &Setting, passes: &Passes) -> bool {
 }
 
 /// The kernel doubles what is asked, for its own needs [socket(7)].
-fn buffers_differ(setting: &Setting, (sent, received): &Ends) -> bool {
+fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
     let short =
         |asked: Option<Bytes>, given: u64| asked.is_some_and(|asked| given < asked.get() * 2);
-    short(setting.traffic.send_buffer, sent.send_buffer)
-        || short(setting.traffic.receive_buffer, received.receive_buffer)
+    short(transfer.send_buffer, sent.send_buffer)
+        || short(transfer.receive_buffer, received.receive_buffer)
 }
 
 /// Datagrams that no queue of the path dropped were dropped by a host.
-fn host_drops(setting: &Setting, passes: &Passes) -> bool {
-    let datagrams = setting.traffic.protocol == Protocol::Udp;
-    datagrams && passes.one_way.1.delays.lost > passes.drops
+fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
+    let datagrams = transfer.protocol == Protocol::Udp;
+    let emulated = passes.emulator.as_ref().map_or(0, |emulator| {
+        [Fate::Dropped, Fate::Lost, Fate::Damaged]
+            .map(|fate| emulator.of(fate))
+            .iter()
+            .sum()
+    });
+    datagrams && passes.one_way.1.delays.lost > passes.drops + emulated
 }
 
 fn disturbed(passes: &Passes) -> bool {

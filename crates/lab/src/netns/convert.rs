@@ -3,20 +3,53 @@
 use std::net::IpAddr;
 
 use live::clock::Epoch;
-use live::testbed::{Addresses, Link, Middle, Path};
+use live::testbed::{Addresses, Link, Medium, Middle, Path};
 use live::transfer::{self, Transfer};
 use model::Transport;
-use units::{Framing, Rate, Span};
+use proto::link;
+use queue::{Limit, Spec};
+use units::{Bytes, Framing, Rate, Span};
 
-use crate::experiment::{self as spec, Setting};
+use crate::experiment::{self as spec, LinkKind, Setting};
 
-/// The test bed that a setting asks for.
-pub(super) fn path_of(setting: &Setting) -> Path {
+/// For how long a link without a rate holds back what is to be overtaken.
+const HOLD: Span = Span::from_millis(1);
+
+/// Who paces the links of one test bed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paced {
+    /// The kernel's token buckets.
+    Kernel,
+    /// Our emulator.
+    Emulator,
+}
+
+impl Paced {
+    /// Whose links carry bulk, and whose single messages.
+    pub(super) fn of(kind: LinkKind) -> [Self; 2] {
+        match kind {
+            LinkKind::Kernel => [Self::Kernel; 2],
+            LinkKind::Emulated => [Self::Emulator; 2],
+            LinkKind::Mixed => [Self::Kernel, Self::Emulator],
+        }
+    }
+}
+
+impl Paced {
+    /// Who paces the links of each test bed that a setting needs, that for
+    /// bulk first.
+    pub(super) fn beds(kind: LinkKind) -> impl Iterator<Item = Self> {
+        let [bulk, single] = Self::of(kind);
+        std::iter::once(bulk).chain((single != bulk).then_some(single))
+    }
+}
+
+/// A test bed that a setting asks for.
+pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     let network = &setting.network;
     Path {
         middle: match network.shape {
-            spec::Shape::Pair => Middle::Nothing,
-            spec::Shape::Routed => Middle::Router,
+            spec::Shape::Pair | spec::Shape::Routed | spec::Shape::Chain => Middle::Router,
             spec::Shape::Switched => Middle::Switch,
         },
         ip: network.ip,
@@ -30,17 +63,50 @@ pub(super) fn path_of(setting: &Setting) -> Path {
             .iter()
             .map(|link| Link {
                 mtu: link.mtu,
-                rate: link.rate,
-                burst: link.burst,
-                buffer: link.buffer,
+                medium: match paced {
+                    Paced::Kernel => Medium::Kernel {
+                        rate: link.rate,
+                        burst: link.burst,
+                        buffer: link.buffer,
+                    },
+                    Paced::Emulator => Medium::Emulated(emulated(link)),
+                },
             })
             .collect(),
     }
 }
 
-/// The transfer that a setting asks for, one way.
-pub(super) fn transfer_of(setting: &Setting, address: IpAddr, epoch: Epoch) -> Transfer {
-    let traffic = &setting.traffic;
+/// An emulated link. What is held back waits for as long as four of its
+/// largest frames take, so that three can overtake it.
+fn emulated(link: &spec::Link) -> link::Settings {
+    let limit = Limit::Bytes(link.buffer);
+    let queue = match link.wire.queue {
+        spec::Queue::DropTail => Spec::DropTail { limit },
+        spec::Queue::DropFront => Spec::DropFront { limit },
+    };
+    let largest = Framing::Ethernet.wire_size(link.mtu.bytes());
+    let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
+    link::Settings {
+        largest_packet: Some(link.mtu.bytes()),
+        delay: link.wire.delay,
+        jitter: link.wire.jitter,
+        loss: link.wire.loss,
+        bit_error_rate: link.wire.bit_error_rate,
+        reorder: link.wire.reorder,
+        hold,
+        duplicate: link.wire.duplicate,
+        ..link::Settings::perfect(link.rate, queue)
+    }
+}
+
+/// The transfer that a setting asks for, one way, over links that are `paced` so.
+pub(super) fn transfer_of(
+    setting: &Setting,
+    paced: Paced,
+    traffic: &spec::Transfer,
+    address: IpAddr,
+    epoch: Epoch,
+) -> Transfer {
     Transfer {
         protocol: match traffic.protocol {
             spec::Protocol::Tcp => transfer::Protocol::Tcp,
@@ -51,7 +117,7 @@ pub(super) fn transfer_of(setting: &Setting, address: IpAddr, epoch: Epoch) -> T
         preroll_message: traffic.message,
         size: traffic.size,
         message: traffic.message,
-        pace: pace(setting),
+        pace: pace(setting, paced),
         delays: true,
         echo: false,
         congestion: setting.host.congestion.clone(),
@@ -60,35 +126,46 @@ pub(super) fn transfer_of(setting: &Setting, address: IpAddr, epoch: Epoch) -> T
         nagle: traffic.nagle,
         epoch,
         timeout: traffic.timeout,
-        quiet: quiet(setting),
+        quiet: quiet(setting, traffic.message),
     }
 }
 
 /// The most goodput that the path carries: its slowest link with its smallest
 /// packets. With offloads on the kernel's bucket sees super-packets and counts
 /// framing once for each, so that only the rate itself bounds what TCP carries.
-pub(super) fn pace(setting: &Setting) -> Option<Rate> {
+/// What a program of the user's speaks is not known, so that it gets the limit
+/// of the leanest transport.
+pub(super) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
     let network = &setting.network;
     let mtu = network.links.iter().map(|link| link.mtu).min()?;
-    let bits = |rate: Rate| match (setting.traffic.protocol, setting.host.offloads) {
-        (spec::Protocol::Tcp, true) => Some(rate),
-        (spec::Protocol::Tcp, false) => whole(model::goodput_limit(
+    let of_datagrams = |rate: Rate, message: Bytes| {
+        let (ip, framing) = (network.ip, Framing::Ethernet);
+        whole(model::datagram_goodput_limit(
+            rate, message, mtu, ip, framing,
+        )?)
+    };
+    let transfer = setting.traffic.transfer();
+    let protocol = transfer.map(|transfer| transfer.protocol);
+    let super_packets = setting.host.offloads && paced == Paced::Kernel;
+    let bits = |rate: Rate| match (protocol, super_packets) {
+        (None | Some(spec::Protocol::Tcp), true) => Some(rate),
+        (Some(spec::Protocol::Tcp), false) => whole(model::goodput_limit(
             rate,
             mtu,
             network.ip,
             Transport::Tcp,
             Framing::Ethernet,
         )?),
-        (spec::Protocol::Udp, _) => {
-            let message = setting.traffic.message;
-            whole(model::datagram_goodput_limit(
-                rate,
-                message,
-                mtu,
-                network.ip,
-                Framing::Ethernet,
-            )?)
-        }
+        (Some(spec::Protocol::Udp), _) => of_datagrams(rate, transfer?.message),
+        // UDP has the shortest header that a program may use, and datagrams
+        // carry most where they fill a packet or are as long as they can be.
+        (None, false) => [
+            model::payload_per_packet(mtu, network.ip, Transport::Udp)?,
+            model::largest_message(network.ip),
+        ]
+        .into_iter()
+        .filter_map(|message| of_datagrams(rate, message))
+        .max(),
     };
     network
         .links
@@ -110,13 +187,14 @@ fn whole(bits_per_second: f64) -> Option<Rate> {
 
 /// After how long a silence nothing more can be on its way: every buffer of
 /// the path drained, and some time for the hosts.
-fn quiet(setting: &Setting) -> Span {
+fn quiet(setting: &Setting, message: Bytes) -> Span {
     let drain = setting.network.links.iter().filter_map(|link| {
         let rate = link.rate?;
-        Some(
-            rate.serialise(link.buffer)
-                + rate.serialise(Framing::Ethernet.wire_size(setting.traffic.message)),
-        )
+        Some(rate.serialise(link.buffer) + rate.serialise(Framing::Ethernet.wire_size(message)))
     });
-    drain.fold(Span::from_millis(300), |sum, span| sum + span)
+    let travel = setting.network.links.iter();
+    let travel = travel.map(|link| link.wire.delay + link.wire.jitter);
+    drain
+        .chain(travel)
+        .fold(Span::from_millis(300), |sum, span| sum + span)
 }

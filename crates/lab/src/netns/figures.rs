@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use live::emulator::Report;
 use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent};
 use proto::Goodput;
+use proto::link::Fate;
 use serde_json::{Value, json};
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
-use super::Failure;
+use super::{Failure, Seen};
 use crate::certificate::Flag;
+use crate::experiment::{Link, Setting};
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -28,6 +31,8 @@ pub(super) struct Passes {
     pub(super) clock_step: i64,
     /// Packets dropped in front of the links meanwhile.
     pub(super) drops: u64,
+    /// What the emulator did meanwhile, if there is one.
+    pub(super) emulator: Option<Report>,
     /// What the machine did in all of it, set-up apart.
     pub(super) machine: MachineUse,
     /// What of that the conductor did.
@@ -57,14 +62,21 @@ impl Passes {
         let ours: f64 = ends
             .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
             .sum();
-        let known = self.machine.softirq.as_secs_f64() + self.conductor.as_secs_f64() + ours;
+        let emulator = self
+            .emulator
+            .as_ref()
+            .map_or(0.0, |report| report.cpu.as_secs_f64());
+        let ours = ours + emulator + self.conductor.as_secs_f64();
+        let known = self.machine.softirq.as_secs_f64() + ours;
         (self.machine.busy.as_secs_f64() - known).max(0.0) / self.machine.elapsed.as_secs_f64()
     }
 
-    /// A trial in which nothing could be counted has failed.
-    pub(super) fn something_arrived(&self) -> Result<(), Failure> {
-        match (&self.rated.1.goodput, self.one_way.1.delays.received) {
-            (Some(_), 1..) => Ok(()),
+    /// A trial in which nothing could be counted has failed. A single message
+    /// has a delay and no goodput.
+    pub(super) fn something_arrived(&self, message: Bytes, size: Bytes) -> Result<(), Failure> {
+        let counted = self.rated.1.goodput.is_some() || size <= message;
+        match self.one_way.1.delays.received {
+            1.. if counted => Ok(()),
             _ => Err(Failure::Transfer("too little arrived to count".to_owned())),
         }
     }
@@ -83,6 +95,9 @@ impl Figures {
         let all = passes.machine.elapsed * passes.machine.processors;
         let steal = 100.0 * ratio(passes.machine.steal, all);
         figures.note("steal_percent", json!(steal));
+        if let Some(emulator) = &passes.emulator {
+            figures.take_emulator(emulator);
+        }
         figures.note("clock_step_us", json!(passes.clock_step / 1_000));
         figures.note("queue_drops", json!(passes.drops));
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
@@ -90,11 +105,31 @@ impl Figures {
         figures
     }
 
+    /// Evidence of what was set, and of what the wires showed of it.
+    pub(super) fn take_setting(&mut self, setting: &Setting, beds: &[Seen]) {
+        let bulk = &beds[0];
+        let links = &setting.network.links;
+        let octets = |of: fn(&Link) -> Bytes| {
+            json!(links.iter().map(|link| of(link).get()).collect::<Vec<_>>())
+        };
+        let pace = bulk.pace.map(Rate::megabits_per_second);
+        self.note("limit_mbit", json!(pace));
+        self.note("offloads_on", json!(bulk.offloads));
+        self.note("burst_octets", octets(|link| link.burst));
+        self.note("buffer_octets", octets(|link| link.buffer));
+        let [sent, received] = [
+            bulk.inspection.largest_sent,
+            bulk.inspection.largest_received,
+        ];
+        self.note("largest_packet_sent", json!(sent.get()));
+        self.note("largest_packet_received", json!(received.get()));
+    }
+
     pub(super) fn note(&mut self, name: &str, value: Value) {
         self.evidence.insert(name.to_owned(), value);
     }
 
-    fn put(&mut self, metric: &str, value: Option<f64>) {
+    pub(super) fn put(&mut self, metric: &str, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             self.metrics.insert(metric.to_owned(), value);
         }
@@ -153,6 +188,27 @@ impl Figures {
         self.note("echoes", json!(round_trips.map(|trips| trips.received)));
     }
 
+    pub(super) fn take_emulator(&mut self, report: &Report) {
+        let micros = |span: Span| span.as_secs_f64() * 1e6;
+        let [median, late, latest] = report.late.map(micros);
+        self.note("emulator_cpu_seconds", json!(report.cpu.as_secs_f64()));
+        self.note("emulator_departures", json!(report.departures));
+        self.note("emulator_late_us", json!(median));
+        self.note("emulator_late_us_p99", json!(late));
+        self.note("emulator_late_us_max", json!(latest));
+        self.note("emulator_queue_drops", json!(report.of(Fate::Dropped)));
+        let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
+        self.note("emulator_lost", json!(lost));
+        // No delay is known better than departures are punctual, each way.
+        for (metric, crossings) in [("rtt", 2.0), ("delay", 1.0), ("jitter", 1.0)] {
+            let links = report.wires.len() as f64;
+            let key = format!("resolution_{metric}");
+            let already = self.evidence.get(&key).and_then(Value::as_f64);
+            let late = crossings * links * median / 1e3;
+            self.note(&key, json!(already.unwrap_or(0.0).max(late)));
+        }
+    }
+
     fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse) {
         let octets = received.octets;
         self.put("throughput_long", received.goodput.as_ref().map(megabits));
@@ -192,12 +248,30 @@ impl Figures {
     }
 }
 
+/// What makes a trial over emulated links worthless: frames that the emulator
+/// could not carry as a wire would have.
+pub(super) fn not_carried(report: &Report) -> Option<String> {
+    let ways = report.wires.iter().flatten();
+    let (mut overrun, mut super_packets, mut unsent) = (0, 0, 0);
+    for way in ways {
+        overrun += way.refused.overrun;
+        super_packets += way.refused.super_packets;
+        unsent += way.refused.unsent;
+    }
+    (overrun + super_packets + unsent > 0).then(|| {
+        format!(
+            "the emulator could not keep up: {overrun} frames came too fast for it, {unsent} found no room \
+             behind it, {super_packets} were super-packets; choose a lower rate or a larger MTU"
+        )
+    })
+}
+
 fn megabits(goodput: &Goodput) -> f64 {
     goodput.bits_per_second / 1e6
 }
 
 /// Processor seconds per 10^9 octets.
-fn per_gigabyte(cpu: Span, octets: Bytes) -> f64 {
+pub(super) fn per_gigabyte(cpu: Span, octets: Bytes) -> f64 {
     cpu.as_secs_f64() / (count(octets.get()) / 1e9)
 }
 

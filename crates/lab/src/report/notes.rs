@@ -2,8 +2,27 @@
 
 use crate::certificate::Certificate;
 use crate::compare::Comparison;
-use crate::experiment::LinkKind;
+use crate::experiment::{LinkKind, Setting};
 use crate::plan::Plan;
+
+/// What is to be known of each kind of link.
+const LINKS: &[(LinkKind, &str)] = &[
+    (
+        LinkKind::Kernel,
+        "Links are the kernel's token buckets: right for throughput and CPU; single messages \
+         may pass an idle bucket without being serialised, so rtt, delay and jitter are not those of a real link.",
+    ),
+    (
+        LinkKind::Emulated,
+        "Links are emulated in user space, every frame serialised at the rate: right for delay; \
+         the emulator's own work is in the CPU of the whole machine.",
+    ),
+    (
+        LinkKind::Mixed,
+        "Throughput and CPU are over the kernel's token buckets; rtt, delay, jitter and loss over emulated links, \
+         which serialise every frame at the rate.",
+    ),
+];
 
 /// How to read the tables.
 pub(super) fn explanation(plan: &Plan, comparisons: &[Comparison], width: u16) -> String {
@@ -24,16 +43,15 @@ pub(super) fn explanation(plan: &Plan, comparisons: &[Comparison], width: u16) -
          instrument's resolution; figures are not printed finer than that."
             .to_owned(),
     ];
-    let kernel = plan.cells.iter().any(|cell| {
-        let setting = cell.setting.as_ref();
-        setting.is_ok_and(|setting| setting.network.link == LinkKind::Kernel)
-    });
-    if kernel {
-        lines.push(
-            "Links are the kernel's token buckets: right for throughput and CPU; single messages \
-             may pass an idle bucket without being serialised, so rtt, delay and jitter are not those of a real link."
-                .into(),
-        );
+    let has = |kind: LinkKind| {
+        let of_kind = |setting: &Setting| setting.network.link == kind;
+        let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
+        settings.any(|setting| setting.is_ok_and(of_kind))
+    };
+    for (kind, words) in LINKS {
+        if has(*kind) {
+            lines.push((*words).into());
+        }
     }
     lines.extend(
         plan.cells

@@ -7,31 +7,100 @@ use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 
 use super::{Mode, Route, family};
 use crate::error::Result;
 
+/// A route to one host, and the congestion control of TCP along it.
+pub(crate) struct HostRoute<'a> {
+    pub(crate) interface: &'a str,
+    pub(crate) destination: IpAddr,
+    /// `None` where the host is on the link.
+    pub(crate) gateway: Option<IpAddr>,
+    pub(crate) congestion: &'a str,
+}
+
 impl Route {
     /// Sends everything that has no closer route to `gateway`.
     pub(crate) fn add_default_route(&self, interface: &str, gateway: IpAddr) -> Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(gateway);
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.scope = RouteScope::Universe;
-        message.header.kind = RouteType::Unicast;
+        self.add_route(None, interface, gateway)
+    }
+
+    /// Sends what is for the network (address and length of its prefix), or
+    /// everything that has no closer route, to `gateway`.
+    pub(crate) fn add_route(
+        &self,
+        network: Option<(IpAddr, u8)>,
+        interface: &str,
+        gateway: IpAddr,
+    ) -> Result<()> {
+        let mut message = unicast(gateway);
         message.attributes = vec![
-            RouteAttribute::Gateway(match gateway {
-                IpAddr::V4(address) => RouteAddress::Inet(address),
-                IpAddr::V6(address) => RouteAddress::Inet6(address),
-            }),
+            RouteAttribute::Gateway(route_address(gateway)),
             RouteAttribute::Oif(self.index(interface)?),
         ];
+        if let Some((prefix, length)) = network {
+            message.header.destination_prefix_length = length;
+            let destination = RouteAttribute::Destination(route_address(prefix));
+            message.attributes.push(destination);
+        }
         self.apply(RouteNetlinkMessage::NewRoute(message), Mode::Create, || {
             format!("routing through {gateway} on {interface}")
         })
+    }
+
+    /// Makes or replaces the route to one host.
+    pub(crate) fn set_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
+        let message = RouteNetlinkMessage::NewRoute(self.host_route(route)?);
+        self.apply(message, Mode::Replace, || {
+            format!(
+                "routing to {} with congestion control {}",
+                route.destination, route.congestion
+            )
+        })
+    }
+
+    /// Removes the route to one host, if there is one.
+    pub(crate) fn remove_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
+        let mut message = self.host_route(route)?;
+        // What matters is where it leads; its metrics may be another's.
+        message
+            .attributes
+            .retain(|attribute| !matches!(attribute, RouteAttribute::Metrics(_)));
+        let operation = || format!("removing the route to {}", route.destination);
+        match self.apply(
+            RouteNetlinkMessage::DelRoute(message),
+            Mode::Change,
+            operation,
+        ) {
+            Err(error) if error.source.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            result => result,
+        }
+    }
+
+    fn host_route(&self, route: &HostRoute<'_>) -> Result<RouteMessage> {
+        let mut message = unicast(route.destination);
+        message.header.destination_prefix_length = match route.destination {
+            IpAddr::V4(_) => 32,
+            IpAddr::V6(_) => 128,
+        };
+        message.header.scope = match route.gateway {
+            Some(_) => RouteScope::Universe,
+            None => RouteScope::Link,
+        };
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(route.destination)),
+            RouteAttribute::Oif(self.index(route.interface)?),
+            RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(route.congestion.to_owned())]),
+        ];
+        let gateway = route.gateway.map(route_address);
+        message
+            .attributes
+            .extend(gateway.map(RouteAttribute::Gateway));
+        Ok(message)
     }
 
     /// Says for good which Ethernet address a neighbour has, so that no
@@ -58,5 +127,23 @@ impl Route {
             Mode::Replace,
             || format!("naming the neighbour {neighbour} on {interface}"),
         )
+    }
+}
+
+/// A route of the main table in the family of `address`.
+fn unicast(address: IpAddr) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(address);
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = RouteScope::Universe;
+    message.header.kind = RouteType::Unicast;
+    message
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
     }
 }

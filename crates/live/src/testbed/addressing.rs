@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use units::IpVersion;
 
-use super::{Addresses, Interface, Middle, Path, Testbed};
+use super::{Addresses, Interface, Middle, Node, Part, Path, Testbed};
 use crate::error::{Error, Result};
 use crate::testbed::advertise;
 
@@ -38,16 +38,21 @@ impl Plan {
         Ipv6Addr::new(0x2001, 0x2, 0, number, 0, 0, 0, 0)
     }
 
+    /// The network of a link that has a subnet of its own.
+    fn network(self, subnet: usize) -> IpAddr {
+        match self.ip {
+            IpVersion::V4 => Ipv4Addr::new(198, 18, octet(subnet), 0).into(),
+            IpVersion::V6 => Self::prefix(subnet).into(),
+        }
+    }
+
     /// The address of `interface`: by hand the number of its side in its
     /// subnet (IPv4 from the benchmark block [RFC2544 sC.2.2]), by router the
     /// prefix with the interface's own identifier.
     pub(super) fn address(self, interface: &Interface) -> IpAddr {
         let host = interface.side + 1;
         match (self.ip, self.by_router) {
-            (IpVersion::V4, _) => {
-                let subnet = u8::try_from(interface.subnet).unwrap_or(u8::MAX);
-                Ipv4Addr::new(198, 18, subnet, host).into()
-            }
+            (IpVersion::V4, _) => Ipv4Addr::new(198, 18, octet(interface.subnet), host).into(),
             (IpVersion::V6, false) => {
                 let mut octets = Self::prefix(interface.subnet).octets();
                 octets[15] = host;
@@ -58,6 +63,11 @@ impl Plan {
             }
         }
     }
+}
+
+/// The number of a subnet; no path has more than a few.
+fn octet(subnet: usize) -> u8 {
+    u8::try_from(subnet).unwrap_or(u8::MAX)
 }
 
 /// The link-local address that an interface gives itself [RFC4291 s2.5.6].
@@ -74,36 +84,76 @@ fn with_identifier(prefix: Ipv6Addr, mac: [u8; 6]) -> Ipv6Addr {
 }
 
 impl Testbed {
-    /// Gives every interface its address, and the hosts a route through the
-    /// router where there is one.
+    /// Gives every interface its address, and every node a route to what is
+    /// not beside it.
     pub(super) fn address_by_hand(&self, path: &Path) -> Result<()> {
         let plan = Plan::of(path);
-        for (node, interface) in self.interfaces().filter(|(node, _)| node.name != "switch") {
+        for (node, interface) in self.addressed() {
             node.namespace.route.add_address(
                 &interface.name,
                 plan.address(interface),
                 plan.prefix_length(),
             )?;
         }
-        if path.middle == Middle::Router {
-            let router = &self.nodes[1];
-            for (host, towards) in [(self.sender(), 0), (self.receiver(), 1)] {
-                let gateway = plan.address(&router.interfaces[towards]);
-                host.namespace
+        let Some(gateways) = self.gateways(path) else {
+            return Ok(());
+        };
+        for (host, gateway) in [self.sender(), self.receiver()].into_iter().zip(gateways) {
+            host.namespace
+                .route
+                .add_default_route(&host.interfaces[0].name, gateway)?;
+        }
+        self.route_between_routers(path)
+    }
+
+    /// The addresses of the routers beside the sender and the receiver, if
+    /// routers stand between them.
+    pub(super) fn gateways(&self, path: &Path) -> Option<[IpAddr; 2]> {
+        let last = self.nodes.len().checked_sub(2).filter(|&last| last > 0)?;
+        let address = |node: usize, towards: usize| {
+            Plan::of(path).address(&self.nodes[node].interfaces[towards])
+        };
+        (path.middle == Middle::Router).then(|| [address(1, 0), address(last, 1)])
+    }
+
+    /// Tells every router of a chain the way to the links that are not its own.
+    fn route_between_routers(&self, path: &Path) -> Result<()> {
+        let plan = Plan::of(path);
+        // Router number n stands between the links n - 1 and n.
+        for number in 1..self.nodes.len() - 1 {
+            let router = &self.nodes[number];
+            for link in (0..path.links.len()).filter(|&link| link + 1 != number && link != number) {
+                let back = link < number;
+                let (next, towards) = if back {
+                    (number - 1, 1)
+                } else {
+                    (number + 1, 0)
+                };
+                let gateway = plan.address(&self.nodes[next].interfaces[towards]);
+                let out = &router.interfaces[usize::from(!back)];
+                let network = (plan.network(link), plan.prefix_length());
+                router
+                    .namespace
                     .route
-                    .add_default_route(&host.interfaces[0].name, gateway)?;
+                    .add_route(Some(network), &out.name, gateway)?;
             }
         }
         Ok(())
     }
 
+    /// The interfaces that have addresses: a switch has none.
+    fn addressed(&self) -> impl Iterator<Item = (&Node, &Interface)> {
+        self.interfaces()
+            .filter(|(node, _)| node.part != Part::Middle(Middle::Switch))
+    }
+
     /// Lets the router give the hosts prefix, MTU and default route, as in
     /// the 2019 study [Praptodiyono2019 s2], and waits until they have them.
     pub(super) fn address_by_router(&self, path: &Path) -> Result<()> {
-        if path.middle != Middle::Router || path.ip != IpVersion::V6 {
+        if path.middle != Middle::Router || path.links.len() != 2 || path.ip != IpVersion::V6 {
             return Err(Error::new(
                 "addressing the hosts",
-                "Router Advertisements need IPv6 and a router",
+                "Router Advertisements need IPv6 and one router",
             ));
         }
         let (plan, router) = (Plan::of(path), &self.nodes[1]);
@@ -137,10 +187,7 @@ impl Testbed {
     /// Makes every pair of neighbours known to each other for good.
     pub(super) fn introduce_neighbours(&self, path: &Path) -> Result<()> {
         let plan = Plan::of(path);
-        let ends: Vec<_> = self
-            .interfaces()
-            .filter(|(node, _)| node.name != "switch")
-            .collect();
+        let ends: Vec<_> = self.addressed().collect();
         for &(node, own) in &ends {
             let others = ends
                 .iter()

@@ -2,8 +2,9 @@
 
 use std::os::fd::AsFd;
 
-use super::{Link, Node};
+use super::{Link, Medium, Node};
 use crate::error::{During, Error, Result};
+use crate::namespace::Namespace;
 use crate::sys::ethtool;
 
 /// One end of a link.
@@ -37,35 +38,76 @@ impl Interface {
             // Locally administered [IEEE802 s8.4], told apart by link and side.
             mac: [0x02, 0, 0, 0, number, side + 1],
             mtu: made_of.mtu.get(),
-            shaped: made_of.rate.is_some(),
+            shaped: matches!(made_of.medium, Medium::Kernel { rate: Some(_), .. }),
             subnet,
             side,
         }
     }
 }
 
-impl Node {
-    /// Switches every segmentation and receive-aggregation feature.
-    ///
-    /// All of them: with only the well-known ones off the kernel still builds
-    /// super-packets through the others. Checksums are left to the kernel.
-    pub(super) fn set_offloads(&self, interface: &Interface, on: bool) -> Result<()> {
-        let (control, name) = (self.namespace.control.as_fd(), interface.name.as_str());
-        let operation = || format!("switching offloads of {} {name}", self.name);
-        let features = ethtool::features(control, name).during(operation)?;
-        let wanted = features
-            .iter()
-            .filter(|(feature, _)| ethtool::is_offload(feature))
-            .map(|(_, feature)| (feature, on));
-        ethtool::set_features(control, name, wanted, features.len()).during(operation)?;
-        let left = self.offloads(interface)?;
-        if !on && !left.is_empty() {
-            return Err(Error::new(
-                operation(),
-                format!("these stay on: {}", left.join(", ")),
-            ));
+/// Which packets larger than the MTU an interface makes or takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offloads {
+    /// None, in either direction.
+    None,
+    /// The kernel segments at the last moment and aggregates at the first, so
+    /// that the wire sees frames of the MTU only: as a card's offloads look
+    /// from outside.
+    AboveTheWire,
+    /// All: super-packets cross a veth pair whole.
+    All,
+}
+
+impl Offloads {
+    fn wants(self, feature: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::AboveTheWire => matches!(feature, "tx-generic-segmentation" | "rx-gro"),
+            Self::All => true,
         }
-        Ok(())
+    }
+}
+
+/// Switches every segmentation and receive-aggregation feature of `name`.
+///
+/// All of them: with only the well-known ones off the kernel still builds
+/// super-packets through the others. Checksums are left to the kernel.
+pub(super) fn set_offloads(namespace: &Namespace, name: &str, offloads: Offloads) -> Result<()> {
+    let control = namespace.control.as_fd();
+    let operation = || format!("switching offloads of {name}");
+    let features = ethtool::features(control, name).during(operation)?;
+    let wanted = features
+        .iter()
+        .filter(|(feature, _)| ethtool::is_offload(feature))
+        .map(|(feature, state)| (state, offloads.wants(feature)));
+    ethtool::set_features(control, name, wanted, features.len()).during(operation)?;
+    let left: Vec<String> = offloads_on(namespace, name)?
+        .into_iter()
+        .filter(|feature| !offloads.wants(feature))
+        .collect();
+    if !left.is_empty() {
+        return Err(Error::new(
+            operation(),
+            format!("these stay on: {}", left.join(", ")),
+        ));
+    }
+    Ok(())
+}
+
+/// The segmentation and receive-aggregation features that are on.
+fn offloads_on(namespace: &Namespace, name: &str) -> Result<Vec<String>> {
+    let features = ethtool::features(namespace.control.as_fd(), name)
+        .during(|| format!("reading the offloads of {name}"))?;
+    Ok(features
+        .into_iter()
+        .filter(|(name, feature)| ethtool::is_offload(name) && feature.active)
+        .map(|(name, _)| name)
+        .collect())
+}
+
+impl Node {
+    pub(super) fn set_offloads(&self, interface: &Interface, offloads: Offloads) -> Result<()> {
+        set_offloads(&self.namespace, &interface.name, offloads)
     }
 
     /// The segmentation and receive-aggregation features that are on.
@@ -73,13 +115,7 @@ impl Node {
     /// # Errors
     /// Where the interface cannot be asked.
     pub fn offloads(&self, interface: &Interface) -> Result<Vec<String>> {
-        let features = ethtool::features(self.namespace.control.as_fd(), &interface.name)
-            .during(|| format!("reading the offloads of {} {}", self.name, interface.name))?;
-        Ok(features
-            .into_iter()
-            .filter(|(name, feature)| ethtool::is_offload(name) && feature.active)
-            .map(|(name, _)| name)
-            .collect())
+        offloads_on(&self.namespace, &interface.name)
     }
 
     /// The MTU that the kernel says an interface has.

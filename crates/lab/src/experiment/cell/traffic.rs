@@ -5,9 +5,11 @@ use live::transfer::HEADER_LEN;
 use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::experiment::quantity::{size, size_or, span, switch, word};
-use crate::experiment::reader::{Found, Reader};
-use crate::experiment::tree::Value;
-use crate::experiment::{Link, Protocol, Traffic, auto_burst};
+use crate::experiment::reader::{Found, Reader, refusal};
+use crate::experiment::tree::{Node, Value};
+use crate::experiment::{Link, Network, Protocol, Traffic, Transfer, auto_burst};
+
+use super::command;
 
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
@@ -22,18 +24,74 @@ pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
 /// The largest socket buffer: the kernel takes a C `int` and doubles it.
 pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
 
-/// What a trial carries over links of these MTUs.
+/// The keys of `[traffic]` that a transfer has and a command has not, and the
+/// other way round. `traffic.read` is a table.
+const OF_TRANSFERS: &[&str] = &[
+    "protocol",
+    "size",
+    "message",
+    "preroll",
+    "cpu_size",
+    "send_buffer",
+    "receive_buffer",
+    "nagle",
+];
+const OF_COMMANDS: &[&str] = &["receiver", "sender", "read"];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Transfer,
+    Command,
+}
+
+/// What a trial carries over `network`, whose links have these MTUs.
 pub(super) fn read(
+    reader: &mut Reader<'_>,
+    network: &Network,
+    mtus: &[Found<IpMtu>],
+) -> Result<Traffic> {
+    let kinds = word(&[("transfer", Kind::Transfer), ("command", Kind::Command)]);
+    match reader.read("traffic.kind", "transfer", kinds)?.value {
+        Kind::Transfer => {
+            refuse_others(reader, OF_COMMANDS, "command")?;
+            transfer(reader, network.ip, &network.links, mtus).map(Traffic::Transfer)
+        }
+        Kind::Command => {
+            refuse_others(reader, OF_TRANSFERS, "transfer")?;
+            command::read(reader, network.shape).map(Traffic::Command)
+        }
+    }
+}
+
+/// Refuses keys that only traffic of another kind has.
+fn refuse_others(reader: &mut Reader<'_>, keys: &[&str], kind: &str) -> Result<()> {
+    for key in keys {
+        let path = format!("traffic.{key}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = format!("only traffic of kind = \"{kind}\" has this key; remove it");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// How long a trial's traffic may take.
+pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
+    let timeout = reader.read("traffic.timeout", "30s", span)?;
+    match timeout.value == Span::ZERO {
+        true => Err(timeout.refuse(format!(
+            "no {what} ends in no time; write for instance \"30s\""
+        ))),
+        false => Ok(timeout.value),
+    }
+}
+
+fn transfer(
     reader: &mut Reader<'_>,
     ip: IpVersion,
     links: &[Link],
     mtus: &[Found<IpMtu>],
-) -> Result<Traffic> {
-    let kind = reader.read("traffic.kind", "transfer", |value| match value {
-        Value::Text(text) if text == "transfer" => Ok(((), value.clone())),
-        _ => Err("write \"transfer\", the only kind of this build (docs/roadmap.md)".into()),
-    })?;
-    let () = kind.value;
+) -> Result<Transfer> {
     let protocol = reader
         .read(
             "traffic.protocol",
@@ -55,11 +113,7 @@ pub(super) fn read(
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
-    let timeout = reader.read("traffic.timeout", "30s", span)?;
-    if timeout.value == Span::from_picos(0) {
-        return Err(timeout.refuse("no transfer ends in no time; write for instance \"30s\""));
-    }
-    Ok(Traffic {
+    Ok(Transfer {
         protocol,
         size: size_of.value,
         message,
@@ -68,7 +122,7 @@ pub(super) fn read(
         send_buffer,
         receive_buffer,
         nagle,
-        timeout: timeout.value,
+        timeout: timeout(reader, "transfer")?,
     })
 }
 

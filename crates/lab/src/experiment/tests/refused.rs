@@ -59,7 +59,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.loss=0.1%",
-            "--set network.loss=0.1%: network.loss = \"0.1%\": `loss` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+            "--set network.loss=0.1%: network.loss = \"0.1%\": `loss` needs link = \"emulated\"",
         ),
         (
             "network.loss=0.1",
@@ -67,15 +67,23 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.delay=10ms",
-            "--set network.delay=10ms: network.delay = \"10ms\": `delay` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+            "--set network.delay=10ms: network.delay = \"10ms\": `delay` needs link = \"emulated\"",
         ),
         (
-            "network.link=emulated",
-            "--set network.link=emulated: network.link = \"emulated\": emulated links are not built yet (docs/roadmap.md); write \"kernel\"",
+            "network.stages=2",
+            "--set network.stages=2: network.stages = 2: only shape = \"switched\" and \"chain\" have stages",
+        ),
+        (
+            "network.link=real",
+            "--set network.link=real: network.link = \"real\": write \"kernel\", \"emulated\" or \"mixed\"",
+        ),
+        (
+            "network.bit_error_rate=2",
+            "--set network.bit_error_rate=2: network.bit_error_rate = 2: write a probability from 0 to 1, for instance 1e-9",
         ),
         (
             "network.shape=ring",
-            "--set network.shape=ring: network.shape = \"ring\": write \"pair\", \"routed\" or \"switched\"",
+            "--set network.shape=ring: network.shape = \"ring\": write \"pair\", \"routed\", \"switched\" or \"chain\"",
         ),
         (
             "network.addresses=router",
@@ -188,11 +196,11 @@ fn faults_in_a_file_are_named_by_line() {
         ),
         (
             "\nloss = \"1%\"",
-            "11: network.loss = \"1%\": `loss` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+            "11: network.loss = \"1%\": `loss` needs link = \"emulated\"",
         ),
         (
             "jitter = \"1s\"",
-            "10: network.jitter = \"1s\": `jitter` needs link = \"emulated\", which this build does not have yet (docs/roadmap.md)",
+            "10: network.jitter = \"1s\": `jitter` needs link = \"emulated\"",
         ),
         (
             "rate = [\"1gbit\"]",

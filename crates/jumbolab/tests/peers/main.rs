@@ -10,14 +10,16 @@
     reason = "a program of its own"
 )]
 
+mod emulated;
+
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use lab::certificate::Flag;
 use lab::compare::{Difference, Shift, between, compare};
 use lab::experiment::{Experiment, Setting};
-use lab::netns::{Failure, Netns};
+use lab::netns::{Failure, Figures, Netns};
 use lab::plan::{Plan, World};
 use lab::trial::Trial;
 use lab::worker;
@@ -45,6 +47,10 @@ fn checks() -> Result<()> {
             "goodput_agrees_with_iperf3_in_the_same_namespaces",
             iperf3 as fn(&mut Netns) -> Result<()>,
         ),
+        (
+            "iperf3_as_trials_agrees_with_the_limit_of_the_link",
+            iperf3_as_trials,
+        ),
         ("long_transfers_reach_the_limit_and_never_pass_it", limits),
         (
             "equals_differ_in_few_comparisons_and_three_percent_is_found",
@@ -55,6 +61,15 @@ fn checks() -> Result<()> {
             runs,
         ),
         ("a_busy_loop_on_one_processor_is_noticed", disturbance),
+        (
+            "single_messages_over_emulated_links_take_what_physics_asks",
+            emulated::delays,
+        ),
+        (
+            "tcp_over_emulated_links_carries_what_frames_leave_of_the_rate",
+            emulated::goodput,
+        ),
+        ("emulated_links_lose_as_often_as_asked", emulated::loss),
     ];
     for (name, check) in checks {
         match check(&mut netns) {
@@ -75,7 +90,10 @@ fn checks() -> Result<()> {
 
 fn plan(settings: &[&str]) -> Result<Plan> {
     let mut experiment = Experiment::load("os-comparison")?;
-    for setting in ["scenario=LU-LU", "offloads=off"].iter().chain(settings) {
+    for setting in ["scenario=LU-LU", "offloads=off", "link=kernel"]
+        .iter()
+        .chain(settings)
+    {
         experiment.set(setting)?;
     }
     experiment.plan(World::Netns)
@@ -91,14 +109,19 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
     cell.setting.map_err(anyhow::Error::msg)
 }
 
-/// Goodput of one trial in Mbit/s, and its limit where the link has one.
-fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
-    let figures = netns
+/// One trial.
+fn figures(netns: &mut Netns, setting: &Setting) -> Result<Figures> {
+    netns
         .measure(setting, Epoch::now())
         .map_err(|failure| match failure {
-            Failure::Transfer(reason) => anyhow::anyhow!(reason),
+            Failure::Transfer(reason) => anyhow!(reason),
             Failure::Lost(error) => error,
-        })?;
+        })
+}
+
+/// Goodput of one trial in Mbit/s, and its limit where the link has one.
+fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
+    let figures = figures(netns, setting)?;
     let limit = figures
         .evidence
         .get("limit_mbit")
@@ -187,6 +210,36 @@ fn iperf3_once(netns: &mut Netns, setting: &Setting) -> Result<f64> {
         .as_f64()
         .with_context(|| format!("iperf3 says: {}", report["error"]))?
         / 1e6)
+}
+
+/// The user's way to the same: iperf3 as the traffic of an experiment.
+fn iperf3_as_trials(netns: &mut Netns) -> Result<()> {
+    const EXPERIMENT: &str = r#"
+        format = 1
+        name = "iperf3"
+        network = { rate = "200mbit" }
+        sweep = { "network.mtu" = [1500, 9000] }
+        [traffic]
+        kind = "command"
+        receiver = "iperf3 -s -1"
+        sender = "iperf3 -c {receiver} -t 2 -O 1 -J"
+        read = { throughput = "/end/sum_received/bits_per_second * 1e-6" }
+    "#;
+    let plan = Experiment::parse(EXPERIMENT, "iperf3.toml")?.plan(World::Netns)?;
+    for cell in &plan.cells {
+        let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
+        for _ in 0..3 {
+            let (goodput, limit) = goodput(netns, setting)?;
+            let ratio = goodput / limit;
+            println!("{}: {goodput:.2} of {limit:.2} Mbit/s", cell.factors);
+            ensure!(
+                (0.97..=1.002).contains(&ratio),
+                "{}: {ratio:.4} of the limit",
+                cell.factors
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Long transfers at odd settings: 0.97 to 1.002 of what the link carries.

@@ -1,0 +1,46 @@
+//! `jumbolab shell`.
+
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use lab::experiment::Experiment;
+use lab::plan::World;
+use lab::shell::{self, Wish};
+
+use crate::args::Shell;
+use crate::output;
+
+/// What is run where nothing is asked for and the environment names no shell.
+const SHELL: &str = "/bin/sh";
+
+pub(crate) fn run(args: Shell) -> Result<ExitCode> {
+    let mut experiment = Experiment::load(&args.experiment)?;
+    for assignment in &args.set {
+        experiment.set(assignment)?;
+    }
+    let plan = experiment.plan(World::Netns)?;
+    let (setting, note) = shell::choose(&plan)?;
+    let command = match args.command.is_empty() {
+        true => vec![users_shell()],
+        false => args.command,
+    };
+    let wish = Wish::new(setting, &args.node, command, &args.with)?;
+    let mut shell = shell::Shell::open(wish)?;
+    if let Some(note) = note {
+        output::say(&note);
+    }
+    output::say(shell.outline()?.trim_end());
+    let ending = shell.run()?;
+    if let Some(complaint) = &ending.complaint {
+        output::complain(complaint);
+    }
+    Ok(ExitCode::from(ending.code))
+}
+
+fn users_shell() -> OsString {
+    env::var_os("SHELL")
+        .filter(|shell| !shell.is_empty())
+        .unwrap_or_else(|| SHELL.into())
+}

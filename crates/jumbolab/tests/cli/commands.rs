@@ -1,0 +1,168 @@
+//! Trials whose traffic is the user's own: here a script of the shell's, in
+//! the peer tier iperf3.
+#![allow(unsafe_code, reason = "a signal is sent to a process of the test")]
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, journal};
+
+const TOOL: &str = "\
+format = 1
+name = \"tool\"
+[network]
+rate = \"200mbit\"
+[traffic]
+kind = \"command\"
+sender = \"sh ./tool.sh {sender} {receiver}\"
+read = { throughput = \"/a~1b/1 * 1e-6\", octets = \"/octets\" }
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[trials]
+repeat = 2
+";
+
+/// Runs the experiment with this `tool.sh`, and gives its trials.
+fn trials(dir: &Dir, tool: &str, settings: &str) -> Vec<Value> {
+    dir.write("tool.sh", tool);
+    dir.write("tool.toml", TOOL);
+    dir.run(&format!("run tool.toml -o r {settings}")).fine();
+    dir.expect_no_process();
+    journal(&dir.path().join("r"))
+}
+
+#[test]
+fn what_a_program_reports_is_what_a_trial_measures() {
+    let dir = Dir::new();
+    let tool = r#"grep -q eth0 /proc/net/dev && echo "{\"a/b\": [0, 150e6], \"octets\": 1000000, \"of\": \"$*\"}""#;
+    let trials = trials(&dir, tool, "");
+    assert_eq!(trials.len(), 4);
+    for trial in trials {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        assert_eq!(trial["metrics"]["throughput"], 150.0, "{trial}");
+        let (cpu, seconds) = (
+            &trial["metrics"]["cpu_total"],
+            &trial["evidence"]["cpu_seconds"],
+        );
+        // Seconds for 10^6 octets, as seconds for 10^9.
+        let (cpu, seconds) = (cpu.as_f64().unwrap(), seconds.as_f64().unwrap());
+        assert!((cpu / 1e3 - seconds).abs() < 1e-9, "{trial}");
+        let evidence = &trial["evidence"];
+        assert_eq!(
+            evidence["command_sender"],
+            "sh ./tool.sh 2001:2::1 2001:2::2"
+        );
+        assert_eq!(
+            (&evidence["exit_code"], &evidence["command_receiver"]),
+            (&Value::from(0), &Value::Null)
+        );
+        // A tick that the hypervisor steals weighs much in so short a time.
+        let flags = trial["flags"].as_array().into_iter().flatten();
+        let others: Vec<_> = flags.filter(|flag| *flag != "disturbed").collect();
+        assert!(others.is_empty(), "{trial}");
+    }
+}
+
+#[test]
+fn goodput_above_the_limit_is_kept_and_flagged() {
+    let dir = Dir::new();
+    let tool = r#"echo '{"a/b": [0, 250e6], "octets": 1}'"#;
+    for trial in trials(&dir, tool, "--repeat 1") {
+        assert_eq!(trial["metrics"]["throughput"], 250.0, "{trial}");
+        assert_eq!(trial["flags"][0], "above-limit", "{trial}");
+    }
+}
+
+#[test]
+fn programs_begin_with_the_congestion_control_that_was_asked_for() {
+    let dir = Dir::new();
+    let tool = r#"grep -qx reno /proc/sys/net/ipv4/tcp_congestion_control &&
+        echo '{"a/b": [0, 1], "octets": 1}'"#;
+    for trial in trials(&dir, tool, "--repeat 1 --set host.congestion=reno") {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        assert_eq!(trial["evidence"]["congestion_default"], "reno", "{trial}");
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_takes_its_programs_with_it() {
+    let dir = Dir::new();
+    dir.write("tool.sh", "setsid sleep 1000 & sleep 1000 & : >begun; wait");
+    dir.write("tool.toml", TOOL);
+    let mut command = dir.command();
+    command.args(["run", "tool.toml", "-o", "r"]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    while !dir.path().join("begun").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended early");
+        std::thread::yield_now();
+    }
+    let process = i32::try_from(child.id()).unwrap();
+    // SAFETY: a plain system call to a child of this test.
+    assert_eq!(unsafe { libc::kill(process, libc::SIGINT) }, 0);
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    dir.expect_no_process();
+    assert!(journal(&dir.path().join("r")).is_empty());
+}
+
+#[test]
+fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
+    for (tool, settings, reason) in [
+        (
+            "echo no route >&2; echo more >&2; exit 3",
+            "",
+            "sender: exit status: 3: no route",
+        ),
+        (
+            r#"echo '{"error": "nobody there"}'; exit 1"#,
+            "",
+            "sender: exit status: 1: nobody there",
+        ),
+        ("kill -9 $$", "", "sender: signal: 9 (SIGKILL)"),
+        ("echo nothing", "", "sender: its stdout is no JSON"),
+        ("echo '{}'", "", "sender: its JSON has nothing at /a~1b/1"),
+        (
+            r#"echo '{"a/b": [0, "x"], "octets": 1}'"#,
+            "",
+            "sender: its JSON has no number at /a~1b/1",
+        ),
+        (
+            r#"echo '{"a/b": [0, 1], "octets": 0}'"#,
+            "",
+            "sender: its JSON has no number of octets at /octets",
+        ),
+        (
+            "echo waiting >&2; sleep 1000",
+            "--set traffic.timeout=300ms",
+            "sender: not done within 300ms: waiting",
+        ),
+        (
+            "exec yes",
+            "",
+            "sender: more than 16777216 octets on stdout",
+        ),
+        (
+            "exit 0",
+            "--set traffic.receiver=/bin/false",
+            "receiver: exit status: 1",
+        ),
+    ] {
+        let dir = Dir::new();
+        for trial in trials(&dir, tool, &format!("--repeat 1 {settings}")) {
+            let failure = trial["failure"].as_str().unwrap_or_default();
+            assert!(failure.starts_with(reason), "{tool}: {trial}");
+            assert_eq!(trial["metrics"].as_object().unwrap().len(), 0, "{trial}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_refused_before_anything_is_written() {
+    let dir = Dir::new();
+    dir.write("tool.toml", TOOL);
+    dir.run("run tool.toml --set traffic.sender=nosuchtool")
+        .refused(&["traffic.sender", "nosuchtool", "install"]);
+    dir.run("run tool.toml --set traffic.receiver=./nosuchtool")
+        .refused(&["traffic.receiver", "./nosuchtool"]);
+    assert_eq!(dir.entries(), ["tool.toml"]);
+}

@@ -1,0 +1,146 @@
+//! Command lines of the user's own programs: cut into words as a shell cuts
+//! them, though no shell is involved, with the addresses of nodes filled in.
+
+use std::env;
+use std::fmt;
+use std::net::IpAddr;
+use std::path::Path;
+use std::str::FromStr;
+
+/// A program and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    text: String,
+    /// At least the program.
+    words: Vec<String>,
+}
+
+/// What names in braces stand for: the nodes' addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// `{sender}`.
+    pub sender: IpAddr,
+    /// `{receiver}`.
+    pub receiver: IpAddr,
+    /// `{router}`, its end towards the sender, where there is one.
+    pub router: Option<IpAddr>,
+}
+
+/// What stands for the router's address.
+pub(crate) const ROUTER: &str = "{router}";
+
+impl CommandLine {
+    /// The program, where this machine has none of its name.
+    pub fn missing_program(&self) -> Option<&str> {
+        let program = self.words[0].as_str();
+        let folders = env::var_os("PATH").unwrap_or_default();
+        let there = match program.contains('/') {
+            true => Path::new(program).exists(),
+            false => env::split_paths(&folders).any(|folder| folder.join(program).exists()),
+        };
+        (!there).then_some(program)
+    }
+
+    /// Whether it needs the address of a router.
+    pub fn names_router(&self) -> bool {
+        self.words.iter().any(|word| word.contains(ROUTER))
+    }
+
+    /// The words with addresses in the place of names.
+    pub fn filled(&self, addresses: &Addresses) -> Vec<String> {
+        let words = self.words.iter();
+        words.map(|word| addresses.fill(word)).collect()
+    }
+}
+
+impl FromStr for CommandLine {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match shlex::split(text) {
+            None => Err("a quote is not closed".to_owned()),
+            Some(words) if words.first().is_none_or(String::is_empty) => {
+                Err("write a program and its arguments".to_owned())
+            }
+            Some(words) => Ok(Self {
+                text: text.to_owned(),
+                words,
+            }),
+        }
+    }
+}
+
+impl Addresses {
+    /// `word` with addresses in the place of `{sender}`, `{receiver}` and
+    /// `{router}`; other braces stay.
+    pub fn fill(&self, word: &str) -> String {
+        let word = word
+            .replace("{sender}", &self.sender.to_string())
+            .replace("{receiver}", &self.receiver.to_string());
+        match self.router {
+            Some(router) => word.replace(ROUTER, &router.to_string()),
+            None => word,
+        }
+    }
+}
+
+impl fmt::Display for CommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Words as a line that gives the same words again.
+pub(crate) fn joined(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESSES: Addresses = Addresses {
+        sender: IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 0, 1)),
+        receiver: IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 1, 2)),
+        router: None,
+    };
+
+    fn words(line: &str) -> Vec<String> {
+        line.parse::<CommandLine>().unwrap().filled(&ADDRESSES)
+    }
+
+    #[test]
+    fn only_the_names_of_nodes_in_braces_are_replaced() {
+        assert_eq!(
+            words("nc {receiver} {Sender} { sender } [{sender}]:80 {router} {}"),
+            [
+                "nc",
+                "198.18.1.2",
+                "{Sender}",
+                "{",
+                "sender",
+                "}",
+                "[198.18.0.1]:80",
+                "{router}",
+                "{}"
+            ]
+        );
+    }
+
+    #[test]
+    fn words_are_those_of_a_shell_and_join_to_the_same() {
+        let line = r#"sh -c 'echo "two  spaces"' a\ b "" "don't""#;
+        let cut = words(line);
+        assert_eq!(
+            cut,
+            ["sh", "-c", "echo \"two  spaces\"", "a b", "", "don't"]
+        );
+        assert_eq!(words(&joined(&cut)), cut);
+    }
+
+    #[test]
+    fn nothing_and_half_a_word_are_no_command() {
+        for line in ["", "  ", "''", "sh -c 'half"] {
+            assert!(line.parse::<CommandLine>().is_err(), "{line}");
+        }
+    }
+}

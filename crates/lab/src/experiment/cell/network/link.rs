@@ -1,0 +1,219 @@
+//! Reads what a link has: its own keys, or those of `[network]`.
+
+use anyhow::Result;
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
+
+use crate::experiment::quantity::{probability, rate_or_none, share, size, size_or, span, word};
+use crate::experiment::reader::{Found, Meaning, Reader};
+use crate::experiment::tree::Value;
+use crate::experiment::{Link, LinkKind, Queue, Wire};
+
+/// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
+pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
+
+/// The keys that a link may have of its own.
+pub(crate) const LINK_KEYS: [&str; 11] = [
+    "mtu",
+    "rate",
+    "burst",
+    "buffer",
+    "queue",
+    "delay",
+    "jitter",
+    "loss",
+    "bit_error_rate",
+    "reorder",
+    "duplicate",
+];
+
+const QUEUES: &[(&str, Queue)] = &[
+    ("droptail", Queue::DropTail),
+    ("dropfront", Queue::DropFront),
+];
+
+/// The depth of a link's token bucket where `burst` is `auto`: the larger of
+/// two frames and what the rate carries in 1 ms, in whole octets. Less than a
+/// frame passes nothing; little more starves the link whenever the kernel
+/// wakes it late, and in a virtual machine that is up to a millisecond; much
+/// more would have to be drained before counting.
+pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
+    const MICROSECONDS: u128 = 1_000;
+    let frames = Framing::Ethernet.wire_size(mtu.bytes()) * 2;
+    let carried = rate.map_or(0, |rate| {
+        (u128::from(rate.bits_per_second()) * MICROSECONDS).div_ceil(8_000_000)
+    });
+    let carried = Bytes::new(u64::try_from(carried).unwrap_or(u64::MAX));
+    frames.max(carried).min(LARGEST_BUFFER)
+}
+
+/// What was written of a link, or for all links.
+pub(super) struct Keys {
+    pub(super) mtu: Found<IpMtu>,
+    rate: Found<Option<Rate>>,
+    burst: Found<Option<Bytes>>,
+    buffer: Found<Bytes>,
+    queue: Found<Queue>,
+    delay: Found<Span>,
+    jitter: Found<Span>,
+    loss: Found<f64>,
+    bit_error_rate: Found<f64>,
+    reorder: Found<f64>,
+    duplicate: Found<f64>,
+}
+
+impl Keys {
+    /// Reads `[table]`, with what it leaves out from `defaults` or the format.
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        table: &str,
+        ip: IpVersion,
+        defaults: Option<&Self>,
+    ) -> Result<Self> {
+        let mtu = |value: &Value| mtu(value, ip);
+        let mut table = Inherited {
+            reader,
+            table,
+            defaults,
+        };
+        Ok(Self {
+            mtu: table.key("mtu", 1500, mtu, |keys| &keys.mtu)?,
+            rate: table.key("rate", "1gbit", rate_or_none, |keys| &keys.rate)?,
+            burst: table.key("burst", "auto", size_or("auto"), |keys| &keys.burst)?,
+            buffer: table.key("buffer", "500kB", size, |keys| &keys.buffer)?,
+            queue: table.key("queue", "droptail", word(QUEUES), |keys| &keys.queue)?,
+            delay: table.key("delay", "0s", span, |keys| &keys.delay)?,
+            jitter: table.key("jitter", "0s", span, |keys| &keys.jitter)?,
+            loss: table.key("loss", "0%", share, |keys| &keys.loss)?,
+            bit_error_rate: table.key("bit_error_rate", 0, probability, |keys| {
+                &keys.bit_error_rate
+            })?,
+            reorder: table.key("reorder", "0%", share, |keys| &keys.reorder)?,
+            duplicate: table.key("duplicate", "0%", share, |keys| &keys.duplicate)?,
+        })
+    }
+
+    /// The link, if its kind honours every key, and its bucket and its buffer
+    /// hold the frames of its MTU.
+    pub(super) fn link(&self, name: String, kind: LinkKind) -> Result<Link> {
+        let mtu = self.mtu.value;
+        match kind {
+            LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
+            LinkKind::Emulated => self.refuse_a_bucket()?,
+        }
+        let frame = Framing::Ethernet.wire_size(mtu.bytes());
+        let check = |size: Bytes, frames: u64| {
+            let least = frame * frames;
+            let bounds = least..=LARGEST_BUFFER;
+            let many = if frames == 1 { "a frame" } else { "two frames" };
+            (!bounds.contains(&size)).then(|| {
+                format!(
+                    "{many} of MTU {} with framing are {} octets: write from {} to {}",
+                    mtu.get(),
+                    least.get(),
+                    least.get(),
+                    LARGEST_BUFFER.get()
+                )
+            })
+        };
+        if let Some(why) = self.burst.value.and_then(|burst| check(burst, 1)) {
+            return Err(self.burst.refuse_with(&self.mtu.origin, why));
+        }
+        if let Some(why) = check(self.buffer.value, 2) {
+            return Err(self.buffer.refuse_with(&self.mtu.origin, why));
+        }
+        let burst = match kind {
+            LinkKind::Emulated => Bytes::ZERO,
+            LinkKind::Kernel | LinkKind::Mixed => self
+                .burst
+                .value
+                .unwrap_or_else(|| auto_burst(mtu, self.rate.value)),
+        };
+        Ok(Link {
+            name,
+            mtu,
+            rate: self.rate.value,
+            burst,
+            buffer: self.buffer.value,
+            wire: Wire {
+                queue: self.queue.value,
+                delay: self.delay.value,
+                jitter: self.jitter.value,
+                loss: self.loss.value,
+                bit_error_rate: self.bit_error_rate.value,
+                reorder: self.reorder.value,
+                duplicate: self.duplicate.value,
+            },
+        })
+    }
+
+    /// A token bucket delays, loses and reorders nothing.
+    fn refuse_what_only_emulation_has(&self, kind: LinkKind) -> Result<()> {
+        let kind = match kind {
+            LinkKind::Mixed => "; \"mixed\" measures goodput through the kernel's links",
+            _ => "",
+        };
+        let why = |key: &str| format!("`{key}` needs link = \"emulated\"{kind}");
+        for (key, found) in [("delay", &self.delay), ("jitter", &self.jitter)] {
+            if found.value > Span::from_picos(0) {
+                return Err(found.refuse(why(key)));
+            }
+        }
+        for (key, found) in [
+            ("loss", &self.loss),
+            ("bit_error_rate", &self.bit_error_rate),
+            ("reorder", &self.reorder),
+            ("duplicate", &self.duplicate),
+        ] {
+            if found.value > 0.0 {
+                return Err(found.refuse(why(key)));
+            }
+        }
+        if self.queue.value != Queue::DropTail {
+            return Err(self.queue.refuse(why("queue")));
+        }
+        Ok(())
+    }
+
+    fn refuse_a_bucket(&self) -> Result<()> {
+        if self.burst.value.is_some() {
+            let why = "an emulated link has no token bucket: leave it out, or write \"auto\"";
+            return Err(self.burst.refuse(why));
+        }
+        Ok(())
+    }
+}
+
+/// A table whose keys, where they are missing, are those of another.
+struct Inherited<'r, 'a, 'd> {
+    reader: &'r mut Reader<'a>,
+    table: &'r str,
+    defaults: Option<&'d Keys>,
+}
+
+impl Inherited<'_, '_, '_> {
+    fn key<T: Clone>(
+        &mut self,
+        key: &str,
+        default: impl Into<Value>,
+        meaning: impl Fn(&Value) -> Meaning<T>,
+        inherited: impl Fn(&Keys) -> &Found<T>,
+    ) -> Result<Found<T>> {
+        let path = format!("{}.{key}", self.table);
+        match self.defaults {
+            None => self.reader.read(&path, default, meaning),
+            Some(defaults) => {
+                let own = self.reader.optional(&path, meaning)?;
+                Ok(own.unwrap_or_else(|| inherited(defaults).clone()))
+            }
+        }
+    }
+}
+
+fn mtu(value: &Value, ip: IpVersion) -> Meaning<IpMtu> {
+    let octets = match value {
+        Value::Integer(octets) => u64::try_from(*octets).unwrap_or(0),
+        _ => 0,
+    };
+    let mtu = IpMtu::new(octets, ip).map_err(|error| error.to_string())?;
+    Ok((mtu, i64::from(mtu.get()).into()))
+}

@@ -1,0 +1,100 @@
+//! A trial of our own transfers.
+
+use anyhow::Context;
+use live::clock::{self, Epoch};
+use live::meter;
+use live::transfer::Transfer;
+use serde_json::json;
+use units::Bytes;
+
+use super::checks::flags;
+use super::convert::{Paced, transfer_of};
+use super::figures::{Ends, Passes, not_carried};
+use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
+use crate::experiment::{self as spec, Setting};
+
+impl Netns {
+    /// Transfers through the links for bulk and those for single messages;
+    /// what was seen of both, that for bulk first.
+    pub(super) fn transfers(
+        &mut self,
+        setting: &Setting,
+        transfer: &spec::Transfer,
+        epoch: Epoch,
+    ) -> Result<(Figures, Vec<Seen>), Failure> {
+        let [bulk, single] = Paced::of(setting.network.link);
+        let mut seen = Vec::new();
+        let mut bases = Vec::new();
+        for paced in Paced::beds(setting.network.link) {
+            let standing = self.bed(setting, paced)?;
+            let address = standing.testbed.destination(&standing.path);
+            let base = transfer_of(setting, paced, transfer, address, epoch);
+            seen.push(standing.see(setting, &base, transfer.protocol)?);
+            bases.push(base);
+        }
+        let step_before = clock::wall_offset_nanos();
+        let (machine, conductor) = sample()?;
+        let drops_before = self.queue_drops(setting)?;
+        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        // Goodput and CPU are taken through a drained bucket; the messages
+        // that drain it need not look like the traffic, and long ones outrun
+        // links that short ones do not. Delays begin with an idle path.
+        let drained = Transfer {
+            preroll_message: OUTRUNNING.max(bases[0].message),
+            delays: false,
+            ..bases[0].clone()
+        };
+        let idle = Transfer {
+            preroll: Bytes::ZERO,
+            ..bases[bases.len() - 1].clone()
+        };
+        let rated = self.over(setting, bulk, &drained)?;
+        let one_way = self.over(setting, single, &idle)?;
+        let echo = Transfer { echo: true, ..idle };
+        let echoed = self.over(setting, single, &echo)?;
+        let metered = match transfer.cpu_size {
+            Bytes::ZERO => None,
+            size => {
+                let before = meter::Machine::sample().context("metering the machine")?;
+                let ends = self.over(setting, bulk, &Transfer { size, ..drained })?;
+                let after = meter::Machine::sample().context("metering the machine")?;
+                Some((ends, after.since(&before)))
+            }
+        };
+        let (machine_after, conductor_after) = sample()?;
+        // The kernel counts in 32 bits, and starts again from 0.
+        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
+        let clock_step = clock::wall_offset_nanos() - step_before;
+        let emulator = self.emulator_report(setting)?;
+        let emulator = emulator.map(|report| report.since(&emulator_before));
+        if let Some(why) = emulator.as_ref().and_then(not_carried) {
+            return Err(Failure::Transfer(why));
+        }
+        let passes = Passes {
+            rated,
+            one_way,
+            echoed,
+            metered,
+            clock_step,
+            drops,
+            emulator,
+            machine: machine_after.since(&machine),
+            conductor: conductor_after.cpu - conductor.cpu,
+        };
+        passes.something_arrived(transfer.message, transfer.size)?;
+        let mut figures = Figures::of(&passes);
+        figures.flags = flags(setting, transfer, &passes, &seen);
+        figures.note("message_octets", json!(bases[0].message.get()));
+        figures.note("preroll_octets", json!(bases[0].preroll.get()));
+        Ok((figures, seen))
+    }
+
+    fn over(
+        &mut self,
+        setting: &Setting,
+        paced: Paced,
+        transfer: &Transfer,
+    ) -> Result<Ends, Failure> {
+        self.bed(setting, paced)?.agents.transfer(transfer)
+    }
+}

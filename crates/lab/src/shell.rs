@@ -1,0 +1,274 @@
+//! A program of the user's own in a node of a test bed, and others beside it.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow, bail};
+use live::tool::{Tool, in_foreground};
+
+use crate::command_line::{Addresses, CommandLine, ROUTER};
+use crate::experiment::{Network, Setting, Shape};
+use crate::netns::{Netns, Standing, ended, until_ready};
+use crate::plan::{Cell, Plan};
+
+/// The exit code where a program is there but cannot be run, and where it is
+/// not there: what shells say, so that scripts can tell.
+const CANNOT_RUN: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// What a shell adds to the number of a signal that ended a program.
+const BY_SIGNAL: i32 = 128;
+
+/// What is to be run, and where.
+#[derive(Debug)]
+pub struct Wish {
+    setting: Setting,
+    node: String,
+    command: Vec<OsString>,
+    /// Started before it in other nodes.
+    companions: Vec<(String, CommandLine)>,
+}
+
+/// The first cell of `plan` that can be built here and, where there are
+/// others, a line that names it and says how another is chosen.
+///
+/// # Errors
+/// One line where there is none.
+pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
+    let mut cells = plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let first = cells
+        .next()
+        .and_then(|cell| Some((cell, cell.setting.as_ref().ok()?)));
+    let Some((first, setting)) = first else {
+        let reasons = plan
+            .cells
+            .iter()
+            .find_map(|cell| cell.setting.as_ref().err());
+        bail!(
+            "no cell of {} has a test bed here: {}",
+            plan.name,
+            reasons.map_or("it has none", String::as_str)
+        );
+    };
+    let others: Vec<&Cell> = cells.collect();
+    let note = others.last().map(|last| {
+        format!(
+            "the test bed of {}, the first of {} cells{}",
+            first.factors,
+            others.len() + 1,
+            difference(first, last)
+        )
+    });
+    Ok((setting.clone(), note))
+}
+
+/// What to type for `other` instead of `first`.
+fn difference(first: &Cell, other: &Cell) -> String {
+    let factors = other.factors.0.iter();
+    let changed =
+        factors.filter(|(name, level)| name != "copy" && first.factors.level(name) != Some(level));
+    let typed: Vec<String> = changed
+        .map(|(name, level)| format!("--set {name}={level}"))
+        .collect();
+    match typed.is_empty() {
+        // Copies of one cell: there is nothing to choose.
+        true => String::new(),
+        false => format!("; for another one type for instance {}", typed.join(" ")),
+    }
+}
+
+impl Wish {
+    /// `command` in `node` of the test bed of `setting`, with companions
+    /// written as `NODE=COMMAND`.
+    ///
+    /// # Errors
+    /// One line where there is no such node, or where a companion is no
+    /// command line.
+    pub fn new(
+        setting: Setting,
+        node: &str,
+        command: Vec<OsString>,
+        companions: &[String],
+    ) -> Result<Self> {
+        let network = &setting.network;
+        known_node(network, node).map_err(|why| anyhow!(why))?;
+        let companions = companions
+            .iter()
+            .map(|text| companion(network, text).map_err(|why| anyhow!("--with {text}: {why}")))
+            .collect::<Result<Vec<_>>>()?;
+        let has_router = |word: &OsString| word.to_string_lossy().contains(ROUTER);
+        if network.shape != Shape::Routed && command.iter().any(has_router) {
+            bail!(NO_ROUTER);
+        }
+        Ok(Self {
+            setting,
+            node: node.to_owned(),
+            command,
+            companions,
+        })
+    }
+}
+
+/// What is said of an address that nobody has.
+const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router: --set network.shape=routed";
+
+fn companion(network: &Network, text: &str) -> Result<(String, CommandLine), String> {
+    let example = "write for instance receiver=\"iperf3 -s\"";
+    let (node, line) = text.split_once('=').ok_or(example)?;
+    known_node(network, node)?;
+    let line: CommandLine = line.parse()?;
+    match line.names_router() && network.shape != Shape::Routed {
+        true => Err(NO_ROUTER.to_owned()),
+        false => Ok((node.to_owned(), line)),
+    }
+}
+
+fn known_node(network: &Network, node: &str) -> Result<(), String> {
+    let names = network.node_names();
+    match names.iter().any(|name| name == node) {
+        true => Ok(()),
+        false => Err(format!(
+            "the test bed has no node `{}`; there are: {}",
+            node.escape_debug(),
+            names.join(", ")
+        )),
+    }
+}
+
+/// A test bed with a wish to be fulfilled in it.
+pub struct Shell {
+    // Dropped first: the sandbox's anchor cannot go before them.
+    companions: Vec<Tool>,
+    netns: Netns,
+    wish: Wish,
+}
+
+/// How the user's program ended.
+#[derive(Debug)]
+pub struct Ending {
+    /// Its exit code; 128 and the number of the signal that ended it; 126 or
+    /// 127 where it could not be started.
+    pub code: u8,
+    /// Why it could not be started, if it could not.
+    pub complaint: Option<anyhow::Error>,
+}
+
+impl Shell {
+    /// Enters the sandbox and builds the test bed.
+    ///
+    /// # Errors
+    /// One line with the remedy where this machine forbids it.
+    pub fn open(wish: Wish) -> Result<Self> {
+        let mut netns = Netns::enter()?;
+        netns
+            .stand(&wish.setting)?
+            .set_congestion_control(&wish.setting)?;
+        Ok(Self {
+            companions: Vec::new(),
+            netns,
+            wish,
+        })
+    }
+
+    /// The nodes with their interfaces, MTUs and addresses, a line each.
+    ///
+    /// # Errors
+    /// None that [`Shell::open`] has not met.
+    pub fn outline(&mut self) -> Result<String> {
+        Ok(outline(self.netns.stand(&self.wish.setting)?))
+    }
+
+    /// Starts the companions, then the user's program, and waits for its end.
+    /// Ctrl-C is the program's meanwhile.
+    ///
+    /// # Errors
+    /// Where a companion cannot be started or fails before the program begins.
+    pub fn run(&mut self) -> Result<Ending> {
+        let wish = &self.wish;
+        let standing = self.netns.stand(&wish.setting)?;
+        let addresses = standing.addresses();
+        for (node, line) in &wish.companions {
+            let started = start(standing, node, &line.filled(&addresses));
+            let tool = started.with_context(|| format!("--with {node}"))?;
+            self.companions.push(tool);
+        }
+        let mut command = self::command(wish, &addresses)?;
+        let namespace = &standing.node(&wish.node)?.namespace;
+        Ok(match in_foreground(namespace, &mut command) {
+            Ok(status) => {
+                let number = status.signal().map(|signal| BY_SIGNAL + signal);
+                let code = status.code().or(number).unwrap_or(BY_SIGNAL);
+                Ending {
+                    code: u8::try_from(code).unwrap_or(u8::MAX),
+                    complaint: None,
+                }
+            }
+            Err(error) => Ending {
+                code: match error.source.kind() {
+                    ErrorKind::NotFound => NOT_FOUND,
+                    _ => CANNOT_RUN,
+                },
+                complaint: Some(error.into()),
+            },
+        })
+    }
+}
+
+/// The user's program with the addresses filled in and in its environment.
+fn command(wish: &Wish, addresses: &Addresses) -> Result<Command> {
+    let fill = |word: &OsString| -> OsString {
+        let text = word.to_str().map(|word| addresses.fill(word).into());
+        text.unwrap_or_else(|| word.clone())
+    };
+    let mut words = wish.command.iter().map(fill);
+    let program = words.next().context("there is no command")?;
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .env("JUMBOLAB_NODE", OsStr::new(&wish.node))
+        .env("JUMBOLAB_SENDER", addresses.sender.to_string())
+        .env("JUMBOLAB_RECEIVER", addresses.receiver.to_string());
+    Ok(command)
+}
+
+/// Starts a companion and waits until it listens, as far as it does.
+fn start(standing: &Standing, node: &str, words: &[String]) -> Result<Tool> {
+    let namespace = &standing.node(node)?.namespace;
+    let before = namespace.listeners()?;
+    let mut tool = Tool::shown(namespace, words)?;
+    let listens = || Ok(namespace.listeners()? > before);
+    match until_ready(&mut tool, listens)? {
+        Some(status) if !status.success() => bail!("{}", ended(&words[0], status, &tool)),
+        _ => Ok(tool),
+    }
+}
+
+fn outline(standing: &Standing) -> String {
+    let interfaces = standing.testbed.interfaces();
+    let rows: Vec<[String; 4]> = interfaces
+        .map(|(node, interface)| {
+            let address = standing.testbed.address(&standing.path, node, interface);
+            [
+                node.name.to_owned(),
+                interface.name.clone(),
+                format!("mtu {}", interface.mtu),
+                address.map_or_else(|| "-".to_owned(), |address| address.to_string()),
+            ]
+        })
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let (node, interface, mtu) = (width(0), width(1), width(2));
+    let mut text = String::new();
+    for row in &rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{:node$}  {:interface$}  {:mtu$}  {}",
+            row[0], row[1], row[2], row[3]
+        );
+    }
+    text
+}

@@ -1,0 +1,48 @@
+//! The congestion control of programs that choose none.
+
+use std::net::IpAddr;
+
+use super::addressing::Plan;
+use super::{Node, Path, Testbed};
+use crate::error::Result;
+use crate::netlink::HostRoute;
+
+impl Testbed {
+    /// Has TCP of both hosts begin with the congestion control `name`.
+    ///
+    /// A namespace's default may only be one that the machine's administrator
+    /// allows to everybody [tcp(7)]. Any other is set on the route between the
+    /// hosts, where it also overrules what a program chose before it connects.
+    ///
+    /// # Errors
+    /// Where the kernel has none of this name.
+    pub fn set_congestion_control(&self, path: &Path, name: &str) -> Result<()> {
+        let (plan, last) = (Plan::of(path), self.nodes.len() - 1);
+        let gateways = self.gateways(path);
+        for (host, other, side) in [(0, last, 0), (last, 0, 1)] {
+            let (host, other) = (&self.nodes[host], &self.nodes[other]);
+            let gateway = gateways.map(|both| both[side]);
+            host.begin_with(name, plan.address(&other.interfaces[0]), gateway)?;
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    fn begin_with(&self, name: &str, destination: IpAddr, gateway: Option<IpAddr>) -> Result<()> {
+        let route = HostRoute {
+            interface: &self.interfaces[0].name,
+            destination,
+            gateway,
+            congestion: name,
+        };
+        let default = [("ipv4/tcp_congestion_control", name)];
+        match self.namespace.set_parameters(&default) {
+            Ok(()) => self.namespace.route.remove_host_route(&route),
+            Err(error) if error.source.raw_os_error() == Some(libc::EPERM) => {
+                self.namespace.route.set_host_route(&route)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a program says, kept up to a bound.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use units::Span;
+
+use crate::error::{During, Result};
+
+/// One stream of a program. What passes the bound is read and dropped, so that
+/// the program is never held up.
+pub(super) struct Stream {
+    pipe: Option<File>,
+    kept: Vec<u8>,
+    most: usize,
+    whole: bool,
+}
+
+/// What came of listening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    Something,
+    Nothing,
+    /// A signal came first.
+    Signal,
+    /// Nobody can speak any more.
+    AllClosed,
+}
+
+impl Stream {
+    /// A stream of which at most `most` octets are kept; without a pipe
+    /// nothing is heard.
+    pub(super) fn of(pipe: Option<impl Into<OwnedFd>>, most: usize) -> Self {
+        Self {
+            pipe: pipe.map(|pipe| File::from(pipe.into())),
+            kept: Vec::new(),
+            most,
+            whole: true,
+        }
+    }
+
+    /// What was kept.
+    pub(super) fn kept(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// All that was said, unless it passed the bound.
+    pub(super) fn whole(&self) -> Option<&[u8]> {
+        self.whole.then_some(&self.kept)
+    }
+
+    /// Reads what is there, once.
+    fn read(&mut self) -> Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(());
+        };
+        let mut octets = [0; 65_536];
+        let count = pipe.read(&mut octets).during(|| "hearing a program")?;
+        let room = self.most - self.kept.len();
+        self.whole &= count <= room;
+        self.kept.extend_from_slice(&octets[..count.min(room)]);
+        if count == 0 {
+            self.pipe = None;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for at most `patience` until one of `streams` has something to say,
+/// and reads it.
+pub(super) fn hear(streams: [&mut Stream; 2], patience: Span) -> Result<Heard> {
+    let ready: Vec<bool> = {
+        let mut watched: Vec<PollFd<'_>> = streams
+            .iter()
+            .filter_map(|stream| stream.pipe.as_ref())
+            .map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN))
+            .collect();
+        if watched.is_empty() {
+            return Ok(Heard::AllClosed);
+        }
+        let millis = patience.as_nanos().div_ceil(1_000_000);
+        let timeout = PollTimeout::from(u16::try_from(millis).unwrap_or(u16::MAX));
+        match poll(&mut watched, timeout) {
+            Ok(0) => return Ok(Heard::Nothing),
+            Err(Errno::EINTR) => return Ok(Heard::Signal),
+            result => result.during(|| "hearing a program")?,
+        };
+        watched.iter().map(|one| one.any() == Some(true)).collect()
+    };
+    let open = streams.into_iter().filter(|stream| stream.pipe.is_some());
+    for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
+        stream.read()?;
+    }
+    Ok(Heard::Something)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn stream(most: usize) -> (std::io::PipeWriter, Stream) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        (writer, Stream::of(Some(OwnedFd::from(reader)), most))
+    }
+
+    #[test]
+    fn what_passes_the_bound_is_read_and_dropped() {
+        let (mut writer, mut bounded) = stream(3);
+        let mut silent = Stream::of(None::<OwnedFd>, 0);
+        for text in ["ab", "cd", "ef"] {
+            writer.write_all(text.as_bytes()).unwrap();
+            let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
+            assert_eq!(heard, Heard::Something);
+        }
+        assert_eq!((bounded.kept(), bounded.whole()), (&b"abc"[..], None));
+        let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
+        assert_eq!(heard, Heard::Nothing);
+        drop(writer);
+        hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
+        let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
+        assert_eq!(heard, Heard::AllClosed);
+    }
+
+    #[test]
+    fn what_fills_the_bound_is_whole() {
+        let (mut writer, mut exact) = stream(3);
+        let mut silent = Stream::of(None::<OwnedFd>, 0);
+        writer.write_all(b"abc").unwrap();
+        hear([&mut exact, &mut silent], Span::ZERO).unwrap();
+        assert_eq!(exact.whole(), Some(&b"abc"[..]));
+    }
+}

@@ -1,0 +1,345 @@
+//! One direction of a link: a queue, a wire that serialises, a way to travel.
+//!
+//! The machine does no I/O. A driver hands it packets with the instants of
+//! their arrival and collects them where and when they come out; it may be
+//! late with both, and nothing comes out at another instant for it, because
+//! every instant follows from arrivals, sizes and the rate.
+
+mod luck;
+mod settings;
+mod wire;
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use queue::{Discipline, Drops, Packet, View};
+use units::{Framing, Seed, Time};
+
+use luck::Luck;
+pub use settings::{BadSettings, Settings};
+use wire::Wire;
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Fate {
+    /// It came out at the far end.
+    Delivered,
+    /// It came out twice.
+    Duplicated,
+    /// The queue dropped it.
+    Dropped,
+    /// Chance lost it on the wire.
+    Lost,
+    /// A bit of it was wrong.
+    Damaged,
+    /// Its IP packet is larger than the link carries.
+    TooBig,
+}
+
+impl Fate {
+    /// Every fate, in the order of its counter.
+    pub const ALL: [Self; 6] = [
+        Self::Delivered,
+        Self::Duplicated,
+        Self::Dropped,
+        Self::Lost,
+        Self::Damaged,
+        Self::TooBig,
+    ];
+}
+
+/// A packet at the far end.
+#[derive(Debug)]
+pub struct Delivery<P> {
+    /// When its last bit is there; with cut-through its header.
+    pub at: Time,
+    /// The packet.
+    pub packet: P,
+    /// How often it arrives: once, or twice.
+    pub copies: u8,
+}
+
+/// What became of a packet, for those who keep a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Event {
+    /// When it came to the queue.
+    pub arrival: Time,
+    /// When its fate was sealed: it left the queue, or was refused.
+    pub at: Time,
+    /// Octets of its frame.
+    pub size: u64,
+    /// Its flow.
+    pub flow: u64,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// How many packets met which fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Counters {
+    /// Packets that came to the link.
+    pub arrived: u64,
+    /// Packets by fate, in the order of [`Fate::ALL`].
+    pub fates: [u64; 6],
+}
+
+impl Counters {
+    /// What happened since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            arrived: self.arrived - earlier.arrived,
+            fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
+        }
+    }
+
+    /// How many met `fate`.
+    pub const fn of(&self, fate: Fate) -> u64 {
+        self.fates[fate as usize]
+    }
+}
+
+/// One direction of a link.
+pub struct Link<P> {
+    settings: Settings,
+    queue: Box<dyn Discipline<Waiting<P>>>,
+    drops: Drops<Waiting<P>>,
+    wire: Wire,
+    luck: Luck,
+    /// What has left the wire and travels.
+    travelling: BinaryHeap<Reverse<Travelling<P>>>,
+    /// The latest arrival so far: instants never go back.
+    now: Time,
+    /// The latest instant at which a packet that was not held back comes out.
+    last_out: Time,
+    sequence: u64,
+    counters: Counters,
+    /// Kept only while somebody reads them.
+    events: Option<Vec<Event>>,
+}
+
+/// A packet in the queue, and since when.
+struct Waiting<P> {
+    packet: P,
+    arrival: Time,
+}
+
+impl<P: Packet> Packet for Waiting<P> {
+    fn view(&self) -> View {
+        self.packet.view()
+    }
+
+    fn live(&self) -> u32 {
+        self.packet.live()
+    }
+
+    fn mark(&mut self) -> bool {
+        self.packet.mark()
+    }
+}
+
+/// A packet on its way; the earliest comes out first, equals in order.
+struct Travelling<P> {
+    at: Time,
+    sequence: u64,
+    copies: u8,
+    packet: P,
+}
+
+impl<P> Ord for Travelling<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}
+
+impl<P> PartialOrd for Travelling<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> PartialEq for Travelling<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<P> Eq for Travelling<P> {}
+
+impl<P: Packet + 'static> Link<P> {
+    /// An idle link.
+    ///
+    /// # Errors
+    /// Where no link can be like that.
+    pub fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
+        settings.check()?;
+        Ok(Self {
+            queue: settings.queue.build()?,
+            drops: Drops::new(),
+            wire: Wire::new(settings.rate),
+            luck: Luck::new(&settings, seed),
+            travelling: BinaryHeap::new(),
+            now: Time::ZERO,
+            last_out: Time::ZERO,
+            sequence: 0,
+            counters: Counters::default(),
+            events: None,
+            settings,
+        })
+    }
+
+    /// Keeps a record of every packet from here on, for [`Link::take_events`].
+    pub fn record(&mut self) {
+        self.events = Some(Vec::new());
+    }
+
+    /// What became of packets since it was last asked, in the order in which
+    /// their fates were sealed. Nothing unless [`Link::record`] was called.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Takes a packet that came to the queue at `now`. Instants do not go
+    /// back: an earlier one than the last counts as the last. Returns the
+    /// packet if it is too big for the link.
+    pub fn receive(&mut self, now: Time, packet: P) -> Option<P> {
+        self.counters.arrived += 1;
+        // What was waiting goes first, at the instants that were its own.
+        self.serve(now);
+        self.now = self.now.max(now);
+        let size = packet.view().size;
+        let waiting = Waiting {
+            packet,
+            arrival: self.now,
+        };
+        let fits = |largest| self.settings.packet_size(size) <= largest;
+        if !self.settings.largest_packet.is_none_or(fits) {
+            self.seal(&waiting, self.now, Fate::TooBig);
+            return Some(waiting.packet);
+        }
+        self.queue.enqueue(self.now, waiting, &mut self.drops);
+        self.count_drops(self.now);
+        self.serve(self.now);
+        None
+    }
+
+    /// The next packet that has come out by `now`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Delivery<P>> {
+        self.serve(now);
+        if self.travelling.peek()?.0.at > now {
+            return None;
+        }
+        let Reverse(Travelling {
+            at, copies, packet, ..
+        }) = self.travelling.pop()?;
+        Some(Delivery { at, packet, copies })
+    }
+
+    /// When a packet may come out next without another arrival.
+    pub fn next_timeout(&self) -> Option<Time> {
+        let out = self.travelling.peek().map(|next| next.0.at);
+        let ready = self.queue.ready_at();
+        // A packet that waits comes out no earlier than it has travelled, and
+        // nothing is late if its turn on the wire is worked out only then.
+        let serve = ready.map(|ready| {
+            let start = ready.max(self.wire.free_at()).max(self.now);
+            start + self.settings.delay
+        });
+        match (out, serve) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// What happened so far.
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What waits in front of the wire.
+    pub fn backlog(&self) -> queue::Backlog {
+        self.queue.backlog()
+    }
+
+    /// Puts on the wire what can begin by `now`. A packet that waited begins
+    /// when the one before it has left, however late this is called.
+    fn serve(&mut self, now: Time) {
+        while let Some(ready) = self.queue.ready_at() {
+            let start = self.wire.free_at().max(self.now).max(ready);
+            if start > now {
+                break;
+            }
+            let next = self.queue.dequeue(start, &mut self.drops);
+            self.count_drops(start);
+            let Some(waiting) = next else { continue };
+            self.transmit(start, waiting);
+        }
+    }
+
+    fn transmit(&mut self, start: Time, waiting: Waiting<P>) {
+        let size = waiting.view().size;
+        let left = self.wire.occupy(start, self.settings.wire_size(size));
+        // Every law draws for every packet, whatever became of it before.
+        let (lost, damaged) = (self.luck.lost(), self.luck.damaged(size));
+        let (jitter, held, twice) = (self.luck.jitter(), self.luck.held_back(), self.luck.twice());
+        let fate = match (lost, damaged, twice) {
+            (true, _, _) => Fate::Lost,
+            (_, true, _) => Fate::Damaged,
+            (_, _, true) => Fate::Duplicated,
+            _ => Fate::Delivered,
+        };
+        self.seal(&waiting, start, fate);
+        if lost || damaged {
+            return;
+        }
+        let there = if self.settings.cut_through {
+            let header = Framing::PREAMBLE + Framing::MAC_HEADER;
+            let span = self.settings.rate.map(|rate| rate.serialise(header));
+            left.min(start + span.unwrap_or_default())
+        } else {
+            left
+        };
+        let mut at = there + self.settings.delay + jitter;
+        if held {
+            at += self.settings.hold;
+        } else {
+            at = at.max(self.last_out);
+            self.last_out = at;
+        }
+        self.sequence += 1;
+        self.travelling.push(Reverse(Travelling {
+            at,
+            sequence: self.sequence,
+            copies: 1 + u8::from(twice),
+            packet: waiting.packet,
+        }));
+    }
+
+    fn count_drops(&mut self, now: Time) {
+        let mut drops = std::mem::take(&mut self.drops);
+        for (waiting, _) in drops.drain() {
+            self.seal(&waiting, now, Fate::Dropped);
+        }
+        self.drops = drops;
+    }
+
+    fn seal(&mut self, waiting: &Waiting<P>, at: Time, fate: Fate) {
+        self.counters.fates[fate as usize] += 1;
+        if let Some(events) = &mut self.events {
+            let view = waiting.view();
+            events.push(Event {
+                arrival: waiting.arrival,
+                at,
+                size: view.size.get(),
+                flow: view.flow,
+                fate,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What chance does to a frame.
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use units::{Bytes, Seed, Span};
+
+use super::Settings;
+
+/// Independent streams of luck, one for each law, with one draw a frame from
+/// each law that is on: to switch one on never changes what another does.
+#[derive(Debug)]
+pub(super) struct Luck {
+    loss: Stream,
+    bit_errors: Stream,
+    jitter: Stream,
+    reorder: Stream,
+    duplicate: Stream,
+    /// The logarithm of a bit being right.
+    bit_right: f64,
+    longest_jitter: Span,
+}
+
+/// A law's probability and its generator.
+#[derive(Debug)]
+struct Stream {
+    probability: f64,
+    generator: ChaCha8Rng,
+}
+
+impl Stream {
+    fn new(seed: Seed, name: &str, probability: f64) -> Self {
+        Self {
+            probability,
+            generator: ChaCha8Rng::seed_from_u64(seed.derive(name).get()),
+        }
+    }
+
+    /// Uniform in [0, 1).
+    fn draw(&mut self) -> f64 {
+        self.generator.random()
+    }
+
+    fn strikes(&mut self) -> bool {
+        self.probability > 0.0 && self.draw() < self.probability
+    }
+}
+
+impl Luck {
+    pub(super) fn new(settings: &Settings, seed: Seed) -> Self {
+        let jitter = f64::from(u8::from(settings.jitter > Span::default()));
+        Self {
+            loss: Stream::new(seed, "loss", settings.loss),
+            bit_errors: Stream::new(seed, "bit-errors", settings.bit_error_rate),
+            jitter: Stream::new(seed, "jitter", jitter),
+            reorder: Stream::new(seed, "reorder", settings.reorder),
+            duplicate: Stream::new(seed, "duplicate", settings.duplicate),
+            bit_right: (-settings.bit_error_rate).ln_1p(),
+            longest_jitter: settings.jitter,
+        }
+    }
+
+    /// Whether the frame is lost.
+    pub(super) fn lost(&mut self) -> bool {
+        self.loss.strikes()
+    }
+
+    /// Whether any bit of a frame of `size` octets is wrong: independent
+    /// errors, 1 - (1 - rate)^bits.
+    pub(super) fn damaged(&mut self, size: Bytes) -> bool {
+        if self.bit_errors.probability <= 0.0 {
+            return false;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "bits of one frame")]
+        let all_right = (self.bit_right * size.bits() as f64).exp();
+        self.bit_errors.draw() >= all_right
+    }
+
+    /// The extra delay of a frame.
+    pub(super) fn jitter(&mut self) -> Span {
+        if self.jitter.probability <= 0.0 {
+            return Span::default();
+        }
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a span, to f64's 53 bits"
+        )]
+        let picos = (self.jitter.draw() * self.longest_jitter.as_picos() as f64) as u64;
+        Span::from_picos(picos)
+    }
+
+    /// Whether the frame is held back.
+    pub(super) fn held_back(&mut self) -> bool {
+        self.reorder.strikes()
+    }
+
+    /// Whether the frame arrives twice.
+    pub(super) fn twice(&mut self) -> bool {
+        self.duplicate.strikes()
+    }
+}

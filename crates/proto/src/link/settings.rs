@@ -1,0 +1,98 @@
+//! What a link is like.
+
+use queue::Spec;
+use units::{Bytes, Framing, Rate, Span};
+
+/// One direction of a link. [`Link::new`](super::Link::new) checks it.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Settings {
+    /// The rate at which bits follow each other; `None`: all at once.
+    pub rate: Option<Rate>,
+    /// Whether a frame takes preamble and gap besides its own octets.
+    pub ethernet: bool,
+    /// The largest IP packet that passes; larger ones are too big.
+    pub largest_packet: Option<Bytes>,
+    /// What waits in front of the wire, and who is dropped there.
+    pub queue: Spec,
+    /// How long a bit travels.
+    pub delay: Span,
+    /// Largest extra delay, uniform from 0; it never changes the order.
+    pub jitter: Span,
+    /// Probability of losing a frame.
+    pub loss: f64,
+    /// Probability of each bit of a frame being wrong, which loses the frame.
+    pub bit_error_rate: f64,
+    /// Probability of a frame being held back for [`Settings::hold`].
+    pub reorder: f64,
+    /// How long a frame is held back, while later ones overtake it.
+    pub hold: Span,
+    /// Probability of a frame arriving twice.
+    pub duplicate: f64,
+    /// Whether the far end begins to forward when the header is in, instead
+    /// of storing the frame first.
+    pub cut_through: bool,
+}
+
+/// Settings that no link can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSettings {
+    /// A probability outside of 0 to 1.
+    #[error("{0} is a probability: from 0 to 1")]
+    Probability(&'static str),
+    /// A queue without room.
+    #[error(transparent)]
+    Queue(#[from] queue::Empty),
+}
+
+impl Settings {
+    /// A perfect link of `rate`: nothing lost, nothing delayed.
+    pub fn perfect(rate: Option<Rate>, queue: Spec) -> Self {
+        Self {
+            rate,
+            ethernet: true,
+            largest_packet: None,
+            queue,
+            delay: Span::default(),
+            jitter: Span::default(),
+            loss: 0.0,
+            bit_error_rate: 0.0,
+            reorder: 0.0,
+            hold: Span::default(),
+            duplicate: 0.0,
+            cut_through: false,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), BadSettings> {
+        for (name, probability) in [
+            ("loss", self.loss),
+            ("bit_error_rate", self.bit_error_rate),
+            ("reorder", self.reorder),
+            ("duplicate", self.duplicate),
+        ] {
+            if !(0.0..=1.0).contains(&probability) {
+                return Err(BadSettings::Probability(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The octets of wire that a frame takes from its neighbours.
+    pub(super) fn wire_size(&self, frame: Bytes) -> Bytes {
+        if self.ethernet {
+            frame + Framing::PREAMBLE + Framing::GAP
+        } else {
+            frame
+        }
+    }
+
+    /// The IP packet in a frame.
+    pub(super) fn packet_size(&self, frame: Bytes) -> Bytes {
+        let around = match self.ethernet {
+            true => Framing::MAC_HEADER + Framing::FCS,
+            false => Bytes::ZERO,
+        };
+        frame.checked_sub(around).unwrap_or(Bytes::ZERO)
+    }
+}

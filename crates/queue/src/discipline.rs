@@ -1,0 +1,73 @@
+//! What every queue discipline does.
+
+use alloc::vec::{Drain, Vec};
+
+use units::{Bytes, Time};
+
+use crate::Packet;
+
+/// A queue with a rule for who goes next and who never.
+///
+/// Instants never decrease from call to call.
+pub trait Discipline<P: Packet> {
+    /// Takes a packet in. Whatever has no place any more, it or others, goes
+    /// to `drops`.
+    fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>);
+
+    /// The next packet to go; the rule may drop others before it finds one.
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P>;
+
+    /// From when on [`Discipline::dequeue`] has a packet: the beginning of
+    /// time where it has one at once; `None` where nothing waits.
+    fn ready_at(&self) -> Option<Time>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+}
+
+/// What waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets, bundles counted once.
+    pub packets: u32,
+    /// Their octets.
+    pub bytes: Bytes,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// There was no room.
+    Full,
+}
+
+/// The packets that a queue gave up, until its driver takes them away.
+#[derive(Debug)]
+pub struct Drops<P> {
+    dropped: Vec<(P, Reason)>,
+}
+
+impl<P> Drops<P> {
+    /// Room for drops; it grows to what one call drops at most, and stays.
+    pub const fn new() -> Self {
+        Self {
+            dropped: Vec::new(),
+        }
+    }
+
+    /// Gives `packet` up.
+    pub fn push(&mut self, packet: P, reason: Reason) {
+        self.dropped.push((packet, reason));
+    }
+
+    /// Takes all away, in the order in which they were dropped.
+    pub fn drain(&mut self) -> Drain<'_, (P, Reason)> {
+        self.dropped.drain(..)
+    }
+}
+
+impl<P> Default for Drops<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,53 @@
+//! Drop-from-front: who waited longest makes room [Lakshman1996].
+
+use units::Time;
+
+use crate::{Backlog, Discipline, Drops, Fifo, Limit, Packet, Reason};
+
+/// First in, first out; an arrival that finds no room takes that of the
+/// packets that waited longest. Their receivers learn of the loss earlier, by
+/// what the queue takes to drain [Lakshman1996]. A packet that would not fit
+/// into the empty queue is dropped itself, and displaces nobody.
+#[derive(Debug)]
+pub struct DropFront<P> {
+    limit: Limit,
+    fifo: Fifo<P>,
+}
+
+impl<P: Packet> DropFront<P> {
+    /// An empty queue.
+    pub const fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            fifo: Fifo::new(),
+        }
+    }
+}
+
+impl<P: Packet> Discipline<P> for DropFront<P> {
+    fn enqueue(&mut self, _now: Time, packet: P, drops: &mut Drops<P>) {
+        let arrival = packet.view();
+        if !self.limit.admits(Backlog::default(), arrival) {
+            drops.push(packet, Reason::Full);
+            return;
+        }
+        while !self.limit.admits(self.fifo.backlog(), arrival)
+            && let Some(oldest) = self.fifo.pop()
+        {
+            drops.push(oldest, Reason::Full);
+        }
+        self.fifo.push(packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _drops: &mut Drops<P>) -> Option<P> {
+        self.fifo.pop()
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (self.fifo.backlog().packets > 0).then_some(Time::ZERO)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}

@@ -1,0 +1,44 @@
+//! Drop-tail: who finds no room is dropped.
+
+use units::Time;
+
+use crate::{Backlog, Discipline, Drops, Fifo, Limit, Packet, Reason};
+
+/// First in, first out; an arrival that finds no room is dropped.
+#[derive(Debug)]
+pub struct DropTail<P> {
+    limit: Limit,
+    fifo: Fifo<P>,
+}
+
+impl<P: Packet> DropTail<P> {
+    /// An empty queue.
+    pub const fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            fifo: Fifo::new(),
+        }
+    }
+}
+
+impl<P: Packet> Discipline<P> for DropTail<P> {
+    fn enqueue(&mut self, _now: Time, packet: P, drops: &mut Drops<P>) {
+        if self.limit.admits(self.fifo.backlog(), packet.view()) {
+            self.fifo.push(packet);
+        } else {
+            drops.push(packet, Reason::Full);
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _drops: &mut Drops<P>) -> Option<P> {
+        self.fifo.pop()
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (self.fifo.backlog().packets > 0).then_some(Time::ZERO)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}

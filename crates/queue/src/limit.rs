@@ -1,0 +1,30 @@
+//! The law of a finite buffer.
+
+use units::Bytes;
+
+use crate::{Backlog, View};
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Limit {
+    /// So many octets.
+    Bytes(Bytes),
+    /// So many packets, whatever their size.
+    Packets(u32),
+}
+
+impl Limit {
+    /// Whether an arrival has room beside `backlog`.
+    pub fn admits(self, backlog: Backlog, arrival: View) -> bool {
+        match self {
+            Self::Bytes(most) => backlog.bytes + arrival.size <= most,
+            Self::Packets(most) => backlog.packets < most,
+        }
+    }
+
+    /// Whether nothing at all has room.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Self::Bytes(Bytes::ZERO) | Self::Packets(0))
+    }
+}
