@@ -53,6 +53,9 @@ pub struct Transfer {
     /// The most goodput that the path can carry, if it has a rate: where
     /// counting may begin is judged by it ([`proto::Arrivals`]).
     pub pace: Option<Rate>,
+    /// Whether messages leave no faster than `pace`, each at its instant of a
+    /// grid: for datagrams into a link that does not hold its sender back.
+    pub paced: bool,
     /// Whether the receiver keeps the delay of every message, which costs it
     /// some processor time.
     pub delays: bool,

@@ -9,9 +9,10 @@ use crate::{figures, only_setting};
 /// Trials of each setting whose median counts.
 const TRIALS: usize = 15;
 
-/// How much later than physics asks a single message may arrive, by the median:
-/// the hosts' own work, and what else runs on the machine. In microseconds.
-const LATEST: f64 = 60.0;
+/// How much later than physics asks a message in a single frame may arrive, by
+/// the median, and one in several: the hosts' own work, and what else runs on
+/// the machine. In microseconds.
+const LATEST: [f64; 2] = [60.0, 150.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
     let common = ["link=emulated", "shape=pair", "ip=4", "cpu_size=0"];
@@ -57,7 +58,10 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
                 "{:.1} us earlier than physics allows",
                 -later[0]
             );
-            ensure!(median < LATEST, "{median:.1} us later than physics asks");
+            ensure!(
+                median < LATEST[usize::from(message > 9_000)],
+                "{median:.1} us later than physics asks"
+            );
         }
     }
     Ok(())
@@ -90,6 +94,7 @@ pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
         "protocol=udp".into(),
         "message=200".into(),
         "size=4MB".into(),
+        "buffer=1MB".into(),
         "preroll=0".into(),
         "network.loss=1%".into(),
     ])?;

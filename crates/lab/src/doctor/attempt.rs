@@ -254,6 +254,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Protocol) -> Transfer {
         size: Bytes::new(size),
         message: Bytes::new(message),
         pace: path.links[0].medium.rate(),
+        paced: false,
         delays: false,
         echo: false,
         // Every kernel has it.

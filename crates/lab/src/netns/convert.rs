@@ -118,6 +118,7 @@ pub(super) fn transfer_of(
         size: traffic.size,
         message: traffic.message,
         pace: pace(setting, paced),
+        paced: paced == Paced::Emulator && traffic.protocol == spec::Protocol::Udp,
         delays: true,
         echo: false,
         congestion: setting.host.congestion.clone(),

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
 use proto::{Layout, MessageStream, Tally};
-use units::Time;
+use units::{Bytes, Time};
 use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
@@ -14,6 +14,7 @@ use super::{Protocol, Sent, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
+use crate::pacing::Pacer;
 
 /// Sends all messages of `transfer` to `port` of its address.
 ///
@@ -96,12 +97,21 @@ impl<'a> Sender<'a> {
         let longest = usize::try_from(lengths.max().unwrap_or_default().get())
             .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
         let mut octets = vec![0; longest];
+        let grid = match self.transfer.pace.filter(|_| self.transfer.paced) {
+            Some(pace) => Some((Pacer::new()?, pace, clock::monotonic())),
+            None => None,
+        };
+        let mut before = Bytes::ZERO;
         for sequence in 0..self.layout.messages() {
             let length = self.layout.length(sequence);
             let preroll = self.layout.is_preroll(sequence);
             if sequence + 1 == self.layout.messages() && self.transfer.protocol == Protocol::Tcp {
                 acknowledged::stamp_from_here(self.socket.as_fd())?;
             }
+            if let Some((pacer, pace, begun)) = &grid {
+                pacer.wait_until(*begun + pace.serialise(before));
+            }
+            before += length;
             let sent = self.transfer.epoch.elapsed();
             if !preroll {
                 self.first_write.get_or_insert(sent);
