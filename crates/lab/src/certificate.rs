@@ -363,7 +363,8 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn word(value: &Value) -> String {
+/// A value as people read it.
+pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or_else(String::new, short),

@@ -7,7 +7,7 @@ use std::path::Path;
 use comfy_table::{Cell, Row};
 use serde::Serialize;
 
-use crate::certificate::certify;
+use crate::certificate::{certify, word};
 use crate::compare::{Difference, Shift, between};
 use crate::folder::RunFacts;
 use crate::metric::Metric;
@@ -235,7 +235,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
         ("run by root".to_owned(), facts.root.to_string()),
     ]);
     let machine = facts.machine.iter();
-    described.extend(machine.map(|(name, value)| (format!("machine: {name}"), value.to_string())));
+    described.extend(machine.map(|(name, value)| (format!("machine: {name}"), word(value))));
     let mut table = String::new();
     for line in run.plan.text.lines().map(str::trim) {
         if line.starts_with('[') {
