@@ -26,6 +26,8 @@ pub(crate) enum Command {
 
     /// Run a program of yours in a node of an experiment's test bed.
     Shell(Shell),
+    /// Carry frames between two interfaces as a link would that you describe, until Ctrl-C.
+    Emulate(Box<Emulate>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -111,6 +113,68 @@ pub(crate) struct Shell {
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EMULATE_HELP)]
+pub(crate) struct Emulate {
+    /// The interfaces, which must be up, in the network namespace of the caller.
+    #[arg(long, num_args = 2, required = true, value_names = ["IF1", "IF2"])]
+    pub(crate) between: Vec<String>,
+    /// How fast bits follow each other, preamble and gap counted, e.g. 100mbit [default: all at once].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// How long a bit travels, e.g. 10ms.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) delay: Option<String>,
+    /// The most extra delay, uniform from 0; it never changes the order.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jitter: Option<String>,
+    /// Share of frames that are lost, e.g. 0.1%.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) loss: Option<String>,
+    /// Probability of each bit being wrong, which loses the frame, e.g. 1e-9.
+    #[arg(long, value_name = "P")]
+    pub(crate) bit_error_rate: Option<String>,
+    /// Share of frames that others may overtake: held back for four of the largest frames, or 1 ms without a rate.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) reorder: Option<String>,
+    /// Share of frames that come out twice.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) duplicate: Option<String>,
+    /// Octets of frames that may wait in front of the link [default: 500kB].
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) buffer: Option<String>,
+    /// Who is dropped where the buffer is full: the newest (droptail) or the oldest (dropfront) [default: droptail].
+    #[arg(long, value_name = "LAW")]
+    pub(crate) queue: Option<String>,
+    /// The largest IP packet that passes; larger ones are dropped in silence [default: any].
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) mtu: Option<String>,
+    /// Begin to send when the header is in, instead of storing the frame first.
+    #[arg(long)]
+    pub(crate) cut_through: bool,
+    /// The seed of all chance [default: 1].
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<String>,
+    /// Another value for the way back, from IF2 to IF1: an option above without its dashes, e.g. rate=1mbit.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) back: Vec<String>,
+    /// Write what becomes of every frame into a new CSV file (docs/formats.md).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// End after this time [default: until Ctrl-C].
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) length: Option<String>,
+    /// One JSON object a second instead of tables (docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the arguments alone do not say.
+const EMULATE_HELP: &str = "\
+Needs CAP_NET_RAW: sudo, or inside `unshare -Urnm`. Both interfaces are best without addresses of their own.
+
+  jumbolab emulate --between eth1 eth2 --rate 20mbit --delay 15ms --loss 0.1% --back rate=2mbit";
 
 /// What the arguments alone do not say.
 const SHELL_HELP: &str = "\

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
             Command::Report(report) => command::report::run(&report).map(done),
             Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
             Command::Shell(shell) => command::shell::run(shell),
+            Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
         },
     };
     match result {

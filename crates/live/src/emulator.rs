@@ -8,6 +8,7 @@
 //! measured. One thread serves all links of a test bed: it sleeps until
 //! shortly before the next departure and waits for the rest awake.
 
+mod end;
 mod frame;
 mod port;
 
@@ -19,12 +20,14 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::{TimeSpec, TimeValLike};
 use proto::link::{BadSettings, Counters, Event, Fate, Link, Settings};
-use units::{Bytes, Seed, Span, Time};
+use queue::Backlog;
+use units::{Seed, Span, Time};
 
-use crate::clock::Epoch;
+use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::netlink::Route;
+pub use end::End;
 use frame::{Frame, Pool};
 use port::Port;
 pub use port::Refused;
@@ -60,6 +63,8 @@ pub struct Way {
     pub counters: Counters,
     /// What the interface in front of it could not pass on.
     pub refused: Refused,
+    /// What waits in its queue at the moment.
+    pub backlog: Backlog,
 }
 
 impl Report {
@@ -103,8 +108,10 @@ pub struct Emulator {
     pool: Pool,
     /// Departures that go with one call.
     batch: Vec<Frame>,
-    /// In nanoseconds.
+    /// Of departures since the last report, in nanoseconds.
     lateness: Histogram<u64>,
+    /// Of all departures until the last report.
+    whole: Histogram<u64>,
 }
 
 /// A wire with its two ports and two ways.
@@ -123,10 +130,7 @@ impl Emulator {
         set_timerslack(1).during(|| "asking for exact sleeps")?;
         let route = Route::open()?;
         let open = |(number, wire): (usize, &Wire)| {
-            let port = |name: &String| {
-                let mtu = Bytes::new(u64::from(route.mtu(name)?));
-                Port::open(name, route.index(name)?, mtu)
-            };
+            let port = |name: &String| Port::open(name, route.index(name)?);
             let way = |way: usize| {
                 let seed = seed.derive(&format!("wire/{number}/{way}"));
                 Link::new(wire.ways[way].clone(), seed)
@@ -137,13 +141,15 @@ impl Emulator {
                 ways: [way(0)?, way(1)?],
             })
         };
+        let lateness = Histogram::new_with_bounds(1, LATEST_NANOS, 3)
+            .map_err(|error| Error::new("keeping lateness", error.to_string()))?;
         Ok(Self {
             epoch: Epoch::now(),
             wires: wires.iter().enumerate().map(open).collect::<Result<_>>()?,
             pool: Pool::default(),
             batch: Vec::new(),
-            lateness: Histogram::new_with_bounds(1, LATEST_NANOS, 3)
-                .map_err(|error| Error::new("keeping lateness", error.to_string()))?,
+            whole: lateness.clone(),
+            lateness,
         })
     }
 
@@ -170,6 +176,19 @@ impl Emulator {
     /// # Errors
     /// Where an interface is gone.
     pub fn run(&mut self, control: BorrowedFd<'_>) -> Result<()> {
+        self.carry(Some(control), None)
+    }
+
+    /// Carries frames until [`clock::monotonic`] shows `deadline`, give or
+    /// take 2 ms, or a signal interrupts a sleep.
+    ///
+    /// # Errors
+    /// Where an interface is gone.
+    pub fn run_until(&mut self, deadline: Time) -> Result<()> {
+        self.carry(None, Some(deadline))
+    }
+
+    fn carry(&mut self, control: Option<BorrowedFd<'_>>, deadline: Option<Time>) -> Result<()> {
         let mut looked = self.epoch.elapsed();
         loop {
             let more = self.receive()?;
@@ -195,37 +214,50 @@ impl Emulator {
                 }
             };
             looked = self.epoch.elapsed();
-            if self.wait(control, sleep)? {
+            let left = deadline.map(|end| end.since(clock::monotonic()).unwrap_or_default());
+            if left == Some(Span::default())
+                || self.wait(control, left.unwrap_or(sleep).min(sleep))?
+            {
                 return Ok(());
             }
         }
     }
 
-    /// What happened; lateness is counted anew from here on.
+    /// What happened; lateness is counted anew from here on. An interface that
+    /// is down is no error: it may come up again.
     ///
     /// # Errors
-    /// Where an interface is gone.
+    /// Where an interface is gone: removed, or moved to another namespace.
     pub fn report(&mut self) -> Result<Report> {
         let mut wires = Vec::new();
         for wire in &mut self.wires {
             for port in &mut wire.ports {
+                port.check_there()?;
                 port.count_overrun()?;
             }
             let way = |way: usize| Way {
                 counters: wire.ways[way].counters(),
                 refused: wire.ports[way].refused,
+                backlog: wire.ways[way].backlog(),
             };
             wires.push([way(0), way(1)]);
         }
-        let late = |quantile: f64| Span::from_nanos(self.lateness.value_at_quantile(quantile));
         let report = Report {
             wires,
             cpu: Process::sample()?.cpu,
             departures: self.lateness.len(),
-            late: [late(0.5), late(0.99), late(1.0)],
+            late: quantiles(&self.lateness),
         };
+        // Both have the same bounds, so that nothing is out of range.
+        let _ = self.whole.add(&self.lateness);
         self.lateness.reset();
         Ok(report)
+    }
+
+    /// How late departures were from the beginning to the last report: median,
+    /// 99th percentile and the latest.
+    pub fn late(&self) -> [Span; 3] {
+        quantiles(&self.whole)
     }
 
     /// The interfaces of each wire, by name.
@@ -281,18 +313,25 @@ impl Emulator {
         ways.filter_map(Link::next_timeout).min()
     }
 
-    /// Waits for a frame, for `control`, or for `longest`; whether it was `control`.
-    fn wait(&self, control: BorrowedFd<'_>, longest: Span) -> Result<bool> {
+    /// Waits for a frame, for `control`, or for `longest`; whether it was
+    /// `control` or a signal.
+    fn wait(&self, control: Option<BorrowedFd<'_>>, longest: Span) -> Result<bool> {
         let ports = self.wires.iter().flat_map(|wire| &wire.ports);
-        let mut watched: Vec<PollFd<'_>> = std::iter::once(control)
+        let mut watched: Vec<PollFd<'_>> = control
+            .into_iter()
             .chain(ports.map(Port::fd))
             .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
             .collect();
         let nanos = i64::try_from(longest.as_nanos()).unwrap_or(i64::MAX);
         match ppoll(&mut watched, Some(TimeSpec::nanoseconds(nanos)), None) {
-            Ok(_) => Ok(watched[0].any().unwrap_or(false)),
+            Ok(_) => Ok(control.is_some() && watched[0].any().unwrap_or(false)),
             Err(Errno::EINTR) => Ok(true),
             Err(error) => Err(error).during(|| "waiting for frames"),
         }
     }
+}
+
+/// The median, the 99th percentile and the largest.
+fn quantiles(nanos: &Histogram<u64>) -> [Span; 3] {
+    [0.5, 0.99, 1.0].map(|quantile| Span::from_nanos(nanos.value_at_quantile(quantile)))
 }

@@ -84,6 +84,9 @@ pub struct Counters {
     pub arrived: u64,
     /// Packets by fate, in the order of [`Fate::ALL`].
     pub fates: [u64; 6],
+    /// Octets of the frames that come out, a frame that comes out twice
+    /// counted twice.
+    pub octets: u64,
 }
 
 impl Counters {
@@ -93,6 +96,7 @@ impl Counters {
         Self {
             arrived: self.arrived - earlier.arrived,
             fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
+            octets: self.octets - earlier.octets,
         }
     }
 
@@ -328,6 +332,11 @@ impl<P: Packet + 'static> Link<P> {
 
     fn seal(&mut self, waiting: &Waiting<P>, at: Time, fate: Fate) {
         self.counters.fates[fate as usize] += 1;
+        self.counters.octets += match fate {
+            Fate::Delivered => waiting.view().size.get(),
+            Fate::Duplicated => 2 * waiting.view().size.get(),
+            Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,
+        };
         if let Some(events) = &mut self.events {
             let view = waiting.view();
             events.push(Event {

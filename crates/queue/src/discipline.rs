@@ -27,6 +27,7 @@ pub trait Discipline<P: Packet> {
 
 /// What waits in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Backlog {
     /// Packets, bundles counted once.
     pub packets: u32,

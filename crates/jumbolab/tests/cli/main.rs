@@ -4,6 +4,7 @@
 mod bad_input;
 mod commands;
 mod doctor;
+mod emulate;
 mod harness;
 mod journal;
 mod page;

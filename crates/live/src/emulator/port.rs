@@ -3,10 +3,11 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
+use nix::net::if_::if_indextoname;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockProtocol, SockType, bind, setsockopt, socket, sockopt,
 };
-use units::{Bytes, Time};
+use units::Time;
 
 use super::frame::{Frame, Pool};
 use crate::capture::address;
@@ -16,6 +17,10 @@ use crate::sys::packet::{self, BATCH, Received};
 
 /// What may wait in the socket while the emulator is busy.
 const RECEIVE_BUFFER: usize = 16 << 20;
+
+/// Octets of the largest frame: MTUs may grow while frames are carried, so
+/// that the present one says nothing.
+const LARGEST_FRAME: usize = 65_600;
 
 /// No GSO in a virtio header [Virtio s5.1.6].
 const GSO_NONE: u8 = 0;
@@ -51,6 +56,7 @@ impl Refused {
 /// A raw packet socket on one interface.
 pub(super) struct Port {
     name: String,
+    index: u32,
     socket: OwnedFd,
     received: Received,
     pub(super) refused: Refused,
@@ -59,7 +65,7 @@ pub(super) struct Port {
 impl Port {
     /// Opens the interface called `name` in the calling process's namespace;
     /// `largest` is its MTU.
-    pub(super) fn open(name: &str, index: u32, largest: Bytes) -> Result<Self> {
+    pub(super) fn open(name: &str, index: u32) -> Result<Self> {
         let operation = || format!("opening {name} for emulation");
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         // Bound to every protocol only once all options are set.
@@ -81,12 +87,11 @@ impl Port {
             setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
         }
         bind(socket.as_raw_fd(), &address(index)).during(operation)?;
-        // With header and a VLAN tag.
-        let largest = usize::try_from(largest.get()).unwrap_or(usize::MAX) + 32;
         Ok(Self {
             name: name.to_owned(),
+            index,
             socket,
-            received: Received::new(largest.min(65_600)),
+            received: Received::new(LARGEST_FRAME),
             refused: Refused::default(),
         })
     }
@@ -159,6 +164,13 @@ impl Port {
         self.refused.overrun +=
             dropped.during(|| format!("asking {} what it dropped", self.name))?;
         Ok(())
+    }
+
+    /// Looks whether there is still an interface: an idle socket does not tell.
+    pub(super) fn check_there(&self) -> Result<()> {
+        if_indextoname(self.index)
+            .map(drop)
+            .map_err(|_| self.gone())
     }
 
     fn gone(&self) -> Error {

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo,
-    LinkMessage,
+    LinkLayerType, LinkMessage,
 };
 use units::IpMtu;
 
@@ -20,6 +20,18 @@ pub(crate) struct VethEnd {
     pub(crate) address: [u8; 6],
     /// Its MTU.
     pub(crate) mtu: IpMtu,
+}
+
+/// What an interface is.
+pub(crate) struct Kind {
+    /// Whether it was set up.
+    pub(crate) up: bool,
+    /// Whether it carries Ethernet frames.
+    pub(crate) ethernet: bool,
+    /// Whether it is the loopback interface.
+    pub(crate) loopback: bool,
+    /// Its MTU in octets.
+    pub(crate) mtu: u32,
 }
 
 impl VethEnd {
@@ -109,6 +121,17 @@ impl Route {
                 _ => None,
             })
             .ok_or_else(|| missing(format!("reading the MTU of {name}")))
+    }
+
+    /// What an interface is.
+    pub(crate) fn kind(&self, name: &str) -> Result<Kind> {
+        let header = self.link(name)?.header;
+        Ok(Kind {
+            up: header.flags.contains(LinkFlags::Up),
+            ethernet: header.link_layer_type == LinkLayerType::Ether,
+            loopback: header.flags.contains(LinkFlags::Loopback),
+            mtu: self.mtu(name)?,
+        })
     }
 
     /// The largest MTU that an interface can be given, where its driver says.

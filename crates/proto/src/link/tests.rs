@@ -316,22 +316,28 @@ proptest! {
             ..perfect(1_000_000_000)
         });
         let (mut now, mut out, mut back) = (Time::ZERO, 0u64, 0u64);
+        let mut octets = 0;
         for (number, &(gap, size)) in (0u64..).zip(&arrivals) {
             now += Span::from_nanos(gap);
             back += u64::from(link.receive(now, Frame(number, size)).is_some());
             while let Some(delivery) = link.poll_transmit(now) {
                 out += u64::from(delivery.copies);
+                octets += u64::from(delivery.copies) * delivery.packet.1;
             }
             let counters = link.counters();
             let sealed: u64 = counters.fates.iter().sum();
             prop_assert_eq!(counters.arrived, sealed + u64::from(link.backlog().packets));
         }
-        out += drain(&mut link).iter().map(|out| u64::from(out.2)).sum::<u64>();
+        for (_, packet, copies) in drain(&mut link) {
+            out += u64::from(copies);
+            octets += u64::from(copies) * packet.1;
+        }
         let counters = link.counters();
         prop_assert_eq!(counters.arrived, arrivals.len() as u64);
         prop_assert_eq!(counters.fates.iter().sum::<u64>(), counters.arrived);
         let twice = counters.of(Fate::Duplicated);
         prop_assert_eq!(out, counters.of(Fate::Delivered) + 2 * twice);
+        prop_assert_eq!(octets, counters.octets);
         prop_assert_eq!(back, counters.of(Fate::TooBig));
     }
 }

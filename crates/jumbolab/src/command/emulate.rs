@@ -1,0 +1,139 @@
+//! `jumbolab emulate`: a link between two interfaces, by hand.
+
+mod link;
+mod teller;
+mod words;
+
+use std::io::ErrorKind;
+
+use anyhow::{Result, anyhow, ensure};
+use lab::recording::Recording;
+use live::emulator::{Emulator, End, Wire};
+use live::{clock, interrupt};
+use units::{Bytes, Seed, Span, Time};
+
+use crate::args::Emulate;
+use crate::output;
+use teller::{Teller, Tick};
+
+/// How often the user's wish to end is looked for, and events are fetched.
+const STEP: Span = Span::from_millis(100);
+
+/// How often figures are told.
+const TICK: Span = Span::from_secs(1);
+
+pub(crate) fn run(args: &Emulate) -> Result<()> {
+    let ends: [String; 2] = args
+        .between
+        .clone()
+        .try_into()
+        .map_err(|_| anyhow!("--between: name two interfaces"))?;
+    let length = args.length.as_deref();
+    let length = length
+        .map(|text| link::duration("--for", text))
+        .transpose()?;
+    let seed = args.seed.as_deref().unwrap_or("1");
+    let seed = seed
+        .parse()
+        .map_err(|_| anyhow!("--seed {seed}: write a whole number, for instance 1"))?;
+    // What is wrong with the options is said whatever the interfaces are.
+    link::ways(args, Bytes::ZERO)?;
+    let largest = check(&ends)?;
+    let wire = Wire {
+        ways: link::ways(args, largest)?,
+        ends: ends.clone(),
+    };
+    let mut emulator = Emulator::open(&[wire], Seed::new(seed)).map_err(privileges)?;
+    let recording = args.record.as_deref().map(Recording::create).transpose()?;
+    if recording.is_some() {
+        emulator.record();
+    }
+    interrupt::listen()?;
+    let end = match length {
+        Some(length) => format!("for {length}"),
+        None => "until Ctrl-C".to_owned(),
+    };
+    let [first, second] = &ends;
+    output::say(&format!(
+        "carrying frames between {first} and {second} {end}"
+    ));
+    let teller = Teller::start(ends, args.json, recording)?;
+    let outcome = carry(&mut emulator, &teller, length);
+    // What became of the last frames, also where an interface is gone.
+    teller.record(emulator.take_events())?;
+    // Whoever tells may have ended first, and then knows why.
+    teller.end()?;
+    outcome
+}
+
+/// Carries frames until it is asked to stop, `length` is over, or nobody
+/// listens any more.
+fn carry(emulator: &mut Emulator, teller: &Teller, length: Option<Span>) -> Result<()> {
+    let begun = clock::monotonic();
+    let (mut step, mut tick) = (begun, begun + TICK);
+    loop {
+        let now = clock::monotonic();
+        // After a pause, of the whole machine say, steps are not made up for.
+        step = (step + STEP).max(now);
+        let end = length.map_or(Time::from_picos(u64::MAX), |length| begun + length);
+        emulator.run_until(step.min(tick).min(end))?;
+        let now = clock::monotonic();
+        if !teller.record(emulator.take_events())? {
+            return Ok(());
+        }
+        let elapsed = now.since(begun).unwrap_or_default();
+        let over = interrupt::asked() || now >= end;
+        if over || now >= tick {
+            tick = (tick + TICK).max(now);
+            let report = emulator.report()?;
+            let whole = over.then(|| emulator.late());
+            let told = Tick {
+                elapsed,
+                report,
+                whole,
+            };
+            if !teller.tell(told) || over {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Looks whether frames can be carried between `ends`, and warns of what would
+/// not be; the larger of their MTUs.
+fn check(ends: &[String; 2]) -> Result<Bytes> {
+    let [first, second] = ends;
+    ensure!(
+        first != second,
+        "--between {first} {second}: a link is between two interfaces; name another one"
+    );
+    let mut largest = Bytes::ZERO;
+    for name in ends {
+        let end = End::look(name).map_err(|error| {
+            anyhow!("--between {first} {second}: {name} is not here ({error}); `ip link` lists the interfaces")
+        })?;
+        ensure!(
+            !end.loopback && end.ethernet,
+            "--between {first} {second}: {name} does not carry Ethernet frames; name a network card, one end of a veth pair, or a tap interface"
+        );
+        ensure!(
+            end.up,
+            "--between {first} {second}: {name} is down; type: ip link set {name} up"
+        );
+        if !end.bundling.is_empty() {
+            output::say(&words::bundling(name, &end.bundling));
+        }
+        largest = largest.max(end.mtu);
+    }
+    Ok(largest)
+}
+
+/// What to type where the kernel forbids it.
+fn privileges(error: live::Error) -> anyhow::Error {
+    match error.source.kind() {
+        ErrorKind::PermissionDenied => anyhow!(
+            "{error}: emulating needs CAP_NET_RAW; type `sudo jumbolab emulate ...`, or do it inside `unshare -Urnm`, where you are root of a network of your own"
+        ),
+        _ => error.into(),
+    }
+}

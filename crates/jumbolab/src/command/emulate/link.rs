@@ -1,0 +1,277 @@
+//! What the link shall be like, from options and `--back`.
+
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, bail, ensure};
+use proto::link::Settings;
+use queue::{Limit, Spec};
+use units::{Bytes, Framing, Rate, Span};
+
+use crate::args::Emulate;
+
+/// The longest time on the way: what travels is kept in memory.
+const LONGEST: Span = Span::from_secs(60);
+
+/// For how long a link without a rate holds back what is to be overtaken.
+const HOLD: Span = Span::from_millis(1);
+
+/// The names that `--back` knows; each is an option too.
+const KEYS: &str = "rate, delay, jitter, loss, bit-error-rate, reorder, duplicate, buffer, queue, mtu, cut-through";
+
+/// One direction as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+struct Way {
+    rate: Option<Rate>,
+    delay: Span,
+    jitter: Span,
+    loss: f64,
+    bit_error_rate: f64,
+    reorder: f64,
+    duplicate: f64,
+    buffer: Bytes,
+    drop_front: bool,
+    mtu: Option<Bytes>,
+    cut_through: bool,
+}
+
+/// Both directions, between interfaces whose larger MTU is `largest`.
+///
+/// # Errors
+/// In one line, with option and value and what would be right.
+pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
+    let mut there = Way {
+        rate: None,
+        delay: Span::default(),
+        jitter: Span::default(),
+        loss: 0.0,
+        bit_error_rate: 0.0,
+        reorder: 0.0,
+        duplicate: 0.0,
+        buffer: Bytes::new(500_000),
+        drop_front: false,
+        mtu: None,
+        cut_through: args.cut_through,
+    };
+    let options = [
+        ("rate", &args.rate),
+        ("delay", &args.delay),
+        ("jitter", &args.jitter),
+        ("loss", &args.loss),
+        ("bit-error-rate", &args.bit_error_rate),
+        ("reorder", &args.reorder),
+        ("duplicate", &args.duplicate),
+        ("buffer", &args.buffer),
+        ("queue", &args.queue),
+        ("mtu", &args.mtu),
+    ];
+    for (key, value) in options {
+        if let Some(value) = value {
+            there
+                .set(key, value)
+                .map_err(|why| anyhow!("--{key} {value}: {why}"))?;
+        }
+    }
+    let mut back = there.clone();
+    for assignment in &args.back {
+        let (key, value) = assignment.split_once('=').ok_or_else(|| {
+            anyhow!("--back {assignment}: write KEY=VALUE, for instance rate=1mbit")
+        })?;
+        back.set(key, value)
+            .map_err(|why| anyhow!("--back {assignment}: {why}"))?;
+    }
+    Ok([there.settings(largest)?, back.settings(largest)?])
+}
+
+/// A span of time that is longer than none.
+pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
+    let span: Span = quantity(text).map_err(|why| anyhow!("{option} {text}: {why}"))?;
+    ensure!(
+        span > Span::default(),
+        "{option} {text}: write how long, for instance 30s; leave it out for no end"
+    );
+    Ok(span)
+}
+
+impl Way {
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "rate" if value == "none" => self.rate = None,
+            "rate" => self.rate = Some(quantity(value)?),
+            "delay" => self.delay = short(value)?,
+            "jitter" => self.jitter = short(value)?,
+            "loss" => self.loss = share(value)?,
+            "bit-error-rate" => self.bit_error_rate = probability(value)?,
+            "reorder" => self.reorder = share(value)?,
+            "duplicate" => self.duplicate = share(value)?,
+            "buffer" => self.buffer = quantity(value)?,
+            "queue" => {
+                self.drop_front = match value {
+                    "droptail" => false,
+                    "dropfront" => true,
+                    _ => bail!("no such queue; write droptail or dropfront"),
+                }
+            }
+            "mtu" => {
+                let mtu: Bytes = quantity(value)?;
+                ensure!(
+                    (68..=65_535).contains(&mtu.get()),
+                    "an MTU of IP is from 68 to 65535, for instance 1500"
+                );
+                self.mtu = Some(mtu);
+            }
+            "cut-through" => {
+                self.cut_through = match value {
+                    "yes" => true,
+                    "no" => false,
+                    _ => bail!("write yes or no"),
+                }
+            }
+            _ => bail!("no such key; there are {KEYS}"),
+        }
+        Ok(())
+    }
+
+    /// The settings of the link. What is held back waits for as long as four
+    /// of its largest frames take, so that three can overtake it.
+    fn settings(&self, largest: Bytes) -> Result<Settings> {
+        let packet = self.mtu.unwrap_or(largest).min(largest);
+        let frame = Framing::Ethernet.frame_size(packet);
+        ensure!(
+            self.buffer >= frame,
+            "--buffer {}: a frame of {} B finds no room in it; give at least that, for instance 500kB",
+            self.buffer,
+            frame.get()
+        );
+        let limit = Limit::Bytes(self.buffer);
+        let queue = match self.drop_front {
+            false => Spec::DropTail { limit },
+            true => Spec::DropFront { limit },
+        };
+        let wire = Framing::Ethernet.wire_size(packet);
+        Ok(Settings {
+            largest_packet: self.mtu,
+            delay: self.delay,
+            jitter: self.jitter,
+            loss: self.loss,
+            bit_error_rate: self.bit_error_rate,
+            reorder: self.reorder,
+            hold: self.rate.map_or(HOLD, |rate| rate.serialise(wire * 4)),
+            duplicate: self.duplicate,
+            cut_through: self.cut_through,
+            ..Settings::perfect(self.rate, queue)
+        })
+    }
+}
+
+fn quantity<T: FromStr<Err = units::BadText>>(text: &str) -> Result<T> {
+    Ok(text.parse()?)
+}
+
+/// A time that frames may spend on the way.
+fn short(text: &str) -> Result<Span> {
+    let span: Span = quantity(text)?;
+    ensure!(
+        span <= LONGEST,
+        "at most {LONGEST}; write for instance 10ms"
+    );
+    Ok(span)
+}
+
+/// A share of frames: `0.1%`, or 0. The result is a probability.
+fn share(text: &str) -> Result<f64> {
+    let percent = match text {
+        "0" => Some(0.0),
+        _ => text
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok()),
+    };
+    match percent {
+        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => bail!("write a share of frames in per cent, for instance 0.1%"),
+    }
+}
+
+fn probability(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => bail!("write a probability from 0 to 1, for instance 1e-9"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn ways_of(line: &str) -> Result<[Settings; 2]> {
+        let words = format!("jumbolab emulate --between a b {line}");
+        let parsed = Args::try_parse_from(words.split_whitespace())?;
+        let Command::Emulate(args) = parsed.command else {
+            bail!("another command")
+        };
+        ways(&args, Bytes::new(1500))
+    }
+
+    #[test]
+    fn both_ways_are_alike_but_for_what_the_way_back_overrides() {
+        let [there, back] = ways_of(
+            "--rate 12345678bit --delay 10ms --loss 1% --back rate=none --back queue=dropfront",
+        )
+        .unwrap();
+        assert_eq!(there.rate, Rate::from_bits_per_second(12_345_678));
+        assert_eq!(there.loss.to_bits(), 0.01f64.to_bits());
+        assert_eq!(back.rate, None);
+        let limit = Limit::Bytes(Bytes::new(500_000));
+        assert_eq!(back.queue, Spec::DropFront { limit });
+        let again = Settings {
+            rate: there.rate,
+            queue: there.queue.clone(),
+            hold: there.hold,
+            ..back
+        };
+        assert_eq!(again, there);
+    }
+
+    #[test]
+    fn a_key_without_an_override_may_be_named_again() {
+        let [there, back] =
+            ways_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
+        assert_eq!(there, back);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_option_value_and_example() {
+        for (line, words) in [
+            (
+                "--rate 10",
+                "--rate 10: the unit is missing; write for instance 1gbit",
+            ),
+            ("--rate 0mbit", "--rate 0mbit: a rate of zero"),
+            ("--delay 61s", "--delay 61s: at most 60s"),
+            (
+                "--loss 0.1",
+                "--loss 0.1: write a share of frames in per cent",
+            ),
+            ("--loss 101%", "--loss 101%: write"),
+            ("--loss NaN%", "--loss NaN%: write"),
+            (
+                "--bit-error-rate 2",
+                "--bit-error-rate 2: write a probability",
+            ),
+            ("--queue red", "--queue red: no such queue; write droptail"),
+            ("--buffer 1517", "--buffer 1517B: a frame of 1518 B"),
+            ("--mtu 67", "--mtu 67: an MTU of IP is from 68"),
+            ("--back rate", "--back rate: write KEY=VALUE"),
+            (
+                "--back color=red",
+                "--back color=red: no such key; there are rate",
+            ),
+            ("--back rate=1", "--back rate=1: the unit is missing"),
+        ] {
+            let error = ways_of(line).expect_err(line).to_string();
+            assert!(error.contains(words), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Tells what an emulator does, on a thread of its own: a terminal that was
+//! stopped, or a disk that is busy, must not hold up frames.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use anyhow::{Context, Result, anyhow, bail};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use lab::recording::Recording;
+use live::emulator::Report;
+use proto::link::Event;
+use units::Span;
+
+use super::words;
+use crate::output;
+
+/// Pieces of news that may wait.
+const MOST_NEWS: usize = 1_024;
+
+/// Events that may wait to be written, about 60 MB.
+const MOST_EVENTS: usize = 1 << 20;
+
+/// How many seconds lie between lines where no terminal is.
+const PLAIN_TICKS: u64 = 10;
+
+/// Figures at one instant.
+pub(super) struct Tick {
+    /// Since the beginning.
+    pub(super) elapsed: Span,
+    /// Counts since the beginning, lateness since the tick before.
+    pub(super) report: Report,
+    /// With the last tick: the lateness of all.
+    pub(super) whole: Option<[Span; 3]>,
+}
+
+/// The thread that tells, and the way to it.
+pub(super) struct Teller {
+    news: SyncSender<News>,
+    waiting: Arc<AtomicUsize>,
+    thread: JoinHandle<Result<()>>,
+}
+
+enum News {
+    Tick(Tick),
+    Events(Events),
+}
+
+/// Events of two ways, each with the numbers of its wire and its way.
+type Events = Vec<(usize, usize, Event)>;
+
+impl Teller {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// Where there can be none.
+    pub(super) fn start(
+        ends: [String; 2],
+        json: bool,
+        recording: Option<Recording>,
+    ) -> Result<Self> {
+        let (news, heard) = sync_channel(MOST_NEWS);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let mut voice = Voice {
+            screen: (!json && io::stderr().is_terminal()).then(Screen::new),
+            json,
+            ends,
+            before: None,
+            warned: [false; 2],
+            recording,
+            waiting: Arc::clone(&waiting),
+        };
+        let thread = Builder::new()
+            .name("teller".into())
+            .spawn(move || {
+                let told = voice.listen(&heard);
+                voice.end().and(told)
+            })
+            .context("starting the thread that tells")?;
+        Ok(Self {
+            news,
+            waiting,
+            thread,
+        })
+    }
+
+    /// Hands over what became of frames; whether anybody listens.
+    ///
+    /// # Errors
+    /// Where too much waits to be written: a gap in a recording would be a lie.
+    pub(super) fn record(&self, events: Events) -> Result<bool> {
+        if events.is_empty() {
+            return Ok(true);
+        }
+        let count = events.len();
+        let waiting = self.waiting.fetch_add(count, Ordering::Relaxed) + count;
+        match self.news.try_send(News::Events(events)) {
+            Ok(()) if waiting <= MOST_EVENTS => Ok(true),
+            Err(TrySendError::Disconnected(_)) => Ok(false),
+            _ => bail!(
+                "--record: frames come faster than the file can be written; write it to memory (/dev/shm), or lower the rate"
+            ),
+        }
+    }
+
+    /// Hands over figures; whether anybody listens. The last ones wait until
+    /// there is room, any others are left out where there is none.
+    pub(super) fn tell(&self, tick: Tick) -> bool {
+        match tick.whole {
+            Some(_) => self.news.send(News::Tick(tick)).is_ok(),
+            None => !matches!(
+                self.news.try_send(News::Tick(tick)),
+                Err(TrySendError::Disconnected(_))
+            ),
+        }
+    }
+
+    /// Waits until everything is told.
+    ///
+    /// # Errors
+    /// What went wrong while telling.
+    pub(super) fn end(self) -> Result<()> {
+        drop(self.news);
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|_| Err(anyhow!("the thread that tells broke down")))
+    }
+}
+
+/// What the thread has.
+struct Voice {
+    ends: [String; 2],
+    json: bool,
+    screen: Option<Screen>,
+    before: Option<Tick>,
+    /// Of super-packets, by way.
+    warned: [bool; 2],
+    recording: Option<Recording>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Voice {
+    fn listen(&mut self, heard: &Receiver<News>) -> Result<()> {
+        for news in heard {
+            match news {
+                News::Tick(tick) => self.tell(tick)?,
+                News::Events(events) => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.write(&events)?;
+                    }
+                    self.waiting.fetch_sub(events.len(), Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, tick: Tick) -> Result<()> {
+        self.warn(&tick);
+        if self.json {
+            return output::print(&format!("{}\n", words::json(&self.ends, &tick)));
+        }
+        if let Some(whole) = tick.whole {
+            self.clear();
+            return output::print(&words::summary(&self.ends, &tick, whole));
+        }
+        let seconds = tick.elapsed.as_picos() / Span::from_secs(1).as_picos();
+        if self.screen.is_some() || seconds.is_multiple_of(PLAIN_TICKS) {
+            let lines = words::table(&self.ends, &tick, self.before.as_ref());
+            match &mut self.screen {
+                Some(screen) => screen.show(&lines),
+                None => lines.iter().for_each(|line| output::say(line)),
+            }
+            self.before = Some(tick);
+        }
+        Ok(())
+    }
+
+    /// Says once of each interface that it hands over super-packets.
+    fn warn(&mut self, tick: &Tick) {
+        for (way, name) in self.ends.iter().enumerate() {
+            let refused = tick.report.wires[0][way].refused.super_packets;
+            if refused > 0 && !self.warned[way] {
+                self.warned[way] = true;
+                let line = words::super_packets(name, refused);
+                match &self.screen {
+                    Some(screen) => screen.say(&line),
+                    None => output::say(&line),
+                }
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            // Clearing the screen can only fail where nobody looks at it.
+            let _ = screen.all.clear();
+        }
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.clear();
+        self.recording.take().map_or(Ok(()), Recording::finish)
+    }
+}
+
+/// Lines of a terminal that are written over again and again.
+struct Screen {
+    all: MultiProgress,
+    lines: Vec<ProgressBar>,
+}
+
+impl Screen {
+    fn new() -> Self {
+        Self {
+            all: MultiProgress::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn show(&mut self, lines: &[String]) {
+        let style = ProgressStyle::with_template("{wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+        while self.lines.len() < lines.len() {
+            let line = ProgressBar::no_length().with_style(style.clone());
+            self.lines.push(self.all.add(line));
+        }
+        for (line, text) in self.lines.iter().zip(lines) {
+            line.set_message(text.clone());
+        }
+    }
+
+    fn say(&self, line: &str) {
+        // As above.
+        let _ = self.all.println(line);
+    }
+}

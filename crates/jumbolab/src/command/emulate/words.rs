@@ -1,0 +1,176 @@
+//! What is said about an emulated link: tables, JSON, warnings.
+
+use std::fmt::Write;
+
+use live::emulator::Way;
+use proto::link::Fate;
+use serde_json::{Value, json};
+use units::Span;
+
+use super::teller::Tick;
+
+/// What switches off everything that makes super-packets out of packets.
+const SWITCHES: &str = "gro off lro off gso off tso off tx-udp-segmentation off";
+
+/// That an interface is set to make super-packets. Of its own sending only the
+/// receiver on its other side would get some, but ends of a veth pair are
+/// mostly set alike, and the other one may be in a namespace that we cannot see.
+pub(super) fn bundling(name: &str, features: &[String]) -> String {
+    format!(
+        "warning: {name} has {} on; super-packets, which these make here or at the other end of a veth pair, are refused; type at both ends: ethtool -K {name} {SWITCHES}",
+        features.join(", ")
+    )
+}
+
+/// That an interface handed over super-packets.
+pub(super) fn super_packets(name: &str, count: u64) -> String {
+    format!(
+        "warning: {count} super-packets from {name} were refused, as no wire carries them; type: ethtool -K {name} {SWITCHES}; of a veth pair, at the other end too"
+    )
+}
+
+/// Both ways in the time since `before`.
+pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> Vec<String> {
+    let since = match before {
+        Some(before) => tick.report.clone().since(&before.report),
+        None => tick.report.clone(),
+    };
+    let earlier = before.map_or_else(Span::default, |before| before.elapsed);
+    let seconds = (tick.elapsed - earlier).as_secs_f64().max(1e-9);
+    let width = 3 + ends[0].len() + ends[1].len();
+    let mut lines = vec![format!(
+        "{:width$} {:>9} {:>9} {:>12} {:>8} {:>8} {:>8} {:>8}",
+        time(tick.elapsed),
+        "frames/s",
+        "Mbit/s",
+        "waiting B",
+        "dropped",
+        "lost",
+        "too big",
+        "refused"
+    )];
+    for (number, way) in since.wires[0].iter().enumerate() {
+        let of = |fate| way.counters.of(fate);
+        lines.push(format!(
+            "{:width$} {:>9.0} {:>9.3} {:>12} {:>8} {:>8} {:>8} {:>8}",
+            name(ends, number),
+            per_second(out(way), seconds),
+            per_second(way.counters.octets * 8, seconds) / 1e6,
+            way.backlog.bytes.get(),
+            of(Fate::Dropped),
+            of(Fate::Lost) + of(Fate::Damaged),
+            of(Fate::TooBig),
+            refused(way),
+        ));
+    }
+    lines.push(late(&tick.report.late));
+    lines
+}
+
+/// Both ways from the beginning to the end.
+pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> String {
+    let ways = &tick.report.wires[0];
+    let seconds = tick.elapsed.as_secs_f64().max(1e-9);
+    let [there, back] = [name(ends, 0), name(ends, 1)];
+    let width = there.len().max(12);
+    let mut text = format!("{:22} {there:>width$} {back:>width$}\n", time(tick.elapsed));
+    let mut row = |name: &str, of: &dyn Fn(&Way) -> String| {
+        let [there, back] = [of(&ways[0]), of(&ways[1])];
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name:22} {there:>width$} {back:>width$}");
+    };
+    let count = |fate: Fate| move |way: &Way| way.counters.of(fate).to_string();
+    row("frames arrived", &|way| way.counters.arrived.to_string());
+    row("frames passed on", &|way| out(way).to_string());
+    row("Mbit/s passed on", &|way| {
+        format!("{:.3}", per_second(way.counters.octets * 8, seconds) / 1e6)
+    });
+    row("dropped in the queue", &count(Fate::Dropped));
+    row("lost", &count(Fate::Lost));
+    row("lost to bit errors", &count(Fate::Damaged));
+    row("too big", &count(Fate::TooBig));
+    row("passed on twice", &count(Fate::Duplicated));
+    row("still waiting", &|way| way.backlog.packets.to_string());
+    row("refused: super-packets", &|way| {
+        way.refused.super_packets.to_string()
+    });
+    row("refused: too late", &|way| way.refused.overrun.to_string());
+    row("unstamped", &|way| way.refused.unstamped.to_string());
+    // An interface counts what it could not send with what it could not hand over.
+    let [there, back] = [1, 0].map(|end: usize| ways[end].refused.unsent);
+    let _ = writeln!(
+        text,
+        "{:22} {there:>width$} {back:>width$}",
+        "not taken at the end"
+    );
+    let _ = writeln!(text, "{}", late(&whole));
+    text
+}
+
+/// One object: counts since the beginning, lateness since the one before.
+pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
+    let ways = &tick.report.wires[0];
+    let way = |number: usize| {
+        let way = &ways[number];
+        let of = |fate| way.counters.of(fate);
+        json!({
+            "from": ends[number],
+            "to": ends[1 - number],
+            "arrived": way.counters.arrived,
+            "delivered": of(Fate::Delivered),
+            "duplicated": of(Fate::Duplicated),
+            "dropped": of(Fate::Dropped),
+            "lost": of(Fate::Lost),
+            "damaged": of(Fate::Damaged),
+            "too_big": of(Fate::TooBig),
+            "octets": way.counters.octets,
+            "waiting_frames": way.backlog.packets,
+            "waiting_octets": way.backlog.bytes.get(),
+            "super_packets": way.refused.super_packets,
+            "overrun": way.refused.overrun,
+            "unstamped": way.refused.unstamped,
+            // An interface counts what it could not send with what it could not hand over.
+            "unsent": ways[1 - number].refused.unsent,
+        })
+    };
+    let [median, p99, max] = tick.whole.unwrap_or(tick.report.late).map(micros);
+    json!({
+        "seconds": tick.elapsed.as_secs_f64(),
+        "last": tick.whole.is_some(),
+        "ways": [way(0), way(1)],
+        "departures": tick.report.departures,
+        "late_us_median": median,
+        "late_us_p99": p99,
+        "late_us_max": max,
+    })
+}
+
+fn name(ends: &[String; 2], way: usize) -> String {
+    format!("{} > {}", ends[way], ends[1 - way])
+}
+
+/// Frames that came out, those twice counted twice.
+fn out(way: &Way) -> u64 {
+    way.counters.of(Fate::Delivered) + 2 * way.counters.of(Fate::Duplicated)
+}
+
+fn refused(way: &Way) -> u64 {
+    way.refused.super_packets + way.refused.overrun
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    count as f64 / seconds
+}
+
+fn late(late: &[Span; 3]) -> String {
+    let [median, p99, max] = late.map(micros);
+    format!("late: {median:.1} us median, {p99:.1} us p99, {max:.1} us at most")
+}
+
+fn micros(span: Span) -> f64 {
+    span.as_secs_f64() * 1e6
+}
+
+fn time(elapsed: Span) -> String {
+    format!("{:.0} s", elapsed.as_secs_f64())
+}

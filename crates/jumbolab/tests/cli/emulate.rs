@@ -1,0 +1,45 @@
+//! What `jumbolab emulate` refuses; what it does is tested between namespaces,
+//! in the tier `peer-tests`.
+
+use crate::harness::Dir;
+
+/// Runs it between two interfaces that nobody has, and expects a refusal.
+#[track_caller]
+fn refused(arguments: &str, words: &[&str]) {
+    let dir = Dir::new();
+    dir.run(&format!(
+        "emulate --between no-such-a no-such-b {arguments}"
+    ))
+    .refused(words);
+    assert!(dir.entries().is_empty(), "left behind: {:?}", dir.entries());
+    dir.expect_no_process();
+}
+
+#[test]
+fn bad_values_are_refused_by_option_and_value() {
+    refused("--rate 100", &["--rate 100", "unit", "100mbit"]);
+    refused("--delay 10", &["--delay 10", "unit", "10ms"]);
+    refused("--delay 2min", &["--delay 2min", "at most"]);
+    refused("--jitter=-1ms", &["--jitter -1ms", "10ms"]);
+    refused("--loss 0.1", &["--loss 0.1", "per cent", "0.1%"]);
+    refused("--reorder 200%", &["--reorder 200%", "0.1%"]);
+    refused("--duplicate x%", &["--duplicate x%", "0.1%"]);
+    refused("--bit-error-rate 1e3", &["--bit-error-rate 1e3", "1e-9"]);
+    refused("--buffer 0", &["--buffer 0", "500kB"]);
+    refused("--queue codel", &["--queue codel", "droptail or dropfront"]);
+    refused("--mtu 20", &["--mtu 20", "1500"]);
+    refused("--seed x", &["--seed x", "whole number"]);
+    refused("--for 0s", &["--for 0s", "30s"]);
+    refused("--back loss=1", &["--back loss=1", "0.1%"]);
+    refused("--back mtuu=1500", &["--back mtuu=1500", "mtu"]);
+}
+
+#[test]
+fn interfaces_that_make_no_link_are_refused_by_name() {
+    refused("", &["--between", "no-such-a", "not here", "ip link"]);
+    let dir = Dir::new();
+    dir.run("emulate --between lo lo")
+        .refused(&["--between lo lo", "another"]);
+    dir.run("emulate --between lo no-such-b")
+        .refused(&["lo does not carry Ethernet", "veth"]);
+}

@@ -1,0 +1,204 @@
+//! `jumbolab emulate` between two namespaces that `ip netns` makes, with
+//! traffic of Python's: what a user without root does by hand. Each test is a
+//! shell script in namespaces of its own, which go with it.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Namespaces a and b with 10.0.0.1 and 10.0.0.2; their links end at e1 and e2.
+const BED: &str = r#"
+set -eu
+mount -t tmpfs none /run
+for node in a b; do ip netns add $node; done
+ip link add e1 type veth peer name eth0 netns a
+ip link add e2 type veth peer name eth0 netns b
+ip link set e1 up
+ip link set e2 up
+for node in a b; do ip -n $node link set eth0 up; done
+ip -n a address add 10.0.0.1/24 dev eth0
+ip -n b address add 10.0.0.2/24 dev eth0
+begin() {
+    "$JUMBOLAB" emulate --between e1 e2 --json "$@" >told 2>said &
+    emulator=$!
+    until grep -q carrying said; do kill -0 $emulator; done
+}
+end() {
+    kill -TERM $emulator
+    code=0
+    wait $emulator || code=$?
+    echo $code >code
+}
+probe() { python3 "$PROBE" "$@"; }
+"#;
+
+/// What a script left behind.
+struct Seen {
+    /// The objects that its probes printed.
+    probes: Vec<Value>,
+    /// The emulator's last object.
+    told: Value,
+    /// Its stderr.
+    said: String,
+    /// Its exit code.
+    code: String,
+}
+
+#[track_caller]
+fn see(script: &str) -> Seen {
+    let folder = TempDir::new().unwrap();
+    let output = Command::new("unshare")
+        .args(["-Urnm", "sh", "-c", &format!("{BED}{script}")])
+        .current_dir(folder.path())
+        .env("JUMBOLAB", env!("CARGO_BIN_EXE_jumbolab"))
+        .env(
+            "PROBE",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/emulate/probe.py"),
+        )
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let (said, told) = (read("said"), read("told"));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}\n{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let json = |line: &str| serde_json::from_str(line).expect(line);
+    Seen {
+        probes: String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(json)
+            .collect(),
+        told: told.lines().last().map_or(Value::Null, json),
+        said,
+        code: read("code").trim().to_owned(),
+    }
+}
+
+impl Seen {
+    fn there(&self, key: &str) -> f64 {
+        self.told["ways"][0][key].as_f64().expect(key)
+    }
+}
+
+#[test]
+fn a_crooked_rate_carries_what_its_frames_allow() {
+    // 40 sent for 20 received: the queue in front of the link never empties.
+    let seen = see("begin --rate 12345678bit\n probe udp 8000 1400 40 20\n end\n");
+    // IPv4 and UDP 28, Ethernet and FCS 18, preamble and gap 20.
+    let expected = 12_345_678.0 * 1400.0 / (1400.0 + 28.0 + 18.0 + 20.0);
+    let rate = seen.probes[0]["rate"].as_f64().unwrap();
+    assert!((rate / expected - 1.0).abs() < 0.01, "{rate} of {expected}");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    assert_eq!(seen.told["last"], true);
+    assert!(seen.there("dropped") > 0.0, "{}", seen.told);
+}
+
+#[test]
+fn losses_are_as_frequent_as_was_asked() {
+    let seen = see("begin --loss 10% --back loss=0%\n probe udp 20000 100 256 256\n end\n");
+    let (arrived, lost) = (seen.there("arrived"), seen.there("lost"));
+    // 99 % of all runs lie within 2.576 standard deviations.
+    let width = 2.576 * (arrived * 0.1 * 0.9).sqrt();
+    assert!(arrived > 15_000.0, "{}", seen.told);
+    assert!((lost - 0.1 * arrived).abs() < width, "{}", seen.told);
+    let received = seen.probes[0]["received"].as_f64().unwrap();
+    let delivered = seen.there("delivered");
+    assert!(
+        received <= delivered && delivered - received < 100.0,
+        "{received} of {}",
+        seen.told
+    );
+}
+
+#[test]
+fn an_interface_that_was_down_carries_on_when_it_is_up() {
+    let seen = see("begin\n probe udp 100 100 10 10
+        ip link set e1 down\n ip link set e1 up\n ip link set e2 down\n ip link set e2 up
+        probe udp 100 100 10 10\n end\n");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    for probe in &seen.probes {
+        assert_eq!(probe["received"], 100, "{probe}");
+    }
+}
+
+#[test]
+fn an_interface_that_is_gone_ends_it_with_one_line() {
+    let seen =
+        see("begin\n ip link delete e2\n code=0\n wait $emulator || code=$?\n echo $code >code\n");
+    assert_eq!(seen.code, "2");
+    let last = seen.said.lines().last().unwrap();
+    assert!(last.contains("e2: the interface is gone"), "{}", seen.said);
+}
+
+#[test]
+fn a_larger_mtu_in_flight_is_carried_and_a_smaller_one_too() {
+    let seen = see("begin
+        for mtu in 9000 1500; do
+            ip link set e1 mtu $mtu\n ip link set e2 mtu $mtu
+            for node in a b; do ip -n $node link set eth0 mtu $mtu; done
+            probe udp 200 $((mtu - 28)) 10 10
+        done\n end\n");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    for probe in &seen.probes {
+        assert_eq!(probe["received"], 200, "{probe}");
+    }
+    assert_eq!(seen.there("super_packets"), 0.0);
+}
+
+#[test]
+fn random_frames_do_no_harm() {
+    let seen = see("begin --rate 1gbit --mtu 1000\n probe frames 100000\n end\n");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    let all = seen.there("arrived") + seen.there("overrun") + seen.there("super_packets");
+    assert!(all >= 100_000.0, "{}", seen.told);
+    assert!(seen.there("too_big") > 0.0, "{}", seen.told);
+}
+
+#[test]
+fn after_kill_9_the_interfaces_are_as_before_and_frames_are_carried_again() {
+    let seen = see("begin\n kill -9 $emulator\n wait $emulator || true
+        ip -details link show e1 | grep -q 'promiscuity 0'
+        begin\n probe udp 100 100 10 10\n end\n");
+    assert_eq!(seen.probes[0]["received"], 100);
+    assert_eq!(seen.code, "0", "{}", seen.said);
+}
+
+#[test]
+fn a_recording_holds_every_frame_that_arrived() {
+    let seen = see("begin --rate 1mbit --buffer 5kB --record r.csv
+        probe udp 300 100 30 1\n end
+        grep -c ',0,[0-9]*,[0-9]*,dropped$' r.csv
+        grep -c '^[0-9]*,[0-9]*,0,' r.csv
+        test \"$(head -n 1 r.csv)\" = arrival_ps,left_ps,way,size,flow,fate\n");
+    assert_eq!(seen.probes[1].as_f64(), Some(seen.there("dropped")));
+    let left = seen.there("arrived") - seen.there("waiting_frames");
+    assert_eq!(seen.probes[2].as_f64(), Some(left));
+    assert!(seen.there("dropped") > 0.0);
+}
+
+#[test]
+fn what_would_not_work_is_refused_with_what_to_type() {
+    let seen = see("refuse() {
+            code=0
+            \"$@\" >told 2>said || code=$?
+            test $code = 2
+            tail -n 1 said >>refusals
+        }
+        refuse setpriv --bounding-set=-net_raw \"$JUMBOLAB\" emulate --between e1 e2
+        touch r.csv\n refuse \"$JUMBOLAB\" emulate --between e1 e2 --record r.csv
+        refuse \"$JUMBOLAB\" emulate --between e1 e2 --for 5s --record /dev/full
+        ip link set e2 down\n refuse \"$JUMBOLAB\" emulate --between e1 e2
+        cp refusals said\n");
+    let words = [
+        "CAP_NET_RAW; type `sudo jumbolab emulate ...`",
+        "--record r.csv: this file is there already",
+        "--record /dev/full: No space left",
+        "e2 is down; type: ip link set e2 up",
+    ];
+    assert_eq!(seen.said.lines().count(), words.len(), "{}", seen.said);
+    for (line, words) in seen.said.lines().zip(words) {
+        assert!(line.contains(words), "{line}");
+    }
+}
