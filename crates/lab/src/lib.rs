@@ -22,6 +22,7 @@ pub mod metric;
 pub mod netns;
 pub mod outline;
 pub mod plan;
+pub mod predicted;
 pub mod recording;
 pub mod report;
 pub mod run;

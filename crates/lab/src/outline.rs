@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::experiment::{Setting, Traffic};
 use crate::plan::Plan;
+use crate::predicted;
 use crate::run::trial_ids;
 use crate::split::slowest;
 
@@ -62,14 +63,17 @@ fn traffic(setting: &Setting) -> String {
     )
 }
 
-/// How long one trial takes if its links are the bottleneck; nobody knows of
+/// How long one trial takes if its links are the bottleneck, or loss as the closed forms have it; nobody knows of
 /// the user's own programs.
 fn seconds(setting: &Setting) -> Option<f64> {
     let transfer = setting.traffic.transfer()?;
     // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
-    let octets = transfer.size * 3 + transfer.cpu_size + transfer.preroll * 4;
-    Some(
-        OVERHEAD_SECONDS
-            + slowest(setting).map_or(0.0, |rate| rate.serialise(octets).as_secs_f64()),
-    )
+    let passes = 2 + u64::from(transfer.echo);
+    let octets = transfer.size * passes + transfer.cpu_size + transfer.preroll * (passes + 1);
+    let at_goodput = |megabits: f64| octets.bits() as f64 / (megabits * 1e6);
+    let carrying = match predicted::goodput(setting) {
+        Some(megabits) => at_goodput(megabits),
+        None => slowest(setting).map_or(0.0, |rate| rate.serialise(octets).as_secs_f64()),
+    };
+    Some(OVERHEAD_SECONDS + carrying)
 }

@@ -50,6 +50,45 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
+    let dir = Dir::new();
+    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1%";
+    let run = format!("run jumbo-at-distance --repeat 1 -o r {short}");
+    let outcome = dir.run(&run).fine();
+    assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
+    dir.expect_no_process();
+    for trial in journal(&dir.path().join("r")) {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        assert_eq!(trial["metrics"]["rtt"], Value::Null, "{trial}");
+        assert_eq!(
+            trial["evidence"]["congestion"],
+            trial["factors"]["congestion"]
+        );
+    }
+    let lines = dir.run("report r --json").fine().json();
+    let model = |congestion: &str, mtu: u64| {
+        let here = |line: &&Value| {
+            let factors = &line["factors"];
+            line["metric"] == "throughput"
+                && factors["congestion"] == congestion
+                && factors["mtu"] == mtu
+        };
+        lines.iter().find(here).expect("a line for each cell")["model"].as_f64()
+    };
+    assert_eq!(model("bbr", 1500), None);
+    for congestion in ["reno", "cubic"] {
+        let (small, large) = (
+            model(congestion, 1500).unwrap(),
+            model(congestion, 9000).unwrap(),
+        );
+        assert!((30.0..40.0).contains(&small), "{small}");
+        assert!(large > 2.5 * small, "{large}");
+    }
+    let delay = lines.iter().find(|line| line["metric"] == "delay");
+    assert_eq!(delay.expect("delays are measured").get("model"), None);
+}
+
+#[test]
 fn every_shape_protocol_and_option_carries_traffic() {
     for settings in [
         "shape=pair ip=4 mtu=576 congestion=reno",

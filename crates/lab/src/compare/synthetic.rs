@@ -102,6 +102,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             send_buffer: None,
             receive_buffer: None,
             nagle: false,
+            echo: true,
             timeout: Span::from_millis(10_000),
         }),
     }

@@ -218,6 +218,8 @@ pub struct Transfer {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
+    /// Whether the messages travel once more and are echoed, for round trips.
+    pub echo: bool,
     /// How long one transfer may take before the trial is given up.
     pub timeout: Span,
 }
@@ -280,10 +282,11 @@ impl fmt::Debug for Transfer {
             send_buffer,
             receive_buffer,
             nagle,
+            echo,
             timeout,
         } = self;
-        f.debug_struct("Traffic")
-            .field("protocol", protocol)
+        let mut text = f.debug_struct("Traffic");
+        text.field("protocol", protocol)
             .field("size", size)
             .field("message", message)
             .field("preroll", preroll)
@@ -291,7 +294,10 @@ impl fmt::Debug for Transfer {
             .field("send_buffer", send_buffer)
             .field("receive_buffer", receive_buffer)
             .field("nagle", nagle)
-            .field("timeout", timeout)
-            .finish()
+            .field("timeout", timeout);
+        if !echo {
+            text.field("echo", echo);
+        }
+        text.finish()
     }
 }

@@ -7,10 +7,16 @@ use super::tree::Value;
 pub const TEMPLATE: &str = include_str!("../../../../experiments/template.toml");
 
 /// Names and texts, in the order of `jumbolab list`.
-const SHIPPED: &[(&str, &str)] = &[(
-    "os-comparison",
-    include_str!("../../../../experiments/os-comparison.toml"),
-)];
+const SHIPPED: &[(&str, &str)] = &[
+    (
+        "os-comparison",
+        include_str!("../../../../experiments/os-comparison.toml"),
+    ),
+    (
+        "jumbo-at-distance",
+        include_str!("../../../../experiments/jumbo-at-distance.toml"),
+    ),
+];
 
 /// An experiment that is part of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -150,6 +150,7 @@ impl Standing {
             send_buffer: None,
             receive_buffer: None,
             nagle: false,
+            echo: false,
             timeout: command.timeout,
         };
         let address = self.testbed.destination(&self.path);

@@ -23,8 +23,8 @@ pub(super) struct Passes {
     pub(super) rated: Ends,
     /// The traffic itself on an idle path: delay and jitter.
     pub(super) one_way: Ends,
-    /// Every message answered: round-trip time.
-    pub(super) echoed: Ends,
+    /// Every message answered: round-trip time. Only if it was asked for.
+    pub(super) echoed: Option<Ends>,
     /// Long enough for the processors' meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
     /// How far the wall clock was moved meanwhile, in nanoseconds.
@@ -56,8 +56,9 @@ impl Passes {
     /// least that others can have used.
     pub(super) fn others(&self) -> f64 {
         let metered = self.metered.as_ref().map(|(ends, _)| ends);
-        let ends = [&self.rated, &self.one_way, &self.echoed]
+        let ends = [&self.rated, &self.one_way]
             .into_iter()
+            .chain(&self.echoed)
             .chain(metered);
         let ours: f64 = ends
             .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
@@ -87,7 +88,9 @@ impl Figures {
         let mut figures = Self::default();
         figures.take_rated(&passes.rated);
         figures.take_one_way(&passes.one_way);
-        figures.take_echoed(&passes.echoed);
+        if let Some(echoed) = &passes.echoed {
+            figures.take_echoed(echoed);
+        }
         if let Some((ends, used)) = &passes.metered {
             figures.take_metered(ends, used);
         }

@@ -51,7 +51,10 @@ impl Netns {
         let rated = self.over(setting, bulk, &drained)?;
         let one_way = self.over(setting, single, &idle)?;
         let echo = Transfer { echo: true, ..idle };
-        let echoed = self.over(setting, single, &echo)?;
+        let echoed = match transfer.echo {
+            true => Some(self.over(setting, single, &echo)?),
+            false => None,
+        };
         let metered = match transfer.cpu_size {
             Bytes::ZERO => None,
             size => {

@@ -27,6 +27,12 @@ pub(super) fn single(value: f64, resolution: Option<f64>) -> String {
     format!("{value:.*}", places(resolution, None, value))
 }
 
+/// A prediction, which is no closer than some per cent: two or three digits.
+pub(super) fn predicted(value: f64) -> String {
+    let places = if value < 10.0 { 1 } else { 0 };
+    format!("{value:.places$}")
+}
+
 /// A change and its interval in per cent, e.g. `+6.4 [6.1, 6.7]`.
 pub(super) fn change(comparison: &Comparison) -> String {
     let Some(change) = comparison.change else {

@@ -7,6 +7,7 @@ use comfy_table::{
 use crate::compare::{Comparison, Difference};
 use crate::metric::Metric;
 use crate::plan::{Factors, Plan};
+use crate::predicted;
 use crate::report::figure;
 use crate::split::framing_uncounted;
 
@@ -37,24 +38,30 @@ pub(super) fn study_table(
     figure::align(&mut changes);
     let papers: Vec<Option<f64>> = lines.iter().map(|line| line.published.value).collect();
     let papers = figure::published(&papers);
+    let models = models(plan, &lines);
 
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let mut grid = grid(width);
     let mut header: Vec<Cell> = names.iter().map(Cell::new).collect();
     let change = format!("% against {}", plan.compare.baseline);
-    header.extend([Cell::new(metric.unit), Cell::new(change)]);
+    header.push(Cell::new(metric.unit));
+    header.extend(models.is_some().then(|| right("model".into())));
+    header.push(Cell::new(change));
     header.extend(values.then(|| right("paper".into())));
     header.extend(claims.then(|| right("paper %".into())));
     header.push(Cell::new(if claims { "verdict" } else { "" }));
     grid.set_header(Row::from(header));
-    for (((line, mean), change), paper) in lines.iter().zip(means).zip(changes).zip(papers) {
+    let rows = lines.iter().zip(means).zip(changes).zip(papers);
+    for (position, (((line, mean), change), paper)) in rows.enumerate() {
         let of_row = line.metric == metric;
         let mut cells = if of_row {
             factor_cells(&names, &line.factors)
         } else {
             names.iter().map(|_| Cell::new("")).collect()
         };
-        cells.extend([Cell::new(mean), Cell::new(change)]);
+        cells.push(Cell::new(mean));
+        cells.extend(models.iter().map(|models| right(models[position].clone())));
+        cells.push(Cell::new(change));
         let claim = line.published.claim;
         let claim = claim.map(|claim| figure::signed(claim.percent, 2));
         cells.extend(values.then(|| right(paper)));
@@ -230,6 +237,20 @@ pub(super) fn find<'a>(
     comparisons
         .iter()
         .find(|comparison| comparison.metric == metric && comparison.cell == cell)
+}
+
+/// What the closed forms predict for a figure, where it is one of throughput.
+pub(super) fn model(plan: &Plan, comparison: &Comparison) -> Option<f64> {
+    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
+    predicted::goodput(setting).filter(|_| comparison.metric.name == "throughput")
+}
+
+/// The predictions for the rows of a table, printed, if there is any.
+pub(super) fn models(plan: &Plan, lines: &[&Comparison]) -> Option<Vec<String>> {
+    let models: Vec<Option<f64>> = lines.iter().map(|line| model(plan, line)).collect();
+    let print = |model: &Option<f64>| model.map_or_else(String::new, figure::predicted);
+    let any = models.iter().any(Option::is_some);
+    any.then(|| models.iter().map(print).collect())
 }
 
 /// What [`framing_uncounted`] says of a figure, where it is one of throughput.

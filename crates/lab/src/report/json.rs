@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
-use crate::report::grid::framing_note;
+use crate::report::grid::{framing_note, model};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
 use crate::trial::Trial;
@@ -39,6 +39,9 @@ struct Line<'a> {
     /// Present for a change of goodput that can be taken apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     split: Option<Parts>,
+    /// Present, if only as null, for goodput: what closed forms predict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Option<f64>>,
 }
 
 /// What a change of goodput is made of, in per cent; the parts multiply.
@@ -96,6 +99,7 @@ fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,
         split: comparison.split.as_ref().map(parts),
+        model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
     }
 }
 
@@ -161,7 +165,7 @@ mod tests {
         let (line, _) = line_of("throughput", "WS-WS", "off", 9000);
         assert_eq!(
             line,
-            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null}"#
+            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#
         );
     }
 
@@ -169,7 +173,7 @@ mod tests {
     fn a_baseline_has_figures_and_no_verdict() {
         let (line, value) = line_of("throughput", "LU-LU", "off", 1500);
         let begin = r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"LU-LU","offloads":"off","mtu":1500},"n":2,"mean":948.0,"ci95":[935.95"#;
-        let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null}"#;
+        let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#;
         assert!(line.starts_with(begin), "{line}");
         assert!(line.ends_with(end), "{line}");
         assert_eq!(value["ci95"].as_array().unwrap().len(), 2);

@@ -35,6 +35,7 @@ const OF_TRANSFERS: &[&str] = &[
     "send_buffer",
     "receive_buffer",
     "nagle",
+    "echo",
 ];
 const OF_COMMANDS: &[&str] = &["receiver", "sender", "read"];
 
@@ -113,6 +114,7 @@ fn transfer(
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
+    let echo = reader.read("traffic.echo", "on", switch)?.value;
     Ok(Transfer {
         protocol,
         size: size_of.value,
@@ -122,6 +124,7 @@ fn transfer(
         send_buffer,
         receive_buffer,
         nagle,
+        echo,
         timeout: timeout(reader, "transfer")?,
     })
 }

@@ -6,7 +6,7 @@ use crate::compare::{Comparison, Difference};
 use crate::metric::Metric;
 use crate::plan::{Factors, Level, Plan};
 use crate::report::figure;
-use crate::report::grid::{factor_names, find, framing_note};
+use crate::report::grid::{factor_names, find, framing_note, models};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::summary;
 use crate::trial::Trial;
@@ -64,22 +64,25 @@ fn study_table(plan: &Plan, comparisons: &[Comparison], metric: &Metric) -> Mark
     let changes = aligned(&lines, figure::change);
     let papers: Vec<Option<f64>> = lines.iter().map(|line| line.published.value).collect();
     let papers = figure::published(&papers);
+    let models = models(plan, &lines);
     html! {
         div.scroll { table {
             thead { tr {
                 @for name in &names { th { (name) } }
                 th { "measured, " (metric.unit) }
+                @if models.is_some() { th.right { "model" } }
                 th { "% against " (plan.compare.baseline) }
                 @if values { th.right { "paper" } }
                 @if claims { th.right { "paper %" } }
                 th { @if claims { "verdict" } }
             } }
             tbody {
-                @for (((line, mean), change), paper) in lines.iter().zip(&means).zip(&changes).zip(&papers) {
+                @for (position, (((line, mean), change), paper)) in lines.iter().zip(&means).zip(&changes).zip(&papers).enumerate() {
                     tr {
                         @if line.metric == metric { (factor_cells(&names, &line.factors)) }
                         @else { td colspan=(names.len()) {} }
                         td.figure { (mean) }
+                        @if let Some(models) = &models { td.figure.right { (models[position]) } }
                         td.figure { (change) }
                         @if values { td.figure.right { (paper) } }
                         @if claims {

@@ -1,0 +1,143 @@
+//! Goodput as the closed forms have it, from a setting alone.
+
+use model::{Growth, Transport};
+use units::{Bytes, Framing, IpMtu, Rate, Span};
+
+use crate::experiment::{Link, Network, Protocol, Setting};
+
+/// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
+/// is no closed form: without delay, loss or bit errors, so that hosts and framing decide;
+/// with jitter or overtaking, which TCP takes for loss now and then; and for
+/// anything but Reno and CUBIC over TCP.
+///
+/// The flow is in its steady state: start-up is not in it, nor are time-outs.
+pub fn goodput(setting: &Setting) -> Option<f64> {
+    let network = &setting.network;
+    let transfer = setting.traffic.transfer()?;
+    let tcp = transfer.protocol == Protocol::Tcp;
+    if !tcp || !decides(network) || !in_order(network) {
+        return None;
+    }
+    let mtu = network.links.iter().map(|link| link.mtu).min()?;
+    let segment = model::payload_per_packet(mtu, network.ip, Transport::Tcp)?;
+    let frame = Framing::Ethernet.frame_size(mtu.bytes());
+    let losses = network.links.iter().map(|link| &link.wire);
+    let loss = model::path_loss(losses.map(|wire| (wire.loss, wire.bit_error_rate)), frame);
+    let trip = round_trip(network, mtu);
+    let window = match setting.host.congestion.as_str() {
+        // Linux counts segments and not acknowledgements (`tcp_reno_cong_avoid`),
+        // so that delaying them does not slow it down.
+        "reno" => model::reno_window(loss, Growth::Segments),
+        "cubic" => model::cubic_window(loss, trip),
+        _ => return None,
+    };
+    let by_loss = window.and_then(|window| model::window_rate(window, segment, trip));
+    let limit =
+        |rate: Rate| model::goodput_limit(rate, mtu, network.ip, Transport::Tcp, Framing::Ethernet);
+    let by_links = network.links.iter().filter_map(|link| limit(link.rate?));
+    by_links
+        .chain(by_loss)
+        .min_by(f64::total_cmp)
+        .map(|bits| bits / 1e6)
+}
+
+/// Whether a closed form has something to say that framing has not.
+fn decides(network: &Network) -> bool {
+    network.links.iter().any(|Link { wire, .. }| {
+        wire.delay > Span::ZERO || wire.loss > 0.0 || wire.bit_error_rate > 0.0
+    })
+}
+
+fn in_order(network: &Network) -> bool {
+    let mut links = network.links.iter();
+    links.all(|Link { wire, .. }| wire.jitter == Span::ZERO && wire.reorder <= 0.0)
+}
+
+/// The round trip of a full frame and its acknowledgement past empty queues:
+/// every link stores and delays both.
+fn round_trip(network: &Network, mtu: IpMtu) -> Span {
+    let acknowledgement = network.ip.header() + Transport::Tcp.header();
+    let crossing = |link: &Link, packet: Bytes| {
+        let wire = |rate| model::serialisation(rate, packet, Framing::Ethernet);
+        link.wire.delay + link.rate.map_or(Span::ZERO, wire)
+    };
+    network.links.iter().fold(Span::ZERO, |sum, link| {
+        sum + crossing(link, mtu.bytes()) + crossing(link, acknowledgement)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic;
+    use crate::experiment::Traffic;
+
+    /// 100 Mbit/s, two links of `millis` each way and `loss` altogether.
+    fn setting(mtu: i64, congestion: &str, millis: u64, loss: f64) -> Setting {
+        let mut setting = synthetic::setting(mtu, false);
+        setting.host.congestion = congestion.into();
+        for link in &mut setting.network.links {
+            link.rate = Rate::from_bits_per_second(100_000_000);
+            link.wire.delay = Span::from_millis(millis);
+        }
+        setting.network.links[0].wire.loss = loss;
+        setting
+    }
+
+    fn near(value: Option<f64>, expected: f64) {
+        let off = (value.unwrap() / expected - 1.0).abs();
+        assert!(off < 1e-3, "{value:?} is not {expected}");
+    }
+
+    #[test]
+    fn goodput_is_a_window_a_round_trip_where_loss_decides() {
+        // 12.247 segments of 1428 octets in 40 ms, 2 (123 + 9) us of them on the wire.
+        let trip = 0.040 + 2.0 * (1538.0 + 110.0) * 8.0 / 1e8;
+        let expected = 12.247 * 1428.0 * 8.0 / trip / 1e6;
+        near(goodput(&setting(1500, "reno", 10, 0.01)), expected);
+        near(goodput(&setting(1500, "cubic", 10, 0.01)), expected);
+    }
+
+    #[test]
+    fn a_larger_segment_gains_almost_its_ratio_where_loss_decides() {
+        let of = |mtu| goodput(&setting(mtu, "reno", 10, 0.01)).unwrap();
+        let gain = of(9000) / of(1500);
+        assert!((6.05..8928.0 / 1428.0).contains(&gain), "{gain}");
+    }
+
+    #[test]
+    fn goodput_is_never_above_what_framing_leaves() {
+        for loss in [0.0, 1e-9, 1e-6] {
+            near(
+                goodput(&setting(1500, "reno", 1, loss)),
+                100.0 * 1428.0 / 1538.0,
+            );
+        }
+    }
+
+    #[test]
+    fn both_links_lose_and_bit_errors_strike_the_whole_frame() {
+        let mut one = setting(9000, "reno", 25, 0.0);
+        one.network.links[0].wire.bit_error_rate = 1e-7;
+        let mut both = one.clone();
+        both.network.links[1].wire.bit_error_rate = 1e-7;
+        let (one, both) = (goodput(&one).unwrap(), goodput(&both).unwrap());
+        // Twice the loss, but for frames that both links would have lost.
+        let ratio = one / both;
+        assert!((1.40..2f64.sqrt()).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn where_no_closed_form_holds_there_is_none() {
+        assert_eq!(goodput(&synthetic::setting(1500, false)), None);
+        assert_eq!(goodput(&setting(1500, "bbr", 10, 0.01)), None);
+        let mut overtaken = setting(1500, "reno", 10, 0.01);
+        overtaken.network.links[0].wire.reorder = 0.01;
+        assert_eq!(goodput(&overtaken), None);
+        let mut datagrams = setting(1500, "reno", 10, 0.01);
+        if let Traffic::Transfer(transfer) = &mut datagrams.traffic {
+            transfer.protocol = Protocol::Udp;
+        }
+        assert_eq!(goodput(&datagrams), None);
+    }
+}
