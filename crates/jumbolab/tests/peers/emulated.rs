@@ -10,9 +10,10 @@ use crate::{figures, only_setting};
 const TRIALS: usize = 15;
 
 /// How much later than physics asks a message in a single frame may arrive, by
-/// the median, and one in several: the hosts' own work, and what else runs on
-/// the machine. In microseconds.
-const LATEST: [f64; 2] = [60.0, 150.0];
+/// the median, and one in several: the hosts' own work in an unoptimised build,
+/// processors that have to wake, and what else runs on the machine. A frame
+/// that is not serialised, or twice, is off by more. In microseconds.
+const LATEST: [f64; 2] = [200.0, 400.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
     let common = ["link=emulated", "shape=pair", "ip=4", "cpu_size=0"];
