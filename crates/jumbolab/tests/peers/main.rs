@@ -319,8 +319,8 @@ fn equals(netns: &mut Netns) -> Result<()> {
         "rate=200mbit,206mbit",
         "mtu=1500",
         "compare.factor=rate",
-        "size=1MB",
-        "preroll=300kB",
+        "size=4MB",
+        "preroll=2MB",
         "cpu_size=0",
         "repeat=8",
     ];
@@ -337,7 +337,14 @@ fn equals(netns: &mut Netns) -> Result<()> {
 fn runs(netns: &mut Netns) -> Result<()> {
     let at = |rate: &str, repeat: &str| {
         let rate = format!("rate={rate}");
-        let settings = ["mtu=1500,9000", "size=1MB", "preroll=300kB", "cpu_size=0"];
+        // Long enough for a loss in slow start to be over when counting begins.
+        let settings = [
+            "mtu=1500,9000",
+            "size=4MB",
+            "preroll=2MB",
+            "cpu_size=0",
+            "traffic.echo=off",
+        ];
         plan(&[&settings[..], &[rate.as_str(), repeat]].concat())
     };
     let (fast, slow) = (at("200mbit", "repeat=16")?, at("196mbit", "repeat=8")?);
