@@ -291,7 +291,8 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
 pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     let goodput = *trial.metrics.get("throughput")?;
     let limit = number(trial, "limit_mbit")?;
-    (goodput > limit * (1.0 + TOLERANCE)).then_some((goodput, limit))
+    let late = number(trial, "goodput_late_percent").unwrap_or(0.0) / 100.0;
+    (goodput > limit * (1.0 + TOLERANCE + late)).then_some((goodput, limit))
 }
 
 /// Whether a trial carries `flag`, or should: goodput is held against the
@@ -434,6 +435,17 @@ mod tests {
                  first mtu=9000-r01 (1100.0 of 989.9 Mbit/s)"
             ]
         );
+    }
+
+    #[test]
+    fn goodput_over_emulated_links_may_read_as_much_too_high_as_they_were_late() {
+        let mut late = good(995.0);
+        assert!(above_limit(&late).is_some());
+        late.evidence
+            .insert("goodput_late_percent".into(), 0.5.into());
+        assert_eq!(above_limit(&late), None);
+        late.metrics.insert("throughput".into(), 1_000.0);
+        assert!(above_limit(&late).is_some());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use live::emulator::Report;
 use model::Transport;
+use proto::Goodput;
 use proto::link::Fate;
 use units::{Bytes, Rate, Span};
 
@@ -43,7 +44,7 @@ pub(super) fn flags(
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut raise = |flag: Flag, holds: bool| flags.extend(holds.then_some(flag));
-    raise(Flag::AboveLimit, above_limit(beds[0].pace, passes));
+    raise(Flag::AboveLimit, above_limit(&beds[0], passes));
     raise(
         Flag::BucketNotDrained,
         bucket_not_drained(setting, transfer),
@@ -104,12 +105,26 @@ pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, bed: &Seen
     .collect()
 }
 
-fn above_limit(pace: Option<Rate>, passes: &Passes) -> bool {
+fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
     let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
     goodputs
         .filter_map(|end| end.goodput.as_ref())
-        .any(|goodput| exceeds(pace, goodput.bits_per_second))
+        .any(|goodput| {
+            let late = late_share(bulk, passes, goodput);
+            exceeds(bulk.pace, goodput.bits_per_second / (1.0 + late))
+        })
+}
+
+/// By which share goodput may read too high because the emulator let its first
+/// octets go late and its last ones in time: kernel's links have none.
+pub(super) fn late_share(bulk: &Seen, passes: &Passes, goodput: &Goodput) -> f64 {
+    let emulator = passes.emulator.as_ref();
+    let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
+    emulator.map_or(0.0, |emulator| {
+        let [_, _, latest] = emulator.late;
+        ratio(latest, goodput.span)
+    })
 }
 
 fn exceeds(pace: Option<Rate>, bits_per_second: f64) -> bool {

@@ -7,7 +7,7 @@ use live::transfer::Transfer;
 use serde_json::json;
 use units::Bytes;
 
-use super::checks::flags;
+use super::checks::{flags, late_share};
 use super::convert::{Paced, transfer_of};
 use super::figures::{Ends, Passes, not_carried};
 use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
@@ -87,6 +87,10 @@ impl Netns {
         passes.something_arrived(transfer.message, transfer.size)?;
         let mut figures = Figures::of(&passes);
         figures.flags = flags(setting, transfer, &passes, &seen);
+        if let Some(goodput) = &passes.rated.1.goodput {
+            let late = 100.0 * late_share(&seen[0], &passes, goodput);
+            figures.note("goodput_late_percent", json!(late));
+        }
         figures.note("message_octets", json!(bases[0].message.get()));
         figures.note("preroll_octets", json!(bases[0].preroll.get()));
         Ok((figures, seen))
