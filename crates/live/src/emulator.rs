@@ -260,13 +260,6 @@ impl Emulator {
         quantiles(&self.whole)
     }
 
-    /// The interfaces of each wire, by name.
-    pub fn ends(&self) -> impl Iterator<Item = [&str; 2]> {
-        self.wires
-            .iter()
-            .map(|wire| [wire.ports[0].name(), wire.ports[1].name()])
-    }
-
     /// Takes a batch from each port; whether there may be more.
     fn receive(&mut self) -> Result<bool> {
         let mut more = false;
