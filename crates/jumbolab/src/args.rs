@@ -126,9 +126,12 @@ pub(crate) struct Emulate {
     /// How long a bit travels, e.g. 10ms.
     #[arg(long, value_name = "TIME")]
     pub(crate) delay: Option<String>,
-    /// The most extra delay, uniform from 0; it never changes the order.
+    /// The most extra delay, uniform from 0, unless --jitter-law says otherwise; it never changes the order.
     #[arg(long, value_name = "TIME")]
     pub(crate) jitter: Option<String>,
+    /// How extra delays are spread: uniform up to --jitter, normal (the part above 0, --jitter is the standard deviation), or exponential (--jitter is the mean) [default: uniform].
+    #[arg(long, value_name = "LAW")]
+    pub(crate) jitter_law: Option<String>,
     /// Share of frames that are lost, e.g. 0.1%.
     #[arg(long, value_name = "SHARE")]
     pub(crate) loss: Option<String>,
@@ -147,9 +150,12 @@ pub(crate) struct Emulate {
     /// Who is dropped where the buffer is full: the newest (droptail) or the oldest (dropfront) [default: droptail].
     #[arg(long, value_name = "LAW")]
     pub(crate) queue: Option<String>,
-    /// The largest IP packet that passes; larger ones are dropped in silence [default: any].
+    /// The largest IP packet that passes; larger ones are dropped [default: any].
     #[arg(long, value_name = "SIZE")]
     pub(crate) mtu: Option<String>,
+    /// What is larger than --mtu is dropped in silence (drop), or its sender is also told, by Packet Too Big or, of IPv4 that must not be fragmented, Fragmentation Needed (answer), 100 times a second at most [default: drop].
+    #[arg(long, value_name = "HOW")]
+    pub(crate) too_big: Option<String>,
     /// Begin to send when the header is in, instead of storing the frame first.
     #[arg(long)]
     pub(crate) cut_through: bool,

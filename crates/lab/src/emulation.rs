@@ -3,13 +3,16 @@
 
 use std::io::{self, BufRead, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use live::clock;
-use live::emulator::{Emulator, Report, Wire};
+use live::emulator::{Cross, Emulator, Report, Wire};
 use live::{Namespace, Worker};
 use serde::{Deserialize, Serialize};
-use units::{Seed, Span};
+use units::{Seed, Span, Time};
+
+use crate::recording::Recording;
 
 /// The worker's role.
 pub(crate) const ROLE: &str = "emulator";
@@ -17,11 +20,29 @@ pub(crate) const ROLE: &str = "emulator";
 /// How long the emulator may take to answer: it looks up every few milliseconds.
 const PATIENCE: Span = Span::from_secs(5);
 
+/// How long it may take to write what it recorded, until it is on the disk.
+const WRITING: Span = Span::from_secs(120);
+
 /// What the emulator is to do.
 #[derive(Serialize, Deserialize)]
 struct Order {
     wires: Vec<Wire>,
     seed: u64,
+}
+
+/// What it is asked while it carries frames.
+#[derive(Serialize, Deserialize)]
+enum Request {
+    /// What it did.
+    Report,
+    /// What chance does begins anew, from this seed.
+    Luck(u64),
+    /// A trial begins: with this cross traffic, a record of these wires, and
+    /// this seed of the cross traffic's chance.
+    Begin(Vec<Cross>, Vec<usize>, u64),
+    /// It is over: no cross traffic, no record; what there is goes into a file
+    /// for each wire that is named.
+    End(Vec<(usize, PathBuf)>),
 }
 
 /// What it answers.
@@ -47,27 +68,61 @@ impl Emulation {
         };
         worker.send_line(&serde_json::to_string(&order)?)?;
         let mut emulation = Self { worker };
-        match emulation.answer()? {
-            Answer::Ready => Ok(emulation),
-            Answer::Failed(why) => bail!("{why}"),
-            Answer::Report(_) => bail!("the emulator answered out of turn"),
-        }
+        emulation.ready(PATIENCE)?;
+        Ok(emulation)
+    }
+
+    /// Begins a trial: cross traffic, and a record of what becomes of packets
+    /// on these wires.
+    pub(crate) fn begin(
+        &mut self,
+        cross: Vec<Cross>,
+        recorded: Vec<usize>,
+        luck: Seed,
+    ) -> Result<()> {
+        self.ask(&Request::Begin(cross, recorded, luck.get()))?;
+        self.ready(PATIENCE)
+    }
+
+    /// Ends it. When this returns, the record of each wire is in its file and
+    /// survives a crash.
+    pub(crate) fn end(&mut self, files: Vec<(usize, PathBuf)>) -> Result<()> {
+        self.ask(&Request::End(files))?;
+        self.ready(WRITING)
+    }
+
+    /// Begins what chance does on its links anew.
+    pub(crate) fn begin_luck(&mut self, seed: Seed) -> Result<()> {
+        self.ask(&Request::Luck(seed.get()))?;
+        self.ready(PATIENCE)
     }
 
     /// What it did; lateness since the last report.
     pub(crate) fn report(&mut self) -> Result<Report> {
-        self.worker.send_line("report")?;
-        match self.answer()? {
+        self.ask(&Request::Report)?;
+        match self.answer(PATIENCE)? {
             Answer::Report(report) => Ok(report),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
             Answer::Ready => bail!("the emulator answered out of turn"),
         }
     }
 
-    fn answer(&mut self) -> Result<Answer> {
+    fn ask(&mut self, request: &Request) -> Result<()> {
+        Ok(self.worker.send_line(&serde_json::to_string(request)?)?)
+    }
+
+    fn ready(&mut self, patience: Span) -> Result<()> {
+        match self.answer(patience)? {
+            Answer::Ready => Ok(()),
+            Answer::Failed(why) => bail!("{why}"),
+            Answer::Report(_) => bail!("the emulator answered out of turn"),
+        }
+    }
+
+    fn answer(&mut self, patience: Span) -> Result<Answer> {
         let line = self
             .worker
-            .receive_line(clock::monotonic() + PATIENCE)?
+            .receive_line(clock::monotonic() + patience)?
             .context("the emulator does not answer")?;
         Ok(serde_json::from_str(&line)?)
     }
@@ -89,6 +144,7 @@ pub(crate) fn serve() -> Result<()> {
         Err(error) => return answer(&failed(error)),
     };
     answer(&Answer::Ready)?;
+    let mut begun = emulator.elapsed();
     loop {
         if let Err(error) = emulator.run(io::stdin().as_fd()) {
             return answer(&failed(error));
@@ -97,6 +153,42 @@ pub(crate) fn serve() -> Result<()> {
         if lines.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        answer(&emulator.report().map_or_else(failed, Answer::Report))?;
+        let request = serde_json::from_str(&line).context("reading a request")?;
+        answer(&match request {
+            Request::Report => emulator.report().map_or_else(failed, Answer::Report),
+            Request::Luck(seed) => {
+                emulator.reseed(Seed::new(seed));
+                Answer::Ready
+            }
+            Request::Begin(cross, recorded, luck) => {
+                begun = emulator.elapsed();
+                recorded.iter().for_each(|&wire| emulator.record_wire(wire));
+                let crossed = emulator.begin_cross(&cross, Seed::new(luck));
+                crossed.map_or_else(failed, |()| Answer::Ready)
+            }
+            Request::End(files) => {
+                emulator.end_cross();
+                let kept = keep(&mut emulator, begun, &files);
+                emulator.end_record();
+                kept.map_or_else(
+                    |error| Answer::Failed(format!("{error:#}")),
+                    |()| Answer::Ready,
+                )
+            }
+        })?;
     }
+}
+
+/// Writes what became of packets that came since `begun`.
+fn keep(emulator: &mut Emulator, begun: Time, files: &[(usize, PathBuf)]) -> Result<()> {
+    let events = emulator.take_events();
+    for (wire, path) in files {
+        let mut recording = Recording::of_trial(path)?;
+        let of_wire = events.iter().filter(|(number, ..)| number == wire);
+        let since_then =
+            of_wire.filter_map(|(number, way, event)| Some((*number, *way, event.since(begun)?)));
+        recording.write(&since_then.collect::<Vec<_>>())?;
+        recording.finish_on_disk()?;
+    }
+    Ok(())
 }

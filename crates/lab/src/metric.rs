@@ -177,6 +177,16 @@ pub const METRICS: &[Metric] = &[
         resolution: Some(Resolution::CpuTick),
     },
     Metric {
+        name: "echo_time",
+        unit: "ms",
+        title: "Echoes, all in all",
+        definition: "first write to last echo where each message waits until the one before it is back whole",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
         name: "rtt_transfer",
         unit: "ms",
         title: "Transfer time",

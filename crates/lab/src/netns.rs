@@ -21,12 +21,15 @@ use live::clock::Epoch;
 use live::emulator::Report;
 use live::meter;
 use live::transfer::keep_stamping;
+use serde_json::json;
+use units::Seed;
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
 use crate::experiment::{Setting, Traffic};
+use crate::recording::Shelf;
 pub(crate) use command::{ended, until_ready};
-use convert::{Paced, path_of};
+use convert::{Paced, cross_of, path_of, recorded_of};
 pub use figures::Figures;
 pub(crate) use standing::Standing;
 use standing::{INSPECTION, OUTRUNNING, Seen};
@@ -82,17 +85,85 @@ impl Netns {
         Ok(standing.testbed.destination(&standing.path))
     }
 
-    /// Runs one trial. Building a test bed that does not stand yet is part of it.
+    /// Runs one trial and records nothing. Building a test bed that does not
+    /// stand yet is part of it. What chance does on emulated links follows
+    /// from `luck`, whatever ran before.
     ///
     /// # Errors
     /// [`Failure`] says whether the next trial can be tried.
-    pub fn measure(&mut self, setting: &Setting, epoch: Epoch) -> Result<Figures, Failure> {
-        let (mut figures, seen) = match &setting.traffic {
-            Traffic::Transfer(transfer) => self.transfers(setting, transfer, epoch)?,
-            Traffic::Command(command) => self.stand(setting)?.command(setting, command, epoch)?,
+    pub fn measure(
+        &mut self,
+        setting: &Setting,
+        luck: Seed,
+        epoch: Epoch,
+    ) -> Result<Figures, Failure> {
+        self.trial(setting, luck, epoch, None)
+    }
+
+    /// Likewise; what became of packets on the links that `setting` has
+    /// recorded is on the disk when this returns, even if the trial failed.
+    ///
+    /// # Errors
+    /// [`Failure`] says whether the next trial can be tried.
+    pub fn measure_and_record(
+        &mut self,
+        setting: &Setting,
+        luck: Seed,
+        epoch: Epoch,
+        shelf: Shelf<'_>,
+    ) -> Result<Figures, Failure> {
+        self.trial(setting, luck, epoch, Some(shelf))
+    }
+
+    fn trial(
+        &mut self,
+        setting: &Setting,
+        luck: Seed,
+        epoch: Epoch,
+        shelf: Option<Shelf<'_>>,
+    ) -> Result<Figures, Failure> {
+        let recorded = match shelf {
+            Some(_) => recorded_of(setting),
+            None => Vec::new(),
         };
+        let cross = cross_of(setting);
+        let steered = !cross.is_empty() || !recorded.is_empty();
+        if steered {
+            let wires = recorded.iter().map(|(wire, _)| *wire).collect();
+            self.emulation(setting)?
+                .begin(cross, wires, luck.derive("cross"))?;
+        }
+        let measured = match &setting.traffic {
+            Traffic::Transfer(transfer) => self.transfers(setting, transfer, luck, epoch),
+            Traffic::Command(command) => self
+                .stand(setting)
+                .map_err(Failure::from)
+                .and_then(|standing| standing.command(setting, command, luck, epoch)),
+        };
+        let mut names = Vec::new();
+        if steered && !matches!(measured, Err(Failure::Lost(_))) {
+            let mut files = Vec::new();
+            for (wire, link) in &recorded {
+                let Some(shelf) = shelf else { break };
+                let name = shelf.name(link);
+                let path = std::path::absolute(shelf.results.join(&name));
+                files.push((*wire, path.context("finding the results folder")?));
+                names.push(name);
+            }
+            self.emulation(setting)?.end(files)?;
+        }
+        let (mut figures, seen) = measured?;
         figures.take_setting(setting, &seen);
+        if !names.is_empty() {
+            figures.note("recordings", json!(names));
+        }
         Ok(figures)
+    }
+
+    /// The emulator of the links of `setting`, all of which are emulated.
+    fn emulation(&mut self, setting: &Setting) -> Result<&mut Emulation> {
+        let emulation = self.bed(setting, Paced::Emulator)?.emulation.as_mut();
+        emulation.context("the links have no emulator")
     }
 
     /// The test bed for a program of the user's: that for bulk.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::experiment::{Setting, Traffic};
+use crate::experiment::{Echo, Setting, Traffic};
 use crate::plan::Plan;
 use crate::predicted;
 use crate::run::trial_ids;
@@ -68,7 +68,7 @@ fn traffic(setting: &Setting) -> String {
 fn seconds(setting: &Setting) -> Option<f64> {
     let transfer = setting.traffic.transfer()?;
     // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
-    let passes = 2 + u64::from(transfer.echo);
+    let passes = 2 + u64::from(transfer.echo != Echo::Off);
     let octets = transfer.size * passes + transfer.cpu_size + transfer.preroll * (passes + 1);
     let at_goodput = |megabits: f64| octets.bits() as f64 / (megabits * 1e6);
     let carrying = match predicted::goodput(setting) {

@@ -7,18 +7,19 @@ use crate::experiment::{Link, Network, Protocol, Setting};
 
 /// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
 /// is no closed form: without delay, loss or bit errors, so that hosts and framing decide;
-/// with jitter or overtaking, which TCP takes for loss now and then; and for
-/// anything but Reno and CUBIC over TCP.
+/// with jitter or overtaking, which TCP takes for loss now and then; through a
+/// wire that drops full packets in silence; and for anything but Reno and CUBIC over TCP.
 ///
 /// The flow is in its steady state: start-up is not in it, nor are time-outs.
 pub fn goodput(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
     let transfer = setting.traffic.transfer()?;
     let tcp = transfer.protocol == Protocol::Tcp;
-    if !tcp || !decides(network) || !in_order(network) {
+    let alone = network.links.iter().all(|link| link.cross.is_none());
+    if !tcp || !alone || !decides(network) || !in_order(network) || swallows(network) {
         return None;
     }
-    let mtu = network.links.iter().map(|link| link.mtu).min()?;
+    let mtu = network.path_mtu()?;
     let segment = model::payload_per_packet(mtu, network.ip, Transport::Tcp)?;
     let frame = Framing::Ethernet.frame_size(mtu.bytes());
     let losses = network.links.iter().map(|link| &link.wire);
@@ -53,16 +54,31 @@ fn in_order(network: &Network) -> bool {
     links.all(|Link { wire, .. }| wire.jitter == Span::ZERO && wire.reorder <= 0.0)
 }
 
+/// Whether a wire drops what is too big for it and nobody hears of it.
+fn swallows(network: &Network) -> bool {
+    let mut narrow = network.links.iter().filter_map(|link| link.wire.narrow);
+    narrow.any(|narrow| !narrow.answers)
+}
+
 /// The round trip of a full frame and its acknowledgement past empty queues:
-/// every link stores and delays both.
+/// every link delays both, and stores them unless it cuts through.
 fn round_trip(network: &Network, mtu: IpMtu) -> Span {
     let acknowledgement = network.ip.header() + Transport::Tcp.header();
-    let crossing = |link: &Link, packet: Bytes| {
-        let wire = |rate| model::serialisation(rate, packet, Framing::Ethernet);
+    let header = Framing::PREAMBLE + Framing::MAC_HEADER;
+    let crossing = |link: &Link, packet: Bytes, stored: bool| {
+        let wire = |rate: Rate| match stored {
+            true => model::serialisation(rate, packet, Framing::Ethernet),
+            false => rate.serialise(header),
+        };
         link.wire.delay + link.rate.map_or(Span::ZERO, wire)
     };
-    network.links.iter().fold(Span::ZERO, |sum, link| {
-        sum + crossing(link, mtu.bytes()) + crossing(link, acknowledgement)
+    // A host waits for the whole frame, a switch that cuts through does not.
+    let last = network.links.len().saturating_sub(1);
+    let stored = |hop: usize| !network.cut_through || hop == last;
+    let links = network.links.iter().enumerate();
+    links.fold(Span::ZERO, |sum, (hop, link)| {
+        sum + crossing(link, mtu.bytes(), stored(hop))
+            + crossing(link, acknowledgement, stored(last - hop))
     })
 }
 
@@ -70,7 +86,8 @@ fn round_trip(network: &Network, mtu: IpMtu) -> Span {
 mod tests {
     use super::*;
     use crate::compare::synthetic;
-    use crate::experiment::Traffic;
+    use crate::experiment::{Narrow, Traffic};
+    use units::IpVersion;
 
     /// 100 Mbit/s, two links of `millis` each way and `loss` altogether.
     fn setting(mtu: i64, congestion: &str, millis: u64, loss: f64) -> Setting {
@@ -128,12 +145,30 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_that_cuts_through_shortens_the_trip_by_what_it_does_not_store() {
+        let stored = setting(1500, "reno", 10, 0.01);
+        let mut cut = stored.clone();
+        cut.network.cut_through = true;
+        let mtu = stored.network.path_mtu().unwrap();
+        let trips = [&stored, &cut].map(|setting| round_trip(&setting.network, mtu));
+        // A frame of 1538 octets and one of 110, but for 22 octets of each.
+        let saved = Span::from_nanos((1538 + 110 - 2 * 22) * 80);
+        assert_eq!(trips[0] - trips[1], saved);
+    }
+
+    #[test]
     fn where_no_closed_form_holds_there_is_none() {
         assert_eq!(goodput(&synthetic::setting(1500, false)), None);
         assert_eq!(goodput(&setting(1500, "bbr", 10, 0.01)), None);
         let mut overtaken = setting(1500, "reno", 10, 0.01);
         overtaken.network.links[0].wire.reorder = 0.01;
+        let mut swallowed = setting(1500, "reno", 10, 0.01);
+        swallowed.network.links[0].wire.narrow = Some(Narrow {
+            mtu: IpMtu::new(1400, IpVersion::V6).unwrap(),
+            answers: false,
+        });
         assert_eq!(goodput(&overtaken), None);
+        assert_eq!(goodput(&swallowed), None);
         let mut datagrams = setting(1500, "reno", 10, 0.01);
         if let Traffic::Transfer(transfer) = &mut datagrams.traffic {
             transfer.protocol = Protocol::Udp;

@@ -2,7 +2,7 @@
 //! simulator can replay (docs/formats.md).
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -14,10 +14,38 @@ const HEADER: &str = "arrival_ps,left_ps,way,size,flow,fate\n";
 /// Octets that are gathered before they are written.
 const BUFFER: usize = 1 << 18;
 
+/// The folder of a run's recordings, in its results folder.
+const FOLDER: &str = "recordings";
+
 /// A recording that is being made.
 pub struct Recording {
+    /// What messages call it.
+    place: String,
     path: PathBuf,
     file: BufWriter<File>,
+}
+
+/// Where the recordings of one trial go.
+#[derive(Clone, Copy, Debug)]
+pub struct Shelf<'a> {
+    /// The results folder.
+    pub results: &'a Path,
+    /// The trial's name within the plan.
+    pub trial: &'a str,
+}
+
+impl Shelf<'_> {
+    /// A name that is not taken for the recording of `link`, below the results
+    /// folder: a trial that was broken off may have left one.
+    pub(crate) fn name(&self, link: &str) -> PathBuf {
+        let plain = format!("{}-{link}", self.trial);
+        let later = (2..).map(|number| format!("{plain}-{number}"));
+        std::iter::once(plain.clone())
+            .chain(later)
+            .map(|name| Path::new(FOLDER).join(format!("{name}.csv")))
+            .find(|name| !self.results.join(name).exists())
+            .expect("numbers do not end")
+    }
 }
 
 impl Recording {
@@ -26,21 +54,36 @@ impl Recording {
     /// # Errors
     /// Where a file of this name is there already, or cannot be made.
     pub fn create(path: &Path) -> Result<Self> {
-        let place = || format!("--record {}", path.display());
+        let place = format!("--record {}", path.display());
         // A pipe or a device holds nothing that could be lost.
         if fs::metadata(path).is_ok_and(|there| there.is_file()) {
-            bail!(
-                "{}: this file is there already; give another name, or remove it",
-                place()
-            );
+            bail!("{place}: this file is there already; give another name, or remove it");
         }
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .open(path)
-            .with_context(place)?;
+            .with_context(|| place.clone())?;
+        Self::begin(path, place, file)
+    }
+
+    /// Begins the recording of a trial, whose folder is made if it is not there.
+    ///
+    /// # Errors
+    /// As [`Recording::create`].
+    pub(crate) fn of_trial(path: &Path) -> Result<Self> {
+        let place = path.display().to_string();
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| place.clone())?;
+        }
+        let file = File::create_new(path).with_context(|| place.clone())?;
+        Self::begin(path, place, file)
+    }
+
+    fn begin(path: &Path, place: String, file: File) -> Result<Self> {
         let mut recording = Self {
+            place,
             path: path.to_owned(),
             file: BufWriter::with_capacity(BUFFER, file),
         };
@@ -67,7 +110,7 @@ impl Recording {
         events
             .iter()
             .try_for_each(&mut line)
-            .with_context(|| format!("--record {}", self.path.display()))
+            .with_context(|| self.place.clone())
     }
 
     /// Writes what is left.
@@ -75,9 +118,24 @@ impl Recording {
     /// # Errors
     /// As [`Recording::write`].
     pub fn finish(mut self) -> Result<()> {
-        self.file
-            .flush()
-            .with_context(|| format!("--record {}", self.path.display()))
+        self.file.flush().with_context(|| self.place.clone())
+    }
+
+    /// Writes what is left and returns when all of it, the file's name
+    /// included, survives a crash.
+    ///
+    /// # Errors
+    /// As [`Recording::write`].
+    pub(crate) fn finish_on_disk(mut self) -> Result<()> {
+        self.sync().with_context(|| self.place.clone())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        // The folder holds the name of the file, and its own folder its name.
+        let mut folders = self.path.ancestors().skip(1).take(2);
+        folders.try_for_each(|folder| File::open(folder)?.sync_all())
     }
 }
 
@@ -104,6 +162,8 @@ mod tests {
             size: 1518,
             flow: u64::MAX,
             fate,
+            reason: None,
+            marked: false,
         }
     }
 

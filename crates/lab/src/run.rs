@@ -2,6 +2,7 @@
 //! journal before the next begins.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
@@ -20,6 +21,7 @@ use crate::folder::{Folder, enough};
 use crate::interrupted;
 use crate::netns::{Figures, Netns};
 use crate::plan::{Cell, Plan};
+use crate::recording::Shelf;
 use crate::trial::Trial;
 
 /// Trials that may fail one after the other before the run gives up: then
@@ -117,7 +119,8 @@ impl Bench {
             }
             let cell = &plan.cells[slot.cell];
             watch.trial(cell, slot.repeat);
-            let trial = self.trial(cell, slot)?;
+            let luck = plan.seed.derive(&format!("luck/{}", slot.id()));
+            let trial = self.trial(cell, slot, luck, folder.path())?;
             failures = if trial.failure.is_some() {
                 failures + 1
             } else {
@@ -137,22 +140,26 @@ impl Bench {
         Ok(())
     }
 
-    fn trial(&mut self, cell: &Cell, slot: &Slot) -> Result<Trial> {
+    fn trial(&mut self, cell: &Cell, slot: &Slot, luck: Seed, results: &Path) -> Result<Trial> {
         let setting = cell
             .setting
             .as_ref()
             .expect("only cells that can be measured have slots");
         let (epoch, begun) = (Epoch::now(), clock::monotonic());
-        let (figures, failure) = match self.netns.measure(setting, epoch) {
+        let id = slot.id();
+        let shelf = Shelf {
+            results,
+            trial: &id,
+        };
+        let (figures, failure) = match self.netns.measure_and_record(setting, luck, epoch, shelf) {
             Ok(figures) => (figures, None),
             Err(Failure::Transfer(reason)) => (Figures::default(), Some(reason)),
             Err(Failure::Lost(error)) => {
-                return Err(error)
-                    .with_context(|| format!("trial {} ({})", slot.id(), cell.factors));
+                return Err(error).with_context(|| format!("trial {id} ({})", cell.factors));
             }
         };
         Ok(Trial {
-            id: slot.id(),
+            id,
             factors: cell.factors.clone(),
             repeat: slot.repeat,
             start: rfc3339(epoch.unix_nanos()),

@@ -110,7 +110,7 @@ pub fn slowest(setting: &Setting) -> Option<Rate> {
 /// of a program of the user's.
 fn efficiency(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
-    let mtu: IpMtu = network.links.iter().map(|link| link.mtu).min()?;
+    let mtu: IpMtu = network.path_mtu()?;
     let transfer = setting.traffic.transfer()?;
     let (payload, wire): (Bytes, Bytes) = match transfer.protocol {
         Protocol::Tcp => (

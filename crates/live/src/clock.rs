@@ -1,5 +1,7 @@
 //! The only place that reads a clock or waits.
 
+mod mapping;
+
 use std::fs;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_getres, clock_gettime, clock
 use units::{Span, Time};
 
 use crate::error::{During, Result};
+pub(crate) use mapping::Mapping;
 
 /// The instant from which a run counts, on this machine's wall clock.
 ///
@@ -68,6 +71,26 @@ pub fn monotonic() -> Time {
 pub fn wall_offset_nanos() -> i64 {
     let [wall, monotonic] = [ClockId::CLOCK_REALTIME, ClockId::CLOCK_MONOTONIC].map(nanos);
     i64::try_from(i128::from(wall) - i128::from(monotonic)).unwrap_or(i64::MAX)
+}
+
+/// What the wall clock shows when [`monotonic`] is zero, in nanoseconds since
+/// 1970. The wall clock is read between two readings of the other, which are
+/// close to each other unless the process was interrupted; then again.
+fn compare() -> i128 {
+    const CLOSE: Span = Span::from_micros(1);
+    const TRIES: u32 = 8;
+    let mut best = (Span::from_secs(1), 0);
+    for _ in 0..TRIES {
+        let before = monotonic();
+        let wall = nanos(ClockId::CLOCK_REALTIME);
+        let apart = monotonic().since(before).unwrap_or_default();
+        let middle = before + Span::from_picos(apart.as_picos() / 2);
+        best = best.min((apart, i128::from(wall) - i128::from(middle.as_nanos())));
+        if apart <= CLOSE {
+            break;
+        }
+    }
+    best.1
 }
 
 /// Sleeps for `span`, for set-up that has to wait for the kernel.

@@ -10,25 +10,31 @@
 
 mod end;
 mod frame;
+mod lane;
 mod port;
 
-use std::os::fd::BorrowedFd;
+use std::iter;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use hdrhistogram::Histogram;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::{TimeSpec, TimeValLike};
-use proto::link::{BadSettings, Counters, Event, Fate, Link, Settings};
+use proto::link::{BadSettings, Counters, Delivery, Event, Fate, Settings};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
-use crate::clock::{self, Epoch};
+use crate::clock::{self, Mapping};
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::netlink::Route;
+use crate::sys::packet::BATCH;
 pub use end::End;
 use frame::{Frame, Pool};
+use lane::Lane;
+pub use lane::{Cross, Crossed};
 use port::Port;
 pub use port::Refused;
 
@@ -41,6 +47,11 @@ const LONGEST_SLEEP: Span = Span::from_millis(100);
 
 /// How often the control descriptor is looked at while there is work.
 const LOOK: Span = Span::from_millis(2);
+
+/// How long cross traffic may be left alone while nobody's frame is in its
+/// link: what came meanwhile has to be worked off before the next frame, and
+/// that should cost it no more than some microseconds.
+const CATCH_UP: Span = Span::from_micros(250);
 
 /// Lateness above this is not told apart.
 const LATEST_NANOS: u64 = 1_000_000_000;
@@ -65,6 +76,8 @@ pub struct Way {
     pub refused: Refused,
     /// What waits in its queue at the moment.
     pub backlog: Backlog,
+    /// What became of the cross traffic among its packets.
+    pub crossed: Crossed,
 }
 
 impl Report {
@@ -75,15 +88,17 @@ impl Report {
         for (way, before) in ways.zip(earlier.wires.iter().flatten()) {
             way.counters = way.counters.since(&before.counters);
             way.refused = way.refused.since(before.refused);
+            way.crossed = way.crossed.since(&before.crossed);
         }
         self.cpu = self.cpu - earlier.cpu;
         self
     }
 
-    /// How many packets met `fate`, on all wires.
+    /// How many packets met `fate`, on all wires; cross traffic is left out.
     pub fn of(&self, fate: Fate) -> u64 {
         let ways = self.wires.iter().flatten();
-        ways.map(|way| way.counters.of(fate)).sum()
+        ways.map(|way| way.counters.of(fate) - way.crossed.counters.of(fate))
+            .sum()
     }
 }
 
@@ -103,11 +118,16 @@ pub struct Report {
 
 /// An emulator of some wires.
 pub struct Emulator {
-    epoch: Epoch,
+    opened: Time,
+    mapping: Mapping,
     wires: Vec<Between>,
     pool: Pool,
-    /// Departures that go with one call.
+    /// Departures that go with one call; kept for its room.
     batch: Vec<Frame>,
+    /// When each of them was due.
+    due: Vec<Time>,
+    /// Answers to what was too big, which go back where it came from; kept for its room.
+    answers: Vec<Frame>,
     /// Of departures since the last report, in nanoseconds.
     lateness: Histogram<u64>,
     /// Of all departures until the last report.
@@ -117,7 +137,7 @@ pub struct Emulator {
 /// A wire with its two ports and two ways.
 struct Between {
     ports: [Port; 2],
-    ways: [Link<Frame>; 2],
+    lanes: [Lane; 2],
 }
 
 impl Emulator {
@@ -130,45 +150,111 @@ impl Emulator {
         set_timerslack(1).during(|| "asking for exact sleeps")?;
         let route = Route::open()?;
         let open = |(number, wire): (usize, &Wire)| {
-            let port = |name: &String| Port::open(name, route.index(name)?);
-            let way = |way: usize| {
-                let seed = seed.derive(&format!("wire/{number}/{way}"));
-                Link::new(wire.ways[way].clone(), seed)
+            let port = |name: &String| Port::open(name, &route);
+            let lane = |way: usize| {
+                Lane::new(wire.ways[way].clone(), luck(seed, number, way))
                     .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
                 ports: [port(&wire.ends[0])?, port(&wire.ends[1])?],
-                ways: [way(0)?, way(1)?],
+                lanes: [lane(0)?, lane(1)?],
             })
         };
         let lateness = Histogram::new_with_bounds(1, LATEST_NANOS, 3)
             .map_err(|error| Error::new("keeping lateness", error.to_string()))?;
         Ok(Self {
-            epoch: Epoch::now(),
+            opened: clock::monotonic(),
+            mapping: Mapping::now(),
             wires: wires.iter().enumerate().map(open).collect::<Result<_>>()?,
             pool: Pool::default(),
             batch: Vec::new(),
+            due: Vec::new(),
+            answers: Vec::new(),
             whole: lateness.clone(),
             lateness,
         })
     }
 
-    /// Keeps a record of what becomes of every packet.
-    pub fn record(&mut self) {
-        let ways = self.wires.iter_mut().flat_map(|wire| &mut wire.ways);
-        ways.for_each(Link::record);
+    /// Begins all chance anew, as if it had been opened with `seed`.
+    pub fn reseed(&mut self, seed: Seed) {
+        for (number, wire) in self.wires.iter_mut().enumerate() {
+            for (way, lane) in wire.lanes.iter_mut().enumerate() {
+                lane.reseed(luck(seed, number, way));
+            }
+        }
     }
 
-    /// What became of packets since it was last asked: wire, way, event.
+    /// Keeps a record of what becomes of every packet.
+    pub fn record(&mut self) {
+        (0..self.wires.len()).for_each(|number| self.record_wire(number));
+    }
+
+    /// Likewise, on wire `number` alone; one that is not there has no packets.
+    pub fn record_wire(&mut self, number: usize) {
+        let lanes = self.wires.get_mut(number).map(|wire| &mut wire.lanes);
+        lanes.into_iter().flatten().for_each(Lane::record);
+    }
+
+    /// Keeps a record no longer; what was not taken is gone.
+    pub fn end_record(&mut self) {
+        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        lanes.for_each(Lane::end_record);
+    }
+
+    /// What became of packets since it was last asked: wire, way, event. Its
+    /// instants count from when the emulator was opened.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
+        let since = |time: Time| Time::ZERO + time.since(self.opened).unwrap_or_default();
         for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (way, link) in wire.ways.iter_mut().enumerate() {
-                let events = link.take_events();
-                all.extend(events.into_iter().map(|event| (number, way, event)));
+            for (way, lane) in wire.lanes.iter_mut().enumerate() {
+                let events = lane.take_events().into_iter().map(|event| Event {
+                    arrival: since(event.arrival),
+                    at: since(event.at),
+                    ..event
+                });
+                all.extend(events.map(|event| (number, way, event)));
             }
         }
         all
+    }
+
+    /// How long it has emulated: the instants of events count from there.
+    pub fn elapsed(&self) -> Time {
+        clock::monotonic()
+    }
+
+    /// Begins cross traffic, in the place of what there was. Each beginning
+    /// has luck of its own.
+    ///
+    /// # Errors
+    /// Where there is no such way.
+    pub fn begin_cross(&mut self, all: &[Cross], seed: Seed) -> Result<()> {
+        self.end_cross();
+        let now = clock::monotonic();
+        for Cross {
+            wire,
+            way,
+            gaps,
+            sizes,
+        } in all
+        {
+            let place = format!("wire/{wire}/{way}");
+            let wire = self.wires.get_mut(*wire);
+            let lane = wire.and_then(|wire| wire.lanes.get_mut(*way));
+            let lane = lane.ok_or_else(|| {
+                Error::new("beginning cross traffic", format!("there is no {place}"))
+            })?;
+            lane.begin_cross(now, *gaps, *sizes, seed.derive(&place));
+        }
+        Ok(())
+    }
+
+    /// Ends it.
+    pub fn end_cross(&mut self) {
+        let now = clock::monotonic();
+        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        lanes.for_each(|lane| lane.end_cross(now));
     }
 
     /// Carries frames until `control` has something to read.
@@ -189,10 +275,17 @@ impl Emulator {
     }
 
     fn carry(&mut self, control: Option<BorrowedFd<'_>>, deadline: Option<Time>) -> Result<()> {
-        let mut looked = self.epoch.elapsed();
+        let ports = self.wires.iter().flat_map(|wire| &wire.ports);
+        let sockets: Vec<Rc<OwnedFd>> = ports.map(Port::socket).collect();
+        let sockets = sockets.iter().map(|socket| socket.as_fd());
+        let mut watched: Vec<PollFd<'_>> = sockets
+            .chain(control)
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
+            .collect();
+        let mut looked = clock::monotonic();
         loop {
             let more = self.receive()?;
-            let now = self.epoch.elapsed();
+            let now = clock::monotonic();
             self.transmit(now)?;
             let next = self.next_departure();
             let awake = more || next.is_some_and(|next| next < now + AWAKE);
@@ -200,23 +293,24 @@ impl Emulator {
                 std::hint::spin_loop();
                 continue;
             }
+            looked = clock::monotonic();
+            let until = |instant: Time| instant.since(looked).unwrap_or_default();
             let sleep = match next {
-                _ if awake => Span::default(),
+                _ if awake => Span::ZERO,
                 None => LONGEST_SLEEP,
-                Some(next) => {
-                    let left = next.since(self.epoch.elapsed()).unwrap_or_default();
-                    let left = if left > AWAKE {
-                        left - AWAKE
-                    } else {
-                        Span::default()
-                    };
-                    left.min(LONGEST_SLEEP)
-                }
+                Some(next) => match until(next) {
+                    left if left > AWAKE => (left - AWAKE).min(LONGEST_SLEEP),
+                    _ => Span::ZERO,
+                },
             };
-            looked = self.epoch.elapsed();
-            let left = deadline.map(|end| end.since(clock::monotonic()).unwrap_or_default());
-            if left == Some(Span::default())
-                || self.wait(control, left.unwrap_or(sleep).min(sleep))?
+            let lanes = self.wires.iter().flat_map(|wire| &wire.lanes);
+            let sleep = match { lanes }.any(Lane::is_crossed) {
+                true => sleep.min(CATCH_UP),
+                false => sleep,
+            };
+            let left = deadline.map(until);
+            if left == Some(Span::ZERO)
+                || self.wait(&mut watched, left.unwrap_or(sleep).min(sleep))?
             {
                 return Ok(());
             }
@@ -230,15 +324,21 @@ impl Emulator {
     /// Where an interface is gone: removed, or moved to another namespace.
     pub fn report(&mut self) -> Result<Report> {
         let mut wires = Vec::new();
+        let now = clock::monotonic();
         for wire in &mut self.wires {
             for port in &mut wire.ports {
                 port.check_there()?;
                 port.count_overrun()?;
             }
-            let way = |way: usize| Way {
-                counters: wire.ways[way].counters(),
-                refused: wire.ports[way].refused,
-                backlog: wire.ways[way].backlog(),
+            let mut way = |way: usize| {
+                let lane = &mut wire.lanes[way];
+                Way {
+                    // Before the counters: it brings them up to the moment.
+                    crossed: lane.crossed(now),
+                    counters: lane.counters(),
+                    refused: wire.ports[way].refused,
+                    backlog: lane.backlog(),
+                }
             };
             wires.push([way(0), way(1)]);
         }
@@ -262,15 +362,25 @@ impl Emulator {
 
     /// Takes a batch from each port; whether there may be more.
     fn receive(&mut self) -> Result<bool> {
-        let mut more = false;
-        for Between { ports, ways } in &mut self.wires {
-            for (port, link) in ports.iter_mut().zip(ways) {
-                more |= port.receive(self.epoch, &mut self.pool, |at, frame, pool| {
-                    // What is too big is dropped in silence, as a wire would.
-                    if let Some(frame) = link.receive(at, frame) {
-                        pool.release(frame);
-                    }
-                })?;
+        let now = clock::monotonic();
+        let mut ports = self.wires.iter().flat_map(|wire| &wire.ports);
+        let more = ports.any(Port::has_frame);
+        if more {
+            // Compared anew each time: the wall clock may be set.
+            self.mapping.renew();
+        }
+        for Between { ports, lanes } in &mut self.wires {
+            for (port, lane) in ports.iter_mut().zip(lanes) {
+                let full = port.receive(&self.mapping, now, &self.pool, |at, frame| {
+                    let answer = lane.receive(at, frame, &self.pool);
+                    self.answers.extend(answer);
+                });
+                // Frames that the kernel has stamped by now go first.
+                if !full {
+                    lane.catch_up(now);
+                }
+                port.send(&self.answers)?;
+                self.answers.clear();
             }
         }
         Ok(more)
@@ -278,50 +388,69 @@ impl Emulator {
 
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
-        for Between { ports, ways } in &mut self.wires {
-            for (way, link) in ways.iter_mut().enumerate() {
-                while let Some(delivery) = link.poll_transmit(now) {
-                    let late = self.epoch.elapsed().since(delivery.at).unwrap_or_default();
-                    self.lateness
-                        .saturating_record(late.as_nanos().clamp(1, LATEST_NANOS));
-                    if delivery.copies > 1 {
-                        let octets = delivery.packet.octets();
-                        let (header, frame) = octets.split_at(crate::sys::packet::HEADER);
-                        let flow = queue::Packet::view(&delivery.packet).flow;
-                        self.batch.push(self.pool.keep(header, frame, flow));
+        for Between { ports, lanes } in &mut self.wires {
+            for (way, lane) in lanes.iter_mut().enumerate() {
+                loop {
+                    let due = iter::from_fn(|| lane.poll_transmit(now)).take(BATCH);
+                    for Delivery { at, packet, copies } in due {
+                        self.batch.extend((copies > 1).then(|| packet.again()));
+                        self.batch.push(packet);
+                        self.due.push(at);
                     }
-                    self.batch.push(delivery.packet);
-                }
-                ports[1 - way].send(&self.batch)?;
-                for frame in self.batch.drain(..) {
-                    self.pool.release(frame);
+                    if self.batch.is_empty() {
+                        break;
+                    }
+                    let begun = clock::monotonic();
+                    ports[1 - way].send(&self.batch)?;
+                    self.batch.clear();
+                    record(&mut self.lateness, begun, &self.due);
+                    self.due.clear();
                 }
             }
         }
         Ok(())
     }
 
-    fn next_departure(&self) -> Option<Time> {
-        let ways = self.wires.iter().flat_map(|wire| &wire.ways);
-        ways.filter_map(Link::next_timeout).min()
+    fn next_departure(&mut self) -> Option<Time> {
+        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        lanes.filter_map(Lane::next_timeout).min()
     }
 
-    /// Waits for a frame, for `control`, or for `longest`; whether it was
-    /// `control` or a signal.
-    fn wait(&self, control: Option<BorrowedFd<'_>>, longest: Span) -> Result<bool> {
-        let ports = self.wires.iter().flat_map(|wire| &wire.ports);
-        let mut watched: Vec<PollFd<'_>> = control
-            .into_iter()
-            .chain(ports.map(Port::fd))
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
-            .collect();
+    /// Waits for a frame, for what comes behind the ports in `watched`, or for
+    /// `longest`; whether it was something behind them or a signal.
+    fn wait(&self, watched: &mut [PollFd<'_>], longest: Span) -> Result<bool> {
         let nanos = i64::try_from(longest.as_nanos()).unwrap_or(i64::MAX);
-        match ppoll(&mut watched, Some(TimeSpec::nanoseconds(nanos)), None) {
-            Ok(_) => Ok(control.is_some() && watched[0].any().unwrap_or(false)),
-            Err(Errno::EINTR) => Ok(true),
-            Err(error) => Err(error).during(|| "waiting for frames"),
+        match ppoll(watched, Some(TimeSpec::nanoseconds(nanos)), None) {
+            Err(Errno::EINTR) => return Ok(true),
+            result => result.during(|| "waiting for frames")?,
+        };
+        let (polled, control) = watched.split_at(2 * self.wires.len());
+        let ports = self.wires.iter().flat_map(|wire| &wire.ports);
+        for (port, polled) in ports.zip(polled) {
+            let events = polled.revents().unwrap_or(PollFlags::empty());
+            if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
+                port.clear_error()?;
+            }
         }
+        Ok(control.iter().any(|fd| fd.any().unwrap_or(false)))
     }
+}
+
+/// Keeps how late a batch was that began to leave at `begun` and has just
+/// left: the kernel takes one frame after the other, so they are spread evenly.
+fn record(lateness: &mut Histogram<u64>, begun: Time, due: &[Time]) {
+    let took = clock::monotonic().since(begun).unwrap_or_default();
+    let each = took.as_picos() / due.len().max(1) as u64;
+    for (place, &due) in (1..).zip(due) {
+        let left = begun + Span::from_picos(each * place);
+        let late = left.since(due).unwrap_or_default();
+        lateness.saturating_record(late.as_nanos().clamp(1, LATEST_NANOS));
+    }
+}
+
+/// The seed of one way of a wire.
+fn luck(seed: Seed, number: usize, way: usize) -> Seed {
+    seed.derive(&format!("wire/{number}/{way}"))
 }
 
 /// The median, the 99th percentile and the largest.

@@ -403,9 +403,14 @@ fn connect(
                 ends.push(leg.name);
             }
             let [first, second] = <[String; 2]>::try_from(ends).expect("a wire has two ends");
+            // A host takes a frame in only when all of it is there.
+            let way = |far_end: &Node| Settings {
+                cut_through: settings.cut_through && far_end.part != Part::Host,
+                ..settings.clone()
+            };
             emulated.wires.push(Wire {
                 ends: [first, second],
-                ways: [settings.clone(), settings.clone()],
+                ways: [way(&nodes[number + 1]), way(&nodes[number])],
             });
         }
     }

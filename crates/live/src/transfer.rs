@@ -33,6 +33,18 @@ pub enum Protocol {
     Udp,
 }
 
+/// What the receiver answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Echo {
+    /// Nothing.
+    Off,
+    /// Every message with its header, while others come.
+    Headers,
+    /// Every message with all its octets; the next one leaves once it is back.
+    Whole,
+}
+
 /// What both ends must agree on.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -59,8 +71,8 @@ pub struct Transfer {
     /// Whether the receiver keeps the delay of every message, which costs it
     /// some processor time.
     pub delays: bool,
-    /// Whether the receiver answers every message with its header.
-    pub echo: bool,
+    /// What the receiver answers.
+    pub echo: Echo,
     /// TCP congestion control.
     pub congestion: String,
     /// SO_SNDBUF, or the kernel's choice.
@@ -100,6 +112,8 @@ pub struct Sent {
     pub last_acknowledged: Option<Time>,
     /// Times from write to echo of the counted messages, if echoes were asked.
     pub round_trips: Option<Summary>,
+    /// From the first write to the last echo of whole messages, if none was lost.
+    pub echoes_took: Option<Span>,
     /// What TCP said at the end.
     pub tcp: Option<TcpState>,
     /// SO_SNDBUF as the kernel had it at the end, in octets of its memory.

@@ -5,6 +5,7 @@
 //! late with both, and nothing comes out at another instant for it, because
 //! every instant follows from arrivals, sizes and the rate.
 
+mod answers;
 mod luck;
 mod settings;
 mod wire;
@@ -12,11 +13,12 @@ mod wire;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use queue::{Discipline, Drops, Packet, View};
-use units::{Framing, Seed, Time};
+use queue::{Discipline, Drops, Packet, Reason, View};
+use units::{Bytes, Framing, Seed, Time};
 
+use answers::Answers;
 use luck::Luck;
-pub use settings::{BadSettings, Settings};
+pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use wire::Wire;
 
 /// What becomes of a packet.
@@ -74,6 +76,23 @@ pub struct Event {
     pub flow: u64,
     /// What became of it.
     pub fate: Fate,
+    /// Why, if the queue dropped it.
+    pub reason: Option<Reason>,
+    /// Whether the queue marked it as having met congestion.
+    pub marked: bool,
+}
+
+impl Event {
+    /// The same with instants counted from `begun`; nothing if the packet came
+    /// before that.
+    pub fn since(self, begun: Time) -> Option<Self> {
+        let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
+        Some(Self {
+            arrival: count(self.arrival)?,
+            at: count(self.at)?,
+            ..self
+        })
+    }
 }
 
 /// How many packets met which fate.
@@ -87,6 +106,14 @@ pub struct Counters {
     /// Octets of the frames that come out, a frame that comes out twice
     /// counted twice.
     pub octets: u64,
+    /// Packets that were too big and whose senders were told.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub answered: u64,
+    /// Packets that the queue dropped, by reason, in the order of
+    /// [`Reason::ALL`].
+    pub dropped: [u64; 4],
+    /// Packets that the queue marked as having met congestion and let go.
+    pub marked: u64,
 }
 
 impl Counters {
@@ -97,12 +124,20 @@ impl Counters {
             arrived: self.arrived - earlier.arrived,
             fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
             octets: self.octets - earlier.octets,
+            answered: self.answered - earlier.answered,
+            dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
+            marked: self.marked - earlier.marked,
         }
     }
 
     /// How many met `fate`.
     pub const fn of(&self, fate: Fate) -> u64 {
         self.fates[fate as usize]
+    }
+
+    /// How many the queue dropped for `reason`.
+    pub const fn dropped_for(&self, reason: Reason) -> u64 {
+        self.dropped[reason as usize]
     }
 }
 
@@ -113,6 +148,7 @@ pub struct Link<P> {
     drops: Drops<Waiting<P>>,
     wire: Wire,
     luck: Luck,
+    answers: Answers,
     /// What has left the wire and travels.
     travelling: BinaryHeap<Reverse<Travelling<P>>>,
     /// The latest arrival so far: instants never go back.
@@ -129,6 +165,7 @@ pub struct Link<P> {
 struct Waiting<P> {
     packet: P,
     arrival: Time,
+    marked: bool,
 }
 
 impl<P: Packet> Packet for Waiting<P> {
@@ -136,12 +173,18 @@ impl<P: Packet> Packet for Waiting<P> {
         self.packet.view()
     }
 
+    fn tags(&self) -> Bytes {
+        self.packet.tags()
+    }
+
     fn live(&self) -> u32 {
         self.packet.live()
     }
 
     fn mark(&mut self) -> bool {
-        self.packet.mark()
+        let marked = self.packet.mark();
+        self.marked |= marked;
+        marked
     }
 }
 
@@ -181,10 +224,11 @@ impl<P: Packet + 'static> Link<P> {
     pub fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
         settings.check()?;
         Ok(Self {
-            queue: settings.queue.build()?,
+            queue: settings.queue.build(settings.rate, seed.derive("queue"))?,
             drops: Drops::new(),
             wire: Wire::new(settings.rate),
             luck: Luck::new(&settings, seed),
+            answers: Answers::new(),
             travelling: BinaryHeap::new(),
             now: Time::ZERO,
             last_out: Time::ZERO,
@@ -193,6 +237,12 @@ impl<P: Packet + 'static> Link<P> {
             events: None,
             settings,
         })
+    }
+
+    /// Begins all chance anew, as of a link made with `seed`. What is queued or
+    /// travels stays.
+    pub fn reseed(&mut self, seed: Seed) {
+        self.luck = Luck::new(&self.settings, seed);
     }
 
     /// Keeps a record of every packet from here on, for [`Link::take_events`].
@@ -214,20 +264,39 @@ impl<P: Packet + 'static> Link<P> {
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
-        let size = packet.view().size;
+        let size = self.settings.packet_size(packet.view().size);
+        let size = size.checked_sub(packet.tags()).unwrap_or_default();
         let waiting = Waiting {
             packet,
             arrival: self.now,
+            marked: false,
         };
-        let fits = |largest| self.settings.packet_size(size) <= largest;
+        let fits = |largest| size <= largest;
         if !self.settings.largest_packet.is_none_or(fits) {
-            self.seal(&waiting, self.now, Fate::TooBig);
+            self.seal(&waiting, self.now, Fate::TooBig, None);
             return Some(waiting.packet);
         }
         self.queue.enqueue(self.now, waiting, &mut self.drops);
         self.count_drops(self.now);
         self.serve(self.now);
         None
+    }
+
+    /// The MTU that the senders of packets which are too big are told, if they
+    /// are told anything.
+    pub fn told_mtu(&self) -> Option<Bytes> {
+        match self.settings.too_big {
+            TooBig::Drop => None,
+            TooBig::Answer => self.settings.largest_packet,
+        }
+    }
+
+    /// Whether one more sender may be told at `now`, which counts as done.
+    /// There are at most so many answers a second as a router would send.
+    pub fn may_answer(&mut self, now: Time) -> bool {
+        let granted = self.settings.too_big == TooBig::Answer && self.answers.take(now);
+        self.counters.answered += u64::from(granted);
+        granted
     }
 
     /// The next packet that has come out by `now`.
@@ -281,6 +350,9 @@ impl<P: Packet + 'static> Link<P> {
             let Some(waiting) = next else { continue };
             self.transmit(start, waiting);
         }
+        if self.queue.ready_at().is_none() && self.wire.free_at() <= now {
+            self.queue.rest(self.wire.free_at());
+        }
     }
 
     fn transmit(&mut self, start: Time, waiting: Waiting<P>) {
@@ -295,7 +367,7 @@ impl<P: Packet + 'static> Link<P> {
             (_, _, true) => Fate::Duplicated,
             _ => Fate::Delivered,
         };
-        self.seal(&waiting, start, fate);
+        self.seal(&waiting, start, fate, None);
         if lost || damaged {
             return;
         }
@@ -324,14 +396,18 @@ impl<P: Packet + 'static> Link<P> {
 
     fn count_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
-        for (waiting, _) in drops.drain() {
-            self.seal(&waiting, now, Fate::Dropped);
+        for (waiting, reason) in drops.drain() {
+            self.seal(&waiting, now, Fate::Dropped, Some(reason));
         }
         self.drops = drops;
     }
 
-    fn seal(&mut self, waiting: &Waiting<P>, at: Time, fate: Fate) {
+    fn seal(&mut self, waiting: &Waiting<P>, at: Time, fate: Fate, reason: Option<Reason>) {
         self.counters.fates[fate as usize] += 1;
+        match reason {
+            Some(reason) => self.counters.dropped[reason as usize] += 1,
+            None => self.counters.marked += u64::from(waiting.marked),
+        }
         self.counters.octets += match fate {
             Fate::Delivered => waiting.view().size.get(),
             Fate::Duplicated => 2 * waiting.view().size.get(),
@@ -345,6 +421,8 @@ impl<P: Packet + 'static> Link<P> {
                 size: view.size.get(),
                 flow: view.flow,
                 fate,
+                reason,
+                marked: waiting.marked,
             });
         }
     }

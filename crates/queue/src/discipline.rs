@@ -23,6 +23,11 @@ pub trait Discipline<P: Packet> {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// The link behind the queue has had nothing to do since `since`, when it
+    /// finished its last packet. Laws that age while a link rests need to hear
+    /// it; a [`Discipline::dequeue`] that finds nothing says the same of now.
+    fn rest(&mut self, _since: Time) {}
 }
 
 /// What waits in a queue.
@@ -37,9 +42,21 @@ pub struct Backlog {
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reason {
     /// There was no room.
     Full,
+    /// A law saw congestion coming and drew this packet.
+    Early,
+    /// The queue was so long on average that a law let nothing in.
+    Forced,
+    /// Packets waited too long for too long.
+    Late,
+}
+
+impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Early, Self::Forced, Self::Late];
 }
 
 /// The packets that a queue gave up, until its driver takes them away.

@@ -4,29 +4,44 @@
 //! time what it is told. So the same code runs on simulated headers and on
 //! real frames, and decides alike.
 //!
-//! Law, store and driver are apart. A law is arithmetic over numbers and holds
-//! no packet; the store ([`Fifo`]) holds them and knows no law; a
+//! Law, store and driver are apart. A [`law`] is arithmetic over numbers and
+//! holds no packet; the store ([`Fifo`]) holds them and knows no law; a
 //! [`Discipline`] joins the two, and whoever owns the link drives it.
 
 #![no_std]
 
 extern crate alloc;
 
+mod codel;
 mod discipline;
 mod drop_front;
 mod drop_tail;
 mod fifo;
+mod fq_codel;
+pub mod law;
 mod limit;
+mod luck;
 mod packet;
+mod pie;
+mod priority;
+mod red;
+mod rio;
 mod spec;
+mod stamped;
 
+pub use codel::{Codel, CodelSettings};
 pub use discipline::{Backlog, Discipline, Drops, Reason};
 pub use drop_front::DropFront;
 pub use drop_tail::DropTail;
 pub use fifo::Fifo;
+pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use limit::Limit;
 pub use packet::{Packet, View};
-pub use spec::{Empty, Spec};
+pub use pie::{Pie, PieSettings};
+pub use priority::Priority;
+pub use red::{AdaptiveRedSettings, Red, RedSettings, Unit, Victim};
+pub use rio::{Rio, RioSettings};
+pub use spec::{BadSpec, Spec};
 
 #[cfg(test)]
 mod tests;

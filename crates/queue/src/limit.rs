@@ -23,6 +23,14 @@ impl Limit {
         }
     }
 
+    /// Whether `backlog` is more than may wait.
+    pub fn is_exceeded(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Bytes(most) => backlog.bytes > most,
+            Self::Packets(most) => backlog.packets > most,
+        }
+    }
+
     /// Whether nothing at all has room.
     pub fn is_zero(self) -> bool {
         matches!(self, Self::Bytes(Bytes::ZERO) | Self::Packets(0))

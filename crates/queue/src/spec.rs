@@ -2,12 +2,83 @@
 
 use alloc::boxed::Box;
 
-use crate::{Discipline, DropFront, DropTail, Limit, Packet};
+use units::{Bytes, Rate, Seed, Span};
 
-/// A queue that would hold nothing.
+use crate::law::Curve;
+use crate::{
+    AdaptiveRedSettings, Codel, CodelSettings, Discipline, DropFront, DropTail, FqCodel,
+    FqCodelSettings, Limit, Packet, Pie, PieSettings, Priority, Red, RedSettings, Rio, RioSettings,
+};
+
+/// A queue that there cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a queue that holds nothing passes nothing; give it room for a packet")]
-pub struct Empty;
+pub enum BadSpec {
+    /// It would hold nothing.
+    #[error("a queue that holds nothing passes nothing; give it room for a packet")]
+    Empty,
+    /// A law that reckons with the link's rate, and a link without one.
+    #[error("{0} reckons with the rate of its link; give the link a rate")]
+    NoRate(&'static str),
+    /// Thresholds that are no numbers from 0 on, or not in order.
+    #[error("min must be a number from 0 on, and max a larger one")]
+    Thresholds,
+    /// A probability outside of 0 to 1.
+    #[error("{0} is a probability: from 0 to 1")]
+    Probability(&'static str),
+    /// A weight with which an average never moves, or is none.
+    #[error("weight is what one arrival counts: above 0, at most 1, for instance 0.002")]
+    Weight,
+    /// What must be at least something.
+    #[error("{0} must be more than 0")]
+    Zero(&'static str),
+    /// What must be a number that is not negative.
+    #[error("{0} must be a number from 0 on")]
+    Negative(&'static str),
+    /// Classes of classes.
+    #[error("a class of a priority queue cannot have classes itself; name another queue for it")]
+    Nested,
+}
+
+impl BadSpec {
+    pub(crate) fn check_limit(limit: Limit) -> Result<(), Self> {
+        if limit.is_zero() {
+            return Err(Self::Empty);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_curve(curve: &Curve) -> Result<(), Self> {
+        let ordered = curve.min >= 0.0 && curve.min < curve.max && curve.max.is_finite();
+        if !ordered {
+            return Err(Self::Thresholds);
+        }
+        Self::check_probability("max_probability", curve.max_probability)
+    }
+
+    pub(crate) fn check_average(weight: f64, mean_size: Bytes) -> Result<(), Self> {
+        if !(weight > 0.0 && weight <= 1.0) {
+            return Err(Self::Weight);
+        }
+        if mean_size == Bytes::ZERO {
+            return Err(Self::Zero("mean_size"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_probability(name: &'static str, value: f64) -> Result<(), Self> {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Self::Probability(name));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_span(name: &'static str, span: Span) -> Result<(), Self> {
+        if span == Span::ZERO {
+            return Err(Self::Zero(name));
+        }
+        Ok(())
+    }
+}
 
 /// A discipline and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,21 +94,78 @@ pub enum Spec {
         /// How much may wait.
         limit: Limit,
     },
+    /// See [`Red`].
+    Red(RedSettings),
+    /// [`Red`] that adapts and finds its parameters from the link's rate.
+    AdaptiveRed(AdaptiveRedSettings),
+    /// See [`Rio`].
+    Rio(RioSettings),
+    /// See [`Codel`].
+    Codel(CodelSettings),
+    /// See [`Pie`].
+    Pie(PieSettings),
+    /// See [`FqCodel`].
+    FqCodel(FqCodelSettings),
+    /// See [`Priority`].
+    Priority {
+        /// How many classes there are.
+        classes: u8,
+        /// What the queue of each class is like.
+        each: Box<Spec>,
+    },
 }
 
 impl Spec {
-    /// The discipline, empty.
+    /// Drop-tail as ns-2.35 has it, which never lets the last of its `frames`
+    /// places be taken [Ns2].
+    pub const fn ns2_drop_tail(frames: u32) -> Self {
+        let limit = Limit::Packets(frames.saturating_sub(1));
+        Self::DropTail { limit }
+    }
+
+    /// Drop-from-front as ns-2.35's drop-tail does it, with the same place
+    /// that is never taken [Ns2].
+    pub const fn ns2_drop_front(frames: u32) -> Self {
+        let limit = Limit::Packets(frames.saturating_sub(1));
+        Self::DropFront { limit }
+    }
+
+    /// The discipline, empty, in front of a link of `rate` (`None`: bits take
+    /// no time); whatever chance decides follows from `seed`.
     ///
     /// # Errors
-    /// Where it could never hold a packet.
-    pub fn build<P: Packet + 'static>(&self) -> Result<Box<dyn Discipline<P>>, Empty> {
-        let (Self::DropTail { limit } | Self::DropFront { limit }) = *self;
-        if limit.is_zero() {
-            return Err(Empty);
-        }
+    /// Where there cannot be such a queue, or not without a rate.
+    pub fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let needed = |name| rate.ok_or(BadSpec::NoRate(name));
         Ok(match self {
-            Self::DropTail { .. } => Box::new(DropTail::new(limit)),
-            Self::DropFront { .. } => Box::new(DropFront::new(limit)),
+            Self::DropTail { limit } => {
+                BadSpec::check_limit(*limit)?;
+                Box::new(DropTail::new(*limit))
+            }
+            Self::DropFront { limit } => {
+                BadSpec::check_limit(*limit)?;
+                Box::new(DropFront::new(*limit))
+            }
+            Self::Red(settings) => Box::new(Red::new(settings, needed("RED")?, seed)?),
+            Self::AdaptiveRed(settings) => {
+                let rate = needed("adaptive RED")?;
+                BadSpec::check_average(1.0, settings.mean_size)?;
+                Box::new(Red::new(&settings.settings(rate), rate, seed)?)
+            }
+            Self::Rio(settings) => Box::new(Rio::new(settings, needed("RIO")?, seed)?),
+            Self::Codel(settings) => Box::new(Codel::new(settings)?),
+            Self::Pie(settings) => Box::new(Pie::new(settings, needed("PIE")?, seed)?),
+            Self::FqCodel(settings) => Box::new(FqCodel::new(settings, seed)?),
+            Self::Priority { each, .. } if matches!(**each, Self::Priority { .. }) => {
+                return Err(BadSpec::Nested);
+            }
+            Self::Priority { classes, each } => {
+                Box::new(Priority::new(*classes, each, rate, seed)?)
+            }
         })
     }
 }

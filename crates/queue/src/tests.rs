@@ -1,9 +1,9 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use units::{Bytes, Time};
+use units::{Bytes, Seed, Time};
 
-use crate::{Drops, Empty, Limit, Packet, Reason, Spec, View};
+use crate::{BadSpec, Drops, Limit, Packet, Reason, Spec, View};
 
 /// A packet that is only its number and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ impl Packet for Numbered {
     fn view(&self) -> View {
         View {
             size: Bytes::new(self.1),
-            flow: 0,
+            ..View::default()
         }
     }
 }
@@ -79,7 +79,7 @@ proptest! {
         acts in acts(), limit in limits(), front in any::<bool>(),
     ) {
         let spec = if front { Spec::DropFront { limit } } else { Spec::DropTail { limit } };
-        let mut queue = spec.build::<Numbered>().unwrap();
+        let mut queue = spec.build::<Numbered>(None, Seed::new(1)).unwrap();
         let mut naive = Naive { limit, front, waiting: Vec::new() };
         let mut drops = Drops::new();
         let (mut arrived, mut left, mut dropped) = (0u64, 0u64, 0u64);
@@ -120,12 +120,16 @@ proptest! {
 fn a_queue_that_holds_nothing_is_refused() {
     for limit in [Limit::Packets(0), Limit::Bytes(Bytes::ZERO)] {
         assert_eq!(
-            Spec::DropTail { limit }.build::<Numbered>().err(),
-            Some(Empty)
+            Spec::DropTail { limit }
+                .build::<Numbered>(None, Seed::new(1))
+                .err(),
+            Some(BadSpec::Empty)
         );
         assert_eq!(
-            Spec::DropFront { limit }.build::<Numbered>().err(),
-            Some(Empty)
+            Spec::DropFront { limit }
+                .build::<Numbered>(None, Seed::new(1))
+                .err(),
+            Some(BadSpec::Empty)
         );
     }
 }

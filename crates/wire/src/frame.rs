@@ -7,10 +7,13 @@
 //! shows one packet of up to megabytes where the wire had hundreds. So nothing
 //! is refused here; the summary says what could be made out.
 
+mod service;
+
 use units::IpVersion;
 
 use crate::Error;
 use crate::octets::{u8_at, u16_at};
+pub use service::{mark, service};
 
 /// Octets of destination, source and type [IEEE802.3 s3.1.1].
 const MAC_HEADER: usize = 14;
@@ -110,6 +113,15 @@ pub fn flow(frame: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &octet| {
             (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
         })
+}
+
+/// The octets of the VLAN tags of an Ethernet frame, of which it has two at most.
+pub fn tags(frame: &[u8]) -> usize {
+    let tagged = |&place: &usize| {
+        u16_at(frame, ethernet::TYPE + place).is_ok_and(|kind| ethernet::TAGGED.contains(&kind))
+    };
+    let tags = [0, VLAN_TAG].iter().take_while(|place| tagged(place));
+    tags.count() * VLAN_TAG
 }
 
 /// What a frame is.

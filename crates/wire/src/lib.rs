@@ -19,5 +19,6 @@ pub mod frame;
 pub mod icmpv6;
 pub mod message;
 mod octets;
+pub mod too_big;
 
 pub use error::{Error, Field};

@@ -153,6 +153,15 @@ impl Message {
             ..*self
         })
     }
+
+    /// Likewise with all octets of the original behind the header, so that
+    /// the way back carries as much as the way there, and no more.
+    pub fn reply_in_full(&self) -> Option<Self> {
+        Some(Self {
+            length: self.length,
+            ..self.reply()?
+        })
+    }
 }
 
 #[cfg(test)]

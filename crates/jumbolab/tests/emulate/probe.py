@@ -1,6 +1,9 @@
 """Sends datagrams from namespace a to namespace b and counts what arrives.
 
 probe.py udp COUNT SIZE BURST TAKE: bursts; after each, TAKE arrivals or 20 ms of silence are waited for.
+probe.py tagged COUNT SIZE: frames with VLAN tags around packets of SIZE, of which those are counted that come as they were.
+probe.py spaced COUNT SIZE GAP: one every GAP microseconds, and how long each took.
+probe.py told 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
 probe.py frames COUNT: so many frames of random octets, of any length, from a.
 """
 
@@ -11,9 +14,14 @@ import random
 import socket
 import struct
 import sys
+import time
 
 NANOS = 1_000_000_000
 SO_TIMESTAMPNS = 35
+SOL_PACKET, PACKET_AUXDATA = 263, 8
+ETH_P_ALL = 3
+TP_STATUS_VLAN_VALID = 1 << 4
+SO_RCVBUFFORCE = 33
 
 
 def enter(namespace):
@@ -21,44 +29,139 @@ def enter(namespace):
     assert ctypes.CDLL(None).setns(handle, 0x40000000) == 0, "setns"
 
 
-def udp(count, size, burst, take):
-    enter("b")
-    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    receiver.bind(("10.0.0.2", 9000))
-    enter("a")
-    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    stamps = []
+class Pair:
+    """A sender in a and a receiver in b, whose arrivals are numbered and stamped by the kernel."""
 
-    def receive(most, patience):
-        receiver.settimeout(patience)
+    def __init__(self):
+        enter("b")
+        self.receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        # What arrives must not be lost here.
+        self.receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
+        self.receiver.bind(("10.0.0.2", 9000))
+        enter("a")
+        self.sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.arrivals = []
+
+    def send(self, number, size):
+        self.sender.sendto(struct.pack("!I", number) + bytes(size - 4), ("10.0.0.2", 9000))
+
+    def receive(self, most, patience):
+        """Takes so many arrivals; whether they came."""
         for _ in range(most):
+            self.receiver.settimeout(patience)
             try:
-                _, extra, _, _ = receiver.recvmsg(65_536, 256)
-            except TimeoutError:
+                octets, extra, _, _ = self.receiver.recvmsg(65_536, 256)
+            except (TimeoutError, BlockingIOError):
                 return False
             seconds, nanos = struct.unpack("qq", extra[0][2])
-            stamps.append(seconds * NANOS + nanos)
+            self.arrivals.append((struct.unpack("!I", octets[:4])[0], seconds * NANOS + nanos))
         return True
 
+
+def udp(count, size, burst, take):
+    pair = Pair()
     for sent in range(count):
-        sender.sendto(bytes(size), ("10.0.0.2", 9000))
+        pair.send(sent, size)
         if sent % burst == burst - 1:
-            receive(take, 0.02)
-    while receive(1, 0.5):
+            pair.receive(take, 0.02)
+    while pair.receive(1, 0.5):
         pass
+    numbers = [number for number, _ in pair.arrivals]
+    stamps = [stamp for _, stamp in pair.arrivals]
+    highest, overtaken = -1, 0
+    for number in numbers:
+        overtaken += number < highest
+        highest = max(highest, number)
     span = (stamps[-1] - stamps[0]) / NANOS if stamps else 0
-    rate = (len(stamps) - 1) * size * 8 / span if span else 0
-    print(json.dumps({"sent": count, "received": len(stamps), "rate": rate}))
+    print(
+        json.dumps(
+            {
+                "sent": count,
+                "received": len(numbers),
+                "distinct": len(set(numbers)),
+                "overtaken": overtaken,
+                "rate": (len(stamps) - 1) * size * 8 / span if span else 0,
+            }
+        )
+    )
+
+
+def spaced(count, size, gap):
+    """One datagram every so many microseconds: how long each took, in microseconds."""
+    pair, sent = Pair(), []
+    begin = time.monotonic()
+    for number in range(count):
+        due = begin + number * gap / 1e6
+        while (left := due - time.monotonic()) > 0:
+            pair.receive(1, left)
+        sent.append(time.time_ns())
+        pair.send(number, size)
+    while pair.receive(1, 0.5):
+        pass
+    print(json.dumps({"took": [(stamp - sent[number]) / 1e3 for number, stamp in pair.arrivals]}))
+
+
+def told(family, size):
+    """Sends a datagram that must not be fragmented, and after it a short one that arrives: the path MTU then."""
+    kind, level, discover, do, mtu, host = {
+        4: (socket.AF_INET, socket.IPPROTO_IP, 10, 2, 14, "10.0.0.2"),
+        6: (socket.AF_INET6, socket.IPPROTO_IPV6, 23, 2, 24, "fd00::2"),
+    }[family]
+    enter("b")
+    receiver = socket.socket(kind, socket.SOCK_DGRAM)
+    receiver.settimeout(5)
+    receiver.bind((host, 9000))
+    enter("a")
+    sender = socket.socket(kind, socket.SOCK_DGRAM)
+    sender.setsockopt(level, discover, do)
+    sender.connect((host, 9000))
+    before = sender.getsockopt(level, mtu)
+    sender.send(bytes(size))
+    for _ in range(10):
+        # Where the sender was told, its socket says so once, instead of sending.
+        try:
+            sender.send(b"short")
+        except OSError:
+            continue
+        received = len(receiver.recv(65_536))
+    print(json.dumps({"before": before, "after": sender.getsockopt(level, mtu), "received": received}))
+
+
+def port(namespace, protocol=0):
+    enter(namespace)
+    port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+    port.bind(("eth0", protocol))
+    return port
+
+
+def tagged(count, size):
+    # Those who listen to one type are not told the tag.
+    receiver = port("b", ETH_P_ALL)
+    receiver.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+    receiver.settimeout(1)
+    sender = port("a")
+    luck = random.Random(1)
+    same, kind = 0, b"\x88\xb5"
+    for number in range(count):
+        # Sent to all, from nobody, of the type for experiments.
+        addresses, tag = b"\xff" * 6 + b"\2" + bytes(5), 1 + number % 4094
+        rest = kind + luck.randbytes(size)
+        sender.send(addresses + struct.pack("!HH", 0x8100, tag) + rest)
+        frame = b""
+        while frame[12:14] != kind:
+            frame, extra, _, _ = receiver.recvmsg(65_536, 256)
+        status, _, _, _, _, seen, _ = struct.unpack("IIIHHHH", extra[0][2])
+        whole = frame == addresses + rest and status & TP_STATUS_VLAN_VALID
+        same += bool(whole and seen == tag)
+    print(json.dumps({"same": same}))
 
 
 def frames(count):
-    enter("a")
-    port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-    port.bind(("eth0", 0))
+    sender = port("a")
     luck = random.Random(1)
     for _ in range(count):
-        port.send(luck.randbytes(luck.randint(14, 1514)))
+        sender.send(luck.randbytes(luck.randint(14, 1514)))
 
 
-{"udp": udp, "frames": frames}[sys.argv[1]](*map(int, sys.argv[2:]))
+{"udp": udp, "tagged": tagged, "spaced": spaced, "told": told, "frames": frames}[sys.argv[1]](*map(int, sys.argv[2:]))

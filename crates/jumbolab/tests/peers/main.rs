@@ -24,6 +24,10 @@ use lab::plan::{Plan, World};
 use lab::trial::Trial;
 use lab::worker;
 use live::clock::Epoch;
+use units::Seed;
+
+/// Of all chance on emulated links, so that a run repeats.
+const LUCK: Seed = Seed::new(1);
 
 fn main() -> ExitCode {
     let result = match worker::role() {
@@ -112,7 +116,7 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
 /// One trial.
 fn figures(netns: &mut Netns, setting: &Setting) -> Result<Figures> {
     netns
-        .measure(setting, Epoch::now())
+        .measure(setting, LUCK, Epoch::now())
         .map_err(|failure| match failure {
             Failure::Transfer(reason) => anyhow!(reason),
             Failure::Lost(error) => error,
@@ -390,7 +394,7 @@ fn disturbance(netns: &mut Netns) -> Result<()> {
         let mut busy = (0..loops)
             .map(|_| busy.spawn())
             .collect::<Result<Vec<_>, _>>()?;
-        let flagged = (0..4).filter_map(|_| netns.measure(&setting, Epoch::now()).ok());
+        let flagged = (0..4).filter_map(|_| netns.measure(&setting, LUCK, Epoch::now()).ok());
         let flagged = flagged.filter(|figures| figures.flags.contains(&Flag::Disturbed));
         let flagged = flagged.count();
         for process in &mut busy {

@@ -8,8 +8,8 @@ use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, IpMtu, IpVersion, Rate, Seed, Span};
 
 use crate::experiment::{
-    Addresses, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape, System, Traffic,
-    Transfer, Wire,
+    Addresses, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape, System,
+    Traffic, Transfer, Wire,
 };
 use crate::folder::RunFacts;
 use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
@@ -76,6 +76,8 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
         burst: Bytes::new(125_000),
         buffer: Bytes::new(250_000),
         wire: Wire::default(),
+        cross: None,
+        recorded: false,
     };
     Setting {
         network: Network {
@@ -83,6 +85,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             link: LinkKind::Kernel,
             ip: IpVersion::V6,
             addresses: Addresses::Static,
+            cut_through: false,
             links: vec![link("sender-router"), link("router-receiver")],
         },
         host: Host {
@@ -102,7 +105,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             send_buffer: None,
             receive_buffer: None,
             nagle: false,
-            echo: true,
+            echo: Echo::Headers,
             timeout: Span::from_millis(10_000),
         }),
     }

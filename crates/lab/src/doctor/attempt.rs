@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
-use live::transfer::{Protocol, Received, Transfer, keep_stamping, try_congestion_control};
+use live::transfer::{Echo, Protocol, Received, Transfer, keep_stamping, try_congestion_control};
 use live::{Refusal, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
@@ -256,7 +256,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Protocol) -> Transfer {
         pace: path.links[0].medium.rate(),
         paced: false,
         delays: false,
-        echo: false,
+        echo: Echo::Off,
         // Every kernel has it.
         congestion: "reno".to_owned(),
         send_buffer: None,

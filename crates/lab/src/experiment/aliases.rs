@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::cell::{self, LINK_KEYS, MOST_STAGES};
+use super::cell::{self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY};
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
 use super::setting::Shape;
@@ -110,7 +110,11 @@ impl Aliases {
             .iter()
             .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
             .flat_map(|(shape, stages)| shape.link_names(stages))
-            .flat_map(|link| LINK_KEYS.map(|key| format!("links.{link}.{key}")));
+            .flat_map(|link| {
+                let keys = LINK_KEYS.iter().chain(&CROSS_KEYS).chain([&RECORD_KEY]);
+                let paths = keys.map(|key| format!("links.{link}.{key}"));
+                paths.collect::<Vec<_>>()
+            });
         let known: BTreeSet<String> = known.iter().cloned().chain(links).collect();
         for (alias, Node { value, origin }) in &self.places {
             let path = self

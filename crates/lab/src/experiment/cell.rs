@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
+pub(super) use network::{CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY};
 pub use network::{LARGEST_BUFFER, auto_burst};
-pub(super) use network::{LINK_KEYS, MOST_STAGES};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
 use super::quantity::{name, switch, word};

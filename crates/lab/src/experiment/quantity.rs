@@ -163,7 +163,8 @@ pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-fn either<T>(
+/// What `meaning` says, or nothing for `word`.
+pub(super) fn either<T>(
     value: &Value,
     word: &str,
     meaning: impl Fn(&Value) -> Meaning<T>,

@@ -9,6 +9,15 @@ use super::sweep::Factor;
 use super::tree::{KeyPath, Value, quoted};
 use crate::plan::{Cell, Compare, Factors, Level, World};
 
+/// Keys that came after results were kept, and their defaults, which are
+/// written out and not hashed: folders are named by the hash.
+const LATER: [(&str, &str); 4] = [
+    ("network.jitter_law", "uniform"),
+    ("network.wire_mtu", "mtu"),
+    ("network.too_big", "drop"),
+    ("network.cut_through", "off"),
+];
+
 /// An experiment after `--set`, read and found good.
 pub(super) struct Resolved<'a> {
     /// The keys of the file's head and of `[trials]` and `[compare]`.
@@ -103,6 +112,9 @@ impl Resolved<'_> {
                     Some(factor) => {
                         writer.comment(&format!("{key}: see {} in [sweep]", factor.name))
                     }
+                    None if LATER.contains(&(path, word(value))) => {
+                        writer.unhashed(key, &value.to_string());
+                    }
                     None => writer.pair(key, &value.to_string()),
                 }
             }
@@ -129,6 +141,10 @@ impl Writer {
 
     fn pair(&mut self, key: &str, value: &str) {
         self.line(&format!("{key} = {value}"));
+    }
+
+    fn unhashed(&mut self, key: &str, value: &str) {
+        self.text.push_str(&format!("{key} = {value}\n"));
     }
 
     fn row(&mut self, Row { figures, compare }: &Row) {
@@ -169,6 +185,14 @@ impl Writer {
         if !pairs.is_empty() {
             self.pair(key, &format!("{{ {} }}", pairs.join(", ")));
         }
+    }
+}
+
+/// The text of a value, empty for any other.
+fn word(value: &Value) -> &str {
+    match value {
+        Value::Text(text) => text,
+        _ => "",
     }
 }
 

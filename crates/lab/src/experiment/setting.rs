@@ -19,7 +19,7 @@ pub struct Setting {
 }
 
 /// The nodes and the links between sender and receiver.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Network {
     /// What stands between the links.
     pub shape: Shape,
@@ -29,11 +29,19 @@ pub struct Network {
     pub ip: IpVersion,
     /// Where the hosts' addresses come from.
     pub addresses: Addresses,
+    /// Whether switches between emulated links forward a frame as soon as its
+    /// header is in; hosts wait for all of it.
+    pub cut_through: bool,
     /// The links in path order, sender first.
     pub links: Vec<Link>,
 }
 
 impl Network {
+    /// The largest IP packet that reaches the far end; `None` without links.
+    pub fn path_mtu(&self) -> Option<IpMtu> {
+        self.links.iter().map(Link::carries).min()
+    }
+
     /// The names of the nodes in path order.
     pub fn node_names(&self) -> Vec<String> {
         self.shape.node_names(self.links.len().saturating_sub(1))
@@ -107,11 +115,11 @@ pub enum Addresses {
 }
 
 /// One link, both directions alike.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Link {
     /// Its name, e.g. `sender-router`.
     pub name: String,
-    /// The largest IP packet it carries.
+    /// The largest IP packet that the interfaces at its ends send.
     pub mtu: IpMtu,
     /// Its rate, Ethernet framing included; `None` is as fast as the machine.
     pub rate: Option<Rate>,
@@ -121,17 +129,76 @@ pub struct Link {
     pub buffer: Bytes,
     /// What an emulated link does besides.
     pub wire: Wire,
+    /// Who else is on an emulated link.
+    pub cross: Option<Cross>,
+    /// Whether what becomes of each packet on an emulated link is kept.
+    pub recorded: bool,
+}
+
+/// Traffic of others on one link: it enters at one end and leaves at the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cross {
+    /// What it asks of the link, framing included, on average.
+    pub rate: Rate,
+    /// Octets of each IP packet.
+    pub packet: Bytes,
+    /// The law of the gaps between arrivals.
+    pub gaps: Gaps,
+    /// Which way it goes.
+    pub heading: Heading,
+}
+
+/// Laws of gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// A Poisson process.
+    Exponential,
+    /// All alike.
+    Constant,
+    /// Anything from nothing to twice the mean.
+    Uniform,
+}
+
+/// Which way cross traffic goes on its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// From the sender's side to the receiver's.
+    With,
+    /// Back.
+    Against,
+    /// Both, each as strong and with luck of its own.
+    Both,
+}
+
+impl Heading {
+    /// The ways that it means, 0 there and 1 back.
+    pub const fn ways(self) -> &'static [usize] {
+        match self {
+            Self::With => &[0],
+            Self::Against => &[1],
+            Self::Both => &[0, 1],
+        }
+    }
+}
+
+impl Link {
+    /// The largest IP packet it carries.
+    pub fn carries(&self) -> IpMtu {
+        self.wire.narrow.map_or(self.mtu, |narrow| narrow.mtu)
+    }
 }
 
 /// What an emulated link does to frames besides serialising them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Wire {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
     /// Propagation delay.
     pub delay: Span,
-    /// Largest extra delay, uniform; it never changes the order.
+    /// The scale of the extra delay, which never changes the order.
     pub jitter: Span,
+    /// How the extra delay is distributed.
+    pub jitter_law: JitterLaw,
     /// Probability of losing a frame.
     pub loss: f64,
     /// Probability of each bit being wrong; the frame is lost.
@@ -140,6 +207,29 @@ pub struct Wire {
     pub reorder: f64,
     /// Probability of a frame arriving twice.
     pub duplicate: f64,
+    /// Where it carries less than the interfaces at its ends send.
+    pub narrow: Option<Narrow>,
+}
+
+/// A wire that carries less than its interfaces send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Narrow {
+    /// The largest IP packet it carries.
+    pub mtu: IpMtu,
+    /// Whether the senders of larger ones are told.
+    pub answers: bool,
+}
+
+/// A distribution of extra delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JitterLaw {
+    /// Uniform from 0 to the scale.
+    #[default]
+    Uniform,
+    /// Normal about 0, the scale its standard deviation, cut off below 0.
+    Normal,
+    /// Exponential, the scale its mean.
+    Exponential,
 }
 
 /// What waits in front of an emulated link.
@@ -219,9 +309,20 @@ pub struct Transfer {
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
     /// Whether the messages travel once more and are echoed, for round trips.
-    pub echo: bool,
+    pub echo: Echo,
     /// How long one transfer may take before the trial is given up.
     pub timeout: Span,
+}
+
+/// What comes back of messages, for round trips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// Nothing; the messages do not travel once more.
+    Off,
+    /// The header of each, while others are on their way.
+    Headers,
+    /// All octets of each; the next one leaves once it is back.
+    Whole,
 }
 
 /// A program in the sender whose report is read, and perhaps one in the
@@ -261,13 +362,99 @@ impl Traffic {
 }
 
 /// The hash of a plan covers how its settings are written, and results folders
-/// are named by it: a transfer is written as when it was all that traffic could be.
+/// are named by it: what came later is written only where it is not the default.
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            shape,
+            link,
+            ip,
+            addresses,
+            cut_through,
+            links,
+        } = self;
+        let mut text = f.debug_struct("Network");
+        text.field("shape", shape)
+            .field("link", link)
+            .field("ip", ip)
+            .field("addresses", addresses)
+            .field("links", links);
+        if *cut_through {
+            text.field("cut_through", cut_through);
+        }
+        text.finish()
+    }
+}
+
+/// Likewise.
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            queue,
+            delay,
+            jitter,
+            jitter_law,
+            loss,
+            bit_error_rate,
+            reorder,
+            duplicate,
+            narrow,
+        } = self;
+        let mut text = f.debug_struct("Wire");
+        text.field("queue", queue)
+            .field("delay", delay)
+            .field("jitter", jitter)
+            .field("loss", loss)
+            .field("bit_error_rate", bit_error_rate)
+            .field("reorder", reorder)
+            .field("duplicate", duplicate);
+        if *jitter_law != JitterLaw::Uniform {
+            text.field("jitter_law", jitter_law);
+        }
+        if let Some(narrow) = narrow {
+            text.field("narrow", narrow);
+        }
+        text.finish()
+    }
+}
+
+/// Likewise: a transfer is written as when it was all that traffic could be.
 impl fmt::Debug for Traffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transfer(transfer) => transfer.fmt(f),
             Self::Command(command) => command.fmt(f),
         }
+    }
+}
+
+/// As for traffic: what a link has not is not written.
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            mtu,
+            rate,
+            burst,
+            buffer,
+            wire,
+            cross,
+            recorded,
+        } = self;
+        let mut text = f.debug_struct("Link");
+        text.field("name", name)
+            .field("mtu", mtu)
+            .field("rate", rate)
+            .field("burst", burst)
+            .field("buffer", buffer)
+            .field("wire", wire);
+        if let Some(cross) = cross {
+            text.field("cross", cross);
+        }
+        if *recorded {
+            text.field("recorded", recorded);
+        }
+        text.finish()
     }
 }
 
@@ -295,8 +482,11 @@ impl fmt::Debug for Transfer {
             .field("receive_buffer", receive_buffer)
             .field("nagle", nagle)
             .field("timeout", timeout);
-        if !echo {
-            text.field("echo", echo);
+        match echo {
+            Echo::Headers => {}
+            // As it was written when it was a switch.
+            Echo::Off => drop(text.field("echo", &false)),
+            Echo::Whole => drop(text.field("echo", echo)),
         }
         text.finish()
     }

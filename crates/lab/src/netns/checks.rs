@@ -176,7 +176,7 @@ fn offloads_differ(setting: &Setting, bed: &Seen) -> bool {
 fn mtu_differs(setting: &Setting, bed: &Seen) -> bool {
     let inspection = &bed.inspection;
     let network = &setting.network;
-    let Some(mtu) = network.links.iter().map(|link| link.mtu).min() else {
+    let Some(mtu) = network.path_mtu() else {
         return false;
     };
     let transport = match inspection.protocol {

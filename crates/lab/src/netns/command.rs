@@ -8,7 +8,7 @@ use live::emulator::Report;
 use live::meter::{self, MachineUse};
 use live::tool::{MOST_OUTPUT, Tool};
 use serde_json::{Value, json};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Seed, Span, Time};
 
 use super::checks::flags_of_strangers;
 use super::convert::transfer_of;
@@ -16,7 +16,7 @@ use super::figures::{not_carried, per_gigabyte, ratio};
 use super::{Failure, Figures, INSPECTION, OUTRUNNING, Seen, Standing};
 use crate::command_line::{Addresses, joined};
 use crate::emulation::Emulation;
-use crate::experiment::{Command, Protocol, Reading, Setting, Transfer};
+use crate::experiment::{Command, Echo, Protocol, Reading, Setting, Transfer};
 use crate::interrupted;
 
 /// How long a server may take until it listens. What listens nowhere, or not
@@ -67,9 +67,11 @@ impl Standing {
         &mut self,
         setting: &Setting,
         command: &Command,
+        luck: Seed,
         epoch: Epoch,
     ) -> Result<(Figures, Vec<Seen>), Failure> {
         let bed = self.look(setting, command, epoch)?;
+        self.begin_luck(luck)?;
         self.set_congestion_control(setting)?;
         let addresses = self.addresses();
         let step_before = clock::wall_offset_nanos();
@@ -110,6 +112,7 @@ impl Standing {
         figures.flags = flags_of_strangers(setting, &seen, &bed);
         if let Some(emulator) = &emulator {
             figures.take_emulator(emulator);
+            figures.take_crossed(setting, emulator);
         }
         figures.note("command_sender", json!(joined(&measuring)));
         if !serving.is_empty() {
@@ -150,7 +153,7 @@ impl Standing {
             send_buffer: None,
             receive_buffer: None,
             nagle: false,
-            echo: false,
+            echo: Echo::Off,
             timeout: command.timeout,
         };
         let address = self.testbed.destination(&self.path);

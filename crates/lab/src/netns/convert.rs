@@ -3,10 +3,12 @@
 use std::net::IpAddr;
 
 use live::clock::Epoch;
+use live::emulator::Cross;
 use live::testbed::{Addresses, Link, Medium, Middle, Path};
 use live::transfer::{self, Transfer};
 use model::Transport;
-use proto::link;
+use proto::link::{self, JitterLaw, TooBig};
+use proto::traffic::{Law, mean_gap};
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, Rate, Span};
 
@@ -69,7 +71,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                         burst: link.burst,
                         buffer: link.buffer,
                     },
-                    Paced::Emulator => Medium::Emulated(emulated(link)),
+                    Paced::Emulator => Medium::Emulated(emulated(network, link)),
                 },
             })
             .collect(),
@@ -78,16 +80,17 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
 
 /// An emulated link. What is held back waits for as long as four of its
 /// largest frames take, so that three can overtake it.
-fn emulated(link: &spec::Link) -> link::Settings {
+fn emulated(network: &spec::Network, link: &spec::Link) -> link::Settings {
     let limit = Limit::Bytes(link.buffer);
     let queue = match link.wire.queue {
         spec::Queue::DropTail => Spec::DropTail { limit },
         spec::Queue::DropFront => Spec::DropFront { limit },
     };
-    let largest = Framing::Ethernet.wire_size(link.mtu.bytes());
+    let carries = link.carries().bytes();
+    let largest = Framing::Ethernet.wire_size(carries);
     let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
     link::Settings {
-        largest_packet: Some(link.mtu.bytes()),
+        largest_packet: Some(carries),
         delay: link.wire.delay,
         jitter: link.wire.jitter,
         loss: link.wire.loss,
@@ -95,8 +98,56 @@ fn emulated(link: &spec::Link) -> link::Settings {
         reorder: link.wire.reorder,
         hold,
         duplicate: link.wire.duplicate,
+        jitter_law: jitter_law(link),
+        too_big: match link.wire.narrow {
+            Some(narrow) if narrow.answers => TooBig::Answer,
+            _ => TooBig::Drop,
+        },
+        cut_through: network.cut_through,
         ..link::Settings::perfect(link.rate, queue)
     }
+}
+
+fn jitter_law(link: &spec::Link) -> JitterLaw {
+    match link.wire.jitter_law {
+        spec::JitterLaw::Uniform => JitterLaw::Uniform,
+        spec::JitterLaw::Normal => JitterLaw::Normal,
+        spec::JitterLaw::Exponential => JitterLaw::Exponential,
+    }
+}
+
+/// The cross traffic that a setting asks for.
+pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
+    let links = setting.network.links.iter().enumerate();
+    links
+        .flat_map(|(wire, link)| Some((wire, link.cross?)))
+        .flat_map(|(wire, cross)| {
+            let mean = mean_gap(Framing::Ethernet.wire_size(cross.packet), cross.rate);
+            let gaps = match cross.gaps {
+                spec::Gaps::Exponential => Law::Exponential(mean),
+                spec::Gaps::Constant => Law::Constant(mean),
+                spec::Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
+            };
+            let frame = Framing::Ethernet.frame_size(cross.packet);
+            #[expect(clippy::cast_precision_loss, reason = "octets of one frame")]
+            let sizes = Law::Constant(frame.get() as f64);
+            cross.heading.ways().iter().map(move |&way| Cross {
+                wire,
+                way,
+                gaps,
+                sizes,
+            })
+        })
+        .collect()
+}
+
+/// The links whose packets are recorded: their numbers and their names.
+pub(super) fn recorded_of(setting: &Setting) -> Vec<(usize, String)> {
+    let links = setting.network.links.iter().enumerate();
+    links
+        .filter(|(_, link)| link.recorded)
+        .map(|(number, link)| (number, link.name.clone()))
+        .collect()
 }
 
 /// The transfer that a setting asks for, one way, over links that are `paced` so.
@@ -120,7 +171,7 @@ pub(super) fn transfer_of(
         pace: pace(setting, paced),
         paced: paced == Paced::Emulator && traffic.protocol == spec::Protocol::Udp,
         delays: true,
-        echo: false,
+        echo: transfer::Echo::Off,
         congestion: setting.host.congestion.clone(),
         send_buffer: traffic.send_buffer,
         receive_buffer: traffic.receive_buffer,
@@ -138,7 +189,7 @@ pub(super) fn transfer_of(
 /// of the leanest transport.
 pub(super) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
     let network = &setting.network;
-    let mtu = network.links.iter().map(|link| link.mtu).min()?;
+    let mtu = network.path_mtu()?;
     let of_datagrams = |rate: Rate, message: Bytes| {
         let (ip, framing) = (network.ip, Framing::Ethernet);
         whole(model::datagram_goodput_limit(
@@ -194,7 +245,7 @@ fn quiet(setting: &Setting, message: Bytes) -> Span {
         Some(rate.serialise(link.buffer) + rate.serialise(Framing::Ethernet.wire_size(message)))
     });
     let travel = setting.network.links.iter();
-    let travel = travel.map(|link| link.wire.delay + link.wire.jitter);
+    let travel = travel.map(|link| link.wire.delay + jitter_law(link).reach(link.wire.jitter));
     drain
         .chain(travel)
         .fold(Span::from_millis(300), |sum, span| sum + span)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use live::emulator::Report;
+use live::emulator::{Report, Way};
 use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent};
 use proto::Goodput;
@@ -188,6 +188,7 @@ impl Figures {
                 .and_then(|trips| trips.delay_mean)
                 .map(|seconds| seconds * 1e3),
         );
+        self.put("echo_time", sent.echoes_took.map(Span::as_millis_f64));
         self.note("echoes", json!(round_trips.map(|trips| trips.received)));
     }
 
@@ -203,12 +204,45 @@ impl Figures {
         let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
         self.note("emulator_lost", json!(lost));
         // No delay is known better than departures are punctual, each way.
-        for (metric, crossings) in [("rtt", 2.0), ("delay", 1.0), ("jitter", 1.0)] {
+        let echoes = self.evidence.get("echoes").and_then(Value::as_f64);
+        let known = [
+            ("rtt", 2.0),
+            ("echo_time", 2.0 * echoes.unwrap_or(0.0)),
+            ("delay", 1.0),
+            ("jitter", 1.0),
+        ];
+        for (metric, crossings) in known {
             let links = report.wires.len() as f64;
             let key = format!("resolution_{metric}");
             let already = self.evidence.get(&key).and_then(Value::as_f64);
             let late = crossings * links * median / 1e3;
             self.note(&key, json!(already.unwrap_or(0.0).max(late)));
+        }
+    }
+
+    /// What became of cross traffic, by link and way; nothing where there is none.
+    pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
+        let mut all = Vec::new();
+        for (link, wire) in setting.network.links.iter().zip(&report.wires) {
+            for (name, Way { crossed, .. }) in ["with", "against"].iter().zip(wire) {
+                let megabits =
+                    |octets: Bytes| count(octets.bits()) / crossed.lasted.as_secs_f64() / 1e6;
+                let of = |fate| crossed.counters.of(fate);
+                if crossed.counters.arrived > 0 {
+                    all.push(json!({
+                        "link": link.name,
+                        "way": name,
+                        "offered_mbit": megabits(crossed.offered),
+                        "carried_mbit": megabits(crossed.carried),
+                        "packets": crossed.counters.arrived,
+                        "dropped": of(Fate::Dropped),
+                        "lost": of(Fate::Lost) + of(Fate::Damaged),
+                    }));
+                }
+            }
+        }
+        if !all.is_empty() {
+            self.note("cross", json!(all));
         }
     }
 

@@ -21,7 +21,8 @@ pub(super) const INSPECTION: Bytes = Bytes::new(300_000);
 /// be faster than any link that the kernel can shape.
 pub(super) const OUTRUNNING: Bytes = Bytes::new(64_000);
 
-/// The seed of what chance does on emulated links.
+/// The seed of what chance does on emulated links outside of trials, each of
+/// which has luck of its own.
 const LUCK: Seed = Seed::new(1);
 
 /// A test bed, its agents, and what an inspection saw.
@@ -86,6 +87,12 @@ impl Standing {
             offloads,
             inspections: Vec::new(),
         })
+    }
+
+    /// Begins what chance does on its links anew.
+    pub(super) fn begin_luck(&mut self, luck: Seed) -> Result<()> {
+        let emulation = self.emulation.as_mut();
+        emulation.map_or(Ok(()), |emulation| emulation.begin_luck(luck))
     }
 
     /// A node by its name.

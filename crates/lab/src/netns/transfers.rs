@@ -3,9 +3,9 @@
 use anyhow::Context;
 use live::clock::{self, Epoch};
 use live::meter;
-use live::transfer::Transfer;
+use live::transfer::{Echo, Transfer};
 use serde_json::json;
-use units::Bytes;
+use units::{Bytes, Seed};
 
 use super::checks::{flags, late_share};
 use super::convert::{Paced, transfer_of};
@@ -20,6 +20,7 @@ impl Netns {
         &mut self,
         setting: &Setting,
         transfer: &spec::Transfer,
+        luck: Seed,
         epoch: Epoch,
     ) -> Result<(Figures, Vec<Seen>), Failure> {
         let [bulk, single] = Paced::of(setting.network.link);
@@ -30,6 +31,7 @@ impl Netns {
             let address = standing.testbed.destination(&standing.path);
             let base = transfer_of(setting, paced, transfer, address, epoch);
             seen.push(standing.see(setting, &base, transfer.protocol)?);
+            standing.begin_luck(luck)?;
             bases.push(base);
         }
         let step_before = clock::wall_offset_nanos();
@@ -50,10 +52,14 @@ impl Netns {
         };
         let rated = self.over(setting, bulk, &drained)?;
         let one_way = self.over(setting, single, &idle)?;
-        let echo = Transfer { echo: true, ..idle };
-        let echoed = match transfer.echo {
-            true => Some(self.over(setting, single, &echo)?),
-            false => None,
+        let echo = match transfer.echo {
+            spec::Echo::Off => None,
+            spec::Echo::Headers => Some(Echo::Headers),
+            spec::Echo::Whole => Some(Echo::Whole),
+        };
+        let echoed = match echo {
+            Some(echo) => Some(self.over(setting, single, &Transfer { echo, ..idle })?),
+            None => None,
         };
         let metered = match transfer.cpu_size {
             Bytes::ZERO => None,
@@ -90,6 +96,9 @@ impl Netns {
         if let Some(goodput) = &passes.rated.1.goodput {
             let late = 100.0 * late_share(&seen[0], &passes, goodput);
             figures.note("goodput_late_percent", json!(late));
+        }
+        if let Some(emulator) = &passes.emulator {
+            figures.take_crossed(setting, emulator);
         }
         figures.note("message_octets", json!(bases[0].message.get()));
         figures.note("preroll_octets", json!(bases[0].preroll.get()));

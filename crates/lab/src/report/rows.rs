@@ -6,7 +6,8 @@ use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::find;
 
 /// Metrics of the compact table below the study's.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
+    "echo_time",
     "rtt_transfer",
     "rtt_tcp",
     "delay",

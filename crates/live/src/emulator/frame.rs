@@ -1,5 +1,8 @@
 //! Frames in buffers that are used again and again.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use queue::{Packet, View};
 use units::{Bytes, Framing};
 
@@ -7,19 +10,82 @@ use crate::sys::packet::HEADER;
 
 /// Sizes of buffers: short packets, standard frames, jumbo frames, the largest
 /// that an interface can have, each with its header.
-const CLASSES: [usize; 4] = [256, 2_048, 10_240, 65_600];
+const CLASSES: [usize; 4] = [256, 2_048, 10_240, 65_664];
 
-/// A frame as it came, the virtio header in front.
+/// Octets of the two addresses at the start of a frame [IEEE802.3 s3.1.1]: a
+/// VLAN tag is behind them [IEEE802.1Q].
+const ADDRESSES: usize = 12;
+
+/// Places in the header in front of a frame [Virtio s5.1.6].
+mod virtio {
+    pub(super) const FLAGS: usize = 0;
+    /// The checksum is left to the interface.
+    pub(super) const NEEDS_CHECKSUM: u8 = 1;
+    /// From where on it counts, in the order of this machine's octets.
+    pub(super) const CHECKSUM_START: usize = 6;
+}
+
+/// A frame on its way through the emulator.
 #[derive(Debug)]
 pub(super) struct Frame {
-    octets: Vec<u8>,
+    body: Body,
     flow: u64,
+    /// The octet of service of its IP packet; zero without one.
+    service: u8,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// A frame as it came, the virtio header in front.
+    Octets(Buffer),
+    /// One of cross traffic, which has a size and no octets.
+    Filler(Bytes),
+}
+
+/// Octets that go back to the pool, wherever they end.
+#[derive(Debug)]
+struct Buffer {
+    octets: Vec<u8>,
+    home: Pool,
 }
 
 impl Frame {
-    /// What is handed to a packet socket.
+    /// The flow of cross traffic.
+    pub(super) const FILLER: u64 = u64::MAX;
+
+    /// A frame of cross traffic, so many octets long.
+    pub(super) const fn filler(size: Bytes) -> Self {
+        Self {
+            body: Body::Filler(size),
+            flow: Self::FILLER,
+            service: 0,
+        }
+    }
+
+    /// Whether it belongs to cross traffic.
+    pub(super) const fn is_filler(&self) -> bool {
+        matches!(self.body, Body::Filler(_))
+    }
+
+    /// What is handed to a packet socket; nothing of cross traffic.
     pub(super) fn octets(&self) -> &[u8] {
-        &self.octets
+        match &self.body {
+            Body::Octets(buffer) => &buffer.octets,
+            Body::Filler(_) => &[],
+        }
+    }
+
+    /// A copy of it.
+    pub(super) fn again(&self) -> Self {
+        let body = match &self.body {
+            Body::Octets(buffer) => Body::Octets(buffer.home.copy(&[&buffer.octets])),
+            Body::Filler(size) => Body::Filler(*size),
+        };
+        Self {
+            body,
+            flow: self.flow,
+            service: self.service,
+        }
     }
 }
 
@@ -27,39 +93,96 @@ impl Packet for Frame {
     /// Its size on the wire, from the destination address to the FCS, which a
     /// packet socket never shows.
     fn view(&self) -> View {
-        let frame = Bytes::new((self.octets.len() - HEADER) as u64) + Framing::FCS;
+        let frame = match &self.body {
+            Body::Octets(buffer) => {
+                Bytes::new((buffer.octets.len() - HEADER) as u64) + Framing::FCS
+            }
+            Body::Filler(size) => *size,
+        };
         View {
             size: frame.max(Framing::SMALLEST_FRAME),
             flow: self.flow,
+            class: class_of_service(self.service),
+            precedence: precedence_of(self.service),
         }
+    }
+
+    fn mark(&mut self) -> bool {
+        match &mut self.body {
+            Body::Octets(buffer) => wire::frame::mark(&mut buffer.octets[HEADER..]),
+            Body::Filler(_) => false,
+        }
+    }
+
+    fn tags(&self) -> Bytes {
+        let frame = self.octets().get(HEADER..).unwrap_or_default();
+        Bytes::new(wire::frame::tags(frame) as u64)
+    }
+}
+
+/// The class selector: the upper three bits [RFC2474 s4.2.2].
+const fn class_of_service(service: u8) -> u8 {
+    service >> 5
+}
+
+/// The drop precedence of the four assured classes, the lowest 0; anything
+/// else has the lowest [RFC2597 s6].
+const fn precedence_of(service: u8) -> u8 {
+    let codepoint = service >> 2;
+    match (codepoint >> 3, codepoint & 0b111) {
+        (1..=4, 0b100) => 1,
+        (1..=4, 0b110) => 2,
+        _ => 0,
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.home.release(std::mem::take(&mut self.octets));
     }
 }
 
 /// Buffers that are free, by class.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    free: [Vec<Vec<u8>>; CLASSES.len()],
+    free: Rc<RefCell<[Vec<Vec<u8>>; CLASSES.len()]>>,
 }
 
 impl Pool {
-    /// A frame with a copy of `header` and `frame`.
-    pub(super) fn keep(&mut self, header: &[u8], frame: &[u8], flow: u64) -> Frame {
-        let size = header.len() + frame.len();
-        let class = class_of(size);
-        let mut octets = self.free[class]
-            .pop()
-            .unwrap_or_else(|| Vec::with_capacity(CLASSES[class].max(size)));
-        octets.extend_from_slice(header);
-        octets.extend_from_slice(frame);
-        Frame { octets, flow }
+    /// A frame with a copy of `octets`, which begin with a header, and with
+    /// `tag`, if the kernel took one out of it, where it was.
+    pub(super) fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
+        let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
+        let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES));
+        let mut kept = self.copy(&[before, tag, after]);
+        if kept.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
+            move_checksum(&mut kept.octets, tag.len());
+        }
+        let frame = &kept.octets[HEADER..];
+        Frame {
+            flow: wire::frame::flow(frame),
+            service: wire::frame::service(frame).unwrap_or(0),
+            body: Body::Octets(kept),
+        }
     }
 
-    /// Takes a frame's buffer back.
-    pub(super) fn release(&mut self, frame: Frame) {
-        let mut octets = frame.octets;
+    /// A buffer with copies of `parts`.
+    fn copy(&self, parts: &[&[u8]]) -> Buffer {
+        let size = parts.iter().map(|part| part.len()).sum();
+        let class = class_of(size);
+        let free = self.free.borrow_mut()[class].pop();
+        let mut octets = free.unwrap_or_else(|| Vec::with_capacity(CLASSES[class].max(size)));
+        parts.iter().for_each(|part| octets.extend_from_slice(part));
+        Buffer {
+            octets,
+            home: self.clone(),
+        }
+    }
+
+    fn release(&self, mut octets: Vec<u8>) {
         let class = class_of(octets.len());
         octets.clear();
-        self.free[class].push(octets);
+        self.free.borrow_mut()[class].push(octets);
     }
 }
 
@@ -68,13 +191,21 @@ fn class_of(size: usize) -> usize {
     CLASSES.iter().position(fits).unwrap_or(CLASSES.len() - 1)
 }
 
+/// What is to be summed begins `octets` later.
+fn move_checksum(header: &mut [u8], octets: usize) {
+    let place = virtio::CHECKSUM_START..virtio::CHECKSUM_START + 2;
+    let start = u16::from_ne_bytes([header[place.start], header[place.start + 1]]);
+    let moved = start.saturating_add(u16::try_from(octets).unwrap_or(u16::MAX));
+    header[place].copy_from_slice(&moved.to_ne_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn buffers_come_back_to_their_class_and_frames_count_as_on_the_wire() {
-        let mut pool = Pool::default();
+        let pool = Pool::default();
         for (frame, wire) in [
             (60, 64),
             (42, 64),
@@ -82,14 +213,66 @@ mod tests {
             (9014, 9018),
             (65_549, 65_553),
         ] {
-            let kept = pool.keep(&[0; HEADER], &vec![7; frame], 1);
+            let octets = vec![0; HEADER + frame];
+            let kept = pool.keep(&octets, None);
             assert_eq!(kept.view().size, Bytes::new(wire));
-            assert_eq!(kept.octets().len(), HEADER + frame);
+            assert_eq!(kept.octets(), octets);
             let place = kept.octets().as_ptr();
-            pool.release(kept);
-            let again = pool.keep(&[0; HEADER], &vec![8; frame], 1);
+            drop(kept);
+            let again = pool.keep(&octets, None);
             assert_eq!(again.octets().as_ptr(), place, "no allocation for {frame}");
-            pool.release(again);
         }
+    }
+
+    #[test]
+    fn a_tag_that_was_taken_out_is_back_behind_the_addresses_and_the_checksum_moves() {
+        let pool = Pool::default();
+        let octets: Vec<u8> = (0..100).collect();
+        let tag = [0x81, 0x00, 0x20, 0x07];
+        for (flags, start) in [(virtio::NEEDS_CHECKSUM, 34 + 4), (0, 34)] {
+            let mut octets = octets.clone();
+            octets[virtio::FLAGS] = flags;
+            octets[virtio::CHECKSUM_START..][..2].copy_from_slice(&34u16.to_ne_bytes());
+            let kept = pool.keep(&octets, Some(tag));
+            let (header, frame) = kept.octets().split_at(HEADER);
+            assert_eq!(
+                header[virtio::CHECKSUM_START..][..2],
+                u16::to_ne_bytes(start)
+            );
+            assert_eq!(frame[..12], octets[HEADER..HEADER + 12]);
+            assert_eq!(frame[12..16], tag);
+            assert_eq!(frame[16..], octets[HEADER + 12..]);
+            assert_eq!(
+                (kept.view().size, kept.tags()),
+                (Bytes::new(98), Bytes::new(4))
+            );
+            assert_eq!(kept.again().octets(), kept.octets());
+        }
+    }
+
+    #[test]
+    fn class_and_precedence_are_those_of_the_field_and_a_mark_reaches_the_octets() {
+        let pool = Pool::default();
+        // Codepoints: default, CS6, AF11, AF22, AF43, EF; with ECT(0).
+        for (codepoint, class, precedence) in [
+            (0, 0, 0),
+            (48, 6, 0),
+            (10, 1, 0),
+            (20, 2, 1),
+            (38, 4, 2),
+            (46, 5, 0),
+        ] {
+            let mut octets = [0; HEADER + 60];
+            let frame = &mut octets[HEADER..];
+            frame[12..14].copy_from_slice(&[0x08, 0]);
+            frame[14..16].copy_from_slice(&[0x45, codepoint << 2 | 0b10]);
+            let mut kept = pool.keep(&octets, None);
+            let view = kept.view();
+            assert_eq!((view.class, view.precedence), (class, precedence));
+            assert!(kept.mark());
+            assert_eq!(kept.octets()[HEADER + 15] & 0b11, 0b11);
+        }
+        let mut without = pool.keep(&[0; HEADER + 60], None);
+        assert!(!without.mark() && without.view().class == 0);
     }
 }

@@ -1,25 +1,33 @@
 //! An interface between whose wire and itself the emulator stands.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, bind, setsockopt, socket, sockopt,
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, getsockopt, recv, setsockopt,
+    socket, sockopt,
 };
 use units::Time;
 
 use super::frame::{Frame, Pool};
 use crate::capture::address;
-use crate::clock::Epoch;
+use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
-use crate::sys::packet::{self, BATCH, Received};
+use crate::netlink::Route;
+use crate::sys::packet::{self, BATCH, HEADER};
+use crate::sys::packet_ring::{Arrival, PacketRing};
 
-/// What may wait in the socket while the emulator is busy.
-const RECEIVE_BUFFER: usize = 16 << 20;
+/// What may wait in the socket of frames that are too large for the ring.
+const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Octets of the largest frame: MTUs may grow while frames are carried, so
-/// that the present one says nothing.
+/// Octets of a frame around its packet: addresses, type, and a VLAN tag that
+/// the kernel left in it beside the one that it took out [IEEE802.3 s3.1.1]
+/// [IEEE802.1Q].
+const AROUND: usize = 14 + 4;
+
+/// Octets of the largest frame: MTUs may grow while frames are carried.
 const LARGEST_FRAME: usize = 65_600;
 
 /// No GSO in a virtio header [Virtio s5.1.6].
@@ -37,7 +45,7 @@ pub struct Refused {
     pub super_packets: u64,
     /// Frames that the interface did not take.
     pub unsent: u64,
-    /// Frames that came without the kernel's stamp.
+    /// Frames that the kernel stamped only when it handed them over.
     pub unstamped: u64,
 }
 
@@ -57,15 +65,18 @@ impl Refused {
 pub(super) struct Port {
     name: String,
     index: u32,
-    socket: OwnedFd,
-    received: Received,
+    socket: Rc<OwnedFd>,
+    ring: PacketRing,
+    /// For frames that the ring has no room for; empty until one comes.
+    large: Vec<u8>,
     pub(super) refused: Refused,
 }
 
 impl Port {
-    /// Opens the interface called `name` in the calling process's namespace;
-    /// `largest` is its MTU.
-    pub(super) fn open(name: &str, index: u32) -> Result<Self> {
+    /// Opens the interface called `name` in the calling process's namespace.
+    pub(super) fn open(name: &str, route: &Route) -> Result<Self> {
+        let index = route.index(name)?;
+        let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
         let operation = || format!("opening {name} for emulation");
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         // Bound to every protocol only once all options are set.
@@ -82,55 +93,63 @@ impl Port {
         packet::switch_on(fd, libc::PACKET_QDISC_BYPASS).during(operation)?;
         packet::hear_all(fd, index).during(operation)?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
-        // Without privilege the kernel gives less; what it drops is counted.
-        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-            setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
-        }
+        // The kernel may give less; what it drops is counted.
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+        let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
+        let ring = ring.during(|| format!("mapping the frames of {name}"))?;
         bind(socket.as_raw_fd(), &address(index)).during(operation)?;
         Ok(Self {
             name: name.to_owned(),
             index,
-            socket,
-            received: Received::new(LARGEST_FRAME),
+            socket: Rc::new(socket),
+            ring,
+            large: Vec::new(),
             refused: Refused::default(),
         })
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    /// What to wait for.
+    pub(super) fn socket(&self) -> Rc<OwnedFd> {
+        Rc::clone(&self.socket)
+    }
+
+    /// Whether a frame is there.
+    pub(super) fn has_frame(&self) -> bool {
+        self.ring.has_frame()
     }
 
     /// Takes what has arrived, at most one batch; each frame goes to `take`
-    /// with the instant at which the kernel got it. Returns whether there may
-    /// be more.
+    /// with the instant at which the kernel got it, by `mapping`, or `now`.
+    /// Whether there may be more.
     pub(super) fn receive(
         &mut self,
-        epoch: Epoch,
-        pool: &mut Pool,
-        mut take: impl FnMut(Time, Frame, &mut Pool),
-    ) -> Result<bool> {
-        let count = match self.received.receive(self.socket.as_fd()) {
-            Ok(count) => count,
-            Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
-                // An interface that is down says so once and is silent until
-                // it is up again.
-                Errno::EAGAIN | Errno::EINTR | Errno::ENETDOWN => return Ok(false),
-                Errno::ENXIO | Errno::ENODEV => return Err(self.gone()),
-                _ => return Err(error).during(|| format!("receiving on {}", self.name)),
-            },
-        };
-        for position in 0..count {
-            let (header, frame, length, stamp) = self.received.frame(position);
-            if header[GSO_TYPE] != GSO_NONE || length > frame.len() {
-                self.refused.super_packets += 1;
-                continue;
+        mapping: &Mapping,
+        now: Time,
+        pool: &Pool,
+        mut take: impl FnMut(Time, Frame),
+    ) -> bool {
+        for _ in 0..BATCH {
+            let Self { ring, large, .. } = self;
+            let frame = ring.take(|arrival| {
+                let octets = match arrival.in_socket {
+                    true => read_whole(&self.socket, large),
+                    false => arrival.octets,
+                };
+                match verdict(octets, arrival) {
+                    Verdict::SuperPacket => self.refused.super_packets += 1,
+                    Verdict::Cut => self.refused.overrun += 1,
+                    Verdict::Whole => {
+                        self.refused.unstamped += u64::from(!arrival.stamped);
+                        let at = mapping.instant(arrival.unix_nanos, now).unwrap_or(now);
+                        take(at, pool.keep(octets, arrival.tag));
+                    }
+                }
+            });
+            if frame.is_none() {
+                return false;
             }
-            let at = stamp.map(|stamp| epoch.time_of_stamp(stamp));
-            self.refused.unstamped += u64::from(at.is_none());
-            let kept = pool.keep(header, frame, wire::frame::flow(frame));
-            take(at.unwrap_or_else(|| epoch.elapsed()), kept, pool);
         }
-        Ok(count == BATCH)
+        true
     }
 
     /// Sends `frames` as far as the interface takes them.
@@ -169,10 +188,45 @@ impl Port {
             .map_err(|_| self.gone())
     }
 
+    /// Takes a pending error off the socket, which says that the interface went
+    /// down: it may come back, and the kernel goes on by itself then.
+    pub(super) fn clear_error(&self) -> Result<()> {
+        let operation = || format!("emulating on {}", self.name);
+        match getsockopt(&*self.socket, sockopt::SocketError).during(operation)? {
+            0 | libc::ENETDOWN => self.check_there(),
+            code => Err(Errno::from_raw(code)).during(operation),
+        }
+    }
+
     fn gone(&self) -> Error {
         Error::new(
             format!("emulating on {}", self.name),
             "the interface is gone",
         )
     }
+}
+
+/// Whether what came is a frame.
+enum Verdict {
+    Whole,
+    /// Segmentation was left to the interface.
+    SuperPacket,
+    /// There was no room for all of it.
+    Cut,
+}
+
+fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
+    match octets.get(GSO_TYPE) {
+        Some(&GSO_NONE) if octets.len() >= arrival.length + HEADER => Verdict::Whole,
+        Some(&GSO_NONE) | None => Verdict::Cut,
+        Some(_) => Verdict::SuperPacket,
+    }
+}
+
+/// Receives the frame that waits in the socket, as far as there can be one so
+/// large; nothing where it is gone.
+fn read_whole<'a>(socket: &OwnedFd, large: &'a mut Vec<u8>) -> &'a [u8] {
+    large.resize(HEADER + LARGEST_FRAME, 0);
+    let length = recv(socket.as_raw_fd(), large, MsgFlags::MSG_DONTWAIT).unwrap_or(0);
+    &large[..length]
 }

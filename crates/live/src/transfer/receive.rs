@@ -14,7 +14,7 @@ use units::{Bytes, Span, Time};
 use wire::message::{HEADER_LEN, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
-use super::{Protocol, Received, Transfer};
+use super::{Echo, Protocol, Received, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
@@ -232,9 +232,16 @@ impl<'a> Books<'a> {
             self.later_by += stamp.since(self.last_stamp).unwrap_or_default();
         }
         self.seen += 1;
-        if let Some(echo) = message.reply() {
+        let (reply, length) = match self.transfer.echo {
+            Echo::Off | Echo::Headers => (message.reply(), HEADER_LEN),
+            Echo::Whole => {
+                let length = usize::try_from(message.length).unwrap_or(HEADER_LEN);
+                (message.reply_in_full(), length)
+            }
+        };
+        if let Some(echo) = reply {
             let start = self.echoes.len();
-            self.echoes.resize(start + HEADER_LEN, 0);
+            self.echoes.resize(start + length, 0);
             echo.emit(&mut self.echoes[start..])
                 .expect("room for a header was just made");
         }

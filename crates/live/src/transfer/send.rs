@@ -6,11 +6,11 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
 use proto::{Layout, MessageStream, Tally};
-use units::{Bytes, Time};
+use units::{Bytes, Span, Time};
 use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
-use super::{Protocol, Sent, Transfer, acknowledged};
+use super::{Echo as Answer, Protocol, Sent, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
@@ -31,11 +31,12 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
         }
         Protocol::Udp => None,
     };
-    sender.await_echoes()?;
+    sender.await_echoes(sender.layout.messages())?;
     Ok(Sent {
         messages: sender.layout.messages(),
         first_write: sender.first_write.unwrap_or_default(),
         last_acknowledged,
+        echoes_took: sender.echoes_took(),
         round_trips: sender
             .echoes
             .map(|echoes| echoes.tally.finish(sender.layout.counted_messages())),
@@ -62,6 +63,10 @@ struct Echoes {
     tally: Tally,
     /// Answers taken, pre-roll included.
     taken: u64,
+    /// When the last of them was here.
+    last: Time,
+    /// Room for one read, which takes any datagram whole.
+    room: Vec<u8>,
 }
 
 impl<'a> Sender<'a> {
@@ -78,10 +83,12 @@ impl<'a> Sender<'a> {
             }
             result => result.during(operation)?,
         }
-        let echoes = transfer.echo.then(|| Echoes {
+        let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
             stream: MessageStream::new(),
             tally: Tally::new(),
             taken: 0,
+            last: Time::ZERO,
+            room: vec![0; 1 << 16],
         });
         Ok(Self {
             transfer,
@@ -97,7 +104,9 @@ impl<'a> Sender<'a> {
         let longest = usize::try_from(lengths.max().unwrap_or_default().get())
             .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
         let mut octets = vec![0; longest];
-        let grid = match self.transfer.pace.filter(|_| self.transfer.paced) {
+        let one_by_one = self.transfer.echo == Answer::Whole;
+        let paced = self.transfer.paced && !one_by_one;
+        let grid = match self.transfer.pace.filter(|_| paced) {
             Some(pace) => Some((Pacer::new()?, pace, clock::monotonic())),
             None => None,
         };
@@ -120,10 +129,9 @@ impl<'a> Sender<'a> {
                 .unwrap_or(longest)
                 .min(longest);
             Message {
-                echo: if self.transfer.echo {
-                    Echo::Wanted
-                } else {
-                    Echo::Unwanted
+                echo: match self.transfer.echo {
+                    Answer::Off => Echo::Unwanted,
+                    Answer::Headers | Answer::Whole => Echo::Wanted,
                 },
                 preroll,
                 length: u32::try_from(length).unwrap_or(u32::MAX),
@@ -132,9 +140,21 @@ impl<'a> Sender<'a> {
             }
             .emit(&mut octets)
             .expect("every message has room for its header");
+            let echoed = self.echoes.as_ref().map_or(0, |echoes| echoes.taken);
             self.write(&octets[..length])?;
+            if one_by_one {
+                self.await_echoes(echoed + 1)?;
+            }
         }
         Ok(())
+    }
+
+    /// From the first write to the last echo of whole messages, if all are here.
+    fn echoes_took(&self) -> Option<Span> {
+        let whole = self.transfer.echo == Answer::Whole;
+        let echoes = self.echoes.as_ref().filter(|_| whole)?;
+        let all = echoes.taken >= self.layout.messages();
+        echoes.last.since(self.first_write?).filter(|_| all)
     }
 
     /// Writes one message, taking echoes while the kernel is full.
@@ -173,9 +193,8 @@ impl<'a> Sender<'a> {
         let Some(echoes) = &mut self.echoes else {
             return Ok(());
         };
-        let mut octets = [0; 16_384];
         while echoes.taken < self.layout.messages() {
-            let count = match recv(raw(&self.socket), &mut octets, MsgFlags::empty()) {
+            let count = match recv(raw(&self.socket), &mut echoes.room, MsgFlags::empty()) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
                 Ok(count) => count,
                 Err(Errno::EAGAIN) => return Ok(()),
@@ -183,11 +202,12 @@ impl<'a> Sender<'a> {
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
             let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);
-            let (tally, taken) = (&mut echoes.tally, &mut echoes.taken);
+            let (tally, taken, last) = (&mut echoes.tally, &mut echoes.taken, &mut echoes.last);
             echoes
                 .stream
-                .receive(&octets[..count], |message| {
+                .receive(&echoes.room[..count], |message| {
                     *taken += 1;
+                    *last = now;
                     if let Some(position) = layout.counted_position(message.sequence) {
                         tally.record(position, message.sent, now, message.size());
                     }
@@ -197,11 +217,11 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Waits for the answers that are still missing: all of them over TCP,
-    /// over UDP until it has been quiet for long enough.
-    fn await_echoes(&mut self) -> Result<()> {
+    /// Waits until so many answers are here: all of them over TCP, over UDP
+    /// until it has been quiet for long enough.
+    fn await_echoes(&mut self, wanted: u64) -> Result<()> {
         while let Some(echoes) = &self.echoes
-            && echoes.taken < self.layout.messages()
+            && echoes.taken < wanted
         {
             let patience = match self.transfer.protocol {
                 Protocol::Tcp => self.transfer.timeout,

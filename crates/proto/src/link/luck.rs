@@ -3,11 +3,12 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, Exp1, StandardNormal};
 use units::{Bytes, Seed, Span};
 
-use super::Settings;
+use super::{JitterLaw, Settings};
 
-/// Independent streams of luck, one for each law, with one draw a frame from
+/// Independent streams of luck, one for each law, with one deviate a frame from
 /// each law that is on: to switch one on never changes what another does.
 #[derive(Debug)]
 pub(super) struct Luck {
@@ -18,7 +19,8 @@ pub(super) struct Luck {
     duplicate: Stream,
     /// The logarithm of a bit being right.
     bit_right: f64,
-    longest_jitter: Span,
+    jitter_law: JitterLaw,
+    jitter_scale: Span,
 }
 
 /// A law's probability and its generator.
@@ -56,7 +58,8 @@ impl Luck {
             reorder: Stream::new(seed, "reorder", settings.reorder),
             duplicate: Stream::new(seed, "duplicate", settings.duplicate),
             bit_right: (-settings.bit_error_rate).ln_1p(),
-            longest_jitter: settings.jitter,
+            jitter_law: settings.jitter_law,
+            jitter_scale: settings.jitter,
         }
     }
 
@@ -81,13 +84,22 @@ impl Luck {
         if self.jitter.probability <= 0.0 {
             return Span::default();
         }
+        let share: f64 = match self.jitter_law {
+            JitterLaw::Uniform => self.jitter.draw(),
+            // A normal about 0, cut off below 0, is the magnitude of one.
+            JitterLaw::Normal => {
+                let deviate: f64 = StandardNormal.sample(&mut self.jitter.generator);
+                deviate.abs()
+            }
+            JitterLaw::Exponential => Exp1.sample(&mut self.jitter.generator),
+        };
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a share of a span, to f64's 53 bits"
+            reason = "a multiple of a span, to f64's 53 bits; what is too long saturates"
         )]
-        let picos = (self.jitter.draw() * self.longest_jitter.as_picos() as f64) as u64;
+        let picos = (share * self.jitter_scale.as_picos() as f64) as u64;
         Span::from_picos(picos)
     }
 

@@ -17,8 +17,12 @@ pub struct Settings {
     pub queue: Spec,
     /// How long a bit travels.
     pub delay: Span,
-    /// Largest extra delay, uniform from 0; it never changes the order.
+    /// The scale of the extra delay, which never changes the order: what of
+    /// it, [`Settings::jitter_law`] says.
     pub jitter: Span,
+    /// How the extra delay is distributed.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub jitter_law: JitterLaw,
     /// Probability of losing a frame.
     pub loss: f64,
     /// Probability of each bit of a frame being wrong, which loses the frame.
@@ -32,6 +36,47 @@ pub struct Settings {
     /// Whether the far end begins to forward when the header is in, instead
     /// of storing the frame first.
     pub cut_through: bool,
+    /// What becomes of a packet that is too big.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub too_big: TooBig,
+}
+
+/// A distribution of extra delays; none is negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum JitterLaw {
+    /// Uniform from 0 to the scale.
+    #[default]
+    Uniform,
+    /// Normal about 0 with the scale as standard deviation, cut off below 0:
+    /// the mean is sqrt(2 / pi) of the scale.
+    Normal,
+    /// Exponential with the scale as mean.
+    Exponential,
+}
+
+impl JitterLaw {
+    /// An extra delay that one in 10^8 at most exceeds, at this scale.
+    pub fn reach(self, scale: Span) -> Span {
+        // 2 (1 - Phi(6)) is 2.0e-9, exp(-20) is 2.1e-9.
+        scale
+            * match self {
+                Self::Uniform => 1,
+                Self::Normal => 6,
+                Self::Exponential => 20,
+            }
+    }
+}
+
+/// What becomes of a packet that is larger than the link carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum TooBig {
+    /// It is gone in silence, as on a wire.
+    #[default]
+    Drop,
+    /// It is gone, and its sender is told, as by a router.
+    Answer,
 }
 
 /// Settings that no link can have.
@@ -40,9 +85,9 @@ pub enum BadSettings {
     /// A probability outside of 0 to 1.
     #[error("{0} is a probability: from 0 to 1")]
     Probability(&'static str),
-    /// A queue without room.
+    /// A queue that there cannot be.
     #[error(transparent)]
-    Queue(#[from] queue::Empty),
+    Queue(#[from] queue::BadSpec),
 }
 
 impl Settings {
@@ -55,12 +100,14 @@ impl Settings {
             queue,
             delay: Span::default(),
             jitter: Span::default(),
+            jitter_law: JitterLaw::Uniform,
             loss: 0.0,
             bit_error_rate: 0.0,
             reorder: 0.0,
             hold: Span::default(),
             duplicate: 0.0,
             cut_through: false,
+            too_big: TooBig::Drop,
         }
     }
 

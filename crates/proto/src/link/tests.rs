@@ -13,6 +13,7 @@ impl Packet for Frame {
         View {
             size: Bytes::new(self.1),
             flow: 7,
+            ..View::default()
         }
     }
 }
@@ -230,25 +231,103 @@ fn what_is_held_back_is_overtaken_and_nothing_else_is() {
     assert!((1_800..=2_200).contains(&late), "{late}");
 }
 
-#[test]
-fn jitter_is_uniform_and_keeps_the_order() {
+/// Extra delays of frames so far apart that none has to wait for another, in
+/// shares of 100 us, the shortest first.
+fn extra_delays(law: JitterLaw) -> Vec<f64> {
     let mut link = link(Settings {
         jitter: Span::from_micros(100),
+        jitter_law: law,
         ..perfect(1_000_000_000)
     });
-    // Frames so far apart that none has to wait for another.
-    let mut sum = 0.0;
+    let mut shares = Vec::new();
     for number in 0..10_000 {
-        let sent = Time::from_picos(number * 1_000_000_000);
+        let sent = Time::from_picos(number * 5_000_000_000);
         link.receive(sent, Frame(number, 64));
         let (at, frame, _) = drain(&mut link)[0];
         assert_eq!(frame.0, number);
         let extra = at.since(sent + Span::from_nanos(672)).unwrap();
-        assert!(extra <= Span::from_micros(100));
-        sum += extra.as_secs_f64() * 1e6;
+        assert!(extra < law.reach(Span::from_micros(100)));
+        shares.push(extra.as_secs_f64() * 1e4);
     }
-    // Mean 50, standard error 28.9 / 100.
-    assert!((sum / 10_000.0 - 50.0).abs() < 3.0 * 0.289, "{sum}");
+    shares.sort_by(f64::total_cmp);
+    shares
+}
+
+#[test]
+fn extra_delays_follow_the_law_that_was_asked_for() {
+    // Mean, standard deviation and median of each law for a scale of 1.
+    let half_normal = (2.0 / std::f64::consts::PI).sqrt();
+    for (law, mean, deviation, median) in [
+        (JitterLaw::Uniform, 0.5, (1.0f64 / 12.0).sqrt(), 0.5),
+        (
+            JitterLaw::Normal,
+            half_normal,
+            (1.0 - half_normal * half_normal).sqrt(),
+            0.674_49,
+        ),
+        (JitterLaw::Exponential, 1.0, 1.0, std::f64::consts::LN_2),
+    ] {
+        let shares = extra_delays(law);
+        let seen = shares.iter().sum::<f64>() / 10_000.0;
+        let off = (seen - mean).abs();
+        assert!(off < 2.576 * deviation / 100.0, "{law:?}: {seen}");
+        let below = shares.iter().filter(|&&share| share < median).count();
+        // Half of 10 000 within 2.576 standard deviations of 50.
+        assert!(below.abs_diff(5_000) <= 128, "{law:?}: {below}");
+    }
+}
+
+#[test]
+fn uniform_luck_is_the_same_for_ever() {
+    let mut link = link(Settings {
+        jitter: Span::from_micros(100),
+        ..perfect(1_000_000_000)
+    });
+    let extras = [0u64, 1, 2].map(|number| {
+        let sent = Time::from_picos(number * 1_000_000_000);
+        link.receive(sent, Frame(number, 64));
+        let (at, _, _) = drain(&mut link)[0];
+        at.since(sent + Span::from_nanos(672)).unwrap().as_picos()
+    });
+    assert_eq!(extras, [72_367_472, 10_307_092, 3_872_187]);
+}
+
+#[test]
+fn luck_that_begins_anew_is_that_of_a_new_link() {
+    let settings = || Settings {
+        loss: 0.3,
+        ..perfect(1_000_000_000)
+    };
+    let fates = |link: &mut Link<Frame>| {
+        for number in 0..100 {
+            link.receive(Time::ZERO, Frame(number, 64));
+        }
+        drain(link).iter().map(|out| out.1.0).collect::<Vec<_>>()
+    };
+    let mut used = link(settings());
+    fates(&mut used);
+    used.reseed(Seed::new(7));
+    let mut new = Link::new(settings(), Seed::new(7)).unwrap();
+    assert_eq!(fates(&mut used), fates(&mut new));
+}
+
+#[test]
+fn who_sent_what_is_too_big_is_told_only_where_that_was_asked_for() {
+    let narrow = |too_big| {
+        link(Settings {
+            largest_packet: Some(Bytes::new(1400)),
+            too_big,
+            ..perfect(1)
+        })
+    };
+    let mut silent = narrow(TooBig::Drop);
+    assert_eq!(silent.told_mtu(), None);
+    assert!(!silent.may_answer(Time::ZERO));
+    assert_eq!(silent.counters().answered, 0);
+    let mut telling = narrow(TooBig::Answer);
+    assert_eq!(telling.told_mtu(), Some(Bytes::new(1400)));
+    assert!(telling.may_answer(Time::ZERO));
+    assert_eq!(telling.counters().answered, 1);
 }
 
 #[test]

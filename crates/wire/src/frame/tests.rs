@@ -241,3 +241,26 @@ proptest! {
         prop_assert!(Summary::of(&frame, usize::MAX).payload < usize::MAX);
     }
 }
+
+#[test]
+fn two_vlan_tags_at_most_are_counted_and_octets_that_are_not_there_are_none() {
+    let frame = |kinds: &[u16]| {
+        let mut frame = [2; 12].to_vec();
+        for kind in kinds {
+            frame.extend_from_slice(&kind.to_be_bytes());
+            frame.extend_from_slice(&[0x81, 0x00]);
+        }
+        frame
+    };
+    for (kinds, octets) in [
+        (&[][..], 0),
+        (&[0x0800], 0),
+        (&[0x8100], 4),
+        (&[0x88a8], 4),
+        (&[0x0800, 0x8100], 0),
+        (&[0x88a8, 0x8100], 8),
+        (&[0x8100, 0x8100, 0x8100], 8),
+    ] {
+        assert_eq!(super::tags(&frame(kinds)), octets, "{kinds:x?}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use proto::link::Settings;
+use proto::link::{JitterLaw, Settings, TooBig};
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, Rate, Span};
 
@@ -16,7 +16,7 @@ const LONGEST: Span = Span::from_secs(60);
 const HOLD: Span = Span::from_millis(1);
 
 /// The names that `--back` knows; each is an option too.
-const KEYS: &str = "rate, delay, jitter, loss, bit-error-rate, reorder, duplicate, buffer, queue, mtu, cut-through";
+const KEYS: &str = "rate, delay, jitter, jitter-law, loss, bit-error-rate, reorder, duplicate, buffer, queue, mtu, too-big, cut-through";
 
 /// One direction as it was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,7 @@ struct Way {
     rate: Option<Rate>,
     delay: Span,
     jitter: Span,
+    jitter_law: JitterLaw,
     loss: f64,
     bit_error_rate: f64,
     reorder: f64,
@@ -31,6 +32,7 @@ struct Way {
     buffer: Bytes,
     drop_front: bool,
     mtu: Option<Bytes>,
+    too_big: TooBig,
     cut_through: bool,
 }
 
@@ -43,6 +45,7 @@ pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
         rate: None,
         delay: Span::default(),
         jitter: Span::default(),
+        jitter_law: JitterLaw::Uniform,
         loss: 0.0,
         bit_error_rate: 0.0,
         reorder: 0.0,
@@ -50,12 +53,14 @@ pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
         buffer: Bytes::new(500_000),
         drop_front: false,
         mtu: None,
+        too_big: TooBig::Drop,
         cut_through: args.cut_through,
     };
     let options = [
         ("rate", &args.rate),
         ("delay", &args.delay),
         ("jitter", &args.jitter),
+        ("jitter-law", &args.jitter_law),
         ("loss", &args.loss),
         ("bit-error-rate", &args.bit_error_rate),
         ("reorder", &args.reorder),
@@ -63,6 +68,7 @@ pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
         ("buffer", &args.buffer),
         ("queue", &args.queue),
         ("mtu", &args.mtu),
+        ("too-big", &args.too_big),
     ];
     for (key, value) in options {
         if let Some(value) = value {
@@ -99,6 +105,14 @@ impl Way {
             "rate" => self.rate = Some(quantity(value)?),
             "delay" => self.delay = short(value)?,
             "jitter" => self.jitter = short(value)?,
+            "jitter-law" => {
+                self.jitter_law = match value {
+                    "uniform" => JitterLaw::Uniform,
+                    "normal" => JitterLaw::Normal,
+                    "exponential" => JitterLaw::Exponential,
+                    _ => bail!("no such law; write uniform, normal or exponential"),
+                }
+            }
             "loss" => self.loss = share(value)?,
             "bit-error-rate" => self.bit_error_rate = probability(value)?,
             "reorder" => self.reorder = share(value)?,
@@ -119,6 +133,13 @@ impl Way {
                 );
                 self.mtu = Some(mtu);
             }
+            "too-big" => {
+                self.too_big = match value {
+                    "drop" => TooBig::Drop,
+                    "answer" => TooBig::Answer,
+                    _ => bail!("write drop or answer"),
+                }
+            }
             "cut-through" => {
                 self.cut_through = match value {
                     "yes" => true,
@@ -134,6 +155,14 @@ impl Way {
     /// The settings of the link. What is held back waits for as long as four
     /// of its largest frames take, so that three can overtake it.
     fn settings(&self, largest: Bytes) -> Result<Settings> {
+        ensure!(
+            self.too_big == TooBig::Drop || self.mtu.is_some(),
+            "--too-big answer: without --mtu nothing is too big; write for instance --mtu 1400"
+        );
+        ensure!(
+            self.jitter_law == JitterLaw::Uniform || self.jitter > Span::ZERO,
+            "--jitter-law: without --jitter there is nothing to spread; write for instance --jitter 2ms"
+        );
         let packet = self.mtu.unwrap_or(largest).min(largest);
         let frame = Framing::Ethernet.frame_size(packet);
         ensure!(
@@ -152,12 +181,14 @@ impl Way {
             largest_packet: self.mtu,
             delay: self.delay,
             jitter: self.jitter,
+            jitter_law: self.jitter_law,
             loss: self.loss,
             bit_error_rate: self.bit_error_rate,
             reorder: self.reorder,
             hold: self.rate.map_or(HOLD, |rate| rate.serialise(wire * 4)),
             duplicate: self.duplicate,
             cut_through: self.cut_through,
+            too_big: self.too_big,
             ..Settings::perfect(self.rate, queue)
         })
     }
@@ -235,6 +266,18 @@ mod tests {
     }
 
     #[test]
+    fn laws_of_jitter_and_answers_are_asked_for_each_way() {
+        let [there, back] = ways_of(
+            "--jitter 2ms --jitter-law normal --mtu 1400 --back too-big=answer --back jitter-law=exponential",
+        )
+        .unwrap();
+        assert_eq!(there.jitter_law, JitterLaw::Normal);
+        assert_eq!(there.too_big, TooBig::Drop);
+        assert_eq!(back.jitter_law, JitterLaw::Exponential);
+        assert_eq!(back.too_big, TooBig::Answer);
+    }
+
+    #[test]
     fn a_key_without_an_override_may_be_named_again() {
         let [there, back] =
             ways_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
@@ -263,6 +306,22 @@ mod tests {
             ("--queue red", "--queue red: no such queue; write droptail"),
             ("--buffer 1517", "--buffer 1517B: a frame of 1518 B"),
             ("--mtu 67", "--mtu 67: an MTU of IP is from 68"),
+            (
+                "--jitter 1ms --jitter-law gauss",
+                "--jitter-law gauss: no such law; write uniform",
+            ),
+            (
+                "--jitter-law normal",
+                "--jitter-law: without --jitter there is nothing to spread",
+            ),
+            (
+                "--mtu 1400 --too-big tell",
+                "--too-big tell: write drop or answer",
+            ),
+            (
+                "--too-big answer",
+                "--too-big answer: without --mtu nothing is too big",
+            ),
             ("--back rate", "--back rate: write KEY=VALUE"),
             (
                 "--back color=red",

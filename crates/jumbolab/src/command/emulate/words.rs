@@ -89,6 +89,9 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
     row("too big", &count(Fate::TooBig));
+    row("too big, sender told", &|way| {
+        way.counters.answered.to_string()
+    });
     row("passed on twice", &count(Fate::Duplicated));
     row("still waiting", &|way| way.backlog.packets.to_string());
     row("refused: super-packets", &|way| {
@@ -123,6 +126,7 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "lost": of(Fate::Lost),
             "damaged": of(Fate::Damaged),
             "too_big": of(Fate::TooBig),
+            "answered": way.counters.answered,
             "octets": way.counters.octets,
             "waiting_frames": way.backlog.packets,
             "waiting_octets": way.backlog.bytes.get(),

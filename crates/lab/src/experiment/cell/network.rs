@@ -1,17 +1,25 @@
 //! Reads `[network]` and `[links]`.
 
+mod cross;
 mod link;
 
 use anyhow::Result;
 use units::{IpMtu, IpVersion};
 
-use crate::experiment::quantity::{number, word};
+use crate::experiment::quantity::{number, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{KeyPath, Table, Value, fault};
-use crate::experiment::{Addresses, LinkKind, Network, Shape};
+use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
+pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
 pub(crate) use link::LINK_KEYS;
 pub use link::{LARGEST_BUFFER, auto_burst};
+
+/// The key that says whether a link's packets are recorded.
+pub(crate) const RECORD_KEY: &str = "record";
+
+/// What is said of a key that no kernel's link honours.
+const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";
 
 /// The most routers or switches on a path.
 pub(crate) const MOST_STAGES: usize = 16;
@@ -40,10 +48,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Network, Vec<Found<IpMtu>
     let (mut links, mut mtus) = (Vec::new(), Vec::new());
     for name in shape.link_names(stages) {
         let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
-        links.push(keys.link(name, kind)?);
+        let mut link = keys.link(name, kind)?;
+        link.cross = cross::read(reader, &link, ip, kind)?;
+        link.recorded = recorded(reader, &link.name, kind)?;
+        links.push(link);
         mtus.push(keys.mtu);
     }
+    let cut_through = cut_through(reader, shape, kind, &links)?;
     let network = Network {
+        cut_through,
         shape,
         link: kind,
         ip,
@@ -51,6 +64,17 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Network, Vec<Found<IpMtu>
         links,
     };
     Ok((network, mtus))
+}
+
+/// Whether what becomes of a link's packets is kept.
+fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool> {
+    let record = reader.optional(&format!("links.{link}.{RECORD_KEY}"), switch)?;
+    match record {
+        Some(on) if on.value && kind != LinkKind::Emulated => {
+            Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
+        }
+        record => Ok(record.is_some_and(|on| on.value)),
+    }
 }
 
 /// How many nodes stand in the middle.
@@ -62,6 +86,31 @@ fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
         return Err(stages.refuse("only shape = \"switched\" and \"chain\" have stages"));
     }
     Ok(usize::try_from(stages.value).unwrap_or(1))
+}
+
+/// Whether the switches forward a frame when its header is in.
+fn cut_through(
+    reader: &mut Reader<'_>,
+    shape: Shape,
+    kind: LinkKind,
+    links: &[Link],
+) -> Result<bool> {
+    let found = reader.read("network.cut_through", "off", switch)?;
+    let rates_agree = links.windows(2).all(|pair| pair[0].rate == pair[1].rate);
+    let why = match found.value {
+        true if kind != LinkKind::Emulated => "`cut_through` needs link = \"emulated\"",
+        true if shape != Shape::Switched => {
+            "only switches forward a frame before all of it is there: write shape = \"switched\""
+        }
+        true if !rates_agree => {
+            "a switch cannot forward a frame faster than it comes: give all links one rate"
+        }
+        true if links.iter().any(|link| link.rate.is_none()) => {
+            "a link without a rate is done with a frame at once: give the links a rate"
+        }
+        cut_through => return Ok(cut_through),
+    };
+    Err(found.refuse(why))
 }
 
 fn ip_version(value: &Value) -> Meaning<IpVersion> {

@@ -4,10 +4,10 @@ use anyhow::Result;
 use live::transfer::HEADER_LEN;
 use units::{Bytes, IpMtu, IpVersion, Span};
 
-use crate::experiment::quantity::{size, size_or, span, switch, word};
-use crate::experiment::reader::{Found, Reader, refusal};
+use crate::experiment::quantity::{on_off, size, size_or, span, switch, word};
+use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Value};
-use crate::experiment::{Link, Network, Protocol, Traffic, Transfer, auto_burst};
+use crate::experiment::{Echo, Link, Network, Protocol, Traffic, Transfer, auto_burst};
 
 use super::command;
 
@@ -114,7 +114,7 @@ fn transfer(
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
-    let echo = reader.read("traffic.echo", "on", switch)?.value;
+    let echo = reader.read("traffic.echo", "on", echo)?.value;
     Ok(Transfer {
         protocol,
         size: size_of.value,
@@ -230,6 +230,21 @@ fn number_below(text: &str) -> Option<u32> {
     let digits = text.trim().strip_prefix('-')?.trim();
     let plain = digits.starts_with(|first: char| first.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
+}
+
+/// A switch with a third position.
+fn echo(value: &Value) -> Meaning<Echo> {
+    match value {
+        Value::Boolean(truth) => {
+            let echo = if *truth { Echo::Headers } else { Echo::Off };
+            Ok((echo, on_off(*truth).into()))
+        }
+        value => word(&[
+            ("on", Echo::Headers),
+            ("off", Echo::Off),
+            ("whole", Echo::Whole),
+        ])(value),
+    }
 }
 
 fn socket_buffer(reader: &mut Reader<'_>, path: &str) -> Result<Option<Bytes>> {

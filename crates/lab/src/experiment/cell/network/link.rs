@@ -3,16 +3,18 @@
 use anyhow::Result;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
-use crate::experiment::quantity::{probability, rate_or_none, share, size, size_or, span, word};
+use crate::experiment::quantity::{
+    either, probability, rate_or_none, share, size, size_or, span, word,
+};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::Value;
-use crate::experiment::{Link, LinkKind, Queue, Wire};
+use crate::experiment::{JitterLaw, Link, LinkKind, Narrow, Queue, Wire};
 
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
 
 /// The keys that a link may have of its own.
-pub(crate) const LINK_KEYS: [&str; 11] = [
+pub(crate) const LINK_KEYS: [&str; 14] = [
     "mtu",
     "rate",
     "burst",
@@ -24,12 +26,24 @@ pub(crate) const LINK_KEYS: [&str; 11] = [
     "bit_error_rate",
     "reorder",
     "duplicate",
+    "jitter_law",
+    "wire_mtu",
+    "too_big",
 ];
 
 const QUEUES: &[(&str, Queue)] = &[
     ("droptail", Queue::DropTail),
     ("dropfront", Queue::DropFront),
 ];
+
+const JITTER_LAWS: &[(&str, JitterLaw)] = &[
+    ("uniform", JitterLaw::Uniform),
+    ("normal", JitterLaw::Normal),
+    ("exponential", JitterLaw::Exponential),
+];
+
+/// Whether senders are told.
+const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
 
 /// The depth of a link's token bucket where `burst` is `auto`: the larger of
 /// two frames and what the rate carries in 1 ms, in whole octets. Less than a
@@ -59,6 +73,10 @@ pub(super) struct Keys {
     bit_error_rate: Found<f64>,
     reorder: Found<f64>,
     duplicate: Found<f64>,
+    jitter_law: Found<JitterLaw>,
+    /// `None`: that of the interfaces.
+    wire_mtu: Found<Option<IpMtu>>,
+    too_big: Found<bool>,
 }
 
 impl Keys {
@@ -70,6 +88,7 @@ impl Keys {
         defaults: Option<&Self>,
     ) -> Result<Self> {
         let mtu = |value: &Value| mtu(value, ip);
+        let wire_mtu = |value: &Value| either(value, "mtu", mtu);
         let mut table = Inherited {
             reader,
             table,
@@ -89,6 +108,11 @@ impl Keys {
             })?,
             reorder: table.key("reorder", "0%", share, |keys| &keys.reorder)?,
             duplicate: table.key("duplicate", "0%", share, |keys| &keys.duplicate)?,
+            jitter_law: table.key("jitter_law", "uniform", word(JITTER_LAWS), |keys| {
+                &keys.jitter_law
+            })?,
+            wire_mtu: table.key("wire_mtu", "mtu", wire_mtu, |keys| &keys.wire_mtu)?,
+            too_big: table.key("too_big", "drop", word(ANSWERS), |keys| &keys.too_big)?,
         })
     }
 
@@ -100,6 +124,7 @@ impl Keys {
             LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
             LinkKind::Emulated => self.refuse_a_bucket()?,
         }
+        self.refuse_what_has_no_effect()?;
         let frame = Framing::Ethernet.wire_size(mtu.bytes());
         let check = |size: Bytes, frames: u64| {
             let least = frame * frames;
@@ -142,7 +167,11 @@ impl Keys {
                 bit_error_rate: self.bit_error_rate.value,
                 reorder: self.reorder.value,
                 duplicate: self.duplicate.value,
+                jitter_law: self.jitter_law.value,
+                narrow: self.narrow()?,
             },
+            cross: None,
+            recorded: false,
         })
     }
 
@@ -170,6 +199,37 @@ impl Keys {
         }
         if self.queue.value != Queue::DropTail {
             return Err(self.queue.refuse(why("queue")));
+        }
+        if self.wire_mtu.value.is_some() {
+            return Err(self.wire_mtu.refuse(why("wire_mtu")));
+        }
+        Ok(())
+    }
+
+    /// How much less the wire carries than its interfaces send, if it does.
+    fn narrow(&self) -> Result<Option<Narrow>> {
+        let answers = self.too_big.value;
+        match self.wire_mtu.value {
+            Some(wire) if wire > self.mtu.value => {
+                let why = format!(
+                    "the interfaces of this link send at most its mtu = {}: write less, or \"mtu\"",
+                    self.mtu.value.get()
+                );
+                Err(self.wire_mtu.refuse(why))
+            }
+            Some(mtu) if mtu < self.mtu.value => Ok(Some(Narrow { mtu, answers })),
+            _ if answers => {
+                let why = "nothing is too big for a wire that carries its mtu: write a smaller wire_mtu too";
+                Err(self.too_big.refuse(why))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn refuse_what_has_no_effect(&self) -> Result<()> {
+        if self.jitter_law.value != JitterLaw::Uniform && self.jitter.value == Span::ZERO {
+            let why = "without jitter there is nothing to spread: write for instance jitter = \"2ms\" too";
+            return Err(self.jitter_law.refuse(why));
         }
         Ok(())
     }

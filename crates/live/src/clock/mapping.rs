@@ -1,0 +1,145 @@
+//! The kernel's stamps on the clock that nobody sets.
+
+use units::{Span, Time};
+
+use super::{compare, monotonic};
+
+/// The clocks are compared so often that they drift apart by less than this
+/// from one comparison to the next: more means that one was set.
+const STEP_NANOS: u128 = 2_000_000;
+
+/// By how much a stamp may be later than the latest look at the clock: frames
+/// come while others are read.
+const AHEAD: Span = Span::from_millis(1);
+
+/// How long a stamp from before a step may be on its way.
+const MEMORY: Span = Span::from_secs(1);
+
+/// Turns stamps, which are of the wall clock, into instants of [`monotonic`].
+///
+/// Whether a stamp was taken before the wall clock was set or after it, nobody
+/// says. So both are tried for a while after a step, and the later instant
+/// counts that is not in the future: the other one is there, or further back by
+/// the step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    /// What the wall clock shows when the other one is zero, in nanoseconds.
+    zero: i128,
+    /// The same before the latest step, and when that was noticed.
+    before: Option<(i128, Time)>,
+}
+
+impl Mapping {
+    /// Compares the clocks for the first time.
+    pub(crate) fn now() -> Self {
+        Self {
+            zero: compare(),
+            before: None,
+        }
+    }
+
+    /// Compares them again.
+    pub(crate) fn renew(&mut self) {
+        self.set(compare(), monotonic());
+    }
+
+    fn set(&mut self, zero: i128, now: Time) {
+        if zero.abs_diff(self.zero) > STEP_NANOS {
+            self.before = Some((self.zero, now));
+        } else if self.before.is_some_and(|(_, at)| now > at + MEMORY) {
+            self.before = None;
+        }
+        self.zero = zero;
+    }
+
+    /// The instant of a stamp in nanoseconds since 1970, if that is not in the
+    /// future of `now`.
+    pub(crate) fn instant(&self, unix_nanos: u64, now: Time) -> Option<Time> {
+        let zeroes = [Some(self.zero), self.before.map(|(zero, _)| zero)];
+        let instants = zeroes.into_iter().flatten().filter_map(|zero| {
+            let nanos = (i128::from(unix_nanos) - zero).max(0);
+            // What a `Time` cannot hold is in the future.
+            let instant = u64::try_from(nanos).ok()?.checked_mul(1_000)?;
+            Some(Time::from_picos(instant)).filter(|instant| *instant <= now + AHEAD)
+        });
+        instants.max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i128 = 1_000_000_000;
+    const ZERO: i128 = 1_700_000_000 * SECOND;
+
+    /// What the wall clock shows at `micros` if it shows `zero` at zero.
+    fn stamp(zero: i128, micros: u64) -> u64 {
+        u64::try_from(zero + i128::from(micros) * 1_000).unwrap()
+    }
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    #[test]
+    fn stamps_from_before_and_after_a_step_are_both_where_they_were_taken() {
+        for step in [-100_000, -5, 5, 100_000].map(|seconds| seconds * SECOND) {
+            let mut mapping = Mapping {
+                zero: ZERO,
+                before: None,
+            };
+            let read = at(2_000_900);
+            mapping.set(ZERO + step, read);
+            for micros in [2_000_000, 2_000_400, 2_000_905] {
+                let before = mapping.instant(stamp(ZERO, micros), read);
+                assert_eq!(before, Some(at(micros)), "from before {step}");
+                let after = mapping.instant(stamp(ZERO + step, micros), read);
+                assert_eq!(after, Some(at(micros)), "from after {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn drift_is_followed_and_no_step() {
+        let mut mapping = Mapping {
+            zero: ZERO,
+            before: None,
+        };
+        for round in 1..=1_000 {
+            let zero = ZERO + i128::from(round) * 50_000;
+            mapping.set(zero, at(round * 100_000));
+            let instant = mapping.instant(stamp(zero, 100_000 * round - 7), at(100_000 * round));
+            assert_eq!(instant, Some(at(100_000 * round - 7)));
+            assert_eq!(mapping.before, None);
+        }
+    }
+
+    #[test]
+    fn a_step_is_forgotten_and_what_is_in_the_future_is_no_instant() {
+        let mut mapping = Mapping {
+            zero: ZERO,
+            before: None,
+        };
+        mapping.set(ZERO + 5 * SECOND, at(1_000_000));
+        let late = at(9_000_000);
+        mapping.set(ZERO + 5 * SECOND, late);
+        let stamp = stamp(ZERO + 5 * SECOND, 3_000_000);
+        assert_eq!(mapping.instant(stamp, late), Some(at(3_000_000)));
+        assert_eq!(mapping.instant(stamp, at(2_998_999)), None);
+        assert_eq!(mapping.instant(u64::MAX, late), None);
+        assert_eq!(mapping.instant(0, late), Some(Time::ZERO));
+    }
+
+    #[test]
+    fn the_clocks_of_this_machine_agree_to_some_microseconds() {
+        let mut mapping = Mapping::now();
+        let before = monotonic();
+        let wall = super::super::Epoch::now().unix_nanos();
+        let after = monotonic();
+        mapping.renew();
+        let instant = mapping.instant(wall, after + Span::from_millis(1)).unwrap();
+        let near = Span::from_millis(1);
+        assert!(instant + near > before && after + near > instant);
+    }
+}

@@ -1,0 +1,141 @@
+use proto::traffic::mean_gap;
+use queue::{Limit, Spec};
+use units::Rate;
+
+use super::*;
+
+const FRAME: u64 = 1518;
+/// What a full frame takes of a gigabit link.
+const TAKES: Span = Span::from_nanos(12_304);
+
+fn lane(limit: Limit) -> Lane {
+    let gigabit = Rate::from_bits_per_second(1_000_000_000);
+    let settings = Settings::perfect(gigabit, Spec::DropTail { limit });
+    Lane::new(settings, Seed::new(1)).unwrap()
+}
+
+/// Full frames that ask for so many megabits per second.
+fn laws(megabits: u64) -> (Law, Law) {
+    let rate = Rate::from_bits_per_second(megabits * 1_000_000).unwrap();
+    let gap = mean_gap(Bytes::new(FRAME + 20), rate);
+    (Law::Constant(gap), Law::Constant(1518.0))
+}
+
+fn frame(pool: &Pool) -> Frame {
+    pool.keep(&[0; HEADER + 1514], None)
+}
+
+fn flow_of_a_frame() -> u64 {
+    wire::frame::flow(&[0; 1514])
+}
+
+fn at(micros: u64) -> Time {
+    Time::from_nanos(micros * 1_000)
+}
+
+#[test]
+fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
+    // At half the rate one filler comes every 24.608 us; a frame that comes
+    // right after one waits for it, whether anybody looked in between or not.
+    let delivered = |looks: &[u64]| {
+        let pool = Pool::default();
+        let mut lane = lane(Limit::Packets(100));
+        let (gaps, sizes) = laws(500);
+        lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+        for &look in looks {
+            lane.catch_up(at(look));
+            assert!(lane.poll_transmit(at(look)).is_none(), "nobody's frame");
+            assert_eq!(lane.next_timeout(), None, "nobody waits for cross traffic");
+        }
+        let sent = at(4 * 24_608 / 1_000 + 1);
+        let kept = frame(&pool);
+        assert!(lane.receive(sent, kept, &pool).is_none());
+        let due = lane.next_timeout().unwrap();
+        let delivery = lane.poll_transmit(at(1_000)).unwrap();
+        assert!(due <= delivery.at);
+        delivery.at
+    };
+    let filler_came = Time::from_nanos(4 * 24_608);
+    assert_eq!(delivered(&[]), filler_came + TAKES + TAKES);
+    assert_eq!(delivered(&[10, 30, 31, 77]), delivered(&[]));
+}
+
+#[test]
+fn every_packet_of_cross_traffic_is_accounted_for() {
+    // Twice what the link carries: half of it finds no room.
+    let mut lane = lane(Limit::Packets(10));
+    let (gaps, sizes) = laws(2_000);
+    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    let end = at(100_000);
+    assert!(lane.poll_transmit(end).is_none());
+    lane.end_cross(end);
+    let crossed = lane.crossed(at(200_000));
+    assert!(lane.poll_transmit(at(200_000)).is_none());
+    let crossed_later = lane.crossed(at(200_000));
+    let counters = crossed_later.counters;
+    assert_eq!(counters.arrived, 16_254, "100 ms in gaps of 6.152 us");
+    assert_eq!(crossed.lasted, Span::from_millis(100));
+    let fates: u64 = counters.fates.iter().sum();
+    assert_eq!(fates, counters.arrived, "none waits any longer");
+    assert_eq!(crossed_later.offered, Bytes::new(16_254 * 1_538));
+    assert_eq!(
+        crossed_later.carried,
+        Bytes::new(counters.of(Fate::Delivered) * 1_538)
+    );
+    // 8127 pass in the time, and ten and one that wait or leave at its end.
+    let passed = counters.of(Fate::Delivered);
+    assert!((8_127..=8_139).contains(&passed), "{passed}");
+    assert_eq!(lane.counters(), counters, "there is nothing else");
+    assert_eq!(lane.next_timeout(), None);
+}
+
+#[test]
+fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
+    let pool = Pool::default();
+    let mut lane = lane(Limit::Packets(10));
+    lane.record();
+    let (gaps, sizes) = laws(500);
+    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    let kept = frame(&pool);
+    assert!(lane.receive(at(60), kept, &pool).is_none());
+    lane.end_cross(at(80));
+    assert!(lane.poll_transmit(at(1_000)).is_some());
+    let events = lane.take_events();
+    let flows: Vec<u64> = events.iter().map(|event| event.flow).collect();
+    let own = flow_of_a_frame();
+    assert_eq!(flows, [u64::MAX, u64::MAX, own, u64::MAX]);
+    assert!(events.iter().all(|event| event.size == FRAME));
+    lane.end_record();
+    let kept = frame(&pool);
+    assert!(lane.receive(at(2_000), kept, &pool).is_none());
+    assert!(lane.take_events().is_empty());
+}
+
+/// Frames of others than cross traffic that found no room by `now`.
+fn frames_dropped(lane: &mut Lane, now: Time) -> u64 {
+    let crossed = lane.crossed(now).counters.of(Fate::Dropped);
+    lane.counters().of(Fate::Dropped) - crossed
+}
+
+#[test]
+fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
+    let pool = Pool::default();
+    let mut lane = lane(Limit::Packets(1));
+    let (gaps, sizes) = laws(1_500);
+    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    let (mut passed, mut lost) = (0, 0);
+    for number in 1..200u64 {
+        let now = at(number * 100);
+        let before = frames_dropped(&mut lane, now);
+        let kept = frame(&pool);
+        assert!(lane.receive(now, kept, &pool).is_none());
+        let out = lane.next_timeout();
+        let dropped = frames_dropped(&mut lane, now) > before;
+        assert_eq!(out.is_none(), dropped, "{number}");
+        let came = lane.poll_transmit(at(number * 100 + 90));
+        assert_eq!(came.is_some(), out.is_some());
+        assert_eq!(lane.next_timeout(), None);
+        (passed, lost) = (passed + u32::from(!dropped), lost + u32::from(dropped));
+    }
+    assert!(passed > 20 && lost > 20, "{passed} passed, {lost} did not");
+}

@@ -1,0 +1,112 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const SEED: Seed = Seed::new(7);
+
+fn laws() -> impl Strategy<Value = Law> {
+    prop_oneof![
+        (0.0..1e9).prop_map(Law::Constant),
+        (1.0..1e9).prop_map(Law::Exponential),
+        (0.0..1e6, 1e6..1e9).prop_map(|(least, most)| Law::Uniform(least, most)),
+    ]
+}
+
+/// Mean and variance of so many draws, rounding included.
+fn moments(law: Law, draws: u32) -> (f64, f64) {
+    let mut stream = Stream::new(law, SEED);
+    let drawn: Vec<f64> = (0..draws).map(|_| stream.next() as f64).collect();
+    let mean = drawn.iter().sum::<f64>() / f64::from(draws);
+    let square = |value: &f64| (value - mean).powi(2);
+    (
+        mean,
+        drawn.iter().map(square).sum::<f64>() / f64::from(draws),
+    )
+}
+
+proptest! {
+    #[test]
+    fn instants_never_go_back_and_the_same_seed_gives_the_same_packets(
+        gaps in laws(), sizes in laws(), seed: u64, begin in 0u64..1_000_000,
+    ) {
+        let seed = Seed::new(seed);
+        let begin = Time::from_picos(begin);
+        let packets = || Schedule::new(begin, gaps, sizes, seed).take(50);
+        let mut last = begin;
+        for (at, _) in packets() {
+            prop_assert!(at >= last);
+            last = at;
+        }
+        prop_assert!(packets().eq(packets()));
+    }
+
+    #[test]
+    fn another_law_of_sizes_never_moves_an_instant(gaps in laws(), one in laws(), other in laws()) {
+        let instants = |sizes| {
+            Schedule::new(Time::ZERO, gaps, sizes, SEED).take(50).map(|(at, _)| at)
+        };
+        prop_assert!(instants(one).eq(instants(other)));
+    }
+
+    #[test]
+    fn constant_gaps_add_up_to_the_picosecond(
+        octets in 64u64..70_000, bits in 1_000u64..100_000_000_000, packets in 1usize..2_000,
+    ) {
+        let rate = Rate::from_bits_per_second(bits).unwrap();
+        let gap = Law::Constant(mean_gap(Bytes::new(octets), rate));
+        let sizes = Law::Constant(octets as f64);
+        let (last, size) = Schedule::new(Time::ZERO, gap, sizes, SEED).nth(packets - 1).unwrap();
+        prop_assert_eq!(size, Bytes::new(octets));
+        let all = rate.serialise(Bytes::new(octets * packets as u64));
+        // The sum of doubles may be off by its last bit.
+        prop_assert!(last.as_picos().abs_diff(all.as_picos()) <= 1 + all.as_picos() / (1 << 50));
+    }
+
+    #[test]
+    fn rounding_down_loses_less_than_one_in_all(law in laws()) {
+        let mut stream = Stream::new(law, SEED);
+        let mut exact = ChaCha8Rng::seed_from_u64(SEED.get());
+        let (mut whole, mut drawn) = (0u64, 0.0);
+        for _ in 0..500 {
+            whole += stream.next();
+            drawn += law.draw(&mut exact);
+        }
+        let off = drawn - whole as f64;
+        prop_assert!((-0.01..1.01).contains(&off), "{}", off);
+    }
+}
+
+#[test]
+fn every_law_has_the_mean_and_the_variance_of_its_name() {
+    // Within four standard errors; the variance of an exponential's square is
+    // the widest of them.
+    let draws = 200_000;
+    let root = f64::from(draws).sqrt();
+    for (law, variance) in [
+        (Law::Constant(12_304.25), 0.0f64),
+        (Law::Exponential(5e6), 25e12),
+        (Law::Uniform(2e6, 6e6), 16e12 / 12.0),
+    ] {
+        let (mean, seen) = moments(law, draws);
+        let error = 4.0 * variance.sqrt() / root;
+        assert!((mean - law.mean()).abs() <= error + 1e-2, "{law:?}: {mean}");
+        assert!(
+            (seen - variance).abs() <= 4.0 * variance * 3.0 / root + 1.0,
+            "{law:?}: {seen}"
+        );
+    }
+}
+
+#[test]
+fn half_of_all_exponential_gaps_are_shorter_than_the_logarithm_of_two() {
+    let mut stream = Stream::new(Law::Exponential(1e9), SEED);
+    let short = (0..100_000).filter(|_| stream.next() < 693_147_181).count();
+    // Four standard errors of a fair coin.
+    assert!(short.abs_diff(50_000) < 632, "{short}");
+}
+
+#[test]
+fn thirty_per_cent_of_a_gigabit_in_full_frames_is_one_in_41_us() {
+    let rate = Rate::from_bits_per_second(300_000_000).unwrap();
+    assert!((mean_gap(Bytes::new(1538), rate) - 41_013_333.333).abs() < 1e-3);
+}

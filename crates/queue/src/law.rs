@@ -1,0 +1,17 @@
+//! Laws: arithmetic over instants, lengths and chance. None holds a packet.
+
+mod adaptation;
+mod average;
+mod codel;
+mod curve;
+mod pie;
+mod red;
+mod spread;
+
+pub use adaptation::Adaptation;
+pub use average::Average;
+pub use codel::Codel;
+pub use curve::Curve;
+pub use pie::{Pie, PieGains};
+pub use red::{Profile, Red, Verdict};
+pub use spread::Spread;

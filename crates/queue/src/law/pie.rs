@@ -1,0 +1,164 @@
+//! PIE: proportional integral controller enhanced [RFC8033].
+
+use units::{Bytes, Rate, Span, Time};
+
+/// Below which probability the controller's step is divided by how much
+/// [RFC8033 s4.2].
+const SCALES: [(f64, f64); 6] = [
+    (0.000_001, 2048.0),
+    (0.000_01, 512.0),
+    (0.000_1, 128.0),
+    (0.001, 32.0),
+    (0.01, 8.0),
+    (0.1, 2.0),
+];
+/// From this probability on it rises by no more than [`LARGEST_STEP`] at once
+/// [RFC8033 s5.5].
+const STEEP: f64 = 0.1;
+const LARGEST_STEP: f64 = 0.02;
+/// What is left of the probability after a step without any delay
+/// [RFC8033 s4.2].
+const DECAY: f64 = 0.98;
+/// Below this probability a short queue is not touched [RFC8033 s4.1].
+const SAFE: f64 = 0.2;
+/// Sums of probabilities below which nothing is dropped, and from which on
+/// the next packet is [RFC8033 s5.4].
+const TOO_SOON: f64 = 0.85;
+const TOO_LATE: f64 = 8.5;
+
+/// What drives the controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieGains {
+    /// The delay that it aims at (QDELAY_REF).
+    pub target: Span,
+    /// How often it moves (T_UPDATE); longer than none.
+    pub update: Span,
+    /// For how long a burst passes unharmed (MAX_BURST).
+    pub burst: Span,
+    /// The weight of the distance from the target, 1/s.
+    pub alpha: f64,
+    /// The weight of the trend, 1/s.
+    pub beta: f64,
+    /// Whether drops are kept from clustering [RFC8033 s5.4].
+    pub derandomise: bool,
+}
+
+/// PIE without a queue: a probability that moves every [`PieGains::update`],
+/// counted from the beginning of time. It has no timer: steps that are due are
+/// made when it is next asked, each with the queue as it was.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    gains: PieGains,
+    rate: Rate,
+    /// When the next step is due.
+    next: Time,
+    probability: f64,
+    /// Seconds, at the latest step.
+    old_delay: f64,
+    burst_left: Span,
+    accumulated: f64,
+}
+
+impl Pie {
+    /// A controller at rest, in front of a link of `rate`.
+    pub fn new(gains: PieGains, rate: Rate) -> Self {
+        Self {
+            gains,
+            rate,
+            next: Time::ZERO + gains.update,
+            probability: 0.0,
+            old_delay: 0.0,
+            burst_left: gains.burst,
+            accumulated: 0.0,
+        }
+    }
+
+    /// The probability of a drop, from 0 to 1.
+    pub const fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Makes the steps that are due at `now`; `backlog` has waited since the
+    /// last call and still does.
+    pub fn advance(&mut self, now: Time, backlog: Bytes) {
+        while self.next <= now {
+            let before = (self.probability, self.old_delay, self.burst_left);
+            self.step(backlog);
+            self.next += self.gains.update;
+            if before == (self.probability, self.old_delay, self.burst_left) {
+                // A step that changes nothing is repeated for nothing.
+                let missed = now.since(self.next).map_or(0, |rest| {
+                    rest.as_picos() / self.gains.update.as_picos().max(1) + 1
+                });
+                self.next += self.gains.update * missed;
+            }
+        }
+    }
+
+    /// Whether the packet that comes now is to be dropped or marked, with
+    /// `backlog` before it; `mean_size` is that of packets, `draw` uniform in
+    /// [0, 1). [`Pie::advance`] comes first.
+    pub fn strikes(
+        &mut self,
+        backlog: Bytes,
+        mean_size: Bytes,
+        draw: impl FnOnce() -> f64,
+    ) -> bool {
+        if self.burst_left > Span::ZERO {
+            return false;
+        }
+        let calm = self.old_delay < self.gains.target.as_secs_f64() / 2.0;
+        if calm && self.probability < SAFE || backlog <= mean_size * 2 {
+            return false;
+        }
+        if self.gains.derandomise {
+            if self.probability <= 0.0 {
+                self.accumulated = 0.0;
+            }
+            self.accumulated += self.probability;
+            if self.accumulated < TOO_SOON {
+                return false;
+            }
+            if self.accumulated >= TOO_LATE {
+                self.accumulated = 0.0;
+                return true;
+            }
+        }
+        if draw() < self.probability {
+            self.accumulated = 0.0;
+            return true;
+        }
+        false
+    }
+
+    /// There was no room: a drop like any other to what is accumulated.
+    pub const fn full(&mut self) {
+        self.accumulated = 0.0;
+    }
+
+    /// One step of the controller [RFC8033 s4.2, s4.4].
+    fn step(&mut self, backlog: Bytes) {
+        let delay = backlog.bits() as f64 / self.rate.bits_per_second() as f64;
+        let target = self.gains.target.as_secs_f64();
+        let step = self.gains.alpha * (delay - target) + self.gains.beta * (delay - self.old_delay);
+        let scale = SCALES
+            .iter()
+            .find(|(below, _)| self.probability < *below)
+            .map_or(1.0, |&(_, scale)| scale);
+        let mut step = step / scale;
+        if self.probability >= STEEP && step > LARGEST_STEP {
+            step = LARGEST_STEP;
+        }
+        self.probability += step;
+        if delay <= 0.0 && self.old_delay <= 0.0 {
+            self.probability *= DECAY;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.burst_left = self.burst_left - self.gains.update;
+        let calm = delay < target / 2.0 && self.old_delay < target / 2.0;
+        if self.probability <= 0.0 && calm {
+            self.burst_left = self.gains.burst;
+        }
+        self.old_delay = delay;
+    }
+}

@@ -1,0 +1,165 @@
+//! RED: random early detection.
+
+use units::Time;
+
+use super::{Adaptation, Average, Curve, Spread};
+
+/// Whose RED it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Profile {
+    /// As published.
+    #[default]
+    Clean,
+    /// As in ns-2.35 [Ns2], with what only that program does: the first
+    /// arrival above `min` is never dropped, nor any that finds fewer than two
+    /// packets waiting; the gentle slope does not follow an adapted largest
+    /// probability; early drops take the arriving packet whatever the victim,
+    /// and a drop from the front takes the second packet.
+    Ns2,
+}
+
+/// What RED says of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may wait.
+    Pass,
+    /// It was drawn: to be marked or dropped.
+    Early,
+    /// The average is beyond all bounds: to be dropped.
+    Forced,
+}
+
+/// RED without a queue: an average, a curve, a spread [Floyd1993 s4].
+#[derive(Clone, Debug)]
+pub struct Red {
+    average: Average,
+    curve: Curve,
+    /// The curve that it began with.
+    first: Curve,
+    spread: Spread,
+    adaptation: Option<Adaptation>,
+    profile: Profile,
+    /// Arrivals since the last drop, or since the average came over `min`.
+    count: f64,
+    /// Whether the latest arrival found the average over `min`.
+    over: bool,
+}
+
+impl Red {
+    /// The law with an average that nobody has fed yet. With `adaptive`, the
+    /// largest probability follows [`Adaptation`].
+    pub fn new(
+        average: Average,
+        curve: Curve,
+        spread: Spread,
+        adaptive: bool,
+        profile: Profile,
+    ) -> Self {
+        Self {
+            average,
+            curve,
+            first: curve,
+            spread,
+            adaptation: adaptive.then(Adaptation::default),
+            profile,
+            count: -1.0,
+            over: false,
+        }
+    }
+
+    /// The average.
+    pub const fn average(&self) -> f64 {
+        self.average.value()
+    }
+
+    /// The largest probability, as adapted.
+    pub const fn max_probability(&self) -> f64 {
+        self.curve.max_probability
+    }
+
+    /// Whether the link rests.
+    pub const fn is_idle(&self) -> bool {
+        self.average.is_idle()
+    }
+
+    /// The link rests since `since`.
+    pub fn rest(&mut self, since: Time) {
+        self.average.rest(since);
+    }
+
+    /// The link has something to do, though nothing that this law counts.
+    pub fn wake(&mut self, now: Time) {
+        self.average.wake(now);
+    }
+
+    /// A packet came at `now` and found `queue` waiting, in the unit of the
+    /// thresholds.
+    pub fn observe(&mut self, now: Time, queue: f64) {
+        self.average.arrive(now, queue);
+        if let Some(adaptation) = &mut self.adaptation {
+            let average = self.average.value();
+            self.curve.max_probability = adaptation.adapt(now, average, &self.curve, self.profile);
+        }
+    }
+
+    /// What becomes of the packet that was observed; `waiting` packets are
+    /// before it, and `draw` is uniform in [0, 1).
+    pub fn judge(&mut self, waiting: usize, draw: impl FnOnce() -> f64) -> Verdict {
+        match self.profile {
+            Profile::Clean => self.judge_clean(draw),
+            Profile::Ns2 => self.judge_as_ns2(waiting, draw),
+        }
+    }
+
+    /// There was no room: a drop like any other to what is spread.
+    pub fn full(&mut self) {
+        self.count = 0.0;
+    }
+
+    fn judge_clean(&mut self, draw: impl FnOnce() -> f64) -> Verdict {
+        let average = self.average.value();
+        if average < self.curve.min {
+            self.count = -1.0;
+            return Verdict::Pass;
+        }
+        if average >= self.curve.end() {
+            self.count = 0.0;
+            return Verdict::Forced;
+        }
+        self.count += 1.0;
+        let share = self
+            .spread
+            .share(self.curve.probability(average), self.count);
+        if draw() < share {
+            self.count = 0.0;
+            return Verdict::Early;
+        }
+        Verdict::Pass
+    }
+
+    fn judge_as_ns2(&mut self, waiting: usize, draw: impl FnOnce() -> f64) -> Verdict {
+        self.count += 1.0;
+        let average = self.average.value();
+        if average < self.curve.min || waiting <= 1 {
+            self.over = false;
+            return Verdict::Pass;
+        }
+        if !self.over {
+            self.over = true;
+            self.count = 1.0;
+            return Verdict::Pass;
+        }
+        let curve = if average < self.curve.max {
+            &self.curve
+        } else {
+            &self.first
+        };
+        let share = self.spread.share(curve.probability(average), self.count);
+        if draw() <= share {
+            self.count = 0.0;
+            return Verdict::Early;
+        }
+        Verdict::Pass
+    }
+}

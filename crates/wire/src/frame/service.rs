@@ -1,0 +1,146 @@
+//! The octet of service of an IP packet in its frame: class and congestion
+//! [RFC2474 s3] [RFC3168 s5].
+
+use super::{MAC_HEADER, VLAN_TAG, ethernet};
+use crate::octets::u16_at;
+
+/// Offsets in an IPv4 header [RFC791 s3.1].
+const IPV4_SERVICE: usize = 1;
+const IPV4_CHECKSUM: usize = 10;
+/// The two bits of congestion [RFC3168 s5].
+const CONGESTION: u8 = 0b11;
+
+/// The octet of service, with the class in its upper six bits and congestion
+/// in its lower two; `None` where the frame carries no IP.
+pub fn service(frame: &[u8]) -> Option<u8> {
+    let ip = ip_at(frame)?;
+    let [_, second] = frame.get(ip..ip + 2)?.try_into().ok()?;
+    match frame[ip] >> 4 {
+        4 => Some(second),
+        // The version, the octet of service, and the flow label share octets
+        // [RFC8200 s3].
+        6 => Some(frame[ip] << 4 | second >> 4),
+        _ => None,
+    }
+}
+
+/// Marks the packet as having met congestion, if its ends understand that.
+/// Returns whether they do.
+pub fn mark(frame: &mut [u8]) -> bool {
+    let able = service(frame).is_some_and(|service| service & CONGESTION != 0);
+    let Some(ip) = ip_at(frame).filter(|_| able) else {
+        return false;
+    };
+    if frame[ip] >> 4 == 6 {
+        frame[ip + 1] |= CONGESTION << 4;
+        return true;
+    }
+    let (Ok(before), Ok(sum)) = (u16_at(frame, ip), u16_at(frame, ip + IPV4_CHECKSUM)) else {
+        return false;
+    };
+    frame[ip + IPV4_SERVICE] |= CONGESTION;
+    let after = before | u16::from(CONGESTION);
+    // The new sum from the old one: ~(~sum + ~before + after) [RFC1624 s3].
+    let sum = !add(add(!sum, !before), after);
+    frame[ip + IPV4_CHECKSUM..ip + IPV4_CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+    true
+}
+
+/// Where the IP header begins.
+fn ip_at(frame: &[u8]) -> Option<usize> {
+    let kind = u16_at(frame, ethernet::TYPE).ok()?;
+    let (kind, at) = if ethernet::TAGGED.contains(&kind) {
+        let inner = u16_at(frame, ethernet::TYPE + VLAN_TAG).ok()?;
+        (inner, MAC_HEADER + VLAN_TAG)
+    } else {
+        (kind, MAC_HEADER)
+    };
+    let version = match kind {
+        ethernet::IPV4 => 4,
+        ethernet::IPV6 => 6,
+        _ => return None,
+    };
+    (frame.get(at)? >> 4 == version).then_some(at)
+}
+
+/// One's complement addition [RFC791 s3.1].
+const fn add(one: u16, other: u16) -> u16 {
+    let (sum, carry) = one.overflowing_add(other);
+    sum + carry as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Addresses, a tag if wanted, the type, and twenty octets of IPv4.
+    fn ipv4(tagged: bool, header: [u8; 20]) -> (Vec<u8>, usize) {
+        let mut frame = vec![0; 12];
+        if tagged {
+            frame.extend([0x81, 0, 0, 5]);
+        }
+        frame.extend([0x08, 0]);
+        let ip = frame.len();
+        frame.extend(header);
+        frame[ip] = 0x45;
+        let sum = !sum(&frame[ip..]);
+        frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
+        (frame, ip)
+    }
+
+    /// Over all words but the checksum's own.
+    fn sum(header: &[u8]) -> u16 {
+        let words = header.chunks(2).enumerate().filter(|(word, _)| *word != 5);
+        words.fold(0, |sum, (_, word)| {
+            add(sum, u16::from_be_bytes([word[0], word[1]]))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_marked_ipv4_packet_keeps_its_class_and_a_right_checksum(
+            tagged in any::<bool>(), header in any::<[u8; 20]>(),
+        ) {
+            let (mut frame, ip) = ipv4(tagged, header);
+            let before = frame.clone();
+            prop_assert_eq!(service(&frame), Some(header[1]));
+            prop_assert_eq!(mark(&mut frame), header[1] & 3 != 0);
+            if header[1] & 3 == 0 {
+                return Ok(prop_assert_eq!(before, frame));
+            }
+            prop_assert_eq!(service(&frame), Some(header[1] | 3));
+            let written = u16::from_be_bytes([frame[ip + 10], frame[ip + 11]]);
+            // Zero has two forms in one's complement.
+            let all = add(sum(&frame[ip..]), written);
+            prop_assert!(all == 0xffff || all == 0);
+        }
+
+        #[test]
+        fn a_marked_ipv6_packet_changes_in_two_bits(class in any::<u8>(), label in any::<u8>()) {
+            let mut frame = vec![0; 12];
+            frame.extend([0x86, 0xdd, 0x60 | class >> 4, class << 4 | label & 15]);
+            frame.extend([7; 38]);
+            let before = frame.clone();
+            prop_assert_eq!(service(&frame), Some(class));
+            prop_assert_eq!(mark(&mut frame), class & 3 != 0);
+            let marked = if class & 3 == 0 { class } else { class | 3 };
+            prop_assert_eq!(service(&frame), Some(marked));
+            frame[15] = before[15];
+            prop_assert_eq!(frame, before);
+        }
+
+        #[test]
+        fn no_octets_make_it_panic(mut frame in prop::collection::vec(any::<u8>(), 0..40)) {
+            let before = frame.len();
+            let able = service(&frame).is_some_and(|service| service & 3 != 0);
+            prop_assert!(able || !mark(&mut frame));
+            mark(&mut frame);
+            prop_assert_eq!(before, frame.len());
+        }
+    }
+}
