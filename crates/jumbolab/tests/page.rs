@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The smallest run that has error bars: two trials of two MTUs.
 const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set scenario=LU-LU \
-                   --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit";
+                   --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min";
 
 /// A folder with a run in `r`.
 fn folder() -> TempDir {

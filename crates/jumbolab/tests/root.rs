@@ -46,6 +46,8 @@ fn run(folder: &TempDir, user: u32) -> Output {
             "--set",
             "size=500kB",
             "--set",
+            "network.lateness=1min",
+            "--set",
             "preroll=300kB",
             "--set",
             "cpu_size=1MB",

@@ -5,6 +5,7 @@
 //! nothing else.
 
 pub(crate) mod attempt;
+mod emulated;
 mod facts;
 mod interfaces;
 mod kernel;
@@ -21,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use units::Span;
 
-pub use attempt::{Ability, Attempt, Inside, Step};
+pub use attempt::{Ability, Attempt, Carriage, Inside, Step, Trial};
 pub use facts::{Clock, Facts, Load};
 
 /// How a check came out.
@@ -62,6 +63,7 @@ pub fn judge(facts: &Facts) -> Vec<Check> {
     checks.extend(kernel::judge(facts));
     checks.extend(processors::judge(facts));
     checks.extend(timing::judge(facts));
+    checks.extend(emulated::judge(facts));
     checks.extend(interfaces::judge(facts));
     checks
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use live::clock;
 use live::emulator::{Cross, Emulator, Report, Wire};
 use live::{Namespace, Worker};
+use proto::link::Event;
 use serde::{Deserialize, Serialize};
 use units::{Seed, Span, Time};
 
@@ -179,14 +180,22 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// Writes what became of packets that came since `begun`.
+/// Writes what became of packets that came since `begun`, from where instants
+/// count in it.
 fn keep(emulator: &mut Emulator, begun: Time, files: &[(usize, PathBuf)]) -> Result<()> {
     let events = emulator.take_events();
     for (wire, path) in files {
         let mut recording = Recording::of_trial(path)?;
         let of_wire = events.iter().filter(|(number, ..)| number == wire);
-        let since_then =
-            of_wire.filter_map(|(number, way, event)| Some((*number, *way, event.since(begun)?)));
+        let since_then = of_wire.filter_map(|(number, way, event)| {
+            let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
+            let event = Event {
+                arrival: count(event.arrival)?,
+                at: count(event.at)?,
+                ..*event
+            };
+            Some((*number, *way, event))
+        });
         recording.write(&since_then.collect::<Vec<_>>())?;
         recording.finish_on_disk()?;
     }

@@ -8,6 +8,7 @@ mod checks;
 mod command;
 mod convert;
 mod figures;
+mod keeping_up;
 mod standing;
 mod transfers;
 
@@ -22,7 +23,7 @@ use live::emulator::Report;
 use live::meter;
 use live::transfer::keep_stamping;
 use serde_json::json;
-use units::Seed;
+use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
@@ -37,6 +38,13 @@ use standing::{INSPECTION, OUTRUNNING, Seen};
 /// Test beds that stand at once; the one that was not used for longest goes
 /// first. Each keeps two namespaces or more, and as many processes.
 const MOST_TESTBEDS: usize = 32;
+
+/// The luck of cross traffic that no trial of a plan asks for.
+const SHARED: Seed = Seed::new(1);
+
+/// How long cross traffic is alone before a trial, so that the first message
+/// meets the queue as every later one does.
+const SETTLING: Span = Span::from_millis(20);
 
 /// The network namespaces of this machine, as a place for trials.
 pub struct Netns {
@@ -130,8 +138,12 @@ impl Netns {
         let steered = !cross.is_empty() || !recorded.is_empty();
         if steered {
             let wires = recorded.iter().map(|(wire, _)| *wire).collect();
+            let crossed = !cross.is_empty();
             self.emulation(setting)?
                 .begin(cross, wires, luck.derive("cross"))?;
+            if crossed {
+                live::clock::sleep(SETTLING);
+            }
         }
         let measured = match &setting.traffic {
             Traffic::Transfer(transfer) => self.transfers(setting, transfer, luck, epoch),
@@ -158,6 +170,18 @@ impl Netns {
             figures.note("recordings", json!(names));
         }
         Ok(figures)
+    }
+
+    /// Begins the cross traffic of `setting` for whoever else uses its test bed.
+    ///
+    /// # Errors
+    /// Where the test bed cannot be built.
+    pub(crate) fn share_links(&mut self, setting: &Setting) -> Result<()> {
+        let cross = cross_of(setting);
+        match cross.is_empty() {
+            true => Ok(()),
+            false => self.emulation(setting)?.begin(cross, Vec::new(), SHARED),
+        }
     }
 
     /// The emulator of the links of `setting`, all of which are emulated.

@@ -46,7 +46,10 @@ fn traffic(setting: &Setting) -> String {
         let rate = link
             .rate
             .map_or_else(|| "unshaped".to_owned(), |rate| rate.to_string());
-        format!("{} {rate} MTU {}", link.name, link.mtu.get())
+        let wire = link.wire.narrow.map_or_else(String::new, |narrow| {
+            format!(" on a wire of {}", narrow.mtu.get())
+        });
+        format!("{} {rate} MTU {}{wire}", link.name, link.mtu.get())
     });
     let what = match &setting.traffic {
         Traffic::Transfer(transfer) => format!(

@@ -166,6 +166,7 @@ impl Shell {
         netns
             .stand(&wish.setting)?
             .set_congestion_control(&wish.setting)?;
+        netns.share_links(&wish.setting)?;
         Ok(Self {
             companions: Vec::new(),
             netns,

@@ -12,6 +12,7 @@ mod end;
 mod frame;
 mod lane;
 mod port;
+mod steering;
 
 use std::iter;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,7 +23,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::{TimeSpec, TimeValLike};
-use proto::link::{BadSettings, Counters, Delivery, Event, Fate, Settings};
+use proto::link::{BadSettings, Counters, Delivery, Fate, Settings};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
@@ -173,88 +174,6 @@ impl Emulator {
             whole: lateness.clone(),
             lateness,
         })
-    }
-
-    /// Begins all chance anew, as if it had been opened with `seed`.
-    pub fn reseed(&mut self, seed: Seed) {
-        for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (way, lane) in wire.lanes.iter_mut().enumerate() {
-                lane.reseed(luck(seed, number, way));
-            }
-        }
-    }
-
-    /// Keeps a record of what becomes of every packet.
-    pub fn record(&mut self) {
-        (0..self.wires.len()).for_each(|number| self.record_wire(number));
-    }
-
-    /// Likewise, on wire `number` alone; one that is not there has no packets.
-    pub fn record_wire(&mut self, number: usize) {
-        let lanes = self.wires.get_mut(number).map(|wire| &mut wire.lanes);
-        lanes.into_iter().flatten().for_each(Lane::record);
-    }
-
-    /// Keeps a record no longer; what was not taken is gone.
-    pub fn end_record(&mut self) {
-        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
-        lanes.for_each(Lane::end_record);
-    }
-
-    /// What became of packets since it was last asked: wire, way, event. Its
-    /// instants count from when the emulator was opened.
-    pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
-        let mut all = Vec::new();
-        let since = |time: Time| Time::ZERO + time.since(self.opened).unwrap_or_default();
-        for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (way, lane) in wire.lanes.iter_mut().enumerate() {
-                let events = lane.take_events().into_iter().map(|event| Event {
-                    arrival: since(event.arrival),
-                    at: since(event.at),
-                    ..event
-                });
-                all.extend(events.map(|event| (number, way, event)));
-            }
-        }
-        all
-    }
-
-    /// How long it has emulated: the instants of events count from there.
-    pub fn elapsed(&self) -> Time {
-        clock::monotonic()
-    }
-
-    /// Begins cross traffic, in the place of what there was. Each beginning
-    /// has luck of its own.
-    ///
-    /// # Errors
-    /// Where there is no such way.
-    pub fn begin_cross(&mut self, all: &[Cross], seed: Seed) -> Result<()> {
-        self.end_cross();
-        let now = clock::monotonic();
-        for Cross {
-            wire,
-            way,
-            gaps,
-            sizes,
-        } in all
-        {
-            let place = format!("wire/{wire}/{way}");
-            let wire = self.wires.get_mut(*wire);
-            let lane = wire.and_then(|wire| wire.lanes.get_mut(*way));
-            let lane = lane.ok_or_else(|| {
-                Error::new("beginning cross traffic", format!("there is no {place}"))
-            })?;
-            lane.begin_cross(now, *gaps, *sizes, seed.derive(&place));
-        }
-        Ok(())
-    }
-
-    /// Ends it.
-    pub fn end_cross(&mut self) {
-        let now = clock::monotonic();
-        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
-        lanes.for_each(|lane| lane.end_cross(now));
     }
 
     /// Carries frames until `control` has something to read.

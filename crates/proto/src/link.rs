@@ -8,10 +8,9 @@
 mod answers;
 mod luck;
 mod settings;
+mod travelling;
 mod wire;
-
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+mod witness;
 
 use queue::{Discipline, Drops, Packet, Reason, View};
 use units::{Bytes, Framing, Seed, Time};
@@ -19,7 +18,9 @@ use units::{Bytes, Framing, Seed, Time};
 use answers::Answers;
 use luck::Luck;
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
+use travelling::{Traveller, Travelling};
 use wire::Wire;
+pub use witness::Witness;
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,19 +83,6 @@ pub struct Event {
     pub marked: bool,
 }
 
-impl Event {
-    /// The same with instants counted from `begun`; nothing if the packet came
-    /// before that.
-    pub fn since(self, begun: Time) -> Option<Self> {
-        let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
-        Some(Self {
-            arrival: count(self.arrival)?,
-            at: count(self.at)?,
-            ..self
-        })
-    }
-}
-
 /// How many packets met which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -107,7 +95,6 @@ pub struct Counters {
     /// counted twice.
     pub octets: u64,
     /// Packets that were too big and whose senders were told.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub answered: u64,
     /// Packets that the queue dropped, by reason, in the order of
     /// [`Reason::ALL`].
@@ -141,8 +128,8 @@ impl Counters {
     }
 }
 
-/// One direction of a link.
-pub struct Link<P> {
+/// One direction of a link, and who looks on: nobody, unless said otherwise.
+pub struct Link<P, W = ()> {
     settings: Settings,
     queue: Box<dyn Discipline<Waiting<P>>>,
     drops: Drops<Waiting<P>>,
@@ -150,15 +137,15 @@ pub struct Link<P> {
     luck: Luck,
     answers: Answers,
     /// What has left the wire and travels.
-    travelling: BinaryHeap<Reverse<Travelling<P>>>,
+    travelling: Travelling<P>,
     /// The latest arrival so far: instants never go back.
     now: Time,
     /// The latest instant at which a packet that was not held back comes out.
     last_out: Time,
-    sequence: u64,
     counters: Counters,
     /// Kept only while somebody reads them.
     events: Option<Vec<Event>>,
+    witness: W,
 }
 
 /// A packet in the queue, and since when.
@@ -188,40 +175,22 @@ impl<P: Packet> Packet for Waiting<P> {
     }
 }
 
-/// A packet on its way; the earliest comes out first, equals in order.
-struct Travelling<P> {
-    at: Time,
-    sequence: u64,
-    copies: u8,
-    packet: P,
-}
-
-impl<P> Ord for Travelling<P> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-impl<P> PartialOrd for Travelling<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<P> PartialEq for Travelling<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<P> Eq for Travelling<P> {}
-
 impl<P: Packet + 'static> Link<P> {
     /// An idle link.
     ///
     /// # Errors
     /// Where no link can be like that.
     pub fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
+        Self::witnessed(settings, seed, ())
+    }
+}
+
+impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
+    /// An idle link that `witness` looks at.
+    ///
+    /// # Errors
+    /// Where no link can be like that.
+    pub fn witnessed(settings: Settings, seed: Seed, witness: W) -> Result<Self, BadSettings> {
         settings.check()?;
         Ok(Self {
             queue: settings.queue.build(settings.rate, seed.derive("queue"))?,
@@ -229,12 +198,12 @@ impl<P: Packet + 'static> Link<P> {
             wire: Wire::new(settings.rate),
             luck: Luck::new(&settings, seed),
             answers: Answers::new(),
-            travelling: BinaryHeap::new(),
+            travelling: Travelling::new(),
             now: Time::ZERO,
             last_out: Time::ZERO,
-            sequence: 0,
             counters: Counters::default(),
             events: None,
+            witness,
             settings,
         })
     }
@@ -243,6 +212,11 @@ impl<P: Packet + 'static> Link<P> {
     /// travels stays.
     pub fn reseed(&mut self, seed: Seed) {
         self.luck = Luck::new(&self.settings, seed);
+    }
+
+    /// Who looks on.
+    pub const fn witness(&mut self) -> &mut W {
+        &mut self.witness
     }
 
     /// Keeps a record of every packet from here on, for [`Link::take_events`].
@@ -264,6 +238,8 @@ impl<P: Packet + 'static> Link<P> {
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
+        self.witness
+            .arrived(&packet, self.now, || self.queue.backlog());
         let size = self.settings.packet_size(packet.view().size);
         let size = size.checked_sub(packet.tags()).unwrap_or_default();
         let waiting = Waiting {
@@ -274,6 +250,8 @@ impl<P: Packet + 'static> Link<P> {
         let fits = |largest| size <= largest;
         if !self.settings.largest_packet.is_none_or(fits) {
             self.seal(&waiting, self.now, Fate::TooBig, None);
+            self.witness
+                .dropped(&waiting.packet, self.now, self.now, None);
             return Some(waiting.packet);
         }
         self.queue.enqueue(self.now, waiting, &mut self.drops);
@@ -302,18 +280,18 @@ impl<P: Packet + 'static> Link<P> {
     /// The next packet that has come out by `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Delivery<P>> {
         self.serve(now);
-        if self.travelling.peek()?.0.at > now {
+        if self.travelling.next_at()? > now {
             return None;
         }
-        let Reverse(Travelling {
+        let Traveller {
             at, copies, packet, ..
-        }) = self.travelling.pop()?;
+        } = self.travelling.pop()?;
         Some(Delivery { at, packet, copies })
     }
 
     /// When a packet may come out next without another arrival.
     pub fn next_timeout(&self) -> Option<Time> {
-        let out = self.travelling.peek().map(|next| next.0.at);
+        let out = self.travelling.next_at();
         let ready = self.queue.ready_at();
         // A packet that waits comes out no earlier than it has travelled, and
         // nothing is late if its turn on the wire is worked out only then.
@@ -368,6 +346,8 @@ impl<P: Packet + 'static> Link<P> {
             _ => Fate::Delivered,
         };
         self.seal(&waiting, start, fate, None);
+        self.witness
+            .sent(&waiting.packet, waiting.arrival, start, left, fate);
         if lost || damaged {
             return;
         }
@@ -385,19 +365,16 @@ impl<P: Packet + 'static> Link<P> {
             at = at.max(self.last_out);
             self.last_out = at;
         }
-        self.sequence += 1;
-        self.travelling.push(Reverse(Travelling {
-            at,
-            sequence: self.sequence,
-            copies: 1 + u8::from(twice),
-            packet: waiting.packet,
-        }));
+        self.travelling
+            .push(at, waiting.packet, 1 + u8::from(twice), held);
     }
 
     fn count_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));
+            self.witness
+                .dropped(&waiting.packet, waiting.arrival, now, Some(reason));
         }
         self.drops = drops;
     }

@@ -1,1 +1,99 @@
-fn main() {}
+//! What a packet costs in each discipline: it comes, another one leaves.
+//!
+//!     cargo bench -p jumbolab-queue
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use jumbolab_queue::{
+    AdaptiveRedSettings, CodelSettings, Drops, FqCodelSettings, Limit, Packet, PieSettings,
+    RedSettings, RioSettings, Spec, View,
+};
+use units::{Bytes, Rate, Seed, Span, Time};
+
+/// Packets of a sample.
+const PACKETS: u64 = 10_000;
+/// Octets of each.
+const SIZE: Bytes = Bytes::new(1500);
+/// Packets that wait all the time: RED's average is between its thresholds.
+const WAITING: u64 = 8;
+
+fn main() {
+    divan::main();
+}
+
+/// A packet that is only a flow.
+#[derive(Clone, Copy)]
+struct Plain(u64);
+
+impl Packet for Plain {
+    fn view(&self) -> View {
+        View {
+            size: SIZE,
+            flow: self.0,
+            ..View::default()
+        }
+    }
+}
+
+fn specs() -> Vec<(&'static str, Spec)> {
+    let limit = Limit::Packets(1_000);
+    let red = RedSettings {
+        weight: 0.1,
+        ..RedSettings::new(limit, SIZE)
+    };
+    vec![
+        ("drop-tail", Spec::DropTail { limit }),
+        ("drop-front", Spec::DropFront { limit }),
+        ("red", Spec::Red(red)),
+        (
+            "red of ns-2",
+            Spec::Red(RedSettings {
+                weight: 0.1,
+                ..RedSettings::ns2(1_000, SIZE)
+            }),
+        ),
+        (
+            "adaptive red",
+            Spec::AdaptiveRed(AdaptiveRedSettings::new(limit, SIZE)),
+        ),
+        ("rio", Spec::Rio(RioSettings::new(limit, SIZE))),
+        ("codel", Spec::Codel(CodelSettings::new(limit, SIZE))),
+        ("pie", Spec::Pie(PieSettings::new(limit, SIZE))),
+        ("fq-codel", Spec::FqCodel(FqCodelSettings::new(limit, SIZE))),
+        (
+            "priority of drop-tail",
+            Spec::Priority {
+                classes: 8,
+                each: Box::new(Spec::DropTail { limit }),
+            },
+        ),
+    ]
+}
+
+#[divan::bench(args = specs().into_iter().map(|(name, _)| name).collect::<Vec<_>>())]
+fn a_packet_comes_and_one_leaves(bencher: Bencher<'_, '_>, name: &str) {
+    let (_, spec) = specs()
+        .into_iter()
+        .find(|(other, _)| *other == name)
+        .expect("it is one of them");
+    let rate = Rate::from_bits_per_second(1_000_000_000);
+    let mut queue = spec
+        .build(rate, Seed::new(1))
+        .expect("they are all possible");
+    let mut drops = Drops::new();
+    let mut now = Time::ZERO;
+    for flow in 0..WAITING {
+        queue.enqueue(now, Plain(flow), &mut drops);
+    }
+    bencher.counter(ItemsCount::new(PACKETS)).bench_local(|| {
+        for number in 0..PACKETS {
+            now += Span::from_nanos(12_000);
+            queue.enqueue(now, black_box(Plain(number % 16)), &mut drops);
+            drops.drain();
+            if queue.backlog().packets > 8 {
+                black_box(queue.dequeue(now, &mut drops));
+            }
+            drops.drain();
+        }
+    });
+}

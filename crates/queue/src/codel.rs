@@ -39,7 +39,7 @@ impl CodelSettings {
     /// # Errors
     /// Where it would hold nothing, or a time is none.
     pub fn check(&self) -> Result<(), BadSpec> {
-        BadSpec::check_limit(self.limit)?;
+        BadSpec::check_limit(self.limit, self.largest)?;
         BadSpec::check_span("target", self.target)?;
         BadSpec::check_span("interval", self.interval)
     }

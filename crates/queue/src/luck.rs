@@ -21,6 +21,6 @@ impl Luck {
 
     /// Uniform from 0 to `last`, both possible.
     pub(crate) fn place(&mut self, last: usize) -> usize {
-        self.0.random_range(0..=last as u64) as usize
+        self.0.random_range(0..=last)
     }
 }

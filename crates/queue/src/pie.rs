@@ -54,7 +54,7 @@ impl PieSettings {
     /// Where it would hold nothing, a time is none, or a weight is no number
     /// from 0 on.
     pub fn check(&self) -> Result<(), BadSpec> {
-        BadSpec::check_limit(self.limit)?;
+        BadSpec::check_limit(self.limit, self.mean_size)?;
         BadSpec::check_span("target", self.target)?;
         BadSpec::check_span("update", self.update)?;
         for (name, weight) in [("alpha", self.alpha), ("beta", self.beta)] {

@@ -58,7 +58,7 @@ impl RioSettings {
     /// # Errors
     /// Where a parameter is out of its range.
     pub fn check(&self) -> Result<(), BadSpec> {
-        BadSpec::check_limit(self.limit)?;
+        BadSpec::check_limit(self.limit, self.mean_size)?;
         BadSpec::check_curve(&self.inside)?;
         BadSpec::check_curve(&self.outside)?;
         BadSpec::check_average(self.weight, self.mean_size)

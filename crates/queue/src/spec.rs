@@ -16,6 +16,9 @@ pub enum BadSpec {
     /// It would hold nothing.
     #[error("a queue that holds nothing passes nothing; give it room for a packet")]
     Empty,
+    /// It would hold no packet of the size that is usual.
+    #[error("a buffer smaller than one packet holds none; give it room for one at least")]
+    Small,
     /// A law that reckons with the link's rate, and a link without one.
     #[error("{0} reckons with the rate of its link; give the link a rate")]
     NoRate(&'static str),
@@ -40,11 +43,12 @@ pub enum BadSpec {
 }
 
 impl BadSpec {
-    pub(crate) fn check_limit(limit: Limit) -> Result<(), Self> {
-        if limit.is_zero() {
-            return Err(Self::Empty);
+    pub(crate) fn check_limit(limit: Limit, packet: Bytes) -> Result<(), Self> {
+        match limit {
+            _ if limit.is_zero() => Err(Self::Empty),
+            Limit::Bytes(most) if most < packet => Err(Self::Small),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(crate) fn check_curve(curve: &Curve) -> Result<(), Self> {
@@ -111,7 +115,7 @@ pub enum Spec {
         /// How many classes there are.
         classes: u8,
         /// What the queue of each class is like.
-        each: Box<Spec>,
+        each: Box<Self>,
     },
 }
 
@@ -130,6 +134,23 @@ impl Spec {
         Self::DropFront { limit }
     }
 
+    /// How much may wait in it: in all classes together, where it has some.
+    pub fn limit(&self) -> Limit {
+        match self {
+            Self::DropTail { limit } | Self::DropFront { limit } => *limit,
+            Self::Red(settings) => settings.limit,
+            Self::AdaptiveRed(settings) => settings.limit,
+            Self::Rio(settings) => settings.limit,
+            Self::Codel(settings) => settings.limit,
+            Self::Pie(settings) => settings.limit,
+            Self::FqCodel(settings) => settings.codel.limit,
+            Self::Priority { classes, each } => match each.limit() {
+                Limit::Bytes(most) => Limit::Bytes(most * u64::from(*classes)),
+                Limit::Packets(most) => Limit::Packets(most.saturating_mul((*classes).into())),
+            },
+        }
+    }
+
     /// The discipline, empty, in front of a link of `rate` (`None`: bits take
     /// no time); whatever chance decides follows from `seed`.
     ///
@@ -143,17 +164,19 @@ impl Spec {
         let needed = |name| rate.ok_or(BadSpec::NoRate(name));
         Ok(match self {
             Self::DropTail { limit } => {
-                BadSpec::check_limit(*limit)?;
+                BadSpec::check_limit(*limit, Bytes::ZERO)?;
                 Box::new(DropTail::new(*limit))
             }
             Self::DropFront { limit } => {
-                BadSpec::check_limit(*limit)?;
+                BadSpec::check_limit(*limit, Bytes::ZERO)?;
                 Box::new(DropFront::new(*limit))
             }
             Self::Red(settings) => Box::new(Red::new(settings, needed("RED")?, seed)?),
             Self::AdaptiveRed(settings) => {
                 let rate = needed("adaptive RED")?;
-                BadSpec::check_average(1.0, settings.mean_size)?;
+                if settings.mean_size == Bytes::ZERO {
+                    return Err(BadSpec::Zero("mean_size"));
+                }
                 Box::new(Red::new(&settings.settings(rate), rate, seed)?)
             }
             Self::Rio(settings) => Box::new(Rio::new(settings, needed("RIO")?, seed)?),

@@ -35,6 +35,10 @@ fn bad_values_are_refused_by_key_and_value() {
 fn what_this_world_cannot_do_is_refused_by_name() {
     refused("--set network.delay=10ms", &["delay", "emulated"]);
     refused("--set network.loss=1%", &["loss", "emulated"]);
+    for key in ["cross.load=30%", "record=on"] {
+        let link = "links.sender-router";
+        refused(&format!("--set {link}.{key}"), &[link, "emulated", "mixed"]);
+    }
     refused(
         "--set network.link=emulated --set burst=50kB",
         &["burst", "bucket"],

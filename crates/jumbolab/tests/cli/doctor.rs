@@ -7,7 +7,7 @@ use crate::harness::{Dir, Outcome};
 use crate::sandbox::{enter_user_namespace, forbid_unshare, prepared};
 
 /// Every check that is made on every machine, by group.
-const CHECKS: [(&str, &[&str]); 5] = [
+const CHECKS: [(&str, &[&str]); 6] = [
     ("Worlds", &["netns", "model", "sim", "hosts"]),
     (
         "Kernel",
@@ -29,6 +29,7 @@ const CHECKS: [(&str, &[&str]); 5] = [
     ("Processors", &["count", "idle", "frequency"]),
     ("Clock", &["source", "reading", "wall clock", "stamps"]),
     ("Pacing", &["sleep", "timer", "sleep and spin"]),
+    ("Emulated links", &["MTU 1500", "MTU 9000"]),
 ];
 
 #[track_caller]

@@ -7,6 +7,7 @@ mod doctor;
 mod emulate;
 mod harness;
 mod journal;
+mod links;
 mod page;
 mod runs;
 mod sandbox;

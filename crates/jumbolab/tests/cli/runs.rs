@@ -11,7 +11,7 @@ use crate::harness::{Dir, SHORT, journal};
 fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     let dir = Dir::new();
     // The study's own size: with another one its figures would be left out.
-    let run = "run os-comparison --repeat 2 --set cpu_size=1MB -o r";
+    let run = "run os-comparison --repeat 2 --set cpu_size=1MB --set network.lateness=1min -o r";
     let outcome = dir.run(run).fine();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
         assert!(
@@ -52,7 +52,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
 #[test]
 fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
     let dir = Dir::new();
-    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1%";
+    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.lateness=1min";
     let run = format!("run jumbo-at-distance --repeat 1 -o r {short}");
     let outcome = dir.run(&run).fine();
     assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
@@ -97,7 +97,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
         "protocol=udp mtu=1500 message=9000 offloads=off",
         "mtu=1280 rate=none size=5MB offloads=on message=1200 nagle=true",
         "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
-        "link=kernel shape=chain network.stages=3 mtu=3000 offloads=off",
+        "link=kernel network.lateness=auto shape=chain network.stages=3 mtu=3000 offloads=off",
         "link=emulated shape=chain network.stages=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
         "link=emulated shape=switched network.stages=2 rate=200mbit network.jitter=100us",
         "link=emulated shape=pair rate=50mbit network.loss=0.5% network.queue=dropfront buffer=50kB offloads=off",
@@ -185,7 +185,9 @@ fn the_template_runs() {
     let dir = Dir::new();
     let template = dir.run("run --template").fine().stdout;
     dir.write("mine.toml", &template);
-    dir.run(&format!("run mine.toml --repeat 1 {SHORT}")).fine();
+    let settings = format!("{SHORT} --set network.lateness=auto");
+    dir.run(&format!("run mine.toml --repeat 1 {settings}"))
+        .fine();
 }
 
 #[test]

@@ -45,10 +45,11 @@ sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 sender.setsockopt(socket.IPPROTO_IP, 10, 3)
 for _ in range(5_000):
     sender.sendto(bytes(1400), ('10.0.0.2', 9000))\"
-        end\n");
+        probe udp 10 100 1 1\n end\n");
     let (too_big, answered) = (seen.there("too_big"), seen.there("answered"));
     let seconds = seen.told["seconds"].as_f64().unwrap();
-    assert!(too_big >= 4_000.0, "{}", seen.told);
+    // A busy kernel drops some of a flood before anybody sees them.
+    assert!((1_000.0..=5_000.0).contains(&too_big), "{}", seen.told);
     // A burst of ten, and a hundred a second.
     assert!(
         (10.0..=11.0 + 100.0 * seconds).contains(&answered),

@@ -17,7 +17,14 @@ const TRIALS: usize = 15;
 const LATEST: [f64; 2] = [300.0, 600.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
-    let common = ["link=emulated", "shape=pair", "ip=4", "cpu_size=0"];
+    // A late trial is none of the earliest: here it may count.
+    let common = [
+        "link=emulated",
+        "shape=pair",
+        "ip=4",
+        "cpu_size=0",
+        "network.lateness=1min",
+    ];
     let all: Vec<&str> = common
         .into_iter()
         .chain(settings.iter().map(String::as_str))
@@ -46,14 +53,7 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
                 "network.delay=1ms".into(),
             ])?;
             let physics = 1.0 + f64::from(wire) * 8.0 / (f64::from(megabits) * 1e3);
-            let mut later = Vec::new();
-            for _ in 0..TRIALS {
-                let figures = figures(netns, &setting)?;
-                let delay = figures.metrics.get("delay").context("no delay")?;
-                later.push((delay - physics) * 1e3);
-            }
-            later.sort_by(f64::total_cmp);
-            let (earliest, median) = (later[0], later[TRIALS / 2]);
+            let (earliest, median) = later(netns, &setting, physics)?;
             println!(
                 "{megabits:>4} Mb/s {message:>6} {physics:>12.4} {earliest:>11.1} {median:>9.1}"
             );
@@ -67,6 +67,132 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
                 "{earliest:.1} us later than physics asks"
             );
         }
+    }
+    Ok(())
+}
+
+/// How many microseconds later than `physics` (in milliseconds) the message of
+/// some trials arrived: the earliest, and the median.
+fn later(netns: &mut Netns, setting: &Setting, physics: f64) -> Result<(f64, f64)> {
+    let mut later = Vec::new();
+    for _ in 0..TRIALS {
+        let figures = figures(netns, setting)?;
+        let delay = figures.metrics.get("delay").context("no delay")?;
+        later.push((delay - physics) * 1e3);
+    }
+    later.sort_by(f64::total_cmp);
+    Ok((later[0], later[TRIALS / 2]))
+}
+
+/// A datagram behind Poisson traffic of half the rate waits half of what one of
+/// its frames takes, on average (M/D/1) [Kleinrock1975 ch 5]; and no datagram
+/// comes earlier than on an idle link. Trials with and without take turns, so
+/// that what the hosts need themselves is in both.
+pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
+    const PAIRS: usize = 300;
+    /// The emulator may be more punctual where it is never idle. In services.
+    const PUNCTUAL: f64 = 0.05;
+    let [alone, crossed] = ["0%", "50%"].map(|load| {
+        setting(&[
+            "rate=37mbit".into(),
+            "mtu=1500".into(),
+            "protocol=udp".into(),
+            "message=56".into(),
+            "size=56".into(),
+            "preroll=0".into(),
+            "traffic.echo=off".into(),
+            "buffer=5MB".into(),
+            format!("links.sender-receiver.cross.load={load}"),
+        ])
+    });
+    let (alone, crossed) = (alone?, crossed?);
+    let service = 1_538.0 * 8.0 / 37e3;
+    let physics = 122.0 * 8.0 / 37e3;
+    let mut waits = Vec::new();
+    for _ in 0..PAIRS {
+        let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
+            let figures = figures(netns, setting)?;
+            Ok(*figures.metrics.get("delay").context("no delay")?)
+        });
+        let (without, with) = (without?, with?);
+        ensure!(
+            with > physics - 1e-3,
+            "{with} ms is earlier than physics allows"
+        );
+        waits.push((with - without) / service);
+    }
+    let count = PAIRS as f64;
+    let mean = waits.iter().sum::<f64>() / count;
+    let square = |wait: &f64| (wait - mean).powi(2);
+    let error = (waits.iter().map(square).sum::<f64>() / (count - 1.0) / count).sqrt();
+    println!(
+        "behind half a load: {mean:.3} ± {:.3} of a service, theory 0.5",
+        2.576 * error
+    );
+    ensure!(
+        (mean - 0.5).abs() < 2.576 * error + PUNCTUAL,
+        "{mean:.3} of a service is not half of one, standard error {error:.3}"
+    );
+    Ok(())
+}
+
+/// A megabyte of echoes of 65 kB, each whole and one at a time: as long as the
+/// bits of both ways take, framing included, and no less.
+pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
+    const ECHOES: f64 = 16.0;
+    /// The hosts' part of an echo in an unoptimised build, in milliseconds: two
+    /// ends that wake twice, a slow start, and acknowledgements between.
+    const HOSTS: f64 = 2.0;
+    for (protocol, mtu, headers) in [
+        ("tcp", 1500, 52),
+        ("tcp", 9000, 52),
+        ("udp", 1500, 20),
+        ("udp", 9000, 20),
+    ] {
+        let setting = setting(&[
+            "rate=1gbit".into(),
+            format!("mtu={mtu}"),
+            format!("protocol={protocol}"),
+            "message=65000".into(),
+            "size=1040kB".into(),
+            "preroll=0".into(),
+            "traffic.echo=whole".into(),
+        ])?;
+        // Headers of IPv4 and TCP with timestamps; with UDP a header in the
+        // first fragment, and fragments in steps of eight octets.
+        let payload = if protocol == "tcp" {
+            mtu - headers
+        } else {
+            (mtu - headers) / 8 * 8
+        };
+        let octets = if protocol == "tcp" { 65_000 } else { 65_008 };
+        let packets = (octets + payload - 1) / payload;
+        let wire = octets + packets * (headers + 38);
+        let physics = ECHOES * 2.0 * f64::from(wire) * 8.0 / 1e6;
+        let mut took = Vec::new();
+        for _ in 0..TRIALS {
+            let figures = figures(netns, &setting)?;
+            took.push(
+                *figures
+                    .metrics
+                    .get("echo_time")
+                    .context("an echo was lost")?,
+            );
+        }
+        took.sort_by(f64::total_cmp);
+        let (least, median) = (took[0], took[TRIALS / 2]);
+        println!(
+            "{protocol} MTU {mtu}: {least:.2} ms, median {median:.2} ms, physics {physics:.2} ms"
+        );
+        // The first write may be some microseconds after the instant it notes.
+        ensure!(
+            least > physics - 1e-3,
+            "{least} ms is less than physics asks"
+        );
+        ensure!(
+            least < physics + ECHOES * HOSTS,
+            "{least} ms is far from physics"
+        );
     }
     Ok(())
 }
@@ -107,5 +233,60 @@ pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
     println!("loss of 1 %: {percent:.3} % of 20000");
     // The 99 % interval is 2.576 * sqrt(0.01 * 0.99 / 20000).
     ensure!((percent - 1.0).abs() < 0.182, "{percent} % were lost");
+    Ok(())
+}
+
+/// Through three switches at 10 Mbit/s a datagram takes its bits once, and the
+/// header's three times more.
+pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
+    for message in [56, 8972] {
+        let setting = setting(&[
+            "shape=switched".into(),
+            "network.stages=3".into(),
+            "network.cut_through=on".into(),
+            "rate=10mbit".into(),
+            "mtu=9000".into(),
+            "protocol=udp".into(),
+            format!("message={message}"),
+            format!("size={message}"),
+            "preroll=0".into(),
+        ])?;
+        // With IPv4, UDP, Ethernet and FCS 46 octets more, preamble and gap 20;
+        // preamble and header alone are 22.
+        let octets = f64::from(message) + 46.0 + 20.0 + 3.0 * 22.0;
+        let physics = octets * 8.0 / 1e4;
+        let (earliest, median) = later(netns, &setting, physics)?;
+        println!("{message:>6} {physics:>9.4} ms: {earliest:.1} us later, median {median:.1}");
+        ensure!(earliest > -1.0, "{:.1} us too early", -earliest);
+        ensure!(
+            earliest < 4.0 * LATEST[0],
+            "{earliest:.1} us later than physics asks"
+        );
+    }
+    Ok(())
+}
+
+/// Over a wire of 1400 between interfaces of 1500 TCP makes packets of 1400
+/// once it was told, and stands still where it is not.
+pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
+    for ip in [4, 6] {
+        let through = |too_big: &str| {
+            setting(&[
+                format!("ip={ip}"),
+                "shape=routed".into(),
+                "rate=100mbit".into(),
+                "mtu=1500".into(),
+                "links.router-receiver.wire_mtu=1400".into(),
+                format!("links.router-receiver.too_big={too_big}"),
+                "timeout=2s".into(),
+            ])
+        };
+        let told = figures(netns, &through("answer")?)?;
+        let largest = &told.evidence["largest_packet_received"];
+        println!("IPv{ip}: packets of {largest} arrived");
+        ensure!(largest == 1400, "packets of {largest} arrived");
+        let silent = figures(netns, &through("drop")?);
+        ensure!(silent.is_err(), "a silent wire was no black hole");
+    }
     Ok(())
 }

@@ -74,6 +74,22 @@ fn checks() -> Result<()> {
             emulated::goodput,
         ),
         ("emulated_links_lose_as_often_as_asked", emulated::loss),
+        (
+            "switches_that_cut_through_store_nothing_and_hosts_all",
+            emulated::cut_through,
+        ),
+        (
+            "tcp_finds_its_way_through_a_narrow_wire_that_answers_and_not_through_a_silent_one",
+            emulated::narrow,
+        ),
+        (
+            "a_datagram_behind_poisson_traffic_waits_as_theory_says",
+            emulated::cross_traffic,
+        ),
+        (
+            "whole_echoes_take_what_physics_asks_and_no_less",
+            emulated::echoes,
+        ),
     ];
     for (name, check) in checks {
         match check(&mut netns) {

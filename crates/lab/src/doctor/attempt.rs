@@ -1,6 +1,8 @@
 //! What a test bed needs, tried in a worker: the process that asks stays
 //! outside of the sandbox and as it was.
 
+mod emulated;
+
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use crate::agent::{self, Agents, Failure};
+pub use emulated::{Carriage, Trial};
 
 /// The role of the worker, as [`Worker::spawn`] takes it.
 pub(crate) const ROLE: &str = "doctor";
@@ -23,8 +26,9 @@ pub(super) const CONGESTION_CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// Queueing disciplines that other tools use; this program needs none of them.
 pub(super) const QUEUES: [&str; 7] = ["netem", "fq", "fq_codel", "codel", "pie", "red", "htb"];
 
-/// How long the worker may take; it needs a tenth of it.
-const PATIENCE: Span = Span::from_secs(3);
+/// How long the worker may take; it needs a tenth of it, and half of it where
+/// no link can be filled.
+const PATIENCE: Span = Span::from_secs(12);
 
 /// The rate of the link that is tried: 1 Gbit/s.
 const GIGABIT: u64 = 1_000_000_000;
@@ -61,6 +65,8 @@ pub struct Inside {
     /// Octets that a UDP receiver got for its buffer, as the kernel counts
     /// them: twice what it granted [socket(7)].
     pub udp_buffer: Option<u64>,
+    /// What emulated links carried, by MTU; empty without packet sockets.
+    pub emulated: Vec<Carriage>,
 }
 
 /// One thing that was tried.
@@ -167,8 +173,11 @@ impl Inside {
         });
         inside.carry(&match shaped {
             Some(()) => at_a_gigabit(&best),
-            None => best,
+            None => best.clone(),
         });
+        if inside.udp_buffer.is_some() {
+            inside.emulated = emulated::search(best.ip);
+        }
         inside
     }
 

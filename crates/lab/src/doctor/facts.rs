@@ -92,7 +92,7 @@ impl Facts {
             let late = precision::measure(wait, INTERVAL, WAITS);
             (wait, late.map_err(|error| error.to_string()))
         });
-        watch("namespaces, links and a transfer");
+        watch("namespaces, links and what they carry");
         let attempt = attempt();
         watch("interfaces");
         Ok(Self {

@@ -7,7 +7,7 @@ use live::stamps::Stamps;
 use units::Span;
 
 use super::*;
-use machine::{nic, sound};
+use machine::{carriage, nic, sound};
 
 /// The check called `name` on a sound machine that `change` has spoilt; all
 /// that is missing anywhere has a remedy.
@@ -327,4 +327,46 @@ fn spans_are_told_in_the_unit_that_people_would_use() {
     ] {
         assert_eq!(short(Span::from_nanos(nanos)), text);
     }
+}
+
+#[test]
+fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
+    let with = |carriage: Carriage| {
+        move |facts: &mut Facts| {
+            if let Attempt::Inside(inside) = &mut facts.attempt {
+                inside.emulated = vec![carriage];
+            }
+        }
+    };
+    let fast = check(
+        "MTU 1500",
+        with(carriage(1500, &[(1_000, 948.0), (2_500, 2_372.0)])),
+    );
+    says(&fast, Status::Ok, "TCP fills 2.5 Gbit/s", "");
+    assert_eq!(fast.figures["rate_mbit"], 2_500);
+    let tried = [(1_000, 800.0), (700, 650.0), (500, 474.0)];
+    let slow = check("MTU 1500", with(carriage(1500, &tried)));
+    says(
+        &slow,
+        Status::Note,
+        "TCP fills 500 Mbit/s",
+        "--set rate=500mbit",
+    );
+    assert!(slow.finding.contains("700 Mbit/s is too much"), "{slow:?}");
+    let none = check("MTU 9000", with(carriage(9000, &[(100, 50.0)])));
+    says(&none, Status::Note, "not even at 100 Mbit/s", "top");
+    let broken = Carriage {
+        problem: Some("no emulator".into()),
+        ..carriage(9000, &[])
+    };
+    says(
+        &check("MTU 9000", with(broken)),
+        Status::Note,
+        "no emulator",
+        "top",
+    );
+    let refused = check("carried", |facts| {
+        facts.attempt = Attempt::Lost("gone".into())
+    });
+    says(&refused, Status::Note, "no test bed", "");
 }

@@ -39,6 +39,11 @@ pub(super) fn span(value: &Value) -> Meaning<Span> {
     }
 }
 
+/// A span of time, or the `word` that leaves it to someone else.
+pub(super) fn span_or(word: &'static str) -> impl Fn(&Value) -> Meaning<Option<Span>> {
+    move |value| either(value, word, span)
+}
+
 /// A share of packets: `0.1%`, or 0. The meaning is a probability.
 pub(super) fn share(value: &Value) -> Meaning<f64> {
     const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";

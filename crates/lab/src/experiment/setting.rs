@@ -1,11 +1,14 @@
 //! One cell of an experiment, resolved: every value typed, every default
 //! written out, nothing left to fail.
 
+mod cross;
+
 use std::fmt;
 
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use crate::command_line::CommandLine;
+pub use cross::{Cross, Gaps, Heading};
 
 /// Everything that one trial needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,9 @@ pub struct Network {
     pub cut_through: bool,
     /// The links in path order, sender first.
     pub links: Vec<Link>,
+    /// How late one frame in a hundred may leave an emulated link; `None`
+    /// leaves it to what the path forgives.
+    pub lateness: Option<Span>,
 }
 
 impl Network {
@@ -133,52 +139,6 @@ pub struct Link {
     pub cross: Option<Cross>,
     /// Whether what becomes of each packet on an emulated link is kept.
     pub recorded: bool,
-}
-
-/// Traffic of others on one link: it enters at one end and leaves at the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cross {
-    /// What it asks of the link, framing included, on average.
-    pub rate: Rate,
-    /// Octets of each IP packet.
-    pub packet: Bytes,
-    /// The law of the gaps between arrivals.
-    pub gaps: Gaps,
-    /// Which way it goes.
-    pub heading: Heading,
-}
-
-/// Laws of gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gaps {
-    /// A Poisson process.
-    Exponential,
-    /// All alike.
-    Constant,
-    /// Anything from nothing to twice the mean.
-    Uniform,
-}
-
-/// Which way cross traffic goes on its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// From the sender's side to the receiver's.
-    With,
-    /// Back.
-    Against,
-    /// Both, each as strong and with luck of its own.
-    Both,
-}
-
-impl Heading {
-    /// The ways that it means, 0 there and 1 back.
-    pub const fn ways(self) -> &'static [usize] {
-        match self {
-            Self::With => &[0],
-            Self::Against => &[1],
-            Self::Both => &[0, 1],
-        }
-    }
 }
 
 impl Link {
@@ -372,6 +332,7 @@ impl fmt::Debug for Network {
             addresses,
             cut_through,
             links,
+            lateness,
         } = self;
         let mut text = f.debug_struct("Network");
         text.field("shape", shape)
@@ -381,6 +342,9 @@ impl fmt::Debug for Network {
             .field("links", links);
         if *cut_through {
             text.field("cut_through", cut_through);
+        }
+        if let Some(lateness) = lateness {
+            text.field("lateness", lateness);
         }
         text.finish()
     }
@@ -428,7 +392,7 @@ impl fmt::Debug for Traffic {
     }
 }
 
-/// As for traffic: what a link has not is not written.
+/// Likewise.
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -4,6 +4,7 @@
 mod command;
 mod hostile;
 mod refused;
+mod shared;
 mod wire;
 
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};

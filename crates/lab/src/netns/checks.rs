@@ -207,7 +207,7 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Protocol::Udp;
     let emulated = passes.emulator.as_ref().map_or(0, |emulator| {
-        [Fate::Dropped, Fate::Lost, Fate::Damaged]
+        [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig]
             .map(|fate| emulator.of(fate))
             .iter()
             .sum()

@@ -12,7 +12,8 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::checks::flags_of_strangers;
 use super::convert::transfer_of;
-use super::figures::{not_carried, per_gigabyte, ratio};
+use super::figures::{per_gigabyte, ratio};
+use super::keeping_up::invalid;
 use super::{Failure, Figures, INSPECTION, OUTRUNNING, Seen, Standing};
 use crate::command_line::{Addresses, joined};
 use crate::emulation::Emulation;
@@ -93,7 +94,10 @@ impl Standing {
         let emulator = self
             .emulator()?
             .map(|report| report.since(&emulator_before));
-        if let Some(why) = emulator.as_ref().and_then(not_carried) {
+        if let Some(why) = emulator
+            .as_ref()
+            .and_then(|report| invalid(setting, report))
+        {
             return Err(Failure::Transfer(why));
         }
 

@@ -203,6 +203,7 @@ impl Figures {
         self.note("emulator_queue_drops", json!(report.of(Fate::Dropped)));
         let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
         self.note("emulator_lost", json!(lost));
+        self.note("emulator_too_big", json!(report.of(Fate::TooBig)));
         // No delay is known better than departures are punctual, each way.
         let echoes = self.evidence.get("echoes").and_then(Value::as_f64);
         let known = [
@@ -283,24 +284,6 @@ impl Figures {
             json!(100.0 * ratio(waited, used.elapsed)),
         );
     }
-}
-
-/// What makes a trial over emulated links worthless: frames that the emulator
-/// could not carry as a wire would have.
-pub(super) fn not_carried(report: &Report) -> Option<String> {
-    let ways = report.wires.iter().flatten();
-    let (mut overrun, mut super_packets, mut unsent) = (0, 0, 0);
-    for way in ways {
-        overrun += way.refused.overrun;
-        super_packets += way.refused.super_packets;
-        unsent += way.refused.unsent;
-    }
-    (overrun + super_packets + unsent > 0).then(|| {
-        format!(
-            "the emulator could not keep up: {overrun} frames came too fast for it, {unsent} found no room \
-             behind it, {super_packets} were super-packets; choose a lower rate or a larger MTU"
-        )
-    })
 }
 
 fn megabits(goodput: &Goodput) -> f64 {

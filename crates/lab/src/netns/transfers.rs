@@ -9,7 +9,8 @@ use units::{Bytes, Seed};
 
 use super::checks::{flags, late_share};
 use super::convert::{Paced, transfer_of};
-use super::figures::{Ends, Passes, not_carried};
+use super::figures::{Ends, Passes};
+use super::keeping_up::invalid;
 use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
 use crate::experiment::{self as spec, Setting};
 
@@ -76,7 +77,10 @@ impl Netns {
         let clock_step = clock::wall_offset_nanos() - step_before;
         let emulator = self.emulator_report(setting)?;
         let emulator = emulator.map(|report| report.since(&emulator_before));
-        if let Some(why) = emulator.as_ref().and_then(not_carried) {
+        if let Some(why) = emulator
+            .as_ref()
+            .and_then(|report| invalid(setting, report))
+        {
             return Err(Failure::Transfer(why));
         }
         let passes = Passes {

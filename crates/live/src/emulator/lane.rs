@@ -176,8 +176,9 @@ impl Lane {
 
     /// When a frame may come out next. Nobody waits for cross traffic.
     pub(super) fn next_timeout(&mut self) -> Option<Time> {
+        // What nobody asked for must not pile up either.
+        self.settle();
         if self.crossed.counters.arrived > 0 {
-            self.settle();
             let fillers = inside(&self.crossed.counters, self.crossed_out);
             if inside(&self.link.counters(), self.out) == fillers {
                 return None;

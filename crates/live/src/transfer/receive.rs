@@ -110,7 +110,9 @@ struct Books<'a> {
     octets: Bytes,
     arrivals: Arrivals,
     tally: Tally,
-    /// Messages that arrived, copies among them.
+    /// Datagrams that arrived, by sequence number, and how many did: a copy of
+    /// one is no other one.
+    known: Vec<bool>,
     seen: u64,
     /// Counted reads that came without the kernel's stamp.
     unstamped: u64,
@@ -141,6 +143,7 @@ impl<'a> Books<'a> {
             octets: Bytes::ZERO,
             arrivals: Arrivals::new(layout.preroll(), counted, transfer.pace),
             tally: Tally::new(),
+            known: Vec::new(),
             seen: 0,
             unstamped: 0,
             last_stamp: Time::ZERO,
@@ -210,8 +213,10 @@ impl<'a> Books<'a> {
                 continue;
             };
             patience = self.transfer.quiet;
-            self.octets += Bytes::new(piece.length as u64);
-            self.arrivals.record(self.octets, piece.stamp, true);
+            if self.is_new(message.sequence) {
+                self.octets += Bytes::new(piece.length as u64);
+                self.arrivals.record(self.octets, piece.stamp, true);
+            }
             self.note(message, piece.stamp);
             self.last_stamp = piece.stamp;
             if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
@@ -223,6 +228,20 @@ impl<'a> Books<'a> {
         Ok(())
     }
 
+    /// Whether no datagram with this number came before.
+    fn is_new(&mut self, sequence: u64) -> bool {
+        let place = usize::try_from(sequence).ok();
+        let Some(place) = place.filter(|_| sequence < self.layout.messages()) else {
+            return false;
+        };
+        if self.known.len() <= place {
+            self.known.resize(place + 1, false);
+        }
+        let new = !std::mem::replace(&mut self.known[place], true);
+        self.seen += u64::from(new);
+        new
+    }
+
     /// Writes a complete message into the books.
     fn note(&mut self, message: Message, stamp: Time) {
         let position = self.layout.counted_position(message.sequence);
@@ -231,7 +250,6 @@ impl<'a> Books<'a> {
                 .record(position, message.sent, stamp, message.size());
             self.later_by += stamp.since(self.last_stamp).unwrap_or_default();
         }
-        self.seen += 1;
         let (reply, length) = match self.transfer.echo {
             Echo::Off | Echo::Headers => (message.reply(), HEADER_LEN),
             Echo::Whole => {

@@ -199,6 +199,9 @@ impl<'a> Sender<'a> {
                 Ok(count) => count,
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => continue,
+                // A copy of a datagram came when the receiver had all of them
+                // and was gone.
+                Err(Errno::ECONNREFUSED) if self.transfer.protocol == Protocol::Udp => continue,
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
             let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);

@@ -21,7 +21,6 @@ pub struct Settings {
     /// it, [`Settings::jitter_law`] says.
     pub jitter: Span,
     /// How the extra delay is distributed.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub jitter_law: JitterLaw,
     /// Probability of losing a frame.
     pub loss: f64,
@@ -37,7 +36,6 @@ pub struct Settings {
     /// of storing the frame first.
     pub cut_through: bool,
     /// What becomes of a packet that is too big.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub too_big: TooBig,
 }
 

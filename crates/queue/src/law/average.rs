@@ -40,6 +40,11 @@ impl Average {
         self.value
     }
 
+    /// Goes on from `value`, for instance from what somebody else saw.
+    pub const fn restart(&mut self, value: f64) {
+        self.value = value;
+    }
+
     /// Whether the link rests.
     pub const fn is_idle(&self) -> bool {
         self.idle_since.is_some()

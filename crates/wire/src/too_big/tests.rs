@@ -67,8 +67,8 @@ fn read(octets: &[u8]) -> (u32, &[u8]) {
         IpVersion::V4 => {
             assert_eq!(summary.transport, Some(Transport::Other(1)));
             assert_eq!(
-                u16::from_be_bytes([packet[2], packet[3]]),
-                packet.len() as u16
+                usize::from(u16::from_be_bytes([packet[2], packet[3]])),
+                packet.len()
             );
             assert_eq!(Checksum::default().add(&packet[..20]).finish(), 0);
             assert_eq!(packet[12..20], [10, 0, 0, 2, 10, 0, 0, 1]);
@@ -84,14 +84,11 @@ fn read(octets: &[u8]) -> (u32, &[u8]) {
             assert_eq!(packet[8..24], address(2));
             assert_eq!(packet[24..40], address(1));
             let message = &packet[40..];
-            let length = message.len() as u32;
-            assert_eq!(
-                u16::from_be_bytes([packet[4], packet[5]]),
-                message.len() as u16
-            );
+            let length = u16::from_be_bytes([packet[4], packet[5]]);
+            assert_eq!(usize::from(length), message.len());
             let sum = Checksum::default()
                 .add(&packet[8..40])
-                .add(&length.to_be_bytes())
+                .add(&u32::from(length).to_be_bytes())
                 .add(&58u32.to_be_bytes())
                 .add(message);
             assert_eq!(sum.finish(), 0);
@@ -249,14 +246,14 @@ proptest! {
     #[test]
     fn every_answer_can_be_read(
         six in any::<bool>(),
-        length in 60usize..9_000,
+        length in 60u16..9_000,
         mtu in 0u32..9_000,
         filler in any::<u8>(),
     ) {
         let ip = if six { IpVersion::V6 } else { IpVersion::V4 };
-        let offending = frame(ip, length, |packet| packet[48..].fill(filler));
+        let offending = frame(ip, usize::from(length), |packet| packet[48..].fill(filler));
         let least = if six { 1280 } else { 0 };
-        let due = (least..length as u32).contains(&mtu);
+        let due = (least..u32::from(length)).contains(&mtu);
         let octets = answer(&offending, mtu);
         prop_assert_eq!(octets.is_some(), due);
         if let Some(octets) = octets {

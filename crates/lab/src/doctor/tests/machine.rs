@@ -6,7 +6,7 @@ use live::precision::{Lateness, Reading, Wait};
 use live::stamps::Stamps;
 use units::Span;
 
-use crate::doctor::{Ability, Attempt, Clock, Facts, Inside, Load, Step, attempt};
+use crate::doctor::{Ability, Attempt, Carriage, Clock, Facts, Inside, Load, Step, Trial, attempt};
 
 /// A machine on which nothing is to be said.
 pub(super) fn sound() -> Facts {
@@ -90,6 +90,26 @@ fn inside() -> Inside {
         queues: vec!["fq".into()],
         goodput_mbit: Some(960.0),
         udp_buffer: Some(32 << 20),
+        emulated: [(1500, 949.0), (9000, 990.0)]
+            .map(|(mtu, limit)| carriage(mtu, &[(1_000, limit), (2_500, 0.9 * limit)]))
+            .to_vec(),
+    }
+}
+
+/// Trials at these rates with this goodput, of the limit that a gigabit has.
+pub(super) fn carriage(mtu: u64, tried: &[(u64, f64)]) -> Carriage {
+    let limit = if mtu == 1500 { 0.949 } else { 0.99 };
+    let trials = tried.iter().map(|&(rate, goodput_mbit)| Trial {
+        rate_mbit: rate,
+        goodput_mbit,
+        limit_mbit: limit * rate as f64,
+        late: Span::from_micros(20),
+        refused: 0,
+    });
+    Carriage {
+        mtu,
+        trials: trials.collect(),
+        problem: None,
     }
 }
 

@@ -4,9 +4,9 @@ mod cross;
 mod link;
 
 use anyhow::Result;
-use units::{IpMtu, IpVersion};
+use units::{IpMtu, IpVersion, Span};
 
-use crate::experiment::quantity::{number, switch, word};
+use crate::experiment::quantity::{number, span_or, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{KeyPath, Table, Value, fault};
 use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
@@ -62,6 +62,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Network, Vec<Found<IpMtu>
         ip,
         addresses,
         links,
+        lateness: lateness(reader, kind)?,
     };
     Ok((network, mtus))
 }
@@ -74,6 +75,16 @@ fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool>
             Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
         }
         record => Ok(record.is_some_and(|on| on.value)),
+    }
+}
+
+/// How late frames may leave emulated links, if somebody says so.
+fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
+    let lateness = reader.optional("network.lateness", span_or("auto"))?;
+    match lateness {
+        Some(found) if found.value.is_some() && kind == LinkKind::Kernel => Err(found
+            .refuse("no frame leaves the kernel's links late; leave it out, or write \"auto\"")),
+        found => Ok(found.and_then(|found| found.value)),
     }
 }
 

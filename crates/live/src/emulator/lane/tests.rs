@@ -108,7 +108,8 @@ fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
     lane.end_record();
     let kept = frame(&pool);
     assert!(lane.receive(at(2_000), kept, &pool).is_none());
-    assert!(lane.take_events().is_empty());
+    assert!(lane.next_timeout().is_some() && lane.take_events().is_empty());
+    assert!(lane.link.take_events().is_empty(), "nothing piles up");
 }
 
 /// Frames of others than cross traffic that found no room by `now`.
@@ -138,4 +139,42 @@ fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
         (passed, lost) = (passed + u32::from(!dropped), lost + u32::from(dropped));
     }
     assert!(passed > 20 && lost > 20, "{passed} passed, {lost} did not");
+}
+
+#[test]
+fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
+    // M/D/1: load / (2 (1 - load)) services on average [Kleinrock1975 ch 5].
+    // Frames of 64 octets come every 40 services and add little.
+    const PROBES: u32 = 6_000;
+    let service = TAKES.as_picos() as f64;
+    for load in [0.3, 0.5, 0.8] {
+        let pool = Pool::default();
+        let mut lane = lane(Limit::Packets(10_000));
+        let gaps = Law::Exponential(service / load);
+        lane.begin_cross(Time::ZERO, gaps, Law::Constant(1518.0), Seed::new(5));
+        lane.record();
+        let mut waits = Vec::new();
+        for number in 1..=u64::from(PROBES) {
+            let sent = at(492 * number);
+            let probe = pool.keep(&[0; HEADER + 60], None);
+            assert!(lane.receive(sent, probe, &pool).is_none());
+            while lane.poll_transmit(sent).is_some() {}
+            let events = lane.take_events();
+            let probes = events.iter().filter(|event| event.flow != Frame::FILLER);
+            waits.extend(probes.filter_map(|event| event.at.since(event.arrival)));
+        }
+        let waits: Vec<f64> = waits
+            .iter()
+            .map(|wait| wait.as_picos() as f64 / service)
+            .collect();
+        let count = waits.len() as f64;
+        let mean = waits.iter().sum::<f64>() / count;
+        let square = |wait: &f64| (wait - mean).powi(2);
+        let error = (waits.iter().map(square).sum::<f64>() / count / count).sqrt();
+        let theory = load / (2.0 * (1.0 - load));
+        assert!(
+            (mean - theory).abs() < 2.576 * error + 0.002,
+            "load {load}: {mean} of {theory}, standard error {error}"
+        );
+    }
 }

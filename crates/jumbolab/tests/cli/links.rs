@@ -1,0 +1,129 @@
+//! Emulated links: who shares them, what is recorded of them, and echoes of
+//! whole messages over them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, SHORT, journal};
+
+const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_size=0";
+
+/// The only trial of a run with `settings`.
+#[track_caller]
+fn trial(dir: &Dir, settings: &str) -> Value {
+    let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
+    dir.run(&line).fine();
+    let trials = journal(&dir.path().join("r"));
+    assert_eq!(trials.len(), 1);
+    assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);
+    trials[0].clone()
+}
+
+#[test]
+fn cross_traffic_takes_its_share_of_its_own_link() {
+    let dir = Dir::new();
+    let trial = trial(
+        &dir,
+        "--set links.router-receiver.cross.load=50% --set links.router-receiver.cross.gaps=constant \
+         --set links.router-receiver.cross.size=1000B --set size=2MB --set traffic.echo=off",
+    );
+    let cross = trial["evidence"]["cross"].as_array().unwrap();
+    assert_eq!(cross.len(), 1, "one link, one way: {cross:?}");
+    assert_eq!(cross[0]["link"], "router-receiver");
+    assert_eq!(cross[0]["way"], "with");
+    let of = |key: &str| cross[0][key].as_f64().unwrap();
+    // Gaps are all alike: at most one is cut off at each end of some hundred ms.
+    let offered = of("offered_mbit");
+    assert!((99.5..100.5).contains(&offered), "{offered}");
+    assert!(of("carried_mbit") <= offered * 1.01, "{cross:?}");
+    assert!(of("packets") > 1_000.0, "{cross:?}");
+    assert_eq!(of("lost"), 0.0);
+    // 100 of the 200 Mbit/s are gone, and goodput over emulated links may read
+    // too high by what the emulator was late.
+    let goodput = trial["metrics"]["throughput"].as_f64().unwrap();
+    let late = trial["evidence"]["goodput_late_percent"].as_f64().unwrap();
+    assert!(goodput < 110.0 * (1.0 + late / 100.0), "{goodput}");
+}
+
+#[test]
+fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
+    let dir = Dir::new();
+    let settings = "--set links.sender-router.record=on --set links.sender-router.cross.load=5mbit";
+    let first = trial(&dir, settings);
+    let name = |trial: &Value| {
+        trial["evidence"]["recordings"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(name(&first), "recordings/c00-r01-sender-router.csv");
+    let results = dir.path().join("r");
+    let text = fs::read_to_string(results.join(name(&first))).unwrap();
+    let (header, lines) = text.split_once('\n').unwrap();
+    assert_eq!(header, "arrival_ps,left_ps,way,size,flow,fate");
+    let rows: Vec<Vec<&str>> = lines
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert!(rows.iter().all(|row| row.len() == 6));
+    let full = |row: &&Vec<&str>| row[2] == "0" && row[3] == "1518";
+    assert!(rows.iter().filter(full).count() > 300, "500 kB and more");
+    assert!(
+        rows.iter().any(|row| row[4] == u64::MAX.to_string()),
+        "cross traffic"
+    );
+
+    // As if the run had been killed after the recording and before the journal.
+    fs::write(results.join("trials.jsonl"), "").unwrap();
+    dir.run(&format!(
+        "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {settings}"
+    ))
+    .fine();
+    let again = journal(&results).remove(0);
+    assert_eq!(name(&again), "recordings/c00-r01-sender-router-2.csv");
+    assert!(results.join(name(&again)).exists());
+    let kept = fs::read_to_string(results.join(name(&first))).unwrap();
+    assert_eq!(kept, text, "nothing recorded is written over");
+    let recorded = fs::read_dir(results.join("recordings")).unwrap();
+    assert_eq!(recorded.count(), 2, "only the link that was named");
+}
+
+#[test]
+fn copies_of_datagrams_stand_for_no_others() {
+    let dir = Dir::new();
+    let trial = trial(
+        &dir,
+        "--set shape=pair --set protocol=udp --set network.duplicate=30% --set rate=100mbit --set preroll=0",
+    );
+    // If copies counted, the receiver would be gone when the last third comes.
+    let of = |metric: &str| trial["metrics"][metric].as_f64().unwrap();
+    assert_eq!(of("loss"), 0.0, "{trial}");
+    let limit = trial["evidence"]["limit_mbit"].as_f64().unwrap();
+    let late = trial["evidence"]["goodput_late_percent"].as_f64().unwrap();
+    assert!(
+        of("throughput") < 1.01 * limit * (1.0 + late / 100.0),
+        "{trial}"
+    );
+    assert!(trial["evidence"]["counted_octets"].as_u64() <= Some(500_000));
+}
+
+#[test]
+fn whole_echoes_go_one_at_a_time_and_take_both_ways() {
+    for protocol in ["tcp", "udp"] {
+        let dir = Dir::new();
+        let trial = trial(
+            &dir,
+            &format!(
+                "--set shape=pair --set protocol={protocol} --set message=50000 --set traffic.echo=whole"
+            ),
+        );
+        assert_eq!(trial["evidence"]["echoes"], 10, "{protocol}");
+        let of = |metric: &str| trial["metrics"][metric].as_f64().unwrap();
+        // 500 kB there and back at 200 Mbit/s are 40 ms without any framing,
+        // as if nothing of one message overlapped with the next.
+        assert!(of("echo_time") > 40.0, "{protocol}: {}", of("echo_time"));
+        assert!(of("rtt") > 4.0, "{protocol}: {}", of("rtt"));
+        assert!(of("echo_time") > 9.9 * of("rtt"), "{protocol}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Which rate this machine carries over emulated links: a short search.
+
+use anyhow::{Context, Result};
+use live::Worker;
+use live::clock::{self, Epoch};
+use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
+use live::transfer::{Echo, Protocol, Transfer, keep_stamping};
+use model::Transport;
+use proto::link::Settings;
+use queue::{Limit, Spec};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
+
+use super::carried;
+use crate::agent::{self, Agents};
+use crate::emulation::Emulation;
+
+/// The MTUs that are tried.
+const MTUS: [u64; 2] = [1500, 9000];
+
+/// The rates that may be tried, in Mbit/s, and the first one.
+const RATES: [u64; 7] = [100, 200, 333, 500, 700, 1_000, 2_500];
+const FIRST: usize = 5;
+
+/// How often a rate is tried that did not go at once: whatever else ran may
+/// be gone.
+const TIMES: usize = 2;
+
+/// For how long one MTU may be tried.
+const PATIENCE: Span = Span::from_millis(2_500);
+
+/// What the counted transfer takes at its rate.
+const COUNTED: Span = Span::from_millis(80);
+
+/// What is sent before: enough for TCP to fill the queue.
+const PREROLL: Bytes = Bytes::new(1_000_000);
+
+/// What may wait in front of the link: as in experiments.
+const BUFFER: Bytes = Bytes::new(500_000);
+
+/// A link is filled if TCP reaches this share of what the framing leaves.
+const FILLED: f64 = 0.99;
+
+/// One frame in a hundred may be so late; the least that trials forgive.
+const LATE: Span = Span::from_millis(1);
+
+/// What emulated links of one MTU carried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Carriage {
+    /// The MTU, in octets.
+    pub mtu: u64,
+    /// The rates that were tried, in order; the last try of each.
+    pub trials: Vec<Trial>,
+    /// Why no more of them were, if something is missing.
+    pub problem: Option<String>,
+}
+
+/// A transfer over TCP through an emulated link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The link's rate, in Mbit/s.
+    pub rate_mbit: u64,
+    /// Goodput, in Mbit/s.
+    pub goodput_mbit: f64,
+    /// The most that the framing leaves of the rate, in Mbit/s.
+    pub limit_mbit: f64,
+    /// How late one frame in a hundred left, at least.
+    pub late: Span,
+    /// Frames that the emulator could not carry.
+    pub refused: u64,
+}
+
+impl Trial {
+    /// Whether the link was filled, by a trial that would be valid.
+    pub fn filled(&self) -> bool {
+        let valid = self.refused == 0 && self.late <= LATE;
+        valid && self.goodput_mbit >= FILLED * self.limit_mbit
+    }
+}
+
+impl Carriage {
+    /// The fastest link that was filled.
+    pub fn fastest(&self) -> Option<&Trial> {
+        let filled = self.trials.iter().filter(|trial| trial.filled());
+        filled.max_by_key(|trial| trial.rate_mbit)
+    }
+}
+
+/// Searches for each MTU the fastest link that TCP fills, over `ip`.
+pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
+    let of_mtu = |mtu| {
+        let deadline = clock::monotonic() + PATIENCE;
+        let mut trials = Vec::new();
+        let found = climb(deadline, |rate| {
+            let trial = attempt(ip, mtu, rate)?;
+            let filled = trial.filled();
+            trials.push(trial);
+            Ok(filled)
+        });
+        Carriage {
+            mtu,
+            trials,
+            problem: found.err().map(|error| format!("{error:#}")),
+        }
+    };
+    MTUS.map(of_mtu).into()
+}
+
+/// Tries the first rate; then faster ones until one does not go, or slower
+/// ones until one does, or until there is no time left.
+fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()> {
+    let mut in_time = |rate: u64| -> Result<bool> {
+        for _ in 0..TIMES {
+            if clock::monotonic() >= deadline {
+                break;
+            }
+            if goes(rate)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    if in_time(RATES[FIRST])? {
+        for &rate in &RATES[FIRST + 1..] {
+            if !in_time(rate)? {
+                break;
+            }
+        }
+        return Ok(());
+    }
+    for &rate in RATES[..FIRST].iter().rev() {
+        if in_time(rate)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One transfer over a link of `megabits`.
+fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
+    let mtu = IpMtu::new(mtu, ip).context("an MTU")?;
+    let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("a rate")?;
+    let limit = Limit::Bytes(BUFFER);
+    let path = Path {
+        middle: Middle::Router,
+        ip,
+        addresses: Addresses::Static,
+        // As experiments have it unless they ask for them.
+        offloads: false,
+        links: vec![Link {
+            mtu,
+            medium: Medium::Emulated(Settings {
+                largest_packet: Some(mtu.bytes()),
+                ..Settings::perfect(Some(rate), Spec::DropTail { limit })
+            }),
+        }],
+    };
+    let mut emulation = None;
+    let testbed = Testbed::build_with(&path, |namespace, wires| {
+        emulation = Some(Emulation::start(namespace, wires, Seed::new(1))?);
+        Ok::<_, anyhow::Error>(())
+    })?;
+    let mut emulation = emulation.context("the link has no emulator")?;
+    let _stamping = keep_stamping()?;
+    let mut agents = Agents::new(
+        Worker::spawn(Some(&testbed.sender().namespace), agent::ROLE)?,
+        Worker::spawn(Some(&testbed.receiver().namespace), agent::ROLE)?,
+    );
+    let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet);
+    let limit_mbit = bits.context("no payload fits")? / 1e6;
+    let received = carried(
+        &mut agents,
+        &Transfer {
+            protocol: Protocol::Tcp,
+            address: testbed.destination(&path),
+            preroll: PREROLL,
+            preroll_message: Bytes::new(64_000),
+            size: rate.carries(COUNTED),
+            message: Bytes::new(64_000),
+            // A bucket that does not exist holds nothing back.
+            pace: None,
+            paced: false,
+            delays: false,
+            echo: Echo::Off,
+            congestion: "reno".to_owned(),
+            send_buffer: None,
+            receive_buffer: None,
+            nagle: false,
+            epoch: Epoch::now(),
+            timeout: Span::from_secs(1),
+            quiet: Span::from_millis(100),
+        },
+    )?;
+    let report = emulation.report()?;
+    let ways = report.wires.iter().flatten();
+    let refused =
+        ways.map(|way| way.refused.overrun + way.refused.super_packets + way.refused.unsent);
+    let [_, late, _] = report.late;
+    Ok(Trial {
+        rate_mbit: megabits,
+        goodput_mbit: received
+            .goodput
+            .map_or(0.0, |goodput| goodput.bits_per_second / 1e6),
+        limit_mbit,
+        late,
+        refused: refused.sum(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates that are tried where those up to `most` go.
+    fn tried(most: u64) -> Vec<u64> {
+        let mut tried = Vec::new();
+        let found = climb(clock::monotonic() + Span::from_secs(60), |rate| {
+            tried.push(rate);
+            Ok(rate <= most)
+        });
+        found.unwrap();
+        tried
+    }
+
+    #[test]
+    fn the_search_goes_up_where_the_first_rate_goes_and_down_where_not() {
+        assert_eq!(tried(10_000), [1_000, 2_500]);
+        assert_eq!(tried(1_000), [1_000, 2_500, 2_500]);
+        assert_eq!(tried(400), [1_000, 1_000, 700, 700, 500, 500, 333]);
+        assert_eq!(tried(10).len(), 2 * (RATES.len() - 1));
+    }
+
+    #[test]
+    fn without_time_nothing_is_tried() {
+        climb(Time::ZERO, |_| panic!("it is too late for that")).unwrap();
+    }
+
+    #[test]
+    fn a_refused_frame_a_late_one_or_a_hundredth_less_is_no_filled_link() {
+        let trial = |goodput_mbit, refused, micros| Trial {
+            rate_mbit: 1_000,
+            goodput_mbit,
+            limit_mbit: 949.0,
+            late: Span::from_micros(micros),
+            refused,
+        };
+        assert!(trial(948.0, 0, 20).filled());
+        assert!(!trial(948.0, 1, 20).filled());
+        assert!(!trial(948.0, 0, 1_020).filled());
+        assert!(!trial(939.0, 0, 20).filled());
+    }
+}

@@ -1,0 +1,78 @@
+//! Which rates this machine carries over emulated links.
+
+use super::{Attempt, Carriage, Check, Facts, Trial, nanos, short};
+
+const GROUP: &str = "Emulated links";
+
+/// What an experiment asks of a link where it says nothing, in Mbit/s.
+const USUAL: u64 = 1_000;
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    match &facts.attempt {
+        Attempt::Inside(inside) if !inside.emulated.is_empty() => {
+            inside.emulated.iter().map(carriage).collect()
+        }
+        Attempt::Inside(_) | Attempt::Refused { .. } | Attempt::Lost(_) => {
+            vec![Check::ok(GROUP, "carried", "not tried: there is no test bed").noted()]
+        }
+    }
+}
+
+fn carriage(carriage: &Carriage) -> Check {
+    let name = format!("MTU {}", carriage.mtu);
+    let check = |finding: String| Check::ok(GROUP, name.as_str(), finding);
+    let Some(fastest) = carriage.fastest() else {
+        return match (&carriage.problem, carriage.trials.last()) {
+            (Some(problem), _) => check(format!("not carried: {problem}")),
+            (None, Some(last)) => check(format!(
+                "no link is filled in time, not even at {}: TCP reached {:.0} of {:.0} Mbit/s, 1 frame in 100 \
+                 at least {} late, {} refused",
+                rate(last.rate_mbit),
+                last.goodput_mbit,
+                last.limit_mbit,
+                short(last.late),
+                last.refused
+            )),
+            (None, None) => check("not tried: there was no time".to_owned()),
+        }
+        .noted_with(
+            "top",
+            "to see what keeps the processors busy, and ask again",
+        );
+    };
+    let above = |trial: &&Trial| trial.rate_mbit > fastest.rate_mbit;
+    let rates = carriage.trials.iter().filter(above);
+    let beyond = rates
+        .map(|trial| trial.rate_mbit)
+        .min()
+        .map_or_else(String::new, |too_much| {
+            format!("; {} is too much for it", rate(too_much))
+        });
+    let filled = check(format!(
+        "TCP fills {}, 1 frame in 100 at least {} late{beyond}",
+        rate(fastest.rate_mbit),
+        short(fastest.late),
+    ))
+    .figure("rate_mbit", fastest.rate_mbit)
+    .figure("goodput_mbit", fastest.goodput_mbit)
+    .figure("limit_mbit", fastest.limit_mbit)
+    .figure("late_us_p99", nanos(fastest.late) / 1e3);
+    match fastest.rate_mbit < USUAL {
+        true => filled.noted_with(
+            format!(
+                "jumbolab run os-comparison --set rate={}mbit",
+                fastest.rate_mbit
+            ),
+            "or fewer links, or let the machine be idle",
+        ),
+        false => filled,
+    }
+}
+
+fn rate(megabits: u64) -> String {
+    match megabits {
+        1_000.. if megabits.is_multiple_of(1_000) => format!("{} Gbit/s", megabits / 1_000),
+        1_000.. => format!("{}.{} Gbit/s", megabits / 1_000, megabits % 1_000 / 100),
+        _ => format!("{megabits} Mbit/s"),
+    }
+}

@@ -1,0 +1,49 @@
+//! Who else is on a link.
+
+use units::{Bytes, Rate};
+
+/// Traffic of others on one link: it enters at one end and leaves at the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cross {
+    /// What it asks of the link, framing included, on average.
+    pub rate: Rate,
+    /// Octets of each IP packet.
+    pub packet: Bytes,
+    /// The law of the gaps between arrivals.
+    pub gaps: Gaps,
+    /// Which way it goes.
+    pub heading: Heading,
+}
+
+/// Laws of gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gaps {
+    /// A Poisson process.
+    Exponential,
+    /// All alike.
+    Constant,
+    /// Anything from nothing to twice the mean.
+    Uniform,
+}
+
+/// Which way cross traffic goes on its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// From the sender's side to the receiver's.
+    With,
+    /// Back.
+    Against,
+    /// Both, each as strong and with luck of its own.
+    Both,
+}
+
+impl Heading {
+    /// The ways that it means, 0 there and 1 back.
+    pub const fn ways(self) -> &'static [usize] {
+        match self {
+            Self::With => &[0],
+            Self::Against => &[1],
+            Self::Both => &[0, 1],
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What has left the wire and travels.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::Time;
+
+/// Packets under way, the earliest first, equals in the order in which they
+/// left. Nearly all of them come out in that order, and a ring is enough; only
+/// what is held back is sorted.
+pub(super) struct Travelling<P> {
+    in_order: VecDeque<Traveller<P>>,
+    held_back: BinaryHeap<Reverse<Traveller<P>>>,
+    sequence: u64,
+}
+
+/// A packet on its way.
+pub(super) struct Traveller<P> {
+    pub(super) at: Time,
+    sequence: u64,
+    pub(super) copies: u8,
+    pub(super) packet: P,
+}
+
+impl<P> Travelling<P> {
+    pub(super) const fn new() -> Self {
+        Self {
+            in_order: VecDeque::new(),
+            held_back: BinaryHeap::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Lets a packet go that comes out at `at`: unless it is held back, no
+    /// earlier than those before it that were not.
+    pub(super) fn push(&mut self, at: Time, packet: P, copies: u8, held_back: bool) {
+        self.sequence += 1;
+        let traveller = Traveller {
+            at,
+            sequence: self.sequence,
+            copies,
+            packet,
+        };
+        if held_back {
+            self.held_back.push(Reverse(traveller));
+        } else {
+            self.in_order.push_back(traveller);
+        }
+    }
+
+    /// When the next one comes out.
+    pub(super) fn next_at(&self) -> Option<Time> {
+        let ordinary = self.in_order.front().map(|next| next.at);
+        let held_back = self.held_back.peek().map(|next| next.0.at);
+        match (ordinary, held_back) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The next one to come out.
+    pub(super) fn pop(&mut self) -> Option<Traveller<P>> {
+        let held_back = match (self.in_order.front(), self.held_back.peek()) {
+            (Some(ordinary), Some(Reverse(held_back))) => held_back < ordinary,
+            (ordinary, _) => ordinary.is_none(),
+        };
+        if held_back {
+            self.held_back.pop().map(|Reverse(traveller)| traveller)
+        } else {
+            self.in_order.pop_front()
+        }
+    }
+}
+
+impl<P> Ord for Traveller<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}
+
+impl<P> PartialOrd for Traveller<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> PartialEq for Traveller<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<P> Eq for Traveller<P> {}

@@ -1,0 +1,27 @@
+//! Looking at what a link does, at the instants at which it happens.
+
+use queue::{Backlog, Reason};
+use units::Time;
+
+use super::Fate;
+
+/// Sees every packet of a link, and changes nothing. All methods do nothing
+/// unless written otherwise; `()` sees nothing and costs nothing.
+///
+/// A link works out what its queue did when it is asked next, so it may tell
+/// of an instant long after it; the instants themselves are exact, and never
+/// go back.
+pub trait Witness<P> {
+    /// `packet` came at `at`, when what `found` returns waited before it.
+    fn arrived(&mut self, _packet: &P, _at: Time, _found: impl FnOnce() -> Backlog) {}
+
+    /// `packet`, which came at `arrival`, has the wire from `begins` until
+    /// `ends`; what becomes of it there is its fate.
+    fn sent(&mut self, _packet: &P, _arrival: Time, _begins: Time, _ends: Time, _fate: Fate) {}
+
+    /// `packet`, which came at `arrival`, was dropped by the queue at `at`, or
+    /// refused because it was too big: then there is no reason.
+    fn dropped(&mut self, _packet: &P, _arrival: Time, _at: Time, _reason: Option<Reason>) {}
+}
+
+impl<P> Witness<P> for () {}

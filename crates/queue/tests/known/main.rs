@@ -1,0 +1,18 @@
+//! Queue disciplines held against what is known of them: laws of queues,
+//! published formulas, another program's runs.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "instants, sizes and counts of tests are positive and small"
+)]
+
+mod conservation;
+mod delay;
+mod fairness;
+mod naive;
+mod ns2;
+mod queueing;
+mod red;
+mod server;
+mod statistics;

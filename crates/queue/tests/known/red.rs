@@ -1,0 +1,424 @@
+//! RED, adaptive RED and RIO.
+
+use jumbolab_queue::law::{Average, Curve, Profile, Red as Law, Spread, Verdict};
+use jumbolab_queue::{
+    AdaptiveRedSettings, Discipline as _, Drops, Limit, Reason, Red, RedSettings, RioSettings,
+    Spec, Unit, Victim,
+};
+use proptest::prelude::*;
+use units::{Bytes, Seed, Span, Time};
+
+use crate::naive::{NaiveRed, Parameters};
+use crate::server::{Fate, Server, Tiny, rate};
+use crate::statistics::{Chance, covers, kolmogorov, moments};
+
+const CURVE: Curve = Curve {
+    min: 5.0,
+    max: 15.0,
+    max_probability: 0.1,
+    gentle: true,
+};
+
+/// A law whose average is whatever it was fed last.
+fn immediate(spread: Spread) -> Law {
+    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
+    Law::new(average, CURVE, spread, false, Profile::Clean)
+}
+
+/// How many arrivals lie between one drop and the next, the latter counted, where the
+/// average stays at 7 and the curve says 0.02.
+fn gaps(spread: Spread, count: usize) -> Vec<u64> {
+    let (mut law, mut chance) = (immediate(spread), Chance::new(1));
+    let mut gaps = Vec::new();
+    let mut gap = 0;
+    while gaps.len() <= count {
+        gap += 1;
+        law.observe(Time::ZERO, 7.0);
+        if law.judge(7, || chance.uniform()) == Verdict::Early {
+            gaps.push(std::mem::take(&mut gap));
+        }
+    }
+    // Before the first there was no drop.
+    gaps.remove(0);
+    gaps
+}
+
+fn mean(gaps: &[u64]) -> (f64, f64) {
+    let gaps: Vec<f64> = gaps.iter().map(|&gap| gap as f64).collect();
+    let (mean, deviation) = moments(&gaps);
+    (mean, 2.576 * deviation / (gaps.len() as f64).sqrt())
+}
+
+#[test]
+fn gaps_between_drops_are_uniform_and_as_long_as_published() {
+    // p = 0.02: uniform from 1 to 1/p - 1, or with waiting from 1/p to 2/p - 1
+    // [Floyd1993 s7].
+    for (spread, first, last) in [(Spread::Uniform, 1, 49), (Spread::Wait, 50, 99)] {
+        let gaps = gaps(spread, 5_000);
+        let (mean, half) = mean(&gaps);
+        let expected = (first + last) as f64 / 2.0;
+        assert!((mean - expected).abs() <= half, "{mean} +- {half}");
+        assert!(kolmogorov(&gaps, first, last) < 1.628);
+        assert!(gaps.iter().all(|gap| (first..=last).contains(gap)));
+    }
+    let (mean, half) = mean(&gaps(Spread::Independent, 5_000));
+    assert!((mean - 50.0).abs() <= half, "{mean} +- {half}");
+}
+
+#[test]
+fn single_packets_are_lost_as_often_as_the_curve_says() {
+    for average in [6.0, 10.0, 15.0, 20.0, 29.0] {
+        let (mut law, mut chance) = (immediate(Spread::Independent), Chance::new(2));
+        let losses = [0; 20].map(|_: u8| {
+            let strikes = |_: &u32| {
+                law.observe(Time::ZERO, average);
+                law.judge(9, || chance.uniform()) == Verdict::Early
+            };
+            (0..4_000).filter(strikes).count() as f64 / 4_000.0
+        });
+        covers(&losses, CURVE.probability(average), "loss");
+    }
+}
+
+/// Bursts with pauses, from a little to far too much for 1.5 Mb/s.
+fn bursts(seed: u64, count: u64) -> Vec<(Time, Tiny)> {
+    let mut chance = Chance::new(seed);
+    let mut seconds = 0.0;
+    let arrival = |number: u64| {
+        let load = [0.3, 0.9, 1.2, 2.5][(number / 400) as usize % 4];
+        seconds += chance.exponential(0.008 / load);
+        let at = Time::from_picos((seconds * 1e12) as u64);
+        let size = if chance.uniform() < 0.2 { 40 } else { 1500 };
+        (at, Tiny::new(number, size))
+    };
+    (0..count).map(arrival).collect()
+}
+
+#[test]
+fn the_profile_of_ns2_does_what_a_plain_second_implementation_does() {
+    let mut dropped = 0;
+    for seed in 0..48_u64 {
+        let [gentle, waits, adaptive, front] = [0, 1, 2, 3].map(|bit| seed >> bit & 1 == 1);
+        let settings = RedSettings {
+            curve: Curve { gentle, ..CURVE },
+            spread: if waits { Spread::Wait } else { Spread::Uniform },
+            adaptive,
+            victim: if front {
+                Victim::Front
+            } else {
+                Victim::Arriving
+            },
+            ..RedSettings::ns2(25, Bytes::new(1500))
+        };
+        let parameters = Parameters {
+            bandwidth: 1.5e6,
+            mean_size: 1500.0,
+            limit: 25,
+            thresh: 5.0,
+            maxthresh: 15.0,
+            q_weight: 0.0027,
+            max_p: 0.1,
+            gentle,
+            wait: waits,
+            adaptive,
+            drop_front: front,
+        };
+        let mut ours = Server::new(&Spec::Red(settings), rate(1_500_000), seed);
+        let mut theirs = NaiveRed::new(parameters, seed);
+        for (at, packet) in bursts(seed, 4_000) {
+            ours.arrive(at, packet);
+            theirs.arrive(
+                at.as_picos() as f64 / 1e12,
+                packet.number,
+                packet.size() as f64,
+            );
+        }
+        ours.finish();
+        theirs.until(f64::MAX);
+        assert_eq!(ours.dropped(), theirs.dropped, "run {seed}");
+        assert_eq!(ours.sent(), theirs.sent, "run {seed}");
+        dropped += theirs.dropped.len();
+    }
+    assert!(dropped > 5_000, "{dropped}");
+}
+
+/// The clean profile in a few dresses.
+fn clean() -> Vec<RedSettings> {
+    let usual = RedSettings::new(Limit::Packets(25), Bytes::new(1500));
+    let octets = Curve {
+        min: 7_500.0,
+        max: 22_500.0,
+        ..CURVE
+    };
+    vec![
+        usual.clone(),
+        RedSettings {
+            spread: Spread::Wait,
+            victim: Victim::Front,
+            weight: 0.02,
+            ..usual.clone()
+        },
+        RedSettings {
+            unit: Unit::Bytes,
+            curve: octets,
+            limit: Limit::Bytes(Bytes::new(40_000)),
+            victim: Victim::Random,
+            weight: 0.05,
+            ..usual.clone()
+        },
+        RedSettings::ns2(25, Bytes::new(1500)),
+    ]
+}
+
+#[test]
+fn a_link_k_times_as_fast_drops_the_same_packets_of_what_comes_k_times_as_fast() {
+    for (settings, seed) in clean().into_iter().zip(1..) {
+        // Octets take 4 us at 2 Mb/s, and whole picoseconds at the others.
+        let fates = [1, 5, 1_000].map(|faster| {
+            let spec = Spec::Red(settings.clone());
+            let mut server = Server::new(&spec, rate(2_000_000 * faster), seed);
+            for (at, packet) in bursts(seed, 4_000) {
+                let picos = at.as_picos() / 1_000 * 1_000 / faster;
+                server.arrive(Time::from_picos(picos), packet);
+            }
+            server.finish();
+            (server.sent(), server.dropped())
+        });
+        assert!(fates[0].1.len() > 50);
+        assert_eq!(fates[0], fates[1]);
+        assert_eq!(fates[0], fates[2]);
+    }
+}
+
+#[test]
+fn counting_packets_in_bundles_of_one_is_counting_frames() {
+    for settings in clean() {
+        if settings.unit != Unit::Frames {
+            continue;
+        }
+        let fates = [Unit::Frames, Unit::Inner].map(|unit| {
+            let spec = Spec::Red(RedSettings {
+                unit,
+                ..settings.clone()
+            });
+            let mut server = Server::new(&spec, rate(1_500_000), 3);
+            for (at, packet) in bursts(3, 4_000) {
+                server.arrive(at, packet);
+            }
+            server.fates
+        });
+        assert_eq!(fates[0], fates[1]);
+    }
+}
+
+#[test]
+fn packets_in_bundles_fill_the_average_each() {
+    let settings = RedSettings {
+        unit: Unit::Inner,
+        weight: 1.0,
+        curve: Curve {
+            min: 100.0,
+            max: 200.0,
+            ..CURVE
+        },
+        ..RedSettings::new(Limit::Packets(100), Bytes::new(1500))
+    };
+    let mut queue = Red::new(&settings, rate(1_500_000), Seed::new(1)).unwrap();
+    let mut drops = Drops::new();
+    for number in 0..10 {
+        let bundle = Tiny {
+            live: 7,
+            ..Tiny::new(number, 9000)
+        };
+        queue.enqueue(Time::ZERO, bundle, &mut drops);
+        assert!((queue.law().average() - 7.0 * number as f64).abs() < 1e-12);
+    }
+    queue.dequeue(Time::ZERO, &mut drops);
+    queue.enqueue(Time::ZERO, Tiny::new(10, 1500), &mut drops);
+    assert!((queue.law().average() - 63.0).abs() < 1e-12);
+}
+
+/// A queue whose average is what waits, filled with `count` packets at once;
+/// and what it dropped of them.
+fn filled(settings: RedSettings, count: u64, capable: bool) -> (Red<Tiny>, Vec<(Tiny, Reason)>) {
+    let settings = RedSettings {
+        weight: 1.0,
+        spread: Spread::Independent,
+        ..settings
+    };
+    let mut queue = Red::new(&settings, rate(1_500_000), Seed::new(5)).unwrap();
+    let mut drops = Drops::new();
+    for number in 0..count {
+        let packet = Tiny {
+            capable,
+            ..Tiny::new(number, 1000)
+        };
+        queue.enqueue(Time::ZERO, packet, &mut drops);
+    }
+    let dropped = drops.drain().collect();
+    (queue, dropped)
+}
+
+#[test]
+fn who_can_be_marked_is_marked_up_to_max_and_dropped_beyond() {
+    let settings = RedSettings {
+        ecn: true,
+        curve: Curve {
+            max_probability: 1.0,
+            gentle: false,
+            ..CURVE
+        },
+        ..RedSettings::new(Limit::Packets(100), Bytes::new(1000))
+    };
+    let (mut queue, dropped) = filled(settings.clone(), 300, true);
+    assert!(dropped.iter().all(|drop| drop.1 == Reason::Forced));
+    assert_eq!(queue.backlog().packets, 15);
+    let mut drops = Drops::new();
+    let waiting = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops));
+    assert!(waiting.filter(|packet| packet.marked).count() > 2);
+    // Those that cannot are dropped where the others would be marked.
+    let (_, dropped) = filled(settings, 300, false);
+    assert!(
+        dropped
+            .iter()
+            .filter(|drop| drop.1 == Reason::Early)
+            .count()
+            > 2
+    );
+}
+
+#[test]
+fn the_victim_is_who_it_should_be() {
+    let base = RedSettings::new(Limit::Packets(12), Bytes::new(1000));
+    let numbers = |victim| {
+        let (_, dropped) = filled(
+            RedSettings {
+                victim,
+                ..base.clone()
+            },
+            200,
+            false,
+        );
+        dropped.iter().map(|drop| drop.0.number).collect::<Vec<_>>()
+    };
+    let front = numbers(Victim::Front);
+    assert!(front.iter().copied().eq(0..front.len() as u64));
+    assert!(front.len() == 188);
+    let arriving = numbers(Victim::Arriving);
+    assert!(arriving.is_sorted() && arriving[0] > 4);
+    let random = numbers(Victim::Random);
+    assert!(!random.is_sorted() && random.len() == 188);
+}
+
+#[test]
+fn ns2_drops_the_second_for_want_of_room_and_never_with_one_waiting() {
+    let settings = RedSettings {
+        victim: Victim::Front,
+        curve: Curve {
+            min: 50.0,
+            max: 100.0,
+            ..CURVE
+        },
+        ..RedSettings::ns2(3, Bytes::new(1000))
+    };
+    let (mut queue, dropped) = filled(settings, 5, false);
+    let dropped: Vec<u64> = dropped.iter().map(|drop| drop.0.number).collect();
+    assert_eq!(dropped, [1, 2]);
+    let mut drops = Drops::new();
+    assert_eq!(queue.dequeue(Time::ZERO, &mut drops).unwrap().number, 0);
+    for (spec, kept) in [
+        (Spec::ns2_drop_tail(5), [0, 1, 2, 3]),
+        (Spec::ns2_drop_front(5), [5, 6, 7, 8]),
+    ] {
+        let mut server = spec.build::<Tiny>(None, Seed::new(1)).unwrap();
+        for number in 0..9 {
+            server.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
+        }
+        let numbers = std::iter::from_fn(|| server.dequeue(Time::ZERO, &mut drops));
+        assert!(numbers.map(|packet| packet.number).eq(kept));
+    }
+}
+
+#[test]
+fn an_average_ages_while_the_link_rests_even_if_its_packets_are_dropped() {
+    let settings = RedSettings {
+        weight: 0.5,
+        curve: Curve {
+            min: 1.0,
+            max: 2.0,
+            gentle: false,
+            ..CURVE
+        },
+        ..RedSettings::new(Limit::Packets(100), Bytes::new(1000))
+    };
+    // 1000 octets take 8 ms at 1 Mb/s.
+    let mut queue = Red::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
+    let mut drops = Drops::new();
+    for number in 0..4 {
+        queue.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
+    }
+    // 0 then 0.5 then 1.25, which passes by chance, then more.
+    while queue.dequeue(Time::ZERO, &mut drops).is_some() {}
+    let before = queue.law().average();
+    let mut now = Time::ZERO;
+    let mut expected = before;
+    for number in 4..10 {
+        now += Span::from_millis(8);
+        queue.enqueue(now, Tiny::new(number, 1000), &mut drops);
+        expected *= 0.25;
+        assert!((queue.law().average() - expected).abs() < 1e-12);
+        queue.dequeue(now, &mut drops);
+        queue.rest(now);
+    }
+    assert!(before > 1.0);
+}
+
+#[test]
+fn adaptive_red_takes_its_parameters_from_the_link() {
+    let settings = AdaptiveRedSettings::new(Limit::Packets(1_000), Bytes::new(1250));
+    // 1000 packets a second: 5 ms are 5 packets, and their half is less than 5.
+    let slow = settings.settings(rate(10_000_000));
+    assert!((slow.curve.min - 5.0).abs() < 1e-12 && (slow.curve.max - 15.0).abs() < 1e-12);
+    assert!((slow.weight / (1.0 - (-0.001_f64).exp()) - 1.0).abs() < 1e-12);
+    // 100 000: 500 packets, 250, and 750.
+    let fast = settings.settings(rate(1_000_000_000));
+    assert!((fast.curve.min - 250.0).abs() < 1e-9 && (fast.curve.max - 750.0).abs() < 1e-9);
+    assert!((fast.weight - 0.999_995e-5).abs() < 1e-12 && fast.adaptive);
+}
+
+#[test]
+fn who_is_outside_of_its_profile_is_dropped_first() {
+    let settings = RioSettings::new(Limit::Packets(200), Bytes::new(1500));
+    let mut server = Server::new(&Spec::Rio(settings), rate(1_500_000), 7);
+    let mut chance = Chance::new(7);
+    let mut seconds = 0.0;
+    for number in 0..20_000 {
+        seconds += chance.exponential(0.008 / 1.3);
+        let mut packet = Tiny::new(number, 1500);
+        packet.view.precedence = (number % 2) as u8;
+        server.arrive(Time::from_picos((seconds * 1e12) as u64), packet);
+    }
+    let dropped = server.dropped();
+    let outside = dropped.iter().filter(|number| *number % 2 == 1).count();
+    assert!(outside > 3_000, "{outside}");
+    assert!(dropped.len() - outside < 20, "{}", dropped.len() - outside);
+    let early = |fate: &Fate| matches!(fate, Fate::Dropped(_, _, Reason::Early));
+    assert!(server.fates.iter().any(early));
+}
+
+proptest! {
+    #[test]
+    fn the_average_is_within_what_was_fed_to_it(
+        weight in 0.000_01..1.0, steps in prop::collection::vec((0.0..1e6, 0u64..1_000_000_000_000), 1..50),
+    ) {
+        let mut average = Average::new(weight, rate(1_000_000), Bytes::new(1000));
+        let (mut now, mut most) = (Time::ZERO, 0.0_f64);
+        for (queue, picos) in steps {
+            now += Span::from_picos(picos);
+            average.arrive(now, queue);
+            most = most.max(queue);
+            prop_assert!((0.0..=most).contains(&average.value()));
+            average.rest(now);
+        }
+    }
+}

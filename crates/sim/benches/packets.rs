@@ -1,0 +1,108 @@
+//! Simulated packets per second of processor time.
+//!
+//!     cargo bench -p jumbolab-sim
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Traffic};
+use proto::link::Settings;
+use proto::traffic::Law;
+use queue::{Limit, RedSettings, Spec};
+use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
+
+/// Packets of a run.
+const PACKETS: u64 = 200_000;
+/// Octets of each, headers included.
+const SIZE: u64 = 1_000;
+
+fn main() {
+    divan::main();
+}
+
+fn queues() -> [(&'static str, Spec); 2] {
+    let limit = Limit::Packets(100);
+    [
+        ("drop-tail", Spec::DropTail { limit }),
+        ("red", Spec::Red(RedSettings::new(limit, Bytes::new(SIZE)))),
+    ]
+}
+
+/// Poisson arrivals of load 0.95 at one queue.
+#[divan::bench(args = ["drop-tail", "red"])]
+fn one_queue(bencher: Bencher<'_, '_>, queue: &str) {
+    measure(bencher, PACKETS, || network(queue, 0, 1));
+}
+
+/// The same over ten routers.
+#[divan::bench(args = ["drop-tail", "red"])]
+fn ten_routers(bencher: Bencher<'_, '_>, queue: &str) {
+    measure(bencher, PACKETS / 10, || network(queue, 10, 1));
+}
+
+/// A thousand flows through one queue: a long agenda.
+#[divan::bench(args = ["drop-tail", "red"])]
+fn a_thousand_flows(bencher: Bencher<'_, '_>, queue: &str) {
+    measure(bencher, PACKETS, || network(queue, 0, 1_000));
+}
+
+fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario + Sync) {
+    bencher
+        .counter(ItemsCount::new(packets))
+        .with_inputs(|| {
+            let mut scenario = build();
+            let flows = u64::try_from(scenario.flows.len()).expect("few");
+            for Flow { traffic, .. } in &mut scenario.flows {
+                let Traffic::Datagrams(datagrams) = traffic;
+                datagrams.limit = Some(packets / flows);
+            }
+            scenario.check().expect("the scenario is sound")
+        })
+        .bench_values(jumbolab_sim::Simulation::run);
+}
+
+/// Two hosts and so many routers in a line.
+fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
+    let queues = queues();
+    let (_, queue) = queues
+        .iter()
+        .find(|(name, _)| *name == queue)
+        .expect("listed above");
+    let rate = Rate::from_bits_per_second(100_000_000);
+    let way = Settings {
+        ethernet: false,
+        delay: Span::from_millis(1),
+        ..Settings::perfect(rate, queue.clone())
+    };
+    let node = |number: usize| Node {
+        name: format!("{number}"),
+        role: match number {
+            0 => Role::Host(Host::default()),
+            number if number == routers + 1 => Role::Host(Host::default()),
+            _ => Role::Router,
+        },
+    };
+    let link = |number: usize| Link {
+        name: format!("{number}"),
+        ends: [number, number + 1],
+        ways: [way.clone(), way.clone()],
+    };
+    let gap = 80e6 / 0.95 * f64::from(flows);
+    let flow = |number: u32| Flow {
+        name: format!("{number}"),
+        from: 0,
+        to: routers + 1,
+        ip: IpVersion::V4,
+        start: Time::ZERO,
+        stop: None,
+        traffic: Traffic::Datagrams(Datagrams::new(Law::Exponential(gap), Law::Constant(972.0))),
+    };
+    Scenario {
+        nodes: (0..routers + 2).map(node).collect(),
+        links: (0..=routers).map(link).collect(),
+        flows: (0..flows).map(flow).collect(),
+        end: Time::ZERO + Span::from_secs(86_400),
+        seed: Seed::new(1),
+        budget: Scenario::BUDGET,
+        longest_tally: Scenario::LONGEST_TALLY,
+    }
+}

@@ -1,0 +1,309 @@
+//! Looking for everything that could go wrong, before anything runs.
+
+mod load;
+
+use std::collections::BTreeMap;
+
+use proto::link::Link as Machine;
+use proto::traffic::Law;
+use queue::Limit;
+use units::{Bytes, Seed};
+
+use crate::fragments::{UDP_HEADER, header, largest_payload};
+use crate::packet::Packet;
+use crate::routes::Routes;
+use crate::simulation::{Places, Simulation};
+use crate::way::{framing, mtu};
+use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Traffic};
+
+impl Scenario {
+    /// Looks for everything that could go wrong, so that nothing does later.
+    ///
+    /// # Errors
+    /// See [`BadScenario`].
+    pub fn check(self) -> Result<Simulation, BadScenario> {
+        self.names()?;
+        self.ends()?;
+        let (scenario, places) = self.sorted();
+        scenario.shape()?;
+        for flow in &scenario.flows {
+            scenario.flow(flow)?;
+        }
+        load::table_fits(&scenario)?;
+        let routes = Routes::of(&scenario);
+        let mut paths = Vec::new();
+        for flow in &scenario.flows {
+            let path = scenario.path(flow, &routes)?;
+            scenario.fits(flow, &path)?;
+            paths.push(path);
+        }
+        let tallies = load::bearable(&scenario, &paths)?;
+        Ok(Simulation::new(scenario, places, routes, tallies))
+    }
+
+    /// No name twice.
+    fn names(&self) -> Result<(), BadScenario> {
+        let nodes = self.nodes.iter().map(|node| node.name.as_str());
+        once("node", nodes)?;
+        once("link", self.links.iter().map(|link| link.name.as_str()))?;
+        once("flow", self.flows.iter().map(|flow| flow.name.as_str()))
+    }
+
+    /// No end that is not there.
+    fn ends(&self) -> Result<(), BadScenario> {
+        let nodes = self.nodes.len();
+        let links = self
+            .links
+            .iter()
+            .map(|link| ("link", &link.name, link.ends));
+        let flows = self.flows.iter();
+        let flows = flows.map(|flow| ("flow", &flow.name, [flow.from, flow.to]));
+        for (kind, name, ends) in links.chain(flows) {
+            if let Some(index) = ends.into_iter().find(|end| *end >= nodes) {
+                let name = name.clone();
+                return Err(BadScenario::NoSuchNode {
+                    kind,
+                    name,
+                    index,
+                    nodes,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything in the order of its name, so that no order of tables makes a
+    /// difference.
+    fn sorted(self) -> (Self, Places) {
+        let (nodes, node_places) = by_name(self.nodes, |node| &node.name);
+        let (mut links, link_places) = by_name(self.links, |link| &link.name);
+        let (mut flows, flow_places) = by_name(self.flows, |flow| &flow.name);
+        let mut now_at = vec![0; nodes.len()];
+        for (now, before) in node_places.iter().enumerate() {
+            now_at[*before] = now;
+        }
+        for link in &mut links {
+            link.ends = link.ends.map(|end| now_at[end]);
+        }
+        for flow in &mut flows {
+            flow.from = now_at[flow.from];
+            flow.to = now_at[flow.to];
+        }
+        let places = Places {
+            nodes: node_places,
+            links: link_places,
+            flows: flow_places,
+        };
+        let scenario = Self {
+            nodes,
+            links,
+            flows,
+            ..self
+        };
+        (scenario, places)
+    }
+
+    /// Links that there can be, and between switches no loop.
+    fn shape(&self) -> Result<(), BadScenario> {
+        let mut pairs = BTreeMap::new();
+        let mut trees: Vec<usize> = (0..self.nodes.len()).collect();
+        for link in &self.links {
+            let [one, other] = link.ends;
+            if one == other {
+                return Err(BadScenario::ToItself {
+                    link: link.name.clone(),
+                    node: self.nodes[one].name.clone(),
+                });
+            }
+            if let Some(before) = pairs.insert((one.min(other), one.max(other)), link) {
+                return Err(BadScenario::Parallel {
+                    one: before.name.clone(),
+                    other: link.name.clone(),
+                });
+            }
+            let is_switch = |node: usize| self.nodes[node].role == Role::Switch;
+            if is_switch(one) && is_switch(other) {
+                let (one, other) = (root(&mut trees, one), root(&mut trees, other));
+                if one == other {
+                    let link = link.name.clone();
+                    return Err(BadScenario::SwitchLoop { link });
+                }
+                trees[one] = other;
+            }
+            for settings in &link.ways {
+                let built = Machine::<Packet>::new(settings.clone(), Seed::new(0));
+                built.map_err(|why| BadScenario::Link {
+                    link: link.name.clone(),
+                    why,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow from one host to another, by laws that make sense.
+    fn flow(&self, flow: &Flow) -> Result<(), BadScenario> {
+        for (end, node) in [("begins", flow.from), ("ends", flow.to)] {
+            let node = &self.nodes[node];
+            if !matches!(node.role, Role::Host(_)) {
+                return Err(BadScenario::NoHost {
+                    flow: flow.name.clone(),
+                    end,
+                    node: node.name.clone(),
+                });
+            }
+        }
+        if flow.from == flow.to {
+            return Err(BadScenario::FlowToItself {
+                flow: flow.name.clone(),
+                node: self.nodes[flow.from].name.clone(),
+            });
+        }
+        let Traffic::Datagrams(Datagrams { gaps, payloads, .. }) = &flow.traffic;
+        let refuse = |law, why| {
+            let flow = flow.name.clone();
+            Err(BadScenario::Law { flow, law, why })
+        };
+        for (name, law) in [("gaps", gaps), ("payloads", payloads)] {
+            let (low, high) = bounds(law);
+            if !(low >= 0.0 && high >= low && law.mean().is_finite()) {
+                return refuse(name, "must be numbers from 0 on, the smaller one first");
+            }
+        }
+        if gaps.mean() < 1.0 {
+            return refuse(
+                "gaps",
+                "are below a picosecond on average; make them longer",
+            );
+        }
+        Ok(())
+    }
+
+    /// The ways that a flow takes, one after the other.
+    fn path(&self, flow: &Flow, routes: &Routes) -> Result<Vec<usize>, BadScenario> {
+        let mut path = Vec::new();
+        let mut node = flow.from;
+        while node != flow.to {
+            let way = routes.next(node, flow.to);
+            let way = way.ok_or_else(|| BadScenario::Unreachable {
+                flow: flow.name.clone(),
+                from: self.nodes[flow.from].name.clone(),
+                to: self.nodes[flow.to].name.clone(),
+            })?;
+            path.push(way);
+            node = self.links[way / 2].ends[1 - way % 2];
+        }
+        Ok(path)
+    }
+
+    /// Whether the protocol works on every link of the path, and the largest
+    /// packet fits each queue and the receiver's buffer.
+    fn fits(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
+        let way = |way: usize| &self.links[way / 2].ways[way % 2];
+        let Traffic::Datagrams(Datagrams { payloads, .. }) = &flow.traffic;
+        let largest = f64::from(largest_payload(flow.ip, mtu(way(path[0]))));
+        let (_, high) = bounds(payloads);
+        if high.is_finite() && high > largest {
+            return Err(BadScenario::Law {
+                flow: flow.name.clone(),
+                law: "payloads",
+                why: "are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6",
+            });
+        }
+        let payload = if high.is_finite() {
+            high
+        } else {
+            payloads.mean()
+        };
+        let mut packet = octets(payload.min(largest)) + UDP_HEADER;
+        packet = packet.saturating_add(header(flow.ip, packet));
+        let mut frame = 0;
+        for &number in path {
+            let (link, settings) = (&self.links[number / 2], way(number));
+            let smallest = flow.ip.smallest_mtu();
+            if mtu(settings) < smallest {
+                return Err(BadScenario::SmallMtu {
+                    link: link.name.clone(),
+                    mtu: mtu(settings).into(),
+                    flow: flow.name.clone(),
+                    ip: flow.ip,
+                    smallest,
+                });
+            }
+            packet = packet.min(mtu(settings));
+            frame = framing(settings)
+                .frame_size(Bytes::new(packet.into()))
+                .get();
+            if let Limit::Bytes(room) = settings.queue.limit()
+                && room.get() < frame
+            {
+                return Err(BadScenario::SmallQueue {
+                    link: link.name.clone(),
+                    flow: flow.name.clone(),
+                    room: room.get(),
+                    frame,
+                });
+            }
+        }
+        if let Role::Host(host) = self.nodes[flow.to].role
+            && let Some(room) = host.receive_buffer
+            && room.get() < frame
+        {
+            return Err(BadScenario::SmallBuffer {
+                node: self.nodes[flow.to].name.clone(),
+                flow: flow.name.clone(),
+                room: room.get(),
+                frame,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The smallest and the largest value of a law.
+pub(super) fn bounds(law: &Law) -> (f64, f64) {
+    match *law {
+        Law::Constant(one) => (one, one),
+        Law::Exponential(mean) => (0.0f64.min(mean), f64::INFINITY),
+        Law::Uniform(low, high) => (low, high),
+    }
+}
+
+/// A number of octets that is not negative.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates, as it should"
+)]
+const fn octets(number: f64) -> u32 {
+    number as u32
+}
+
+fn once<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), BadScenario> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(BadScenario::Twice {
+            kind,
+            name: pair[0].to_owned(),
+        }),
+    }
+}
+
+/// Items in the order of their names, and where each stood before.
+fn by_name<T>(items: Vec<T>, name: impl Fn(&T) -> &String) -> (Vec<T>, Vec<usize>) {
+    let mut placed: Vec<(usize, T)> = items.into_iter().enumerate().collect();
+    placed.sort_by(|one, other| name(&one.1).cmp(name(&other.1)));
+    let places = placed.iter().map(|item| item.0).collect();
+    (placed.into_iter().map(|item| item.1).collect(), places)
+}
+
+/// The root of a node's tree, with the way there halved for the next time.
+fn root(trees: &mut [usize], mut node: usize) -> usize {
+    while trees[node] != node {
+        trees[node] = trees[trees[node]];
+        node = trees[node];
+    }
+    node
+}

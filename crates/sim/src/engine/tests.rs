@@ -1,0 +1,249 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proto::link::{Fate, Settings};
+use proto::traffic::Law;
+use queue::{Backlog, Limit, Spec};
+use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
+
+use super::*;
+use crate::{Datagrams, Host, Link, Scenario, Seen, Traffic, Work};
+
+/// Packets and the octets of their frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Amount(u64, u64);
+
+impl Amount {
+    fn add(&mut self, octets: u64) {
+        self.0 += 1;
+        self.1 += octets;
+    }
+}
+
+impl std::ops::Sub for Amount {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0, self.1 - other.1)
+    }
+}
+
+impl std::ops::Add for Amount {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+/// What a watch has seen on each way.
+#[derive(Default)]
+struct Books {
+    framings: BTreeMap<(usize, usize), Framing>,
+    came: BTreeMap<(usize, usize), Amount>,
+    /// Refused or dropped in front of the wire.
+    dropped: BTreeMap<(usize, usize), Amount>,
+    sent: BTreeMap<(usize, usize), Amount>,
+    /// Lost on the wire.
+    lost: BTreeMap<(usize, usize), Amount>,
+    buffer: u64,
+}
+
+impl Books {
+    fn frame(&self, way: (usize, usize), packet: Seen) -> u64 {
+        self.framings[&way].frame_size(packet.size).get()
+    }
+}
+
+impl Watch for Books {
+    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, found: Backlog) {
+        let waits = waiting(self, way);
+        assert_eq!(waits, Amount(found.packets.into(), found.bytes.get()));
+        let octets = self.frame(way, packet);
+        self.came.entry(way).or_default().add(octets);
+    }
+
+    fn sent(&mut self, begins: Time, ends: Time, way: (usize, usize), packet: Seen, _: Span) {
+        assert!(ends >= begins);
+        let octets = self.frame(way, packet);
+        self.sent.entry(way).or_default().add(octets);
+    }
+
+    fn lost(&mut self, _: Time, place: Place, packet: Seen, why: Loss) {
+        let Place::Way(link, direction) = place else {
+            self.buffer += 1;
+            return;
+        };
+        let way = (link, direction);
+        let octets = self.frame(way, packet);
+        let book = match why {
+            Loss::Chance | Loss::Damage => &mut self.lost,
+            Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut self.dropped,
+        };
+        book.entry(way).or_default().add(octets);
+    }
+}
+
+fn of(book: &BTreeMap<(usize, usize), Amount>, way: (usize, usize)) -> Amount {
+    book.get(&way).copied().unwrap_or_default()
+}
+
+fn waiting(books: &Books, way: (usize, usize)) -> Amount {
+    of(&books.came, way) - of(&books.dropped, way) - of(&books.sent, way)
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let chance = || prop_oneof![3 => Just(0.0), 1 => 0.0..0.3f64];
+    let room = prop_oneof![
+        (1u32..20).prop_map(Limit::Packets),
+        (70_000u64..200_000).prop_map(|room| Limit::Bytes(Bytes::new(room))),
+    ];
+    let chances = (chance(), chance(), chance(), any::<[bool; 4]>());
+    let mtu = prop::option::of(1_280u64..9_000);
+    (chances, room, mtu, 1u64..100, 0u64..5_000).prop_map(
+        |(
+            (loss, reorder, duplicate, [ethernet, cut_through, front, paced]),
+            limit,
+            mtu,
+            rate,
+            delay,
+        )| {
+            let queue = match front {
+                true => Spec::DropFront { limit },
+                false => Spec::DropTail { limit },
+            };
+            let rate = Rate::from_bits_per_second(rate * 1_000_000);
+            Settings {
+                ethernet,
+                largest_packet: mtu.map(Bytes::new),
+                delay: Span::from_micros(delay),
+                jitter: Span::from_micros(delay / 2),
+                loss,
+                bit_error_rate: loss / 1e5,
+                reorder,
+                hold: Span::from_micros(300),
+                duplicate,
+                cut_through,
+                ..Settings::perfect(rate.filter(|_| paced), queue)
+            }
+        },
+    )
+}
+
+/// A line of two to four nodes between hosts, some of them routers, some
+/// switches, with flows both ways.
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let hops = prop::collection::vec((settings(), settings(), any::<bool>()), 2..5);
+    let flow = (any::<[bool; 3]>(), 0.0..65_000f64, 1.0..3_000f64);
+    let flows = prop::collection::vec(flow, 1..4);
+    let work = (0u64..50, prop::option::of(70_000u64..100_000));
+    (hops, flows, work, any::<u64>()).prop_map(|(hops, flows, (work, buffer), seed)| {
+        let work = Work {
+            per_packet: Span::from_micros(work),
+            per_octet: Span::from_picos(work * 1_000),
+        };
+        let host = Role::Host(Host {
+            send: work,
+            receive: work,
+            receive_buffer: buffer.map(Bytes::new),
+        });
+        let last = hops.len();
+        let role = |number: usize| match number {
+            0 => host,
+            number if number == last => host,
+            number if hops[number].2 => Role::Router,
+            _ => Role::Switch,
+        };
+        let node = |number: usize| crate::Node {
+            name: format!("n{number}"),
+            role: role(number),
+        };
+        let links = hops
+            .iter()
+            .enumerate()
+            .map(|(number, (there, back, _))| Link {
+                name: format!("l{number}"),
+                ends: [number, number + 1],
+                ways: [there.clone(), back.clone()],
+            });
+        let flows = flows
+            .iter()
+            .enumerate()
+            .map(|(number, ([back, six, whole], size, gap))| crate::Flow {
+                name: format!("f{number}"),
+                from: if *back { last } else { 0 },
+                to: if *back { 0 } else { last },
+                ip: if *six { IpVersion::V6 } else { IpVersion::V4 },
+                start: Time::ZERO,
+                stop: None,
+                traffic: Traffic::Datagrams(Datagrams {
+                    limit: Some(30),
+                    dont_fragment: *whole,
+                    ..Datagrams::new(Law::Exponential(gap * 1e6), Law::Uniform(0.0, *size))
+                }),
+            });
+        Scenario {
+            nodes: (0..=last).map(node).collect(),
+            links: links.collect(),
+            flows: flows.collect(),
+            end: Time::ZERO + Span::from_secs(10),
+            seed: Seed::new(seed),
+            budget: Scenario::BUDGET,
+            longest_tally: Scenario::LONGEST_TALLY,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn at_every_step_what_came_has_left_or_was_dropped_or_waits_or_travels(scenario in scenarios()) {
+        let mut books = Books::default();
+        for (link, place) in scenario.links.iter().zip(0..) {
+            for (settings, direction) in link.ways.iter().zip(0..) {
+                books.framings.insert((place, direction), crate::way::framing(settings));
+            }
+        }
+        let simulation = scenario.check().unwrap();
+        let mut engine = simulation.engine(&mut books);
+        loop {
+            let more = engine.step();
+            let mut delivered = 0;
+            for way in &engine.ways {
+                let backlog = way.link.backlog();
+                let backlog = Amount(backlog.packets.into(), backlog.bytes.get());
+                prop_assert_eq!(waiting(engine.watch, way.place), backlog);
+                let counters = way.link.counters();
+                prop_assert_eq!(of(&engine.watch.came, way.place).0, counters.arrived);
+                let passed = of(&engine.watch.sent, way.place) - of(&engine.watch.lost, way.place);
+                let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
+                prop_assert_eq!(passed.0, once);
+                delivered += once + counters.of(Fate::Duplicated);
+                if !more {
+                    prop_assert_eq!(backlog, Amount::default());
+                    prop_assert_eq!(way.link.next_timeout(), None);
+                }
+            }
+            if !more {
+                // What came out of links was taken up by the next ones or by hosts.
+                let nodes = || engine.nodes.iter().map(|node| &node.counts);
+                let taken: u64 = nodes().map(|node| node.received + node.dropped).sum();
+                let sent: u64 = nodes().map(|node| node.sent).sum();
+                let answers: u64 = nodes().map(|node| node.answered).sum();
+                let came: u64 = engine.watch.came.values().map(|amount| amount.0).sum();
+                let cut_into = came - sent - answers;
+                prop_assert_eq!(engine.watch.buffer, nodes().map(|node| node.dropped).sum::<u64>());
+                let cut: u64 = nodes().map(|node| node.cut).sum();
+                prop_assert!(delivered - taken + cut <= cut_into || cut == 0);
+                if cut == 0 {
+                    prop_assert_eq!(delivered - taken, cut_into);
+                }
+                break;
+            }
+        }
+        for flow in &engine.flows {
+            let sent = flow.source.counts.sent;
+            prop_assert_eq!(sent + flow.source.counts.refused, 30);
+            prop_assert!(flow.sink.received + flow.sink.unassembled() <= sent);
+        }
+    }
+}

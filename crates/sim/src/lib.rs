@@ -1,0 +1,34 @@
+//! A virtual network: hosts, routers, switches and links in virtual time.
+//!
+//! A [`Scenario`] says what there is and who sends what. [`Scenario::check`]
+//! refuses what makes no sense, in words for whoever wrote it; what passes
+//! runs to its end and cannot fail. Links are the very machines that the live
+//! emulator drives ([`proto::link`]), and so are their queues.
+//!
+//! The same scenario comes to the same outcome, to the octet, in whatever
+//! order its tables are written and whoever watches: luck is drawn from
+//! streams with the names of nodes, links and flows, and what happens at one
+//! instant happens in the order of those names.
+
+mod agenda;
+mod check;
+mod engine;
+mod fragments;
+mod outcome;
+mod packet;
+mod processor;
+mod reassembly;
+mod refusal;
+mod routes;
+mod scenario;
+mod simulation;
+mod sink;
+mod source;
+mod watch;
+mod way;
+
+pub use outcome::{Delays, FlowOutcome, LinkOutcome, NodeOutcome, Outcome, WayOutcome};
+pub use refusal::BadScenario;
+pub use scenario::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Traffic, Work};
+pub use simulation::Simulation;
+pub use watch::{Loss, Place, Seen, Watch};

@@ -1,0 +1,129 @@
+//! What a run came to.
+
+use proto::Summary;
+use proto::link::Counters;
+use units::{Bytes, Rate, Time};
+
+/// What a run came to. Flows, links and nodes are in the order of the
+/// scenario.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Outcome {
+    /// Each flow.
+    pub flows: Vec<FlowOutcome>,
+    /// Each link.
+    pub links: Vec<LinkOutcome>,
+    /// Each node.
+    pub nodes: Vec<NodeOutcome>,
+    /// How many events were executed.
+    pub events: u64,
+    /// The instant of the last of them.
+    pub end: Time,
+}
+
+/// What became of a flow.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FlowOutcome {
+    /// Its name.
+    pub name: String,
+    /// Messages that its source sent.
+    pub sent: u64,
+    /// Octets of payload in them.
+    pub sent_bytes: Bytes,
+    /// Messages that were not sent, because they would have needed fragments
+    /// that the flow forbids, or no packet at all could hold them.
+    pub refused: u64,
+    /// IP packets that they became at the source, fragments counted each.
+    pub packets: u64,
+    /// Messages that arrived, copies not counted.
+    pub received: u64,
+    /// Octets of payload in them.
+    pub received_bytes: Bytes,
+    /// Copies that arrived besides.
+    pub copies: u64,
+    /// Messages that did not arrive: `sent - received`.
+    pub lost: u64,
+    /// Messages of which some fragments arrived, not all.
+    pub unassembled: u64,
+    /// Path MTU that the source learnt from Packet Too Big, octets.
+    pub path_mtu: Option<u32>,
+    /// When the first message arrived.
+    pub first_arrival: Option<Time>,
+    /// When the last message arrived.
+    pub last_arrival: Option<Time>,
+    /// Octets of payload that arrived after the first message, over the time
+    /// from its arrival to the last one.
+    pub goodput: Option<Rate>,
+    /// One-way delay of the messages that arrived, in bounded memory.
+    pub delays: Option<Delays>,
+    /// All figures of a transfer by their standards. It keeps every arrival;
+    /// so it is there only for flows of so few messages as
+    /// [`Scenario::longest_tally`](crate::Scenario::longest_tally) says.
+    pub summary: Option<Summary>,
+}
+
+/// One-way delays in seconds, from the instant at which the message was sent
+/// to that at which its last octet was received and worked on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Delays {
+    /// The mean, exact.
+    pub mean: f64,
+    /// The smallest, exact.
+    pub min: f64,
+    /// The largest, exact.
+    pub max: f64,
+    /// The median, to three digits [HdrHistogram].
+    pub p50: f64,
+    /// The 95th percentile, to three digits [HdrHistogram].
+    pub p95: f64,
+    /// The 99th percentile, to three digits [HdrHistogram].
+    pub p99: f64,
+}
+
+/// What a link carried.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LinkOutcome {
+    /// Its name.
+    pub name: String,
+    /// From its first end to its second, and back.
+    pub ways: [WayOutcome; 2],
+}
+
+/// What one direction of a link carried. Averages over time are from the
+/// beginning to the instant at which sources stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WayOutcome {
+    /// Packets by fate.
+    pub counters: Counters,
+    /// The share of the time in which the wire was taken.
+    pub utilisation: f64,
+    /// Packets that waited, on average over time; the one on the wire does not
+    /// wait.
+    pub mean_queue: f64,
+    /// Octets of frames that waited, on average over time.
+    pub mean_queue_bytes: f64,
+}
+
+/// What a node did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct NodeOutcome {
+    /// Its name.
+    pub name: String,
+    /// Packets that a host worked on in order to send them.
+    pub sent: u64,
+    /// Packets that a host worked on as they came.
+    pub received: u64,
+    /// Packets that found no room in the host's buffer.
+    pub dropped: u64,
+    /// Packets that a router or switch passed on.
+    pub forwarded: u64,
+    /// Packets that a router cut into fragments.
+    pub cut: u64,
+    /// Packets of which a router told their source that they were too big.
+    pub answered: u64,
+}

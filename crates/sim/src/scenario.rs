@@ -1,0 +1,161 @@
+//! What a network is made of, and who sends what through it.
+
+use proto::link::Settings;
+use proto::traffic::Law;
+use units::{Bytes, IpVersion, Seed, Span, Time};
+
+/// A network and its traffic. [`Scenario::check`] makes a simulation of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Hosts, routers and switches; links and flows name them by their place.
+    pub nodes: Vec<Node>,
+    /// What connects them.
+    pub links: Vec<Link>,
+    /// Who sends what to whom.
+    pub flows: Vec<Flow>,
+    /// When sources stop. What is under way by then still arrives.
+    pub end: Time,
+    /// All luck is derived from it, by the names of nodes, links and flows.
+    pub seed: Seed,
+    /// Memory that the run may need; see [`Scenario::BUDGET`].
+    pub budget: Bytes,
+    /// Flows that send no more messages than this keep every arrival, for
+    /// [`FlowOutcome::summary`](crate::FlowOutcome::summary); see
+    /// [`Scenario::LONGEST_TALLY`].
+    pub longest_tally: u64,
+}
+
+impl Scenario {
+    /// A budget of memory for ordinary machines: one gibibyte.
+    pub const BUDGET: Bytes = Bytes::new(1 << 30);
+    /// Messages of a flow of which every arrival is kept: a million, which is
+    /// a hundred megabytes at the end.
+    pub const LONGEST_TALLY: u64 = 1_000_000;
+}
+
+/// A node of the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, of which there is no second one among the nodes.
+    pub name: String,
+    /// What it does with packets.
+    pub role: Role,
+}
+
+/// What a node does with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends and receives, and forwards nothing.
+    Host(Host),
+    /// Stores a packet and forwards it. One that is too big for the next link
+    /// is cut into fragments where IPv4 allows that, and otherwise answered
+    /// with Packet Too Big [RFC791 s3.2] [RFC1191 s4] [RFC4443 s3.2].
+    Router,
+    /// Stores a frame and forwards it. One that is too big for the next link
+    /// is dropped in silence.
+    Switch,
+}
+
+/// What packets cost a host. The default costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// What it takes to send a packet; they are worked on one by one.
+    pub send: Work,
+    /// What it takes to receive a packet; they are worked on one by one.
+    pub receive: Work,
+    /// Octets of frames that may wait until they are worked on, the one that
+    /// is worked on included; `None`: as many as come.
+    pub receive_buffer: Option<Bytes>,
+}
+
+/// The time that a processor spends on a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Whatever its size.
+    pub per_packet: Span,
+    /// For each octet of its IP packet.
+    pub per_octet: Span,
+}
+
+impl Work {
+    /// The time for an IP packet of `size`.
+    pub fn on(self, size: Bytes) -> Span {
+        self.per_packet + self.per_octet * size.get()
+    }
+
+    /// Whether it takes no time at all.
+    pub fn is_free(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// A link between two nodes, with both its directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name, of which there is no second one among the links.
+    pub name: String,
+    /// The nodes at its ends.
+    pub ends: [usize; 2],
+    /// From the first end to the second, and back. The largest packet in
+    /// there is the IP MTU.
+    pub ways: [Settings; 2],
+}
+
+/// Traffic from one host to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name, of which there is no second one among the flows.
+    pub name: String,
+    /// The host that sends.
+    pub from: usize,
+    /// The host that receives.
+    pub to: usize,
+    /// The Internet Protocol of its packets.
+    pub ip: IpVersion,
+    /// When it begins; the first message is sent one gap later.
+    pub start: Time,
+    /// From when on it sends nothing more; `None`: until the end of the run.
+    pub stop: Option<Time>,
+    /// What is sent.
+    pub traffic: Traffic,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// UDP datagrams, whatever becomes of them.
+    Datagrams(Datagrams),
+}
+
+/// UDP datagrams on a schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datagrams {
+    /// Picoseconds from one datagram to the next.
+    pub gaps: Law,
+    /// Octets of payload, without any header. What is drawn above the largest
+    /// message counts as the largest.
+    pub payloads: Law,
+    /// How many are sent at most.
+    pub limit: Option<u64>,
+    /// Whether a datagram that needs fragments is not sent at all, and no
+    /// router may cut it.
+    pub dont_fragment: bool,
+    /// Its class, for queues that tell classes apart; 0 is ordinary.
+    pub class: u8,
+    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    pub precedence: u8,
+}
+
+impl Datagrams {
+    /// Datagrams without end, of the ordinary class, cut where needed.
+    pub const fn new(gaps: Law, payloads: Law) -> Self {
+        Self {
+            gaps,
+            payloads,
+            limit: None,
+            dont_fragment: false,
+            class: 0,
+            precedence: 0,
+        }
+    }
+}

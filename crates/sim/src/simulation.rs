@@ -1,0 +1,193 @@
+//! A scenario that was found sound, ready to run.
+
+use proto::link::Link;
+use units::Time;
+
+use crate::engine::{Engine, Flow, Node};
+use crate::processor::Processor;
+use crate::routes::Routes;
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::way::{Account, Way, mtu};
+use crate::{
+    FlowOutcome, Host, LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Watch, WayOutcome,
+};
+
+/// A scenario that was found sound. It runs to its end and cannot fail.
+pub struct Simulation {
+    /// Sorted by name, so that no order of tables makes a difference.
+    scenario: Scenario,
+    /// For each element its place in the scenario as it was written.
+    places: Places,
+    routes: Routes,
+    /// Which flows keep every arrival.
+    tallies: Vec<bool>,
+}
+
+/// Where elements stood before they were sorted.
+pub(crate) struct Places {
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) links: Vec<usize>,
+    pub(crate) flows: Vec<usize>,
+}
+
+impl Simulation {
+    pub(crate) fn new(
+        scenario: Scenario,
+        places: Places,
+        routes: Routes,
+        tallies: Vec<bool>,
+    ) -> Self {
+        Self {
+            scenario,
+            places,
+            routes,
+            tallies,
+        }
+    }
+
+    /// Runs until sources have stopped and nothing is under way any more.
+    pub fn run(self) -> Outcome {
+        self.run_watched(&mut ())
+    }
+
+    /// Runs while `watch` looks at every packet, which changes nothing.
+    pub fn run_watched<W: Watch>(self, watch: &mut W) -> Outcome {
+        let mut engine = self.engine(watch);
+        while engine.step() {}
+        self.outcome(engine)
+    }
+
+    /// The network before anything has happened.
+    pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
+        Engine::new(
+            self.ways(W::AWAKE),
+            self.nodes(),
+            self.flows(),
+            &self.routes,
+            watch,
+        )
+    }
+
+    fn ways(&self, notes: bool) -> Vec<Way> {
+        let mut ways = Vec::new();
+        for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
+            for (settings, direction) in link.ways.iter().zip(0..) {
+                let name = format!("link/{}/{direction}", link.name);
+                let seed = self.scenario.seed.derive(&name);
+                let account = Account::new(self.scenario.end, notes);
+                let machine = Link::witnessed(settings.clone(), seed, account)
+                    .expect("the same was built when the scenario was checked");
+                let to = link.ends[1 - direction];
+                ways.push(Way::new(machine, settings, to, (*place, direction)));
+            }
+        }
+        ways
+    }
+
+    fn nodes(&self) -> Vec<Node> {
+        let nodes = self.scenario.nodes.iter().zip(&self.places.nodes);
+        let build = |(node, place): (&crate::Node, &usize)| {
+            let host = match node.role {
+                Role::Host(host) => host,
+                Role::Router | Role::Switch => Host::default(),
+            };
+            Node {
+                role: node.role,
+                receive: Processor::new(host.receive, host.receive_buffer),
+                send: Processor::new(host.send, None),
+                counts: NodeOutcome {
+                    name: node.name.clone(),
+                    ..NodeOutcome::default()
+                },
+                place: *place,
+            }
+        };
+        nodes.map(build).collect()
+    }
+
+    fn flows(&self) -> Vec<Flow> {
+        let scenario = &self.scenario;
+        let mut ways = scenario.links.iter().flat_map(|link| &link.ways);
+        let repeats = ways.any(|way| way.duplicate > 0.0);
+        let mut flows = Vec::new();
+        for (number, flow) in (0u32..).zip(&scenario.flows) {
+            let at = number as usize;
+            let first = self
+                .routes
+                .next(flow.from, flow.to)
+                .map_or(u32::MAX, |way| mtu(&scenario.links[way / 2].ways[way % 2]));
+            flows.push(Flow {
+                from: flow.from,
+                source: Source::new(flow, number, first, scenario.end, scenario.seed),
+                sink: Sink::new(repeats, self.tallies[at]),
+                place: self.places.flows[at],
+            });
+        }
+        flows
+    }
+
+    fn outcome<W: Watch>(&self, engine: Engine<'_, W>) -> Outcome {
+        let end: Time = engine.now;
+        let events = engine.events;
+        let flows = self.scenario.flows.iter().zip(engine.flows);
+        let flows = flows.map(|(flow, ran)| (ran.place, flow_outcome(&flow.name, ran)));
+        let nodes = engine
+            .nodes
+            .into_iter()
+            .map(|node| (node.place, node.counts));
+        let mut ways = engine.ways.into_iter().map(|mut way| way.outcome());
+        let mut pair = || -> [WayOutcome; 2] {
+            std::array::from_fn(|_| ways.next().expect("each link has two ways"))
+        };
+        let links = self.scenario.links.iter().zip(&self.places.links);
+        let links: Vec<(usize, LinkOutcome)> = links
+            .map(|(link, place)| {
+                let name = link.name.clone();
+                (*place, LinkOutcome { name, ways: pair() })
+            })
+            .collect();
+        Outcome {
+            flows: in_place(flows),
+            links: in_place(links),
+            nodes: in_place(nodes),
+            events,
+            end,
+        }
+    }
+}
+
+fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
+    let (counts, path_mtu, sink) = (ran.source.counts, ran.source.path_mtu(), ran.sink);
+    let without_figures = FlowOutcome {
+        name: name.to_owned(),
+        sent: counts.sent,
+        sent_bytes: units::Bytes::new(counts.octets),
+        refused: counts.refused,
+        packets: counts.packets,
+        received: sink.received,
+        received_bytes: sink.octets,
+        copies: sink.copies,
+        lost: counts.sent - sink.received,
+        unassembled: sink.unassembled(),
+        path_mtu,
+        first_arrival: sink.first,
+        last_arrival: sink.last,
+        goodput: sink.goodput(),
+        delays: None,
+        summary: None,
+    };
+    let (delays, summary) = sink.figures(counts.sent);
+    FlowOutcome {
+        delays,
+        summary,
+        ..without_figures
+    }
+}
+
+/// Back into the order of the scenario as it was written.
+fn in_place<T>(items: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
+    let mut items: Vec<(usize, T)> = items.into_iter().collect();
+    items.sort_by_key(|item| item.0);
+    items.into_iter().map(|item| item.1).collect()
+}

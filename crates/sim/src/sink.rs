@@ -1,0 +1,149 @@
+//! The end of a flow that receives.
+
+use hdrhistogram::Histogram;
+use proto::{Summary, Tally};
+use units::{Bytes, Rate, Span, Time};
+
+use crate::Delays;
+use crate::fragments::UDP_HEADER;
+use crate::packet::{Packet, Piece};
+use crate::reassembly::Reassembly;
+
+/// What is kept of single arrivals.
+enum Record {
+    /// Every one.
+    Tally(Tally),
+    /// How many took how many nanoseconds, where the flow is too long.
+    Histogram(Histogram<u64>),
+}
+
+/// What has arrived of a flow.
+pub(crate) struct Sink {
+    reassembly: Reassembly,
+    /// Whether links may make two of one, so that repeats are looked for.
+    repeats: bool,
+    record: Record,
+    /// Picoseconds of delay, all together.
+    sum: u128,
+    min: Span,
+    max: Span,
+    pub(crate) received: u64,
+    pub(crate) copies: u64,
+    pub(crate) octets: Bytes,
+    first_octets: Bytes,
+    pub(crate) first: Option<Time>,
+    pub(crate) last: Option<Time>,
+}
+
+impl Sink {
+    /// Nothing has arrived. `repeats`: links may make two of one; `tally`:
+    /// every arrival is to be kept.
+    pub(crate) fn new(repeats: bool, tally: bool) -> Self {
+        Self {
+            repeats,
+            reassembly: Reassembly::default(),
+            record: match tally {
+                true => Record::Tally(Tally::new()),
+                false => {
+                    Record::Histogram(Histogram::new(3).expect("histograms have three digits"))
+                }
+            },
+            sum: 0,
+            min: Span::from_picos(u64::MAX),
+            max: Span::ZERO,
+            received: 0,
+            copies: 0,
+            octets: Bytes::ZERO,
+            first_octets: Bytes::ZERO,
+            first: None,
+            last: None,
+        }
+    }
+
+    /// Takes a packet that was received and worked on at `now`; returns
+    /// whether a message is there with it.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, piece: Piece) -> bool {
+        let payload = Bytes::new((piece.whole - UDP_HEADER).into());
+        let whole = piece.is_whole();
+        let new = whole && !self.repeats
+            || self
+                .reassembly
+                .accept(packet.sequence, piece.offset, piece.length, piece.whole);
+        if let Record::Tally(tally) = &mut self.record
+            && (new || whole)
+        {
+            tally.record(packet.sequence, packet.sent, now, payload);
+        }
+        if new {
+            self.take_down(now, packet.sent, payload);
+        } else {
+            self.copies += u64::from(whole);
+        }
+        new || whole
+    }
+
+    /// Messages of which some fragments came, not all.
+    pub(crate) fn unassembled(&self) -> u64 {
+        self.reassembly.unassembled()
+    }
+
+    /// See [`FlowOutcome::goodput`](crate::FlowOutcome::goodput).
+    pub(crate) fn goodput(&self) -> Option<Rate> {
+        let span = self.last?.since(self.first?)?;
+        let bits = u128::from((self.octets - self.first_octets).get()) * 8;
+        let rate = (bits * 1_000_000_000_000).checked_div(span.as_picos().into())?;
+        Rate::from_bits_per_second(u64::try_from(rate).ok()?)
+    }
+
+    /// See [`FlowOutcome::delays`](crate::FlowOutcome::delays) and
+    /// [`FlowOutcome::summary`](crate::FlowOutcome::summary), of a flow that
+    /// sent so many messages.
+    pub(crate) fn figures(self, sent: u64) -> (Option<Delays>, Option<Summary>) {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let mean = self.sum as f64 / self.received as f64 / 1e12;
+        let delays = |[p50, p95, p99]: [f64; 3]| Delays {
+            mean,
+            min: self.min.as_secs_f64(),
+            max: self.max.as_secs_f64(),
+            p50,
+            p95,
+            p99,
+        };
+        match self.record {
+            Record::Tally(tally) => {
+                let summary = tally.finish(sent);
+                let quantiles = [summary.delay_p50, summary.delay_p95, summary.delay_p99];
+                let there = (self.received > 0).then(|| quantiles.map(Option::unwrap_or_default));
+                (there.map(delays), Some(summary))
+            }
+            Record::Histogram(histogram) => {
+                let quantile = |quantile| {
+                    let span = Span::from_nanos(histogram.value_at_quantile(quantile));
+                    span.clamp(self.min, self.max).as_secs_f64()
+                };
+                let there = (self.received > 0).then(|| [0.50, 0.95, 0.99].map(quantile));
+                (there.map(delays), None)
+            }
+        }
+    }
+
+    /// Takes down the first copy of a message.
+    fn take_down(&mut self, now: Time, sent: Time, payload: Bytes) {
+        let delay = now.since(sent).unwrap_or_default();
+        if let Record::Histogram(histogram) = &mut self.record {
+            // Grows as needed, to half a megabyte for 213 days.
+            let recorded = histogram.record(delay.as_nanos());
+            debug_assert!(recorded.is_ok(), "three digits of 213 days are few");
+        }
+        self.sum += u128::from(delay.as_picos());
+        self.min = self.min.min(delay);
+        self.max = self.max.max(delay);
+        self.received += 1;
+        self.octets += payload;
+        if self.first.is_none() {
+            self.first = Some(now);
+            self.first_octets = payload;
+        }
+        self.last = Some(now);
+    }
+}

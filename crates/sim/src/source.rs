@@ -1,0 +1,154 @@
+//! The end of a flow that sends.
+//!
+//! It is driven as every endpoint is: the engine asks [`Source::next_timeout`],
+//! and at that instant takes what [`Source::emit`] has to send. An endpoint of
+//! TCP has the same place, on both ends of its flow, and besides takes the
+//! segments that arrive.
+
+use proto::traffic::Schedule;
+use units::{Bytes, IpVersion, Seed, Time};
+
+use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
+use crate::packet::{Body, Packet, Piece};
+use crate::{Datagrams, Flow, Traffic};
+
+/// A sender of datagrams on a schedule.
+pub(crate) struct Source {
+    schedule: Schedule,
+    /// The next message: when it is sent, and its payload.
+    next: (Time, Bytes),
+    /// From when on nothing is sent.
+    until: Time,
+    /// How many messages may follow.
+    left: u64,
+    /// What every packet has in common.
+    template: Packet,
+    dont_fragment: bool,
+    first_mtu: u32,
+    path_mtu: Option<u32>,
+    pub(crate) counts: Counts,
+}
+
+/// What a source did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Messages sent; also the number of the next one.
+    pub(crate) sent: u64,
+    pub(crate) octets: u64,
+    pub(crate) refused: u64,
+    pub(crate) packets: u64,
+}
+
+impl Source {
+    /// The source of `flow`, which is number `number` in the engine, and whose
+    /// first link carries packets of `first_mtu` octets.
+    pub(crate) fn new(flow: &Flow, number: u32, first_mtu: u32, end: Time, seed: Seed) -> Self {
+        let Traffic::Datagrams(Datagrams {
+            gaps,
+            payloads,
+            limit,
+            dont_fragment,
+            class,
+            precedence,
+        }) = &flow.traffic;
+        let seed = seed.derive(&format!("flow/{}", flow.name));
+        let mut schedule = Schedule::new(flow.start, *gaps, *payloads, seed);
+        Self {
+            next: first(&mut schedule),
+            schedule,
+            until: flow.stop.map_or(end, |stop| stop.min(end)),
+            left: limit.unwrap_or(u64::MAX),
+            template: Packet {
+                flow: number,
+                to: u32::try_from(flow.to).expect("a scenario has fewer nodes than that"),
+                sequence: 0,
+                sent: Time::ZERO,
+                key: seed.derive("key").get(),
+                size: 0,
+                frame: 0,
+                ip: flow.ip,
+                class: *class,
+                precedence: *precedence,
+                body: Body::TooBig { mtu: 0 },
+            },
+            dont_fragment: *dont_fragment,
+            first_mtu,
+            path_mtu: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// When the next message is sent, if there is one.
+    pub(crate) fn next_timeout(&self) -> Option<Time> {
+        (self.left > 0 && self.next.0 < self.until).then_some(self.next.0)
+    }
+
+    /// Sends the next message: appends its packets to `packets`.
+    pub(crate) fn emit(&mut self, packets: &mut Vec<Packet>) {
+        let (at, payload) = self.next;
+        self.left -= 1;
+        if self.left > 0 {
+            self.next = first(&mut self.schedule);
+        }
+        let ip = self.template.ip;
+        let mtu = self.path_mtu.unwrap_or(u32::MAX).min(self.first_mtu);
+        let payload = u32::try_from(payload.get()).unwrap_or(u32::MAX);
+        let payload = payload.min(largest_payload(ip, mtu));
+        let whole = payload + UDP_HEADER;
+        let fits = header(ip, whole).saturating_add(whole) <= mtu;
+        if !fits && (self.dont_fragment || !may_be_cut(whole)) {
+            self.counts.refused += 1;
+            return;
+        }
+        let message = Packet {
+            sequence: self.counts.sent,
+            sent: at,
+            ..self.template
+        };
+        let before = packets.len();
+        if fits {
+            packets.push(self.packet(message, header(ip, whole), 0, whole, whole));
+        } else {
+            let header = fragment_header(ip);
+            packets.extend(
+                pieces(ip, mtu, 0, whole)
+                    .map(|(offset, length)| self.packet(message, header, offset, length, whole)),
+            );
+        }
+        self.counts.sent += 1;
+        self.counts.octets += u64::from(payload);
+        self.counts.packets += u64::try_from(packets.len() - before).unwrap_or(u64::MAX);
+    }
+
+    /// Takes a router's word that packets above `mtu` do not pass. It never
+    /// goes up again within a run, nor below what the protocol needs
+    /// [RFC8201 s4] [RFC1191 s3].
+    pub(crate) fn too_big(&mut self, mtu: u32) {
+        let smallest = self.template.ip.smallest_mtu();
+        let before = self.path_mtu.unwrap_or(self.first_mtu);
+        self.path_mtu = Some(before.min(mtu.max(smallest)));
+    }
+
+    /// The path MTU that was learnt.
+    pub(crate) const fn path_mtu(&self) -> Option<u32> {
+        self.path_mtu
+    }
+
+    fn packet(&self, message: Packet, header: u32, offset: u32, length: u32, whole: u32) -> Packet {
+        let dont_fragment = self.dont_fragment || message.ip == IpVersion::V6;
+        Packet {
+            size: header + length,
+            body: Body::Datagram(Piece {
+                offset,
+                length,
+                whole,
+                dont_fragment,
+            }),
+            ..message
+        }
+    }
+}
+
+fn first(schedule: &mut Schedule) -> (Time, Bytes) {
+    schedule.next().expect("a schedule never ends")
+}

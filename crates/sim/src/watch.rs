@@ -1,0 +1,79 @@
+//! Looking at single packets while they are under way.
+
+use queue::{Backlog, Reason};
+use units::{Bytes, Span, Time};
+
+/// A packet as a watch sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The flow, by its place in the scenario.
+    pub flow: usize,
+    /// The number of its message in the flow, from 0 on.
+    pub sequence: u64,
+    /// The octets of its IP packet.
+    pub size: Bytes,
+    /// Where in its datagram a fragment begins, octets.
+    pub offset: Bytes,
+    /// Whether it is a router's answer to the flow's source.
+    pub answer: bool,
+}
+
+/// Where something happens. Numbers are places in the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// At a node.
+    Node(usize),
+    /// On a link, in direction 0 or 1.
+    Way(usize, usize),
+}
+
+/// Why a packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Loss {
+    /// It was larger than the link carries.
+    TooBig,
+    /// The queue in front of a link dropped it.
+    Queue(Reason),
+    /// Chance took it on the wire.
+    Chance,
+    /// A bit of it was wrong behind the wire.
+    Damage,
+    /// A host's buffer had no room for it.
+    Buffer,
+}
+
+/// Sees what happens to every packet. All methods do nothing unless written
+/// otherwise, and a watch never changes what happens; `()` watches nothing,
+/// and costs nothing.
+///
+/// Within one element instants never go back; between elements they may, by
+/// less than it takes a packet to cross a link, because a link works out what
+/// a queue did when it is asked next.
+pub trait Watch {
+    /// Whether it looks at anything at all.
+    const AWAKE: bool = true;
+
+    /// A packet comes to a link, before which `found` waits.
+    fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Backlog) {}
+
+    /// A packet takes the wire from `begins` until `ends`, having waited so long.
+    fn sent(
+        &mut self,
+        _begins: Time,
+        _ends: Time,
+        _link: (usize, usize),
+        _packet: Seen,
+        _waited: Span,
+    ) {
+    }
+
+    /// A packet is lost.
+    fn lost(&mut self, _at: Time, _place: Place, _packet: Seen, _why: Loss) {}
+
+    /// A message is there as a whole, and worked on.
+    fn delivered(&mut self, _at: Time, _node: usize, _packet: Seen) {}
+}
+
+impl Watch for () {
+    const AWAKE: bool = false;
+}

@@ -1,0 +1,193 @@
+//! What a link does to packets, and that it is the emulator's own link.
+
+use jumbolab_sim::{Datagrams, Role, Seen, Watch};
+use proptest::prelude::*;
+use proto::link::{Fate, Link as Machine, Settings};
+use proto::traffic::{Law, Schedule};
+use queue::{Limit, Packet, Spec, View};
+use units::{Bytes, Framing, Rate, Seed, Span, Time};
+
+use crate::network::{bare, constant, line, pair, run};
+
+#[test]
+fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary() {
+    // Octets of payload, and of wire with 28 of IPv4 and UDP and 38 of Ethernet.
+    for (octets, wire) in [(18, 84), (1_472, 1_538), (8_972, 9_038)] {
+        for bits in [10_000_000, 1_000_000_000] {
+            let way = Settings {
+                ethernet: true,
+                delay: Span::from_millis(5),
+                ..bare(bits, 10)
+            };
+            let ran = run(pair(&way, constant(0.01, octets, 100)));
+            let expected = wire as f64 * 8.0 / bits as f64 + 0.005;
+            let delays = ran.flows[0].delays.unwrap();
+            let summary = ran.flows[0].summary.clone().unwrap();
+            assert_eq!((delays.min, delays.max), (delays.mean, delays.mean));
+            assert!((delays.mean / expected - 1.0).abs() < 1e-12, "{delays:?}");
+            assert_eq!(summary.jitter_ditg, Some(0.0));
+            assert_eq!(summary.jitter_rfc3550, Some(0.0));
+            assert_eq!((ran.flows[0].received, ran.flows[0].lost), (100, 0));
+            let goodput = u64::from(octets) * 8 * 100;
+            assert_eq!(ran.flows[0].goodput, Rate::from_bits_per_second(goodput));
+        }
+    }
+}
+
+#[test]
+fn a_switch_that_stores_takes_a_frame_longer_than_one_that_cuts_through() {
+    let store = Settings {
+        ethernet: true,
+        ..bare(1_000_000_000, 10)
+    };
+    let cut = Settings {
+        cut_through: true,
+        ..store.clone()
+    };
+    let delay = |first: &Settings| {
+        let scenario = line(Role::Switch, [first, &store], constant(0.001, 1_472, 10));
+        run(scenario).flows[0].delays.unwrap().mean
+    };
+    // Of a frame that is cut through, preamble and header are 22 octets.
+    assert!((delay(&store) - 2.0 * 12_304e-9).abs() < 1e-15);
+    assert!((delay(&cut) - 12_304e-9 - 176e-9).abs() < 1e-15);
+}
+
+#[test]
+fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
+    let way = bare(8_000_000_000, 100);
+    let burst = Datagrams {
+        limit: Some(10),
+        ..Datagrams::new(Law::Constant(1_000.0 * 1e3), Law::Constant(972.0))
+    };
+    let mut scenario = pair(&way, burst);
+    let Role::Host(receiver) = &mut scenario.nodes[1].role else {
+        panic!("b is a host");
+    };
+    // 10 us + 1000 octets of 10 ns: 20 us a packet, of which one comes each us.
+    receiver.receive.per_packet = Span::from_micros(10);
+    receiver.receive.per_octet = Span::from_nanos(10);
+    receiver.receive_buffer = Some(Bytes::new(4_000));
+    let ran = run(scenario.clone());
+    assert_eq!((ran.nodes[1].received, ran.nodes[1].dropped), (4, 6));
+    assert_eq!((ran.flows[0].received, ran.flows[0].lost), (4, 6));
+    let delays = ran.flows[0].delays.unwrap();
+    assert!((delays.min - 21e-6).abs() < 1e-15, "{delays:?}");
+    // The fourth came 3 us after the first, and 80 us of work were before it.
+    assert!((delays.max - 78e-6).abs() < 1e-15, "{delays:?}");
+
+    let Role::Host(receiver) = &mut scenario.nodes[1].role else {
+        panic!("b is a host");
+    };
+    receiver.receive_buffer = None;
+    let Role::Host(sender) = &mut scenario.nodes[0].role else {
+        panic!("a is a host");
+    };
+    sender.send.per_packet = Span::from_micros(30);
+    let ran = run(scenario);
+    // The sender is the slower one: 30 us each, then 1 us of link, 20 of work.
+    assert_eq!((ran.nodes[0].sent, ran.flows[0].received), (10, 10));
+    let delays = ran.flows[0].delays.unwrap();
+    assert!((delays.min - 51e-6).abs() < 1e-15, "{delays:?}");
+    assert!(
+        (delays.max - (10.0 * 30e-6 - 9e-6 + 21e-6)).abs() < 1e-15,
+        "{delays:?}"
+    );
+}
+
+/// A frame that is only its number and its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame(u64, u64);
+
+/// When which message was delivered.
+#[derive(Default)]
+struct Deliveries(Vec<(Time, u64)>);
+
+impl Watch for Deliveries {
+    fn delivered(&mut self, at: Time, _node: usize, packet: Seen) {
+        self.0.push((at, packet.sequence));
+    }
+}
+
+impl Packet for Frame {
+    fn view(&self) -> View {
+        View {
+            size: Bytes::new(self.1),
+            ..View::default()
+        }
+    }
+}
+
+/// What can happen on a link, with real frames on it.
+fn settings() -> impl Strategy<Value = Settings> {
+    let probability = || prop_oneof![Just(0.0), 0.0..0.3f64];
+    let chances = [probability(), probability(), probability()];
+    (chances, 1u64..2_000, 0u64..3_000, 2u32..20, any::<bool>()).prop_map(
+        |([loss, reorder, duplicate], megabits, micros, room, cut_through)| Settings {
+            ethernet: true,
+            largest_packet: Some(Bytes::new(9_000)),
+            delay: Span::from_micros(micros),
+            jitter: Span::from_micros(micros / 3),
+            loss,
+            bit_error_rate: loss / 1e4,
+            reorder,
+            hold: Span::from_micros(50),
+            duplicate,
+            cut_through,
+            ..Settings::perfect(
+                Rate::from_bits_per_second(megabits * 1_000_000),
+                Spec::DropTail {
+                    limit: Limit::Packets(room),
+                },
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What the live emulator would do with frames of these sizes at these
+    /// instants: it drives the same machine, and so does the simulator.
+    #[test]
+    fn a_network_of_one_link_is_the_emulators_link(
+        settings in settings(), gap in 1.0..200.0f64, largest in 100.0..8_972.0f64, seed: u64,
+    ) {
+        const MESSAGES: u64 = 300;
+        let gaps = Law::Exponential(gap * 1e6);
+        let payloads = Law::Uniform(0.0, largest);
+        let datagrams = Datagrams {
+            limit: Some(MESSAGES),
+            ..Datagrams::new(gaps, payloads)
+        };
+        let mut scenario = pair(&settings, datagrams);
+        scenario.seed = Seed::new(seed);
+        let mut seen = Deliveries::default();
+        let ran = scenario.clone().check().unwrap().run_watched(&mut seen);
+
+        let seed = |name| scenario.seed.derive(name);
+        let mut machine = Machine::new(settings, seed("link/wire/0")).unwrap();
+        let mut arrivals = Vec::new();
+        let mut drain = |machine: &mut Machine<Frame>, until| {
+            while let Some(out) = machine.poll_transmit(until) {
+                arrivals.extend(vec![(out.at, out.packet.0); out.copies.into()]);
+            }
+        };
+        let schedule = Schedule::new(Time::ZERO, gaps, payloads, seed("flow/f"));
+        for (number, (sent, payload)) in (0..MESSAGES).zip(schedule) {
+            drain(&mut machine, sent);
+            let frame = Framing::Ethernet.frame_size(payload + Bytes::new(28));
+            machine.receive(sent, Frame(number, frame.get()));
+        }
+        drain(&mut machine, Time::from_picos(u64::MAX));
+
+        prop_assert_eq!(seen.0, arrivals);
+        let counters = machine.counters();
+        prop_assert_eq!(ran.links[0].ways[0].counters, counters);
+        let twice = counters.of(Fate::Duplicated);
+        prop_assert_eq!(ran.flows[0].received, counters.of(Fate::Delivered) + twice);
+        prop_assert_eq!(ran.flows[0].copies, twice);
+        let summary = ran.flows[0].summary.as_ref().unwrap();
+        prop_assert_eq!((summary.lost, summary.duplicates), (ran.flows[0].lost, twice));
+    }
+}

@@ -1,0 +1,144 @@
+//! Queues of the textbooks through a whole simulated link.
+//!
+//! Every check runs ten seeds, and asks that the interval of their means, to
+//! 99.9 % by Student's t with nine degrees of freedom, covers the answer. The
+//! seeds are fixed: what passed passes again, and of the dozen checks together
+//! one would fail for one in a hundred choices of seeds.
+
+use jumbolab_sim::{Datagrams, Outcome};
+use proto::link::Settings;
+use proto::traffic::Law;
+use units::{IpVersion, Seed};
+
+use crate::network::{SECOND, at, bare, pair, run};
+
+/// Student's t at 99.9 %, both sides, nine degrees of freedom.
+const T: f64 = 4.781;
+
+/// The service time of a packet: 1000 octets at 8 Mb/s.
+const SERVICE: f64 = 1e-3;
+
+/// Poisson arrivals of load `load` at a queue for `room` packets; services
+/// always equal, or exponential.
+fn run_seed(load: f64, room: u32, exponential: bool, packets: u64, seed: u64) -> Outcome {
+    // On IPv6 a packet without framing has 48 octets of headers; where service
+    // is exponential, payloads are so large that these do not count.
+    let (mean, bits) = match exponential {
+        false => (952.0, 8_000_000),
+        true => (1e6, 8_000_000_000),
+    };
+    let payloads = match exponential {
+        false => Law::Constant(mean),
+        true => Law::Exponential(mean),
+    };
+    let gaps = Law::Exponential(SERVICE / load * SECOND);
+    let datagrams = Datagrams {
+        limit: Some(packets),
+        ..Datagrams::new(gaps, payloads)
+    };
+    let way: Settings = bare(bits, room);
+    let mut scenario = pair(&way, datagrams);
+    scenario.flows[0].ip = IpVersion::V6;
+    scenario.seed = Seed::new(seed);
+    scenario.end = at(packets as f64 * SERVICE / load);
+    scenario.longest_tally = 0;
+    run(scenario)
+}
+
+/// Holds ten seeds' figures against the answer.
+#[track_caller]
+fn covers(what: &str, answer: f64, figure: impl Fn(u64) -> f64) {
+    let figures: Vec<f64> = (1..=10).map(figure).collect();
+    let mean = figures.iter().sum::<f64>() / 10.0;
+    let variance = figures.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 9.0;
+    let half = T * (variance / 10.0).sqrt();
+    assert!(
+        (mean - answer).abs() <= half,
+        "{what}: {mean} +- {half}, not {answer}"
+    );
+    assert!(half < 0.3 * answer, "{what}: {mean} +- {half} says little");
+}
+
+#[test]
+fn the_mean_wait_in_front_of_equal_services_is_that_of_md1() {
+    // Mean delay less the service, in services: rho / (2 (1 - rho)).
+    for (load, answer, packets) in [(0.5, 0.5, 4_000), (0.8, 2.0, 10_000), (0.9, 4.5, 30_000)] {
+        covers(&format!("M/D/1 at {load}"), answer, |seed| {
+            let ran = run_seed(load, 1_000_000, false, packets, seed);
+            (ran.flows[0].delays.unwrap().mean - SERVICE) / SERVICE
+        });
+    }
+}
+
+#[test]
+fn the_mean_queue_in_front_of_exponential_services_is_that_of_mm1() {
+    for (load, answer, packets) in [(0.8, 3.2, 20_000), (0.9, 8.1, 50_000)] {
+        covers(&format!("M/M/1 at {load}"), answer, |seed| {
+            run_seed(load, 1_000_000, true, packets, seed).links[0].ways[0].mean_queue
+        });
+    }
+}
+
+#[test]
+fn a_short_queue_loses_what_mm1k_says() {
+    // K counts the packet in service.
+    for (load, places, answer) in [
+        (0.8, 10, 0.023_493),
+        (0.95, 20, 0.027_181),
+        (1.2, 20, 0.170_37),
+    ] {
+        covers(&format!("M/M/1/{places} at {load}"), answer, |seed| {
+            let ran = run_seed(load, places - 1, true, 50_000, seed);
+            ran.flows[0].lost as f64 / ran.flows[0].sent as f64
+        });
+    }
+}
+
+#[test]
+fn a_short_queue_loses_what_md1k_says() {
+    for (load, places, answer, packets) in [
+        (0.8, 5, 0.035_29, 10_000),
+        (0.8, 10, 0.003_639, 80_000),
+        (0.95, 20, 0.008_069, 100_000),
+        (1.0, 20, 0.025_21, 50_000),
+        (1.2, 20, 0.166_763, 10_000),
+    ] {
+        covers(&format!("M/D/1/{places} at {load}"), answer, |seed| {
+            let ran = run_seed(load, places - 1, false, packets, seed);
+            ran.flows[0].lost as f64 / ran.flows[0].sent as f64
+        });
+    }
+}
+
+#[test]
+fn the_mean_queue_is_the_rate_of_arrivals_times_the_mean_wait() {
+    // Little's law holds on every path, not only on average, once the queue
+    // has emptied: both sides count the same waits.
+    for seed in 1..=5 {
+        let mut scenario = pair(
+            &bare(8_000_000, 1_000_000),
+            Datagrams {
+                limit: Some(2_000),
+                ..Datagrams::new(
+                    Law::Exponential(SERVICE / 0.9 * SECOND),
+                    Law::Constant(972.0),
+                )
+            },
+        );
+        scenario.seed = Seed::new(seed);
+        let ran = run(scenario.clone());
+        // Averaged over the time until the last packet has left.
+        scenario.end = ran.end;
+        let again = run(scenario);
+        let way = again.links[0].ways[0];
+        let seconds = ran.end.as_picos() as f64 / SECOND;
+        let wait = again.flows[0].delays.unwrap().mean - SERVICE;
+        let little = again.flows[0].sent as f64 / seconds * wait;
+        assert!(
+            (way.mean_queue / little - 1.0).abs() < 1e-9,
+            "{way:?} {little}"
+        );
+        assert!((way.mean_queue_bytes / (1_000.0 * little) - 1.0).abs() < 1e-9);
+        assert!((way.utilisation - 2_000.0 * SERVICE / seconds).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,242 @@
+//! Every scenario that makes no sense, and what its author is told.
+
+use jumbolab_sim::{Role, Scenario};
+use proto::link::Settings;
+use proto::traffic::Law;
+use queue::{Limit, Spec};
+use units::{Bytes, IpVersion, Rate, Span, Time};
+
+use crate::network::{bare, constant, flow, host, line, link, node, pair, scenario};
+
+fn sound() -> Scenario {
+    line(
+        Role::Router,
+        [&bare(1_000_000, 10), &bare(1_000_000, 10)],
+        constant(0.01, 1_000, 10),
+    )
+}
+
+#[track_caller]
+fn refused(change: impl FnOnce(&mut Scenario), words: &str) {
+    let mut scenario = sound();
+    change(&mut scenario);
+    let error = scenario
+        .check()
+        .err()
+        .expect("that makes no sense")
+        .to_string();
+    assert!(error.contains(words), "{error}");
+    assert!(!error.contains('\n'));
+}
+
+fn datagrams(scenario: &mut Scenario) -> &mut jumbolab_sim::Datagrams {
+    let jumbolab_sim::Traffic::Datagrams(datagrams) = &mut scenario.flows[0].traffic;
+    datagrams
+}
+
+#[test]
+fn names_and_ends_must_be_there_once() {
+    assert!(sound().check().is_ok());
+    refused(|s| s.nodes[2].name = "a".into(), "two nodes are called `a`");
+    refused(
+        |s| s.links[1].name = "ar".into(),
+        "two links are called `ar`",
+    );
+    refused(
+        |s| s.flows.push(s.flows[0].clone()),
+        "two flows are called `f`",
+    );
+    refused(
+        |s| s.links[1].ends[1] = 3,
+        "link `rb` names node number 3, but there are 3",
+    );
+    refused(|s| s.flows[0].from = 7, "flow `f` names node number 7");
+}
+
+#[test]
+fn links_must_connect_two_nodes_once_and_switches_without_a_loop() {
+    refused(
+        |s| s.links[1].ends = [1, 1],
+        "link `rb` leads from node `r` to itself",
+    );
+    refused(
+        |s| s.links.push(link("again", [1, 0], &bare(1, 1))),
+        "links `again` and `ar` connect the same nodes",
+    );
+    let switch = |name| node(name, Role::Switch);
+    let ring = [[0, 1], [1, 2], [2, 0]];
+    let links = ring.iter().zip(["p", "q", "r"]);
+    let links = links.map(|(ends, name)| link(name, *ends, &bare(1, 1)));
+    let mut loop_of_switches = scenario(
+        vec![switch("a"), switch("b"), switch("c")],
+        links.collect(),
+        vec![],
+    );
+    let error = loop_of_switches.clone().check().err().unwrap().to_string();
+    assert!(
+        error.contains("link `r` closes a loop of switches"),
+        "{error}"
+    );
+    loop_of_switches.nodes[1].role = Role::Router;
+    assert!(loop_of_switches.check().is_ok());
+}
+
+#[test]
+fn links_must_be_possible_and_carry_the_protocols_on_them() {
+    refused(
+        |s| s.links[0].ways[1].loss = 2.0,
+        "link `ar`: loss is a probability",
+    );
+    let empty = Spec::DropTail {
+        limit: Limit::Packets(0),
+    };
+    refused(
+        |s| s.links[0].ways[0].queue = empty,
+        "link `ar`: a queue that holds nothing",
+    );
+    refused(
+        |s| {
+            s.flows[0].ip = IpVersion::V6;
+            s.links[1].ways[0].largest_packet = Some(Bytes::new(1_279));
+        },
+        "link `rb` carries packets of 1279 octets at most, IPv6 of flow `f` needs 1280",
+    );
+    let small = Spec::DropTail {
+        limit: Limit::Bytes(Bytes::new(1_027)),
+    };
+    refused(
+        |s| s.links[1].ways[0].queue = small,
+        "link `rb`: its queue holds 1027 octets and a packet of flow `f` takes 1028",
+    );
+    refused(
+        |s| {
+            let Role::Host(host) = &mut s.nodes[2].role else {
+                panic!("b is a host")
+            };
+            host.receive_buffer = Some(Bytes::new(1_000));
+        },
+        "node `b`: its receive buffer holds 1000 octets and a packet of flow `f` takes 1028",
+    );
+}
+
+#[test]
+fn flows_must_lead_from_one_host_to_another_that_can_be_reached() {
+    refused(
+        |s| s.flows[0].to = 1,
+        "flow `f` ends at node `r`, which is no host",
+    );
+    refused(
+        |s| s.flows[0].from = 1,
+        "flow `f` begins at node `r`, which is no host",
+    );
+    refused(|s| s.flows[0].to = 0, "flow `f` is from node `a` to itself");
+    refused(
+        |s| {
+            s.links.pop();
+        },
+        "flow `f` finds no way from `a` to `b`",
+    );
+    // Hosts forward nothing.
+    refused(
+        |s| s.nodes[1] = host("r"),
+        "flow `f` finds no way from `a` to `b`",
+    );
+}
+
+#[test]
+fn laws_must_be_possible() {
+    for law in [
+        Law::Constant(-1.0),
+        Law::Constant(f64::NAN),
+        Law::Exponential(f64::INFINITY),
+        Law::Exponential(-5.0),
+        Law::Uniform(5.0, 4.0),
+    ] {
+        refused(
+            |s| datagrams(s).gaps = law,
+            "flow `f`: its gaps must be numbers from 0 on",
+        );
+        refused(
+            |s| datagrams(s).payloads = law,
+            "flow `f`: its payloads must be numbers",
+        );
+    }
+    refused(
+        |s| datagrams(s).gaps = Law::Constant(0.0),
+        "its gaps are below a picosecond",
+    );
+    refused(
+        |s| datagrams(s).payloads = Law::Constant(65_508.0),
+        "its payloads are larger than any message",
+    );
+}
+
+#[test]
+fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
+    // A gigabit over a second of delay in small packets, a buffer of millions,
+    // a processor that falls behind, and a transfer that is kept whole.
+    let gigabit = |s: &mut Scenario| {
+        datagrams(s).gaps = Law::Constant(500_000.0);
+        datagrams(s).payloads = Law::Constant(18.0);
+        datagrams(s).limit = None;
+        s.longest_tally = 0;
+        s.budget = Bytes::new(10_000_000);
+        for link in &mut s.links {
+            link.ways[0].rate = Rate::from_bits_per_second(1_000_000_000);
+        }
+    };
+    let mut light = sound();
+    gigabit(&mut light);
+    assert!(light.check().is_ok());
+    refused(
+        |s| {
+            gigabit(s);
+            s.links[1].ways[0].delay = Span::from_secs(1);
+        },
+        "above all for link `rb`",
+    );
+    refused(
+        |s| {
+            gigabit(s);
+            s.links[0].ways[0].queue = Spec::DropTail {
+                limit: Limit::Packets(u32::MAX),
+            };
+        },
+        "above all for link `ar`",
+    );
+    refused(
+        |s| {
+            gigabit(s);
+            let Role::Host(host) = &mut s.nodes[2].role else {
+                panic!("b is a host")
+            };
+            host.receive.per_packet = Span::from_micros(1);
+        },
+        "above all for host `b`",
+    );
+    refused(
+        |s| {
+            gigabit(s);
+            s.longest_tally = u64::MAX;
+        },
+        "above all for the arrivals of flow `f`, and may use 10000000",
+    );
+    let crowd = (0..2_000).map(|number| host(&format!("{number}")));
+    let mut crowd = scenario(crowd.collect(), vec![], vec![]);
+    crowd.flows = (1..1_000)
+        .map(|to| flow(&format!("{to}"), to, to + 1, constant(1.0, 1, 1)))
+        .collect();
+    crowd.budget = Bytes::new(1_000_000);
+    let error = crowd.check().err().unwrap().to_string();
+    assert!(error.contains("above all for its routes"), "{error}");
+
+    refused(
+        |s| s.end = Time::ZERO + Span::from_secs(201 * 86_400),
+        "could last 201 days, and may last 200",
+    );
+    let day = Settings {
+        delay: Span::from_secs(86_400 * 199),
+        ..bare(1_000_000, 1)
+    };
+    assert!(pair(&day, constant(1.0, 1, 1)).check().is_err());
+}
