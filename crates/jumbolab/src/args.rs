@@ -1,6 +1,7 @@
 //! The command line as it is typed.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -57,6 +58,12 @@ pub(crate) struct Run {
     /// Go on with a run that was stopped; `force` also on another kernel or binary.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "same")]
     pub(crate) resume: Option<Resume>,
+    /// How many trials run at once, in the world `sim` only [default: as many as there are processors].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Run one part of several, in the world `sim` only: 1/3, 2/3 and 3/3 together are the run.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
     /// Say what would be run, and run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

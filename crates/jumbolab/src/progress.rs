@@ -16,6 +16,10 @@ use crate::output;
 /// How often lines are printed where no terminal is.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
 
+/// How often a terminal is drawn anew at most: working out the means of many
+/// trials takes longer than simulating one.
+const SCREEN_INTERVAL: Span = Span::from_millis(200);
+
 /// Cells that are shown while they fill; a terminal has no room for more.
 const MOST_LINES: usize = 16;
 
@@ -95,7 +99,11 @@ impl Watch for Progress {
         }
         if let Some(screen) = &mut self.screen {
             screen.bar.set_position(self.done as u64);
-            screen.show(report::standing(plan, trials));
+            let now = clock::monotonic();
+            if now.since(self.said) >= Some(SCREEN_INTERVAL) {
+                self.said = now;
+                screen.show(report::standing(plan, trials));
+            }
         } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             let left = self

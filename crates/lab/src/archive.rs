@@ -98,7 +98,7 @@ fn columns(trials: &[Trial]) -> Result<Vec<Column>> {
         name: "repeat".into(),
         values: Values::Integer(repeats.collect()),
     });
-    columns.push(text("start", &|trial| Some(trial.start.clone())));
+    columns.push(text("start", &|trial| trial.start.clone()));
     let seconds = trials.iter().map(|trial| Some(trial.seconds));
     columns.push(Column {
         name: "seconds".into(),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::folder::RunFacts;
+use crate::folder::{HostFacts, RunFacts};
 use crate::metric::number;
 use crate::trial::Trial;
 
@@ -182,6 +182,7 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
         "",
     ),
     ("emulator_cpu_seconds", "CPU of the emulator", " s"),
+    ("emulator_scheduling", "scheduling of the emulator", ""),
     (
         "emulator_late_us",
         "emulated departures late, median",
@@ -273,8 +274,13 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
     }
     notes.extend(facts.resumed.iter().map(|resumed| {
         format!(
-            "gone on with by force: version {}, build {}, {}",
-            resumed.version, resumed.binary, resumed.kernel
+            "gone on with by force: version {}, build {}{}",
+            resumed.version,
+            resumed.binary,
+            resumed
+                .kernel
+                .as_ref()
+                .map_or_else(String::new, |kernel| format!(", {kernel}"))
         )
     }));
     Certificate {
@@ -310,24 +316,17 @@ fn detail(trial: &Trial, flag: Flag) -> String {
 }
 
 fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
-    let user = if facts.root {
-        "root"
-    } else {
-        "an ordinary user"
-    };
-    let mut lines = vec![
-        format!("jumbolab {}, build {}", facts.version, facts.binary),
-        format!(
-            "{}, {} x {}, run by {user}",
-            facts.kernel, facts.cpus, facts.cpu_model
+    let mut lines = vec![format!(
+        "jumbolab {}, build {}",
+        facts.version, facts.binary
+    )];
+    match &facts.host {
+        Some(host) => lines.extend(machine(host)),
+        None => lines.push(
+            "simulated: figures follow from the plan, its seed and this program, whatever the machine"
+                .to_owned(),
         ),
-    ];
-    lines.extend(facts.machine.iter().map(|(name, value)| {
-        match MACHINE.iter().find(|(key, _, _)| key == name) {
-            Some((_, label, unit)) => format!("{label}: {}{unit}", word(value)),
-            None => format!("{}: {}", name.replace('_', " "), word(value)),
-        }
-    }));
+    }
     lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
         let values: Vec<&Value> = trials
             .iter()
@@ -335,6 +334,25 @@ fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
             .filter(|value| !value.is_null())
             .collect();
         Some(format!("{label}: {}{unit}", summary(&values)?))
+    }));
+    lines
+}
+
+fn machine(host: &HostFacts) -> Vec<String> {
+    let user = if host.root {
+        "root"
+    } else {
+        "an ordinary user"
+    };
+    let mut lines = vec![format!(
+        "{}, {} x {}, run by {user}",
+        host.kernel, host.cpus, host.cpu_model
+    )];
+    lines.extend(host.machine.iter().map(|(name, value)| {
+        match MACHINE.iter().find(|(key, _, _)| key == name) {
+            Some((_, label, unit)) => format!("{label}: {}{unit}", word(value)),
+            None => format!("{}: {}", name.replace('_', " "), word(value)),
+        }
     }));
     lines
 }
@@ -416,7 +434,7 @@ mod tests {
     fn facts_of_the_machine_are_told_with_their_units() {
         let mut facts = facts();
         let late = ("pacing_late_us_p99".to_owned(), 8.5.into());
-        facts.machine.extend([late]);
+        facts.host.as_mut().unwrap().machine.extend([late]);
         let certificate = certify(&facts, &[good(980.0)]);
         let line = "pacing error, 99th percentile: 8.5 us".to_owned();
         assert!(certificate.facts.contains(&line), "{certificate:?}");
@@ -489,7 +507,7 @@ mod tests {
         mixed.resumed.push(Resumed {
             version: "0.2.0".into(),
             binary: "b2".into(),
-            kernel: "Linux 7.0.0".into(),
+            kernel: Some("Linux 7.0.0".into()),
         });
         let certificate = certify(&mixed, &[good(980.0), failed.clone()]);
         assert!(certificate.passed);

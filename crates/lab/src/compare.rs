@@ -7,7 +7,7 @@ mod survival;
 
 pub use between::{Shift, between};
 
-use crate::metric::{METRICS, Metric};
+use crate::metric::{METRICS, Metric, measured};
 use crate::plan::{Cell, Factors, Plan};
 use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
@@ -104,17 +104,8 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
         .map(|cell| baseline(plan, &cell.factors))
         .collect();
     let mut all = Vec::new();
-    for metric in METRICS {
-        let measured = trials
-            .iter()
-            .any(|trial| trial.metrics.contains_key(metric.name));
-        let published = plan
-            .published
-            .iter()
-            .any(|published| published.metric == metric.name);
-        if measured || published {
-            all.push(of_metric(plan, metric, &by_cell, &baselines));
-        }
+    for metric in metrics(plan, trials) {
+        all.push(of_metric(plan, metric, &by_cell, &baselines));
     }
     for position in 0..all.len() {
         let upper = all[position][..]
@@ -136,6 +127,25 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
     }
     take_apart(plan, &by_cell, &baselines, all.iter_mut().flatten());
     all.into_iter().flatten().collect()
+}
+
+/// The metrics that were measured, and those that were only published, in the
+/// catalogue's order.
+fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
+    let mut metrics = measured(trials);
+    for published in &plan.published {
+        if let Some(metric) = Metric::named(&published.metric)
+            && !metrics.contains(&metric)
+        {
+            metrics.push(metric);
+        }
+    }
+    let place = |metric: &&Metric| {
+        let base = metric.name.split('/').next();
+        METRICS.iter().position(|other| Some(other.name) == base)
+    };
+    metrics.sort_by_key(place);
+    metrics
 }
 
 /// The cell that changes of the cell `factors` are taken against: itself, if

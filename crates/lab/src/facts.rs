@@ -12,18 +12,27 @@ use live::precision::{self, Wait};
 use serde_json::{Value, json};
 use units::Span;
 
-use crate::folder::RunFacts;
+use crate::folder::{HostFacts, RunFacts};
+use crate::plan::World;
 
 /// The pace that is tried: 50 instants, 1000 a second, so that it takes 50 ms.
 const INTERVAL: Span = Span::from_millis(1);
 const WAITS: u64 = 50;
 
-/// The facts of this run. Asked before the sandbox is entered, so that they
-/// are those of the user's own process.
+/// The facts of a run in `world`. Asked before the sandbox is entered, so that
+/// they are those of the user's own process. What is simulated does not depend
+/// on the machine, which is not looked at then.
 ///
 /// # Errors
 /// When the program cannot read itself or the clock.
-pub fn here() -> Result<RunFacts> {
+pub fn here(world: World) -> Result<RunFacts> {
+    match world {
+        World::Netns => of_machine(),
+        World::Sim => program(world, None),
+    }
+}
+
+fn of_machine() -> Result<RunFacts> {
     let machine = Machine::here();
     let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
     let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("trying the pacing")?;
@@ -54,9 +63,7 @@ pub fn here() -> Result<RunFacts> {
             json!("kernel software receive stamps (SO_TIMESTAMPING)"),
         ),
     ];
-    Ok(RunFacts {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary: binary()?,
+    let machine = HostFacts {
         kernel: machine.kernel,
         cpu_model: machine.cpu_model,
         cpus: u32::try_from(machine.processors).unwrap_or(u32::MAX),
@@ -71,6 +78,16 @@ pub fn here() -> Result<RunFacts> {
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.to_owned(), value))
             .collect::<BTreeMap<_, _>>(),
+    };
+    program(World::Netns, Some(machine))
+}
+
+fn program(world: World, host: Option<HostFacts>) -> Result<RunFacts> {
+    Ok(RunFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary: binary()?,
+        world,
+        host,
         resumed: Vec::new(),
     })
 }

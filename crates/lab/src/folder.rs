@@ -1,28 +1,36 @@
 //! A results folder: `results/NAME-HASH/`, what was run and what it gave.
 //!
 //! Nothing in it is ever overwritten. The plan is written whole before the
-//! first trial; the journal only grows; one process at a time writes.
+//! first trial; a journal only grows; one process at a time writes to it. A
+//! part of a run (`--shard`) has a journal of its own beside the others, and
+//! all of them together are the run.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use live::clock;
 
 mod record;
 
 pub(crate) use record::replace;
+pub use record::{HostFacts, Resumed, RunFacts};
 use record::{PLAN, read_plan, write_plan};
-pub use record::{Resumed, RunFacts};
 
 use crate::journal::Journal;
 use crate::plan::{Factors, Plan};
+use crate::run::Shard;
 use crate::trial::Trial;
 
 /// The version of the folder's layout, see docs/formats.md.
 pub const FORMAT: u32 = 1;
 
 const JOURNAL: &str = "trials.jsonl";
+
+/// A repeat of a cell, whose factors are written out.
+type Place = (u32, String);
 
 /// A results folder, open for more trials and locked against other runs.
 #[derive(Debug)]
@@ -31,6 +39,8 @@ pub struct Folder {
     facts: RunFacts,
     journal: Journal,
     trials: Vec<Trial>,
+    /// What is in them.
+    held: BTreeSet<Place>,
     /// Held as long as the folder is open; the kernel drops it with us.
     _lock: File,
 }
@@ -38,7 +48,8 @@ pub struct Folder {
 impl Folder {
     /// Opens the folder of `plan`: `explicit` (`-o DIR`), or the next free
     /// `NAME-HASH` below `base`. With `resume` an unfinished run is gone on
-    /// with; with `force_resume` even by another kernel or program.
+    /// with; with `force_resume` even by another kernel or program. A `shard`
+    /// may begin beside others.
     pub fn open(
         base: &Path,
         explicit: Option<&Path>,
@@ -46,7 +57,9 @@ impl Folder {
         facts: &RunFacts,
         resume: bool,
         force_resume: bool,
+        shard: Option<Shard>,
     ) -> Result<Self> {
+        let own = shard.map_or_else(|| JOURNAL.to_owned(), Shard::journal);
         let resume = resume || force_resume;
         let path = match explicit {
             Some(path) => path.to_owned(),
@@ -59,24 +72,28 @@ impl Folder {
                 path.display()
             );
         }
-        let lock = prepare(&path)?;
+        // Other shards are no reason to ask for --resume.
+        let resume = resume || shard.is_some() && !path.join(&own).exists();
+        let lock = prepare(&path, &own)?;
         if path.join(PLAN).exists() {
             check(&path, plan, facts, explicit.is_some(), resume, force_resume)?;
         } else if let Err(error) = write_plan(&path, plan, facts) {
             if fresh {
                 // Leave nothing behind; the error that matters is the first.
-                let _ = fs::remove_file(path.join(JOURNAL));
+                let _ = fs::remove_file(path.join(&own));
                 let _ = fs::remove_dir(&path);
             }
             return Err(error);
         }
-        let (journal, trials) = Journal::open(&path.join(JOURNAL))?;
+        let (journal, _) = Journal::open(&path.join(&own))?;
+        let trials = trials(&path)?;
         // As recorded: who began it, and who went on by force.
         let facts = read_plan(&path)?.1.facts;
         Ok(Self {
             path,
             facts,
             journal,
+            held: places(&trials),
             trials,
             _lock: lock,
         })
@@ -86,7 +103,7 @@ impl Folder {
     /// ran it, and the trials that are whole.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
         let (text, record) = read_plan(path)?;
-        Ok((text, record.facts, Journal::read(&path.join(JOURNAL))?))
+        Ok((text, record.facts, trials(path)?))
     }
 
     /// Where it is.
@@ -106,14 +123,31 @@ impl Folder {
 
     /// Whether this repeat of a cell has been run, well or not.
     pub fn holds(&self, factors: &Factors, repeat: u32) -> bool {
-        holds(&self.trials, factors, repeat)
+        self.held.contains(&(repeat, factors.to_string()))
     }
 
     /// Keeps a trial: when this returns, it survives a crash.
     pub fn append(&mut self, trial: Trial) -> Result<()> {
         self.journal.append(&trial)?;
-        self.trials.push(trial);
+        self.take(trial);
         Ok(())
+    }
+
+    /// Keeps a trial that can be run again: see [`Journal::append_soon`].
+    pub fn append_soon(&mut self, trial: Trial) -> Result<()> {
+        self.journal.append_soon(&trial, clock::monotonic())?;
+        self.take(trial);
+        Ok(())
+    }
+
+    /// Brings what was kept to the disk.
+    pub fn sync(&mut self) -> Result<()> {
+        self.journal.sync()
+    }
+
+    fn take(&mut self, trial: Trial) {
+        self.held.insert((trial.repeat, trial.factors.to_string()));
+        self.trials.push(trial);
     }
 }
 
@@ -129,7 +163,7 @@ fn choose(base: &Path, plan: &Plan, resume: bool) -> Result<PathBuf> {
             continue;
         }
         if !resume && path.join(PLAN).exists() {
-            let complete = complete(plan, &Journal::read(&path.join(JOURNAL))?);
+            let complete = complete(plan, &trials(&path)?);
             if complete {
                 return Ok(next);
             }
@@ -140,11 +174,11 @@ fn choose(base: &Path, plan: &Plan, resume: bool) -> Result<PathBuf> {
 }
 
 /// Makes sure that the folder is there, is ours and nobody else's now.
-fn prepare(path: &Path) -> Result<File> {
+fn prepare(path: &Path, journal: &str) -> Result<File> {
     let place = path.display();
     fs::create_dir_all(path)
         .with_context(|| format!("cannot create the folder {place}; choose a place with -o DIR"))?;
-    let journal = path.join(JOURNAL);
+    let journal = path.join(journal);
     let cannot =
         || format!("cannot write in the folder {place}; make it writable or choose -o DIR");
     if !path.join(PLAN).exists() && !journal.exists() {
@@ -194,7 +228,7 @@ fn check(
             plan.hash
         );
     }
-    let trials = Journal::read(&path.join(JOURNAL))?;
+    let trials = trials(path)?;
     let complete = complete(plan, &trials);
     if complete && resume {
         return Ok(());
@@ -211,11 +245,13 @@ fn check(
         );
     }
     let begun = record.facts.resumed.last();
-    let kernel = begun.map_or(&record.facts.kernel, |last| &last.kernel);
+    let kernel = begun.map_or_else(|| record.facts.kernel(), |last| last.kernel.as_deref());
     let binary = begun.map_or(&record.facts.binary, |last| &last.binary);
     let mut differing = Vec::new();
-    if *kernel != facts.kernel {
-        differing.push(format!("kernel {kernel}, now {}", facts.kernel));
+    if let (Some(kernel), Some(now)) = (kernel, facts.kernel())
+        && kernel != now
+    {
+        differing.push(format!("kernel {kernel}, now {now}"));
     }
     if *binary != facts.binary {
         differing.push(format!("program {binary}, now {}", facts.binary));
@@ -229,27 +265,58 @@ fn check(
             differing.join(" and by ")
         );
     }
-    let mut mixed = record.facts;
+    let mut mixed = record.facts.clone();
     mixed.resumed.push(Resumed {
         version: facts.version.clone(),
         binary: facts.binary.clone(),
-        kernel: facts.kernel.clone(),
+        kernel: facts.kernel().map(str::to_owned),
     });
     write_plan(path, plan, &mixed)
 }
 
-fn holds(trials: &[Trial], factors: &Factors, repeat: u32) -> bool {
-    trials
-        .iter()
-        .any(|trial| trial.repeat == repeat && trial.factors == *factors)
+/// The trials of all journals of a folder, each once, in the order of the
+/// journals' names.
+fn trials(path: &Path) -> Result<Vec<Trial>> {
+    let cannot = || {
+        format!(
+            "cannot read the folder {}; make it readable",
+            path.display()
+        )
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).with_context(cannot)? {
+        let name = entry.with_context(cannot)?.file_name();
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("trials.") && name.ends_with(".jsonl") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let (mut all, mut held) = (Vec::new(), BTreeSet::new());
+    for name in names {
+        for trial in Journal::read(&path.join(name))? {
+            // A whole run beside a shard may have made it twice, alike.
+            if held.insert((trial.repeat, trial.factors.to_string())) {
+                all.push(trial);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn places(trials: &[Trial]) -> BTreeSet<Place> {
+    let place = |trial: &Trial| (trial.repeat, trial.factors.to_string());
+    trials.iter().map(place).collect()
 }
 
 /// How many of the plan's trials are in the journal, failed ones included.
 fn finished(plan: &Plan, trials: &[Trial]) -> usize {
+    let held = places(trials);
     let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
     measured
         .map(|cell| {
-            let run = |&repeat: &u32| holds(trials, &cell.factors, repeat);
+            let factors = cell.factors.to_string();
+            let run = |&repeat: &u32| held.contains(&(repeat, factors.clone()));
             (1..=plan.repeat).filter(run).count()
         })
         .sum()
@@ -265,13 +332,11 @@ pub(crate) fn enough(plan: &Plan, trials: &[Trial]) -> bool {
     let Some(until) = plan.until else {
         return false;
     };
-    let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
     let repeats = trials.iter().map(|trial| trial.repeat).max().unwrap_or(0);
-    let whole = measured().all(|cell| {
-        let mut repeats = 1..=repeats;
-        repeats.all(|repeat| holds(trials, &cell.factors, repeat))
-    });
-    repeats > 0 && whole && until.met(plan, trials)
+    // Every cell has each repeat at most once: counting is enough.
+    let all = measured.flat_map(|_| 1..=repeats).count();
+    repeats > 0 && trials.len() == all && until.met(plan, trials)
 }
 
 /// How many trials the plan asks for at most.

@@ -27,6 +27,7 @@ pub mod recording;
 pub mod report;
 pub mod run;
 pub mod shell;
+pub mod sim;
 pub mod split;
 pub mod statistics;
 pub mod trial;

@@ -1,8 +1,11 @@
 //! The catalogue of metrics: what each is called, what it means, and how fine
 //! the instrument can tell it.
 
+mod flow;
+
 use crate::experiment::Setting;
 use crate::trial::Trial;
+pub use flow::{OF_FLOWS, measured, of_flow};
 
 /// One thing that a trial measures.
 #[derive(Debug, PartialEq)]
@@ -217,6 +220,16 @@ pub const METRICS: &[Metric] = &[
         resolution: STAMP,
     },
     Metric {
+        name: "delay_p99",
+        unit: "ms",
+        title: "One-way delay, 99th percentile",
+        definition: "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
         name: "jitter_ditg",
         unit: "ms",
         title: "Jitter by D-ITG",
@@ -289,9 +302,10 @@ pub const METRICS: &[Metric] = &[
 ];
 
 impl Metric {
-    /// The metric called `name`.
+    /// The metric called `name`, or of one flow, e.g. `delay/NAME`.
     pub fn named(name: &str) -> Option<&'static Self> {
-        METRICS.iter().find(|metric| metric.name == name)
+        let of_catalogue = METRICS.iter().find(|metric| metric.name == name);
+        of_catalogue.or_else(|| flow::named(name))
     }
 
     /// For a per-end CPU metric, the one at the other end of its attribution

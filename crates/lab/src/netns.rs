@@ -29,9 +29,10 @@ pub use crate::agent::Failure;
 use crate::emulation::Emulation;
 use crate::experiment::{Setting, Traffic};
 use crate::recording::Shelf;
+use crate::trial::Figures;
 pub(crate) use command::{ended, until_ready};
+pub(crate) use convert::emulated;
 use convert::{Paced, cross_of, path_of, recorded_of};
-pub use figures::Figures;
 pub(crate) use standing::Standing;
 use standing::{INSPECTION, OUTRUNNING, Seen};
 
@@ -151,6 +152,7 @@ impl Netns {
                 .stand(setting)
                 .map_err(Failure::from)
                 .and_then(|standing| standing.command(setting, command, luck, epoch)),
+            Traffic::Flows(_) => Err(Failure::Transfer("no flows in this world yet".to_owned())),
         };
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::experiment::{Echo, Setting, Traffic};
-use crate::plan::Plan;
+use crate::plan::{Plan, World};
 use crate::predicted;
 use crate::run::trial_ids;
 use crate::split::slowest;
@@ -28,10 +28,13 @@ pub fn of(plan: &Plan) -> String {
         .iter()
         .filter_map(|cell| cell.setting.as_ref().ok());
     let seconds: Option<f64> = settings.map(seconds).sum();
-    let length = seconds.map_or_else(
-        || "as long as the commands take".to_owned(),
-        |seconds| format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil()),
-    );
+    let length = match (plan.world, seconds) {
+        (World::Sim, _) => "as fast as they can be simulated".to_owned(),
+        (World::Netns, None) => "as long as the commands take".to_owned(),
+        (World::Netns, Some(seconds)) => {
+            format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil())
+        }
+    };
     let trials = trial_ids(plan).len();
     let _ = writeln!(
         text,
@@ -49,7 +52,12 @@ fn traffic(setting: &Setting) -> String {
         let wire = link.wire.narrow.map_or_else(String::new, |narrow| {
             format!(" on a wire of {}", narrow.mtu.get())
         });
-        format!("{} {rate} MTU {}{wire}", link.name, link.mtu.get())
+        let others = link.cross.map_or_else(String::new, |cross| {
+            format!(", shared with {} of others", cross.rate)
+        });
+        let recorded = if link.recorded { ", recorded" } else { "" };
+        let mtu = link.mtu.get();
+        format!("{} {rate} MTU {mtu}{wire}{others}{recorded}", link.name)
     });
     let what = match &setting.traffic {
         Traffic::Transfer(transfer) => format!(
@@ -58,11 +66,12 @@ fn traffic(setting: &Setting) -> String {
             transfer.message.get()
         ),
         Traffic::Command(command) => format!("`{}`", command.sender),
+        Traffic::Flows(flows) => format!("{} flows for {}", flows.flows.len(), flows.duration),
     };
     format!(
         "{what} over {} ({})",
         setting.network.ip,
-        links.collect::<Vec<_>>().join(", "),
+        links.collect::<Vec<_>>().join("; "),
     )
 }
 

@@ -11,11 +11,14 @@ use crate::experiment::Setting;
 use crate::until::Until;
 
 /// Which world runs a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum World {
     /// Real kernels in network namespaces of this machine.
+    #[default]
     Netns,
+    /// A virtual network: a pure function of setting and seed.
+    Sim,
 }
 
 /// A resolved experiment: what will be run, and what it will be held against.
@@ -110,11 +113,12 @@ impl FromStr for World {
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "netns" => Ok(Self::Netns),
-            "model" | "sim" | "hosts" => {
-                bail!("world `{name}` is not built yet (docs/roadmap.md); `netns` is")
+            "sim" => Ok(Self::Sim),
+            "model" | "hosts" => {
+                bail!("world `{name}` is not built yet (docs/roadmap.md); `netns` and `sim` are")
             }
             _ => bail!(
-                "there is no world `{}`; there are: netns; model, sim and hosts are not built yet (docs/roadmap.md)",
+                "there is no world `{}`; there are: netns, sim; model and hosts are not built yet (docs/roadmap.md)",
                 name.escape_debug()
             ),
         }
@@ -125,6 +129,7 @@ impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Netns => f.write_str("netns"),
+            Self::Sim => f.write_str("sim"),
         }
     }
 }

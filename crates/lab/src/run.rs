@@ -1,28 +1,29 @@
 //! Runs a plan: every cell as often as asked, interleaved, each trial in the
 //! journal before the next begins.
+//!
+//! What is the same in every world is here: the order, what is left to run,
+//! when to stop, what is kept. How trials are run is each world's own:
+//! `one_by_one` on this machine, `side_by_side` in the simulator.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+mod one_by_one;
+mod order;
+mod side_by_side;
 
-use anyhow::{Context, Result, bail};
-use live::clock::{self, Epoch};
-use live::machine::Machine;
-use live::transfer::try_congestion_control;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use units::{Seed, Span};
+use std::num::NonZero;
+use std::thread;
 
-use crate::agent::Failure;
-use crate::command_line::CommandLine;
-use crate::experiment::{Setting, Traffic};
+use anyhow::{Result, bail};
+use live::interrupt;
+
+use crate::experiment::Setting;
 use crate::folder::{Folder, enough};
 use crate::interrupted;
-use crate::netns::{Figures, Netns};
-use crate::plan::{Cell, Plan};
-use crate::recording::Shelf;
+use crate::netns::Netns;
+use crate::plan::{Cell, Plan, World};
+use crate::sim::Simulator;
 use crate::trial::Trial;
+pub use order::{Shard, sort, trial_id, trial_ids};
+use order::{Slot, order};
 
 /// Trials that may fail one after the other before the run gives up: then
 /// the test bed is at fault, not the trial.
@@ -40,202 +41,144 @@ pub trait Watch {
     fn end(&mut self);
 }
 
+/// How a plan is run, as far as that changes no figure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How {
+    /// Trials that run at the same time; `None`: as many as the machine has
+    /// processors, where the world allows more than one.
+    pub threads: Option<NonZero<usize>>,
+    /// The part of the trials that is run; `None`: all.
+    pub shard: Option<Shard>,
+}
+
 /// Where a run takes place, ready to measure.
-pub struct Bench {
-    netns: Netns,
+pub enum Bench {
+    /// On this machine's kernel.
+    Netns(Box<Netns>),
+    /// In virtual networks, on so many threads.
+    Sim(Simulator, usize),
 }
 
 impl Bench {
     /// Gets what `plan` needs of this machine, before anything is written.
     ///
     /// # Errors
-    /// One line with the remedy where the machine forbids namespaces or lacks
-    /// a congestion control.
-    pub fn ready(plan: &Plan) -> Result<Self> {
-        live::interrupt::listen()?;
-        let mut netns = Netns::enter()?;
-        let settings = plan
-            .cells
-            .iter()
-            .filter_map(|cell| cell.setting.as_ref().ok());
-        let names: BTreeSet<_> = settings
-            .map(|setting| setting.host.congestion.as_str())
-            .collect();
-        for name in names {
-            try_congestion_control(name).with_context(|| {
-                let known = Machine::here().congestion_controls.join(", ");
-                format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
-            })?;
+    /// One line with the remedy where the machine forbids namespaces, lacks
+    /// a congestion control or memory, or where the world cannot run like this.
+    pub fn ready(plan: &Plan, how: How) -> Result<Self> {
+        interrupt::listen()?;
+        match plan.world {
+            World::Netns => {
+                if how.threads.is_some_and(|threads| threads.get() > 1) {
+                    bail!(
+                        "--threads: trials on one machine disturb each other; only the world `sim` runs several at once"
+                    );
+                }
+                if how.shard.is_some() {
+                    bail!("--shard: only the world `sim` runs in parts");
+                }
+                Ok(Self::Netns(Box::new(one_by_one::ready(plan)?)))
+            }
+            World::Sim => {
+                let here = || thread::available_parallelism().map_or(1, NonZero::get);
+                let threads = how.threads.map_or_else(here, NonZero::get);
+                let simulator = Simulator::ready(settings(plan), threads)?;
+                Ok(Self::Sim(simulator, threads))
+            }
         }
-        for setting in plan
-            .cells
-            .iter()
-            .filter_map(|cell| cell.setting.as_ref().ok())
-        {
-            programs(setting)?;
-        }
-        // What else the machine lacks shows when the first test bed is built.
-        if let Some(setting) = plan
-            .cells
-            .iter()
-            .find_map(|cell| cell.setting.as_ref().ok())
-        {
-            netns.prepare(setting)?;
-        }
-        Ok(Self { netns })
     }
 
-    /// Runs what `folder` does not hold yet of `plan`.
+    /// Runs what `folder` does not hold yet of `plan`, or of its shard.
     ///
     /// # Errors
     /// When the journal cannot be written, the test bed cannot be built, or
     /// someone asked to stop; what was measured before is kept.
-    pub fn run(&mut self, plan: &Plan, folder: &mut Folder, watch: &mut dyn Watch) -> Result<()> {
-        let order: Vec<Slot> = order(plan)
-            .into_iter()
-            .filter(|slot| !folder.holds(&plan.cells[slot.cell].factors, slot.repeat))
-            .collect();
-        let total = order.len() + folder.trials().len();
-        watch.begin(total, folder.trials().len());
-        let result = self.run_slots(plan, &order, folder, watch);
-        watch.end();
-        result
-    }
-
-    fn run_slots(
+    pub fn run(
         &mut self,
         plan: &Plan,
-        order: &[Slot],
+        shard: Option<Shard>,
         folder: &mut Folder,
         watch: &mut dyn Watch,
     ) -> Result<()> {
-        let mut failures = 0;
-        for slot in order {
-            if live::interrupt::asked() {
-                return Err(interrupted());
+        let ours = |position: usize| shard.is_none_or(|shard| shard.has(position));
+        let slots: Vec<Slot> = order(plan)
+            .into_iter()
+            .enumerate()
+            .filter(|(position, slot)| {
+                ours(*position) && !folder.holds(&plan.cells[slot.cell].factors, slot.repeat)
+            })
+            .map(|(_, slot)| slot)
+            .collect();
+        let done = folder.trials().len();
+        watch.begin(slots.len() + done, done);
+        let mut keeper = Keeper {
+            plan,
+            folder,
+            watch,
+            failures: 0,
+        };
+        let result = match self {
+            Self::Netns(netns) => one_by_one::run(netns, &slots, &mut keeper),
+            Self::Sim(simulator, threads) => {
+                side_by_side::run(simulator, *threads, &slots, &mut keeper)
             }
-            if enough(plan, folder.trials()) {
-                break;
-            }
-            let cell = &plan.cells[slot.cell];
-            watch.trial(cell, slot.repeat);
-            let luck = plan.seed.derive(&format!("luck/{}", slot.id()));
-            let trial = self.trial(cell, slot, luck, folder.path())?;
-            failures = if trial.failure.is_some() {
-                failures + 1
-            } else {
-                0
-            };
-            let reason = trial.failure.clone();
-            folder.append(trial)?;
-            watch.done(plan, folder.trials());
-            if failures == MOST_FAILURES_IN_A_ROW {
-                let reason = reason.unwrap_or_default();
-                bail!(
-                    "{failures} trials in a row failed, the last one ({}) with: {reason}",
-                    cell.factors
-                );
-            }
+        };
+        // Also what came before an error is to survive.
+        let synced = keeper.folder.sync();
+        keeper.watch.end();
+        result.and(synced)
+    }
+}
+
+/// Keeps the trials of a run as they come.
+struct Keeper<'a> {
+    plan: &'a Plan,
+    folder: &'a mut Folder,
+    watch: &'a mut dyn Watch,
+    /// How many failed one after the other.
+    failures: u32,
+}
+
+impl Keeper<'_> {
+    /// Whether nothing more is to be run.
+    fn is_done(&self) -> Result<bool> {
+        match interrupt::asked() {
+            true => Err(interrupted()),
+            false => Ok(self.has_enough()),
+        }
+    }
+
+    /// Whether the plan has what it waits for.
+    fn has_enough(&self) -> bool {
+        enough(self.plan, self.folder.trials())
+    }
+
+    fn keep(&mut self, trial: Trial) -> Result<()> {
+        self.failures = if trial.failure.is_some() {
+            self.failures + 1
+        } else {
+            0
+        };
+        let (factors, reason) = (trial.factors.clone(), trial.failure.clone());
+        match self.plan.world {
+            World::Netns => self.folder.append(trial)?,
+            World::Sim => self.folder.append_soon(trial)?,
+        }
+        self.watch.done(self.plan, self.folder.trials());
+        if self.failures == MOST_FAILURES_IN_A_ROW {
+            let reason = reason.unwrap_or_default();
+            bail!(
+                "{} trials in a row failed, the last one ({factors}) with: {reason}",
+                self.failures
+            );
         }
         Ok(())
     }
-
-    fn trial(&mut self, cell: &Cell, slot: &Slot, luck: Seed, results: &Path) -> Result<Trial> {
-        let setting = cell
-            .setting
-            .as_ref()
-            .expect("only cells that can be measured have slots");
-        let (epoch, begun) = (Epoch::now(), clock::monotonic());
-        let id = slot.id();
-        let shelf = Shelf {
-            results,
-            trial: &id,
-        };
-        let (figures, failure) = match self.netns.measure_and_record(setting, luck, epoch, shelf) {
-            Ok(figures) => (figures, None),
-            Err(Failure::Transfer(reason)) => (Figures::default(), Some(reason)),
-            Err(Failure::Lost(error)) => {
-                return Err(error).with_context(|| format!("trial {id} ({})", cell.factors));
-            }
-        };
-        Ok(Trial {
-            id,
-            factors: cell.factors.clone(),
-            repeat: slot.repeat,
-            start: rfc3339(epoch.unix_nanos()),
-            seconds: clock::monotonic()
-                .since(begun)
-                .map_or(0.0, Span::as_secs_f64),
-            failure,
-            flags: figures
-                .flags
-                .iter()
-                .map(|flag| flag.as_str().to_owned())
-                .collect(),
-            metrics: figures.metrics,
-            evidence: figures.evidence,
-        })
-    }
 }
 
-/// That this machine has the user's own programs.
-fn programs(setting: &Setting) -> Result<()> {
-    let Traffic::Command(command) = &setting.traffic else {
-        return Ok(());
-    };
-    let receiver = command.receiver.as_ref();
-    let lines = [("sender", Some(&command.sender)), ("receiver", receiver)];
-    for (key, line) in lines {
-        if let Some(program) = line.and_then(CommandLine::missing_program) {
-            bail!(
-                "traffic.{key}: this machine has no program `{program}`; install it, or write its path"
-            );
-        }
-    }
-    Ok(())
-}
-
-/// A place in the order of trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
-    cell: usize,
-    repeat: u32,
-}
-
-impl Slot {
-    fn id(self) -> String {
-        trial_id(self.cell, self.repeat)
-    }
-}
-
-/// The name of a trial: its cell's place in the plan, and which repeat.
-pub fn trial_id(cell: usize, repeat: u32) -> String {
-    format!("c{cell:02}-r{repeat:02}")
-}
-
-/// The names of all trials of `plan` that this world can run.
-pub fn trial_ids(plan: &Plan) -> Vec<String> {
-    order(plan).into_iter().map(Slot::id).collect()
-}
-
-/// Every repeat is a block that holds each cell once, in an order of its own:
-/// whatever drifts during the run strikes all cells alike [Fisher1935 s26].
-fn order(plan: &Plan) -> Vec<Slot> {
-    let measured: Vec<usize> = (0..plan.cells.len())
-        .filter(|&cell| plan.cells[cell].setting.is_ok())
-        .collect();
-    let mut generator = ChaCha8Rng::seed_from_u64(Seed::derive(plan.seed, "order").get());
-    (1..=plan.repeat)
-        .flat_map(|repeat| {
-            let mut block: Vec<Slot> = measured.iter().map(|&cell| Slot { cell, repeat }).collect();
-            block.shuffle(&mut generator);
-            block
-        })
-        .collect()
-}
-
-/// An instant in UTC with milliseconds [RFC3339 s5.6].
-fn rfc3339(unix_nanos: u64) -> String {
-    let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_nanos);
-    humantime::format_rfc3339_millis(instant).to_string()
+/// What is asked for in the cells of `plan` that can be measured.
+fn settings(plan: &Plan) -> impl Iterator<Item = &Setting> {
+    plan.cells
+        .iter()
+        .filter_map(|cell| cell.setting.as_ref().ok())
 }

@@ -11,14 +11,15 @@
 mod end;
 mod frame;
 mod lane;
+mod lateness;
 mod port;
 mod steering;
+mod turn;
 
 use std::iter;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use hdrhistogram::Histogram;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
@@ -36,8 +37,11 @@ pub use end::End;
 use frame::{Frame, Pool};
 use lane::Lane;
 pub use lane::{Cross, Crossed};
+use lateness::Lateness;
 use port::Port;
 pub use port::Refused;
+pub use turn::Scheduling;
+use turn::{NAP, Turn};
 
 /// Before a departure by less than this the emulator waits awake: a sleep
 /// ends late by up to about so much.
@@ -53,9 +57,6 @@ const LOOK: Span = Span::from_millis(2);
 /// link: what came meanwhile has to be worked off before the next frame, and
 /// that should cost it no more than some microseconds.
 const CATCH_UP: Span = Span::from_micros(250);
-
-/// Lateness above this is not told apart.
-const LATEST_NANOS: u64 = 1_000_000_000;
 
 /// What stands between two interfaces.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,11 +116,14 @@ pub struct Report {
     pub departures: u64,
     /// How late they were: median, 99th percentile and the latest.
     pub late: [Span; 3],
+    /// How the scheduler treated it since the last report.
+    pub scheduling: Scheduling,
 }
 
 /// An emulator of some wires.
 pub struct Emulator {
     opened: Time,
+    turn: Turn,
     mapping: Mapping,
     wires: Vec<Between>,
     pool: Pool,
@@ -129,10 +133,7 @@ pub struct Emulator {
     due: Vec<Time>,
     /// Answers to what was too big, which go back where it came from; kept for its room.
     answers: Vec<Frame>,
-    /// Of departures since the last report, in nanoseconds.
-    lateness: Histogram<u64>,
-    /// Of all departures until the last report.
-    whole: Histogram<u64>,
+    lateness: Lateness,
 }
 
 /// A wire with its two ports and two ways.
@@ -161,18 +162,16 @@ impl Emulator {
                 lanes: [lane(0)?, lane(1)?],
             })
         };
-        let lateness = Histogram::new_with_bounds(1, LATEST_NANOS, 3)
-            .map_err(|error| Error::new("keeping lateness", error.to_string()))?;
         Ok(Self {
             opened: clock::monotonic(),
+            turn: Turn::take(),
             mapping: Mapping::now(),
             wires: wires.iter().enumerate().map(open).collect::<Result<_>>()?,
             pool: Pool::default(),
             batch: Vec::new(),
             due: Vec::new(),
             answers: Vec::new(),
-            whole: lateness.clone(),
-            lateness,
+            lateness: Lateness::new()?,
         })
     }
 
@@ -206,15 +205,18 @@ impl Emulator {
             let more = self.receive()?;
             let now = clock::monotonic();
             self.transmit(now)?;
+            self.turn.decide(now);
             let next = self.next_departure();
             let awake = more || next.is_some_and(|next| next < now + AWAKE);
-            if awake && now.since(looked) < Some(LOOK) {
+            let nap = awake && !more && self.turn.is_nap_due(now);
+            if awake && !nap && now.since(looked) < Some(LOOK) {
                 std::hint::spin_loop();
                 continue;
             }
             looked = clock::monotonic();
             let until = |instant: Time| instant.since(looked).unwrap_or_default();
             let sleep = match next {
+                _ if nap => NAP,
                 _ if awake => Span::ZERO,
                 None => LONGEST_SLEEP,
                 Some(next) => match until(next) {
@@ -228,10 +230,12 @@ impl Emulator {
                 false => sleep,
             };
             let left = deadline.map(until);
-            if left == Some(Span::ZERO)
-                || self.wait(&mut watched, left.unwrap_or(sleep).min(sleep))?
-            {
+            let sleep = left.unwrap_or(sleep).min(sleep);
+            if left == Some(Span::ZERO) || self.wait(&mut watched, sleep)? {
                 return Ok(());
+            }
+            if sleep > Span::ZERO {
+                self.turn.slept(looked, clock::monotonic());
             }
         }
     }
@@ -261,22 +265,20 @@ impl Emulator {
             };
             wires.push([way(0), way(1)]);
         }
-        let report = Report {
+        let (departures, late) = self.lateness.take();
+        Ok(Report {
             wires,
             cpu: Process::sample()?.cpu,
-            departures: self.lateness.len(),
-            late: quantiles(&self.lateness),
-        };
-        // Both have the same bounds, so that nothing is out of range.
-        let _ = self.whole.add(&self.lateness);
-        self.lateness.reset();
-        Ok(report)
+            departures,
+            late,
+            scheduling: self.turn.scheduling(),
+        })
     }
 
     /// How late departures were from the beginning to the last report: median,
     /// 99th percentile and the latest.
     pub fn late(&self) -> [Span; 3] {
-        quantiles(&self.whole)
+        self.lateness.whole()
     }
 
     /// Takes a batch from each port; whether there may be more.
@@ -322,7 +324,7 @@ impl Emulator {
                     let begun = clock::monotonic();
                     ports[1 - way].send(&self.batch)?;
                     self.batch.clear();
-                    record(&mut self.lateness, begun, &self.due);
+                    self.lateness.record(begun, &self.due);
                     self.due.clear();
                 }
             }
@@ -355,24 +357,7 @@ impl Emulator {
     }
 }
 
-/// Keeps how late a batch was that began to leave at `begun` and has just
-/// left: the kernel takes one frame after the other, so they are spread evenly.
-fn record(lateness: &mut Histogram<u64>, begun: Time, due: &[Time]) {
-    let took = clock::monotonic().since(begun).unwrap_or_default();
-    let each = took.as_picos() / due.len().max(1) as u64;
-    for (place, &due) in (1..).zip(due) {
-        let left = begun + Span::from_picos(each * place);
-        let late = left.since(due).unwrap_or_default();
-        lateness.saturating_record(late.as_nanos().clamp(1, LATEST_NANOS));
-    }
-}
-
 /// The seed of one way of a wire.
 fn luck(seed: Seed, number: usize, way: usize) -> Seed {
     seed.derive(&format!("wire/{number}/{way}"))
-}
-
-/// The median, the 99th percentile and the largest.
-fn quantiles(nanos: &Histogram<u64>) -> [Span; 3] {
-    [0.5, 0.99, 1.0].map(|quantile| Span::from_nanos(nanos.value_at_quantile(quantile)))
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nix::sys::utsname::uname;
+use units::Bytes;
 
 /// What the machine is.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +79,18 @@ impl Machine {
                 .unwrap_or(0.0),
         }
     }
+}
+
+/// The memory that programs could still take without paging others out, where
+/// the kernel says so [proc_meminfo(5)].
+pub fn available_memory() -> Option<Bytes> {
+    const KIB: u64 = 1024;
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(Bytes::new(kib * KIB))
 }
 
 /// Whether a program of this name is in one of the folders of `PATH`.

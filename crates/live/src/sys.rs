@@ -5,4 +5,5 @@
 pub(crate) mod ethtool;
 pub(crate) mod packet;
 pub(crate) mod packet_ring;
+pub(crate) mod scheduling;
 pub(crate) mod tcp_info;

@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Seed, Span, Time};
 
 /// What gaps or sizes are drawn from, each with the unit of what it describes:
 /// picoseconds for gaps, octets for sizes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Law {
     /// Always the same.
@@ -19,24 +19,31 @@ pub enum Law {
     Exponential(f64),
     /// Uniform between the first and the second.
     Uniform(f64, f64),
+    /// One of these, all alike: a value that was seen twice as often stands
+    /// there twice. Nothing but zeros where nothing was seen.
+    Empirical(Vec<f64>),
 }
 
 impl Law {
     /// The mean of what is drawn.
-    pub fn mean(self) -> f64 {
+    pub fn mean(&self) -> f64 {
         match self {
-            Self::Constant(mean) | Self::Exponential(mean) => mean,
-            Self::Uniform(least, most) => f64::midpoint(least, most),
+            Self::Constant(mean) | Self::Exponential(mean) => *mean,
+            Self::Uniform(least, most) => f64::midpoint(*least, *most),
+            #[expect(clippy::cast_precision_loss, reason = "a list fits the memory")]
+            Self::Empirical(seen) => seen.iter().sum::<f64>() / seen.len().max(1) as f64,
         }
     }
 
-    fn draw(self, generator: &mut ChaCha8Rng) -> f64 {
+    fn draw(&self, generator: &mut ChaCha8Rng) -> f64 {
         // In [0, 1), so that the logarithm below is of no zero.
         let mut uniform = || generator.random::<f64>();
         match self {
-            Self::Constant(value) => value,
-            Self::Exponential(mean) => -mean * (-uniform()).ln_1p(),
+            Self::Constant(value) => *value,
+            Self::Exponential(mean) => -mean * libm::log1p(-uniform()),
             Self::Uniform(least, most) => least + (most - least) * uniform(),
+            Self::Empirical(seen) if seen.is_empty() => 0.0,
+            Self::Empirical(seen) => seen[generator.random_range(0..seen.len())],
         }
     }
 }

@@ -167,7 +167,10 @@ impl Scenario {
         for (name, law) in [("gaps", gaps), ("payloads", payloads)] {
             let (low, high) = bounds(law);
             if !(low >= 0.0 && high >= low && law.mean().is_finite()) {
-                return refuse(name, "must be numbers from 0 on, the smaller one first");
+                return refuse(
+                    name,
+                    "must be numbers from 0 on, at least one, the smaller one of two first",
+                );
             }
         }
         if gaps.mean() < 1.0 {
@@ -260,12 +263,20 @@ impl Scenario {
     }
 }
 
-/// The smallest and the largest value of a law.
+/// The smallest and the largest value of a law; what is no law has them in the
+/// wrong order.
 pub(super) fn bounds(law: &Law) -> (f64, f64) {
-    match *law {
-        Law::Constant(one) => (one, one),
-        Law::Exponential(mean) => (0.0f64.min(mean), f64::INFINITY),
-        Law::Uniform(low, high) => (low, high),
+    match law {
+        Law::Constant(one) => (*one, *one),
+        Law::Exponential(mean) => (mean.min(0.0), f64::INFINITY),
+        Law::Uniform(low, high) => (*low, *high),
+        // NaN, which makes every comparison false, must stay.
+        Law::Empirical(seen) if seen.iter().any(|one| one.is_nan()) => (f64::NAN, f64::NAN),
+        Law::Empirical(seen) => seen
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| {
+                (low.min(*one), high.max(*one))
+            }),
     }
 }
 

@@ -7,8 +7,8 @@
 //!
 //! The same scenario comes to the same outcome, to the octet, in whatever
 //! order its tables are written and whoever watches: luck is drawn from
-//! streams with the names of nodes, links and flows, and what happens at one
-//! instant happens in the order of those names.
+//! streams with the names of links and flows, and what happens at one instant
+//! happens in an order of names too.
 
 mod agenda;
 mod check;

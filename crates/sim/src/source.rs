@@ -52,7 +52,7 @@ impl Source {
             precedence,
         }) = &flow.traffic;
         let seed = seed.derive(&format!("flow/{}", flow.name));
-        let mut schedule = Schedule::new(flow.start, *gaps, *payloads, seed);
+        let mut schedule = Schedule::new(flow.start, gaps.clone(), payloads.clone(), seed);
         Self {
             next: first(&mut schedule),
             schedule,

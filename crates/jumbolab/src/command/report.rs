@@ -29,9 +29,12 @@ struct Kept<'a> {
 
 impl<'a> Kept<'a> {
     fn read(folder: &'a Path) -> Result<Self> {
-        let (text, facts, trials) = Folder::read(folder)?;
+        let (text, facts, mut trials) = Folder::read(folder)?;
         let name = folder.join("plan.toml");
-        let plan = Experiment::parse(&text, &name.display().to_string())?.plan(World::Netns)?;
+        let plan = Experiment::parse(&text, &name.display().to_string())?.plan(facts.world)?;
+        if plan.world == World::Sim {
+            lab::run::sort(&plan, &mut trials);
+        }
         Ok(Self {
             folder,
             plan,

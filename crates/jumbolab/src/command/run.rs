@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use lab::experiment::{self, Experiment};
 use lab::folder::Folder;
-use lab::plan::Plan;
-use lab::run::Bench;
+use lab::plan::{Plan, World};
+use lab::run::{Bench, How, sort};
 use lab::{archive, facts, outline, report};
 
 use crate::args::{Resume, Run};
@@ -24,10 +24,15 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if args.dry_run {
         return output::print(&outline::of(&plan));
     }
-    let facts = facts::here()?;
+    let shard = args.shard.as_deref().map(str::parse).transpose()?;
+    let how = How {
+        threads: args.threads,
+        shard,
+    };
+    let facts = facts::here(plan.world)?;
     let (resume, force) = (args.resume.is_some(), args.resume == Some(Resume::Force));
     // Privileges first: where they are refused, nothing has been written.
-    let mut bench = Bench::ready(&plan)?;
+    let mut bench = Bench::ready(&plan, how)?;
     let mut folder = Folder::open(
         Path::new(RESULTS),
         args.output.as_deref(),
@@ -35,6 +40,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         &facts,
         resume,
         force,
+        shard,
     )?;
     output::say(&format!("results go to {}", folder.path().display()));
     let kept = format!(
@@ -42,10 +48,13 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         folder.path().display()
     );
     bench
-        .run(&plan, &mut folder, &mut Progress::new())
+        .run(&plan, shard, &mut folder, &mut Progress::new())
         .context(kept)?;
-    let failed = folder
-        .trials()
+    let mut trials = folder.trials().to_vec();
+    if plan.world == World::Sim {
+        sort(&plan, &mut trials);
+    }
+    let failed = trials
         .iter()
         .filter(|trial| trial.failure.is_some())
         .count();
@@ -54,7 +63,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             "{failed} trials failed and are in no figure; -o DIR begins anew"
         ));
     }
-    let (trials, path) = (folder.trials(), folder.path());
+    let (trials, path) = (trials.as_slice(), folder.path());
     let page = report::write_page(path, &plan, trials, folder.facts());
     if args.json {
         output::print_lines(report::json_lines(&plan, trials))?;

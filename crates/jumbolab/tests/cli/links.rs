@@ -47,6 +47,17 @@ fn cross_traffic_takes_its_share_of_its_own_link() {
 }
 
 #[test]
+fn a_dry_run_says_who_shares_a_link() {
+    let settings = "--set link=emulated --set links.sender-router.cross.load=5% --set links.sender-router.record=on";
+    let outcome = Dir::new().run(&format!("run os-comparison --dry-run {settings}"));
+    let words = outcome.fine().stdout;
+    assert!(
+        words.contains("sender-router 1gbit MTU 1500, shared with 50mbit of others, recorded"),
+        "{words}"
+    );
+}
+
+#[test]
 fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     let dir = Dir::new();
     let settings = "--set links.sender-router.record=on --set links.sender-router.cross.load=5mbit";

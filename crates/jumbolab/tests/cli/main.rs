@@ -12,3 +12,4 @@ mod page;
 mod runs;
 mod sandbox;
 mod shell;
+mod sim;

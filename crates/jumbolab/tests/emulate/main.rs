@@ -95,6 +95,8 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
     assert!((rate / expected - 1.0).abs() < 0.01, "{rate} of {expected}");
     assert_eq!(seen.code, "0", "{}", seen.said);
     assert_eq!(seen.told["last"], true);
+    // The root of a user namespace has no say over the scheduler.
+    assert_eq!(seen.told["scheduling"], "ordinary");
     assert!(seen.there("dropped") > 0.0, "{}", seen.told);
 }
 

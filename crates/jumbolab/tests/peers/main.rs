@@ -19,9 +19,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use lab::certificate::Flag;
 use lab::compare::{Difference, Shift, between, compare};
 use lab::experiment::{Experiment, Setting};
-use lab::netns::{Failure, Figures, Netns};
+use lab::netns::{Failure, Netns};
 use lab::plan::{Plan, World};
-use lab::trial::Trial;
+use lab::trial::{Figures, Trial};
 use lab::worker;
 use live::clock::Epoch;
 use units::Seed;
@@ -463,7 +463,7 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 id: format!("{}-{repeat}", cell.factors),
                 factors: cell.factors.clone(),
                 repeat,
-                start: String::new(),
+                start: None,
                 seconds: 0.0,
                 failure: None,
                 flags: Vec::new(),

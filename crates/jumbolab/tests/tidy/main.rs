@@ -12,7 +12,7 @@ use project::{crates, dependencies, files, is_test, line_of, read, root, rows, r
 use source::{Source, cited, is_identifier, lines_without_tests};
 
 /// The rows of the layer table, lowest first. A crate uses only rows below its
-/// own, so crates of one row are strangers. `sim` is planned.
+/// own, so crates of one row are strangers.
 const LAYERS: [&[&str]; 6] = [
     &["units"],
     &["wire", "queue", "model"],

@@ -1,7 +1,7 @@
 //! Holds two runs against each other: what changed from the first to the second.
 
 use super::{Comparison, baseline, decide, hold, in_cell};
-use crate::metric::METRICS;
+use crate::metric::measured;
 use crate::plan::{Factors, Plan};
 use crate::statistics::Contrast;
 use crate::trial::Trial;
@@ -28,7 +28,9 @@ pub fn between(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift
             |trials: &[Trial]| trials.iter().any(|trial| trial.metrics.contains_key(name));
         measured(first.1) && measured(second.1)
     };
-    let metrics = METRICS.iter().filter(|metric| both(metric.name));
+    let metrics = measured(first.1)
+        .into_iter()
+        .filter(|metric| both(metric.name));
     metrics
         .flat_map(|metric| {
             let of_cell = |(plan, trials): (&Plan, &[Trial]), position: usize| {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use units::{Bytes, IpMtu, IpVersion, Rate, Seed, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
 use crate::experiment::{
-    Addresses, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape, System,
-    Traffic, Transfer, Wire,
+    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape,
+    System, Traffic, Transfer, Wire,
 };
-use crate::folder::RunFacts;
+use crate::folder::{HostFacts, RunFacts};
 use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
 use crate::trial::Trial;
 
@@ -55,7 +55,7 @@ pub(crate) fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> T
         id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
         factors,
         repeat,
-        start: "2026-01-02T03:04:05.678Z".into(),
+        start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
         flags: Vec::new(),
@@ -76,6 +76,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
         burst: Bytes::new(125_000),
         buffer: Bytes::new(250_000),
         wire: Wire::default(),
+        framing: Framing::Ethernet,
         cross: None,
         recorded: false,
     };
@@ -87,6 +88,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             addresses: Addresses::Static,
             cut_through: false,
             links: vec![link("sender-router"), link("router-receiver")],
+            graph: None,
             lateness: None,
         },
         host: Host {
@@ -96,6 +98,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             },
             offloads,
             congestion: "cubic".into(),
+            costs: Costs::default(),
         },
         traffic: Traffic::Transfer(Transfer {
             protocol: Protocol::Tcp,
@@ -148,11 +151,14 @@ pub(crate) fn facts() -> RunFacts {
     RunFacts {
         version: "0.1.0".into(),
         binary: "b1".into(),
-        kernel: "Linux 6.18.0".into(),
-        cpu_model: "Test CPU".into(),
-        cpus: 2,
-        root: false,
-        machine: BTreeMap::from([("memory_gib".into(), 8.into())]),
+        world: World::Netns,
+        host: Some(HostFacts {
+            kernel: "Linux 6.18.0".into(),
+            cpu_model: "Test CPU".into(),
+            cpus: 2,
+            root: false,
+            machine: BTreeMap::from([("memory_gib".into(), 8.into())]),
+        }),
         resumed: Vec::new(),
     }
 }

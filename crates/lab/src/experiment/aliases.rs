@@ -106,7 +106,7 @@ impl Aliases {
 
     /// Refuses an alias of a key that is not in `known`.
     pub(super) fn check(&self, known: &BTreeSet<String>) -> Result<()> {
-        let links = Shape::ALL
+        let links = Shape::PATHS
             .iter()
             .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
             .flat_map(|(shape, stages)| shape.link_names(stages))

@@ -18,14 +18,17 @@ pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Meaning<Option<B
     move |value| either(value, word, size)
 }
 
+/// A rate: `1gbit`.
+pub(super) fn rate(value: &Value) -> Meaning<Rate> {
+    let rate: Rate = written(value, "\"1gbit\" or \"100mbit\"")?
+        .parse()
+        .map_err(|error: units::BadText| error.to_string())?;
+    Ok((rate, Value::Text(rate.to_string())))
+}
+
 /// A rate, or `none`: as fast as the machine.
 pub(super) fn rate_or_none(value: &Value) -> Meaning<Option<Rate>> {
-    either(value, "none", |value| {
-        let rate: Rate = written(value, "\"1gbit\" or \"100mbit\"")?
-            .parse()
-            .map_err(|error: units::BadText| error.to_string())?;
-        Ok((rate, Value::Text(rate.to_string())))
-    })
+    either(value, "none", rate)
 }
 
 /// A span of time: `30s`, `10ms`.

@@ -72,6 +72,28 @@ impl<'a> Reader<'a> {
         self.understand(path, node, meaning)
     }
 
+    /// The value at `path`, or else the one that follows from what was written
+    /// at `cause`.
+    pub(super) fn follows<T>(
+        &mut self,
+        path: &str,
+        value: Value,
+        cause: &Origin,
+        meaning: impl FnOnce(&Value) -> Meaning<T>,
+    ) -> Result<Found<T>> {
+        let follows = Node {
+            value,
+            origin: cause.clone(),
+        };
+        let node = self.find(path)?.unwrap_or(&follows);
+        self.understand(path, node, meaning)
+    }
+
+    /// Where the table that is read begins.
+    pub(super) const fn place(&self) -> &Origin {
+        &self.place
+    }
+
     /// The value at `path`, which must be written.
     pub(super) fn required<T>(
         &mut self,
@@ -83,6 +105,33 @@ impl<'a> Reader<'a> {
             Some(found) => Ok(found),
             None => Err(self.missing(path, example)),
         }
+    }
+
+    /// The list of words at `path`, if it was written.
+    pub(super) fn words(&mut self, path: &str) -> Result<Option<Found<Vec<String>>>> {
+        let Some(node) = self.find(path)? else {
+            return Ok(None);
+        };
+        let word = |node: &Node| match &node.value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let words = match &node.value {
+            Value::List(nodes) => nodes.iter().map(word).collect(),
+            _ => None,
+        };
+        let Node { value, origin } = node;
+        let Some(words) = words else {
+            let why = "a list of names belongs here, for instance [\"a\", \"b\"]";
+            return Err(refusal(origin, &self.full(path), value, why));
+        };
+        self.resolved.push((path.to_owned(), value.clone()));
+        Ok(Some(Found {
+            value: words,
+            path: self.full(path),
+            written: value.clone(),
+            origin: origin.clone(),
+        }))
     }
 
     /// That `path` should have been written.

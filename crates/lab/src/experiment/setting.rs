@@ -2,13 +2,16 @@
 //! written out, nothing left to fail.
 
 mod cross;
+mod flows;
+mod graph;
+mod written;
 
-use std::fmt;
-
-use units::{Bytes, IpMtu, IpVersion, Rate, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use crate::command_line::CommandLine;
 pub use cross::{Cross, Gaps, Heading};
+pub use flows::{Flow, Flows};
+pub use graph::{Graph, Role, Vertex, Wiring};
 
 /// Everything that one trial needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +24,7 @@ pub struct Setting {
     pub traffic: Traffic,
 }
 
-/// The nodes and the links between sender and receiver.
+/// The nodes and the links between them.
 #[derive(Clone, PartialEq)]
 pub struct Network {
     /// What stands between the links.
@@ -35,8 +38,11 @@ pub struct Network {
     /// Whether switches between emulated links forward a frame as soon as its
     /// header is in; hosts wait for all of it.
     pub cut_through: bool,
-    /// The links in path order, sender first.
+    /// The links in path order, sender first; where there is a graph, what its
+    /// wires are like.
     pub links: Vec<Link>,
+    /// How nodes are connected where that is no path.
+    pub graph: Option<Graph>,
     /// How late one frame in a hundred may leave an emulated link; `None`
     /// leaves it to what the path forgives.
     pub lateness: Option<Span>,
@@ -65,23 +71,27 @@ pub enum Shape {
     Switched,
     /// Sender - routers - receiver.
     Chain,
+    /// Senders - router - router - receivers, in pairs.
+    Dumbbell,
+    /// Nodes and links as they are written.
+    Explicit,
 }
 
 impl Shape {
-    /// Every shape.
-    pub const ALL: [Self; 4] = [Self::Pair, Self::Routed, Self::Switched, Self::Chain];
+    /// The shapes that are a path from the sender to the receiver.
+    pub const PATHS: [Self; 4] = [Self::Pair, Self::Routed, Self::Switched, Self::Chain];
 
-    /// The names of the links in path order, as the `[links]` table takes
+    /// The names of a path's links in order, as the `[links]` table takes
     /// them, where `stages` nodes stand in the middle.
     pub fn link_names(self, stages: usize) -> Vec<String> {
         let nodes = self.node_names(stages);
         nodes.windows(2).map(|pair| pair.join("-")).collect()
     }
 
-    /// The names of the nodes in path order, `stages` of them in the middle.
+    /// The names of a path's nodes in order, `stages` of them in the middle.
     pub fn node_names(self, stages: usize) -> Vec<String> {
         let (word, stages) = match self {
-            Self::Pair => ("", 0),
+            Self::Pair | Self::Dumbbell | Self::Explicit => ("", 0),
             Self::Routed => ("router", 1),
             Self::Switched => ("switch", stages),
             Self::Chain => ("router", stages),
@@ -135,6 +145,8 @@ pub struct Link {
     pub buffer: Bytes,
     /// What an emulated link does besides.
     pub wire: Wire,
+    /// What a packet takes of the wire besides its own octets.
+    pub framing: Framing,
     /// Who else is on an emulated link.
     pub cross: Option<Cross>,
     /// Whether what becomes of each packet on an emulated link is kept.
@@ -203,7 +215,7 @@ pub enum Queue {
 }
 
 /// What runs on the end hosts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Host {
     /// The operating systems of sender and receiver.
     pub scenario: Scenario,
@@ -211,6 +223,23 @@ pub struct Host {
     pub offloads: bool,
     /// TCP congestion control by its kernel name.
     pub congestion: String,
+    /// What packets cost a simulated host.
+    pub costs: Costs,
+}
+
+/// What packets cost a simulated host; each way they are worked on one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// The time to send a packet, whatever its size.
+    pub send_per_packet: Span,
+    /// The time to send each octet of an IP packet besides.
+    pub send_per_octet: Span,
+    /// The time to receive a packet, whatever its size.
+    pub receive_per_packet: Span,
+    /// The time to receive each octet of an IP packet besides.
+    pub receive_per_octet: Span,
+    /// Octets of frames that may wait to be received; `None`: as many as come.
+    pub receive_buffer: Option<Bytes>,
 }
 
 /// The systems at the two ends, as the 2019 study abbreviates them.
@@ -247,6 +276,8 @@ pub enum Traffic {
     Transfer(Transfer),
     /// The user's own programs.
     Command(Command),
+    /// Datagrams on schedules.
+    Flows(Flows),
 }
 
 /// So many octets from sender to receiver.
@@ -316,142 +347,7 @@ impl Traffic {
     pub const fn transfer(&self) -> Option<&Transfer> {
         match self {
             Self::Transfer(transfer) => Some(transfer),
-            Self::Command(_) => None,
+            Self::Command(_) | Self::Flows(_) => None,
         }
-    }
-}
-
-/// The hash of a plan covers how its settings are written, and results folders
-/// are named by it: what came later is written only where it is not the default.
-impl fmt::Debug for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            shape,
-            link,
-            ip,
-            addresses,
-            cut_through,
-            links,
-            lateness,
-        } = self;
-        let mut text = f.debug_struct("Network");
-        text.field("shape", shape)
-            .field("link", link)
-            .field("ip", ip)
-            .field("addresses", addresses)
-            .field("links", links);
-        if *cut_through {
-            text.field("cut_through", cut_through);
-        }
-        if let Some(lateness) = lateness {
-            text.field("lateness", lateness);
-        }
-        text.finish()
-    }
-}
-
-/// Likewise.
-impl fmt::Debug for Wire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            queue,
-            delay,
-            jitter,
-            jitter_law,
-            loss,
-            bit_error_rate,
-            reorder,
-            duplicate,
-            narrow,
-        } = self;
-        let mut text = f.debug_struct("Wire");
-        text.field("queue", queue)
-            .field("delay", delay)
-            .field("jitter", jitter)
-            .field("loss", loss)
-            .field("bit_error_rate", bit_error_rate)
-            .field("reorder", reorder)
-            .field("duplicate", duplicate);
-        if *jitter_law != JitterLaw::Uniform {
-            text.field("jitter_law", jitter_law);
-        }
-        if let Some(narrow) = narrow {
-            text.field("narrow", narrow);
-        }
-        text.finish()
-    }
-}
-
-/// Likewise: a transfer is written as when it was all that traffic could be.
-impl fmt::Debug for Traffic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Transfer(transfer) => transfer.fmt(f),
-            Self::Command(command) => command.fmt(f),
-        }
-    }
-}
-
-/// Likewise.
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            name,
-            mtu,
-            rate,
-            burst,
-            buffer,
-            wire,
-            cross,
-            recorded,
-        } = self;
-        let mut text = f.debug_struct("Link");
-        text.field("name", name)
-            .field("mtu", mtu)
-            .field("rate", rate)
-            .field("burst", burst)
-            .field("buffer", buffer)
-            .field("wire", wire);
-        if let Some(cross) = cross {
-            text.field("cross", cross);
-        }
-        if *recorded {
-            text.field("recorded", recorded);
-        }
-        text.finish()
-    }
-}
-
-impl fmt::Debug for Transfer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            protocol,
-            size,
-            message,
-            preroll,
-            cpu_size,
-            send_buffer,
-            receive_buffer,
-            nagle,
-            echo,
-            timeout,
-        } = self;
-        let mut text = f.debug_struct("Traffic");
-        text.field("protocol", protocol)
-            .field("size", size)
-            .field("message", message)
-            .field("preroll", preroll)
-            .field("cpu_size", cpu_size)
-            .field("send_buffer", send_buffer)
-            .field("receive_buffer", receive_buffer)
-            .field("nagle", nagle)
-            .field("timeout", timeout);
-        match echo {
-            Echo::Headers => {}
-            // As it was written when it was a switch.
-            Echo::Off => drop(text.field("echo", &false)),
-            Echo::Whole => drop(text.field("echo", echo)),
-        }
-        text.finish()
     }
 }

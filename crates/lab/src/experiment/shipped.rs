@@ -16,6 +16,10 @@ const SHIPPED: &[(&str, &str)] = &[
         "jumbo-at-distance",
         include_str!("../../../../experiments/jumbo-at-distance.toml"),
     ),
+    (
+        "mtu-and-queues",
+        include_str!("../../../../experiments/mtu-and-queues.toml"),
+    ),
 ];
 
 /// An experiment that is part of the program.

@@ -5,6 +5,7 @@ mod command;
 mod hostile;
 mod refused;
 mod shared;
+mod simulated;
 mod wire;
 
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};

@@ -19,7 +19,7 @@ fn run(folder: &mut Folder, count: usize) {
 }
 
 fn open(base: &Path, resume: bool) -> Result<Folder> {
-    Folder::open(base, None, &four(), &facts(), resume, false)
+    Folder::open(base, None, &four(), &facts(), resume, false, None)
 }
 
 fn refusal(opened: Result<Folder>) -> String {
@@ -68,6 +68,7 @@ fn a_complete_folder_is_never_written_to_again() {
         &facts(),
         false,
         false,
+        None,
     );
     assert!(refusal(again).contains("is complete and is never overwritten"));
     let resumed = open(base.path(), true).unwrap();
@@ -114,9 +115,9 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     let base = tempfile::tempdir().unwrap();
     run(&mut open(base.path(), false).unwrap(), 1);
     let mut other = facts();
-    other.kernel = "Linux 7.0.0".into();
+    other.host.as_mut().unwrap().kernel = "Linux 7.0.0".into();
     other.binary = "b2".into();
-    let attempt = |force| Folder::open(base.path(), None, &four(), &other, true, force);
+    let attempt = |force| Folder::open(base.path(), None, &four(), &other, true, force, None);
     let refused = refusal(attempt(false));
     for part in [
         "kernel Linux 6.18.0, now Linux 7.0.0",
@@ -128,9 +129,9 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     let path = attempt(true).unwrap().path().to_owned();
     let (text, mixed, trials) = Folder::read(&path).unwrap();
     assert_eq!(text, four().text);
-    assert_eq!(mixed.kernel, "Linux 6.18.0");
+    assert_eq!(mixed.kernel(), Some("Linux 6.18.0"));
     assert_eq!(mixed.resumed.len(), 1);
-    assert_eq!(mixed.resumed[0].kernel, "Linux 7.0.0");
+    assert_eq!(mixed.resumed[0].kernel.as_deref(), Some("Linux 7.0.0"));
     assert_eq!(trials.len(), 1);
     attempt(false).expect("what went on last may go on again");
 }
@@ -149,7 +150,7 @@ fn two_runs_never_share_a_folder() {
 fn folders_of_others_are_left_alone() {
     let base = tempfile::tempdir().unwrap();
     let explicit = |path: &Path, plan: &Plan| {
-        Folder::open(base.path(), Some(path), plan, &facts(), false, false)
+        Folder::open(base.path(), Some(path), plan, &facts(), false, false, None)
     };
     let foreign = base.path().join("photos");
     fs::create_dir(&foreign).unwrap();

@@ -51,7 +51,12 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     let network = &setting.network;
     Path {
         middle: match network.shape {
-            spec::Shape::Pair | spec::Shape::Routed | spec::Shape::Chain => Middle::Router,
+            // What is no path is refused for this world when it is read.
+            spec::Shape::Pair
+            | spec::Shape::Routed
+            | spec::Shape::Chain
+            | spec::Shape::Dumbbell
+            | spec::Shape::Explicit => Middle::Router,
             spec::Shape::Switched => Middle::Switch,
         },
         ip: network.ip,
@@ -80,7 +85,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
 
 /// An emulated link. What is held back waits for as long as four of its
 /// largest frames take, so that three can overtake it.
-fn emulated(network: &spec::Network, link: &spec::Link) -> link::Settings {
+pub(crate) fn emulated(network: &spec::Network, link: &spec::Link) -> link::Settings {
     let limit = Limit::Bytes(link.buffer);
     let queue = match link.wire.queue {
         spec::Queue::DropTail => Spec::DropTail { limit },
@@ -134,8 +139,8 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
             cross.heading.ways().iter().map(move |&way| Cross {
                 wire,
                 way,
-                gaps,
-                sizes,
+                gaps: gaps.clone(),
+                sizes: sizes.clone(),
             })
         })
         .collect()

@@ -1,7 +1,5 @@
 //! From what the two ends and the meters saw to the figures of a trial.
 
-use std::collections::BTreeMap;
-
 use live::emulator::{Report, Way};
 use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent};
@@ -11,8 +9,8 @@ use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
 use super::{Failure, Seen};
-use crate::certificate::Flag;
 use crate::experiment::{Link, Setting};
+use crate::trial::Figures;
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -37,17 +35,6 @@ pub(super) struct Passes {
     pub(super) machine: MachineUse,
     /// What of that the conductor did.
     pub(super) conductor: Span,
-}
-
-/// What a trial puts into the journal.
-#[derive(Default)]
-pub struct Figures {
-    /// Figures by metric.
-    pub metrics: BTreeMap<String, f64>,
-    /// What supports them.
-    pub evidence: BTreeMap<String, Value>,
-    /// What is wrong with them.
-    pub flags: Vec<Flag>,
 }
 
 impl Passes {
@@ -128,16 +115,6 @@ impl Figures {
         self.note("largest_packet_received", json!(received.get()));
     }
 
-    pub(super) fn note(&mut self, name: &str, value: Value) {
-        self.evidence.insert(name.to_owned(), value);
-    }
-
-    pub(super) fn put(&mut self, metric: &str, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.metrics.insert(metric.to_owned(), value);
-        }
-    }
-
     fn take_rated(&mut self, (_, received): &Ends) {
         let goodput = received.goodput.as_ref();
         self.put("throughput", goodput.map(megabits));
@@ -196,6 +173,7 @@ impl Figures {
         let micros = |span: Span| span.as_secs_f64() * 1e6;
         let [median, late, latest] = report.late.map(micros);
         self.note("emulator_cpu_seconds", json!(report.cpu.as_secs_f64()));
+        self.note("emulator_scheduling", json!(report.scheduling.name()));
         self.note("emulator_departures", json!(report.departures));
         self.note("emulator_late_us", json!(median));
         self.note("emulator_late_us_p99", json!(late));

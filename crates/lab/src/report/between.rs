@@ -227,15 +227,20 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
     let mut described = BTreeMap::from([
         ("program version".to_owned(), facts.version.clone()),
         ("program build".to_owned(), facts.binary.clone()),
-        ("kernel".to_owned(), facts.kernel.clone()),
-        (
-            "CPU".to_owned(),
-            format!("{} x {}", facts.cpus, facts.cpu_model),
-        ),
-        ("run by root".to_owned(), facts.root.to_string()),
+        ("world".to_owned(), facts.world.to_string()),
     ]);
-    let machine = facts.machine.iter();
-    described.extend(machine.map(|(name, value)| (format!("machine: {name}"), word(value))));
+    if let Some(host) = &facts.host {
+        described.extend([
+            ("kernel".to_owned(), host.kernel.clone()),
+            (
+                "CPU".to_owned(),
+                format!("{} x {}", host.cpus, host.cpu_model),
+            ),
+            ("run by root".to_owned(), host.root.to_string()),
+        ]);
+        let machine = host.machine.iter();
+        described.extend(machine.map(|(name, value)| (format!("machine: {name}"), word(value))));
+    }
     let mut table = String::new();
     for line in run.plan.text.lines().map(str::trim) {
         if line.starts_with('[') {
@@ -302,7 +307,7 @@ mod tests {
     fn what_changed_and_what_else_differs_is_named() {
         let (text, json) = report(|plan, trials, facts| {
             plan.text = plan.text.replace("repeat = 2", "repeat = 3");
-            facts.kernel = "Linux 7.0.0".into();
+            facts.host.as_mut().unwrap().kernel = "Linux 7.0.0".into();
             for trial in trials
                 .iter_mut()
                 .filter(|trial| trial.factors.to_string().ends_with("off mtu=9000"))

@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::compare::Comparison;
 use crate::experiment::{LinkKind, Setting};
-use crate::plan::Plan;
+use crate::plan::{Plan, World};
 
 /// What is to be known of each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[
@@ -48,10 +48,19 @@ pub(super) fn explanation(plan: &Plan, comparisons: &[Comparison], width: u16) -
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
         settings.any(|setting| setting.is_ok_and(of_kind))
     };
-    for (kind, words) in LINKS {
-        if has(*kind) {
-            lines.push((*words).into());
-        }
+    match plan.world {
+        World::Sim => lines.push(format!(
+            "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
+             hosts take the time that [host] gives them. Seed {}; trials of one repeat share their luck, \
+             whatever the cell.",
+            plan.seed.get()
+        )),
+        World::Netns => lines.extend(
+            LINKS
+                .iter()
+                .filter(|(kind, _)| has(*kind))
+                .map(|(_, words)| (*words).to_owned()),
+        ),
     }
     lines.extend(
         plan.cells

@@ -18,7 +18,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
-use crate::folder::{RunFacts, complete, expected, replace};
+use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
 use crate::report::{notes, summary, verdicts};
 use crate::trial::Trial;
@@ -139,16 +139,19 @@ fn head(
 }
 
 fn machine(facts: &RunFacts) -> String {
-    let user = match facts.root {
+    let Some(host) = &facts.host else {
+        return "simulated, the same on every machine".to_owned();
+    };
+    let user = match host.root {
         true => "root",
         false => "an ordinary user",
     };
-    let RunFacts {
+    let HostFacts {
         kernel,
         cpus,
         cpu_model,
         ..
-    } = facts;
+    } = host;
     format!("{kernel}, {cpus} × {cpu_model}, run by {user}")
 }
 
@@ -156,6 +159,7 @@ fn machine(facts: &RunFacts) -> String {
 fn place(world: World) -> &'static str {
     match world {
         World::Netns => "links between network namespaces of one machine",
+        World::Sim => "simulated links",
     }
 }
 

@@ -6,11 +6,12 @@ use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::find;
 
 /// Metrics of the compact table below the study's.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "echo_time",
     "rtt_transfer",
     "rtt_tcp",
     "delay",
+    "delay_p99",
     "jitter_ditg",
     "ipdv_p95",
     "loss",
@@ -28,12 +29,13 @@ pub(super) fn study_metrics(comparisons: &[Comparison]) -> Vec<(Table, &'static 
     Table::ALL.into_iter().flat_map(of_table).collect()
 }
 
-/// The metrics of the compact table that were measured.
+/// The metrics of the compact table that were measured, and those of flows.
 pub(super) fn other_metrics(comparisons: &[Comparison]) -> Vec<&'static Metric> {
-    OTHERS
+    let others = OTHERS
         .iter()
-        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name))
-        .collect()
+        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
+    let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
+    others.chain(of_flows).collect()
 }
 
 /// The rows of a metric's own table.

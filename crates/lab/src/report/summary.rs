@@ -2,7 +2,7 @@
 //! what that owes to what, and how sure it is.
 
 use crate::compare::{Comparison, Difference};
-use crate::plan::{Cell, Factors, Level, Plan};
+use crate::plan::{Cell, Factors, Level, Plan, World};
 use crate::report::figure;
 use crate::report::grid::framing_note;
 use crate::split::slowest;
@@ -61,6 +61,12 @@ fn sentence(
             answer(plan, words, comparisons.iter().find(of_cell)?)
         })
         .collect();
+    let of_flows = comparisons.iter().filter(|other| other.cell == position);
+    let of_flows = of_flows.filter_map(|comparison| {
+        let flow = comparison.metric.name.strip_prefix("delay/")?;
+        answer(plan, &format!("delay of {flow}"), comparison)
+    });
+    let answers: Vec<String> = answers.into_iter().chain(of_flows).collect();
     let setting = cell.setting.as_ref().ok()?;
     let link = slowest(setting).map_or_else(
         || "links without a rate".to_owned(),
@@ -76,11 +82,20 @@ fn sentence(
     };
     (!answers.is_empty()).then(|| {
         format!(
-            "On this machine and {link}, {place}{factor} {last} against {}: {}.",
+            "{} {link}, {place}{factor} {last} against {}: {}.",
+            world(plan.world),
             plan.compare.baseline,
             answers.join("; ")
         )
     })
+}
+
+/// What the links of a world are said to be.
+fn world(world: World) -> &'static str {
+    match world {
+        World::Netns => "On this machine and",
+        World::Sim => "Simulated:",
+    }
 }
 
 /// One metric in words; nothing where nothing was measured.

@@ -80,7 +80,7 @@ impl Emulator {
             let lane = lane.ok_or_else(|| {
                 Error::new("beginning cross traffic", format!("there is no {place}"))
             })?;
-            lane.begin_cross(now, *gaps, *sizes, seed.derive(&place));
+            lane.begin_cross(now, gaps.clone(), sizes.clone(), seed.derive(&place));
         }
         Ok(())
     }

@@ -9,12 +9,13 @@ fn laws() -> impl Strategy<Value = Law> {
         (0.0..1e9).prop_map(Law::Constant),
         (1.0..1e9).prop_map(Law::Exponential),
         (0.0..1e6, 1e6..1e9).prop_map(|(least, most)| Law::Uniform(least, most)),
+        prop::collection::vec(0.0..1e9, 0..20).prop_map(Law::Empirical),
     ]
 }
 
 /// Mean and variance of so many draws, rounding included.
-fn moments(law: Law, draws: u32) -> (f64, f64) {
-    let mut stream = Stream::new(law, SEED);
+fn moments(law: &Law, draws: u32) -> (f64, f64) {
+    let mut stream = Stream::new(law.clone(), SEED);
     let drawn: Vec<f64> = (0..draws).map(|_| stream.next() as f64).collect();
     let mean = drawn.iter().sum::<f64>() / f64::from(draws);
     let square = |value: &f64| (value - mean).powi(2);
@@ -31,7 +32,7 @@ proptest! {
     ) {
         let seed = Seed::new(seed);
         let begin = Time::from_picos(begin);
-        let packets = || Schedule::new(begin, gaps, sizes, seed).take(50);
+        let packets = || Schedule::new(begin, gaps.clone(), sizes.clone(), seed).take(50);
         let mut last = begin;
         for (at, _) in packets() {
             prop_assert!(at >= last);
@@ -43,7 +44,7 @@ proptest! {
     #[test]
     fn another_law_of_sizes_never_moves_an_instant(gaps in laws(), one in laws(), other in laws()) {
         let instants = |sizes| {
-            Schedule::new(Time::ZERO, gaps, sizes, SEED).take(50).map(|(at, _)| at)
+            Schedule::new(Time::ZERO, gaps.clone(), sizes, SEED).take(50).map(|(at, _)| at)
         };
         prop_assert!(instants(one).eq(instants(other)));
     }
@@ -64,7 +65,7 @@ proptest! {
 
     #[test]
     fn rounding_down_loses_less_than_one_in_all(law in laws()) {
-        let mut stream = Stream::new(law, SEED);
+        let mut stream = Stream::new(law.clone(), SEED);
         let mut exact = ChaCha8Rng::seed_from_u64(SEED.get());
         let (mut whole, mut drawn) = (0u64, 0.0);
         for _ in 0..500 {
@@ -86,8 +87,12 @@ fn every_law_has_the_mean_and_the_variance_of_its_name() {
         (Law::Constant(12_304.25), 0.0f64),
         (Law::Exponential(5e6), 25e12),
         (Law::Uniform(2e6, 6e6), 16e12 / 12.0),
+        (
+            Law::Empirical(vec![40.0, 1_500.0, 1_500.0, 576.0]),
+            388_812.0,
+        ),
     ] {
-        let (mean, seen) = moments(law, draws);
+        let (mean, seen) = moments(&law, draws);
         let error = 4.0 * variance.sqrt() / root;
         assert!((mean - law.mean()).abs() <= error + 1e-2, "{law:?}: {mean}");
         assert!(

@@ -35,6 +35,25 @@ fn codel_drops_after_the_interval_over_the_root_of_their_number() {
 }
 
 #[test]
+fn codel_never_drops_while_one_packet_or_less_is_left() {
+    let mut law = Law::new(TARGET, INTERVAL, Bytes::new(1500));
+    for second in 0..10 {
+        let now = Time::ZERO + Span::from_secs(second);
+        assert!(!law.is_ripe(now, Some(INTERVAL), Bytes::new(1500)));
+    }
+    assert!(!law.is_ripe(
+        Time::ZERO + Span::from_secs(10),
+        Some(INTERVAL),
+        Bytes::new(1501)
+    ));
+    assert!(law.is_ripe(
+        Time::ZERO + Span::from_secs(11),
+        Some(INTERVAL),
+        Bytes::new(1501)
+    ));
+}
+
+#[test]
 fn codel_goes_on_where_it_was_if_dropping_ended_a_short_while_ago() {
     let (late, left) = (Some(Span::from_millis(6)), Bytes::new(100_000));
     for (pause, count) in [(1, 8.0_f64), (15, 8.0), (17, 1.0)] {
@@ -72,7 +91,7 @@ fn codel_leaves_bursts_alone_and_thins_a_standing_queue_in_order() {
     let mut now = Time::ZERO;
     for number in 0..20_000 {
         standing.arrive(now, Tiny::new(number, 1250));
-        now += Span::from_micros(990);
+        now += Span::from_micros(900);
     }
     let drops: Vec<Time> = standing
         .fates
@@ -86,11 +105,16 @@ fn codel_leaves_bursts_alone_and_thins_a_standing_queue_in_order() {
         })
         .collect();
     assert!(drops.len() > 100 && standing.sent().is_sorted());
-    // The second drop is an interval after the first, to a packet's time.
-    let second = drops[1].since(drops[0]).unwrap();
-    assert!(INTERVAL <= second && second <= INTERVAL + Span::from_millis(1));
-    // Little waits in the end: the arrivals exceed the link by 1 %.
-    assert!(standing.queue.backlog().packets < 30);
+    // From the first on, each as long after the one before it as its number
+    // says, to a packet's time.
+    let mut expected = drops[0];
+    for (number, at) in (1..).zip(&drops[1..20]) {
+        expected += Span::from_picos((1e11 / f64::from(number).sqrt()).round() as u64);
+        let late = at.since(expected).unwrap();
+        assert!(late <= Span::from_millis(1), "drop {number}");
+    }
+    // Little waits in the end: the arrivals exceed the link by a tenth.
+    assert!(standing.queue.backlog().packets < 60);
 }
 
 #[test]

@@ -68,6 +68,31 @@ fn a_flow_that_begins_goes_before_those_that_go_on_but_only_once() {
 }
 
 #[test]
+fn a_flow_that_comes_again_at_once_waits_for_its_turn() {
+    let mut queue = build(&fq(Limit::Packets(1_000)), 1);
+    let mut drops = Drops::new();
+    for number in 0..20 {
+        queue.enqueue(Time::ZERO, of_flow(number, 400, 1), &mut drops);
+    }
+    let mut next = || {
+        let packet = queue.dequeue(Time::ZERO, &mut drops).unwrap();
+        // The other flow sends one packet, and another one as soon as it was
+        // found empty.
+        let packets = match packet.number {
+            3 => Some(100),
+            4 => Some(101),
+            _ => None,
+        };
+        if let Some(number) = packets {
+            queue.enqueue(Time::ZERO, of_flow(number, 100, 2), &mut drops);
+        }
+        packet.number
+    };
+    let turns: Vec<u64> = (0..10).map(|_| next()).collect();
+    assert_eq!(turns, [0, 1, 2, 3, 100, 4, 5, 6, 7, 101]);
+}
+
+#[test]
 fn the_longest_flow_pays_for_want_of_room() {
     let spec = fq(Limit::Bytes(Bytes::new(30_000)));
     let mut server = Server::new(&spec, rate(12_000_000), 1);

@@ -2,7 +2,7 @@
 
 use jumbolab_queue::law::{Average, Curve, Profile, Red as Law, Spread, Verdict};
 use jumbolab_queue::{
-    AdaptiveRedSettings, Discipline as _, Drops, Limit, Reason, Red, RedSettings, RioSettings,
+    AdaptiveRedSettings, Discipline as _, Drops, Limit, Reason, Red, RedSettings, Rio, RioSettings,
     Spec, Unit, Victim,
 };
 use proptest::prelude::*;
@@ -339,38 +339,87 @@ fn ns2_drops_the_second_for_want_of_room_and_never_with_one_waiting() {
     }
 }
 
+/// A curve that lets nobody in from an average of 0.06 on.
+const WALL: Curve = Curve {
+    min: 0.05,
+    max: 0.06,
+    max_probability: 1.0,
+    gentle: false,
+};
+
 #[test]
 fn an_average_ages_while_the_link_rests_even_if_its_packets_are_dropped() {
     let settings = RedSettings {
-        weight: 0.5,
-        curve: Curve {
-            min: 1.0,
-            max: 2.0,
-            gentle: false,
-            ..CURVE
-        },
+        weight: 0.1,
+        curve: WALL,
         ..RedSettings::new(Limit::Packets(100), Bytes::new(1000))
     };
     // 1000 octets take 8 ms at 1 Mb/s.
     let mut queue = Red::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
     let mut drops = Drops::new();
-    for number in 0..4 {
+    // The first one passes, and all others find it waiting.
+    for number in 0..20 {
         queue.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
     }
-    // 0 then 0.5 then 1.25, which passes by chance, then more.
-    while queue.dequeue(Time::ZERO, &mut drops).is_some() {}
-    let before = queue.law().average();
-    let mut now = Time::ZERO;
-    let mut expected = before;
-    for number in 4..10 {
-        now += Span::from_millis(8);
-        queue.enqueue(now, Tiny::new(number, 1000), &mut drops);
-        expected *= 0.25;
+    queue.dequeue(Time::ZERO, &mut drops);
+    queue.rest(Time::ZERO);
+    let mut expected = 1.0 - 0.9_f64.powi(19);
+    for step in 1..=8 {
+        let now = Time::ZERO + Span::from_millis(8) * step;
+        queue.enqueue(now, Tiny::new(20 + step, 1000), &mut drops);
+        // One packet that could have left, and one look at an empty queue.
+        expected *= 0.81;
         assert!((queue.law().average() - expected).abs() < 1e-12);
-        queue.dequeue(now, &mut drops);
-        queue.rest(now);
     }
-    assert!(before > 1.0);
+    let dropped = drops.drain().filter(|drop| drop.1 == Reason::Forced);
+    assert_eq!(dropped.count(), 19 + 8);
+}
+
+#[test]
+fn packets_inside_forget_nothing_while_those_outside_keep_the_link_busy() {
+    let settings = RioSettings {
+        weight: 0.1,
+        inside: WALL,
+        ..RioSettings::new(Limit::Packets(100), Bytes::new(1000))
+    };
+    let mut outside = Tiny::new(1, 1000);
+    outside.view.precedence = 1;
+    // Rested for a second, and busy for a second: only rest makes it forget.
+    for (first, lost) in [(outside, 20), (Tiny::new(1, 1000), 19)] {
+        let mut queue = Rio::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
+        let mut drops = Drops::new();
+        for number in 0..20 {
+            queue.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
+        }
+        queue.dequeue(Time::ZERO, &mut drops);
+        queue.rest(Time::ZERO);
+        if first.view.precedence == 1 {
+            queue.enqueue(Time::ZERO, first, &mut drops);
+        }
+        let later = Time::ZERO + Span::from_secs(1);
+        queue.enqueue(later, Tiny::new(30, 1000), &mut drops);
+        assert_eq!(drops.drain().count(), lost);
+    }
+}
+
+#[test]
+fn the_count_begins_anew_when_the_average_comes_over_min() {
+    // The curve says 0.05; after ten arrivals without a drop it would be 0.1.
+    for (spread, draw, verdict) in [
+        (Spread::Uniform, 0.0499, Verdict::Early),
+        (Spread::Uniform, 0.0501, Verdict::Pass),
+        (Spread::Wait, 0.0, Verdict::Pass),
+    ] {
+        let mut law = immediate(spread);
+        for _ in 0..10 {
+            law.observe(Time::ZERO, 10.0);
+            assert_eq!(law.judge(10, || 0.999), Verdict::Pass);
+        }
+        law.observe(Time::ZERO, 4.0);
+        assert_eq!(law.judge(4, || 0.0), Verdict::Pass);
+        law.observe(Time::ZERO, 10.0);
+        assert_eq!(law.judge(10, || draw), verdict, "{spread:?} {draw}");
+    }
 }
 
 #[test]

@@ -158,7 +158,7 @@ proptest! {
         let payloads = Law::Uniform(0.0, largest);
         let datagrams = Datagrams {
             limit: Some(MESSAGES),
-            ..Datagrams::new(gaps, payloads)
+            ..Datagrams::new(gaps.clone(), payloads.clone())
         };
         let mut scenario = pair(&settings, datagrams);
         scenario.seed = Seed::new(seed);

@@ -151,14 +151,17 @@ fn laws_must_be_possible() {
         Law::Exponential(f64::INFINITY),
         Law::Exponential(-5.0),
         Law::Uniform(5.0, 4.0),
+        Law::Empirical(Vec::new()),
+        Law::Empirical(vec![1.0, f64::NAN]),
+        Law::Empirical(vec![1.0, -1.0]),
     ] {
         refused(
-            |s| datagrams(s).gaps = law,
+            |s| datagrams(s).gaps = law.clone(),
             "flow `f`: its gaps must be numbers from 0 on",
         );
         refused(
             |s| datagrams(s).payloads = law,
-            "flow `f`: its payloads must be numbers",
+            "flow `f`: its payloads must be numbers from 0 on, at least one",
         );
     }
     refused(

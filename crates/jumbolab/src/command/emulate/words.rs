@@ -146,6 +146,7 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
         "late_us_median": median,
         "late_us_p99": p99,
         "late_us_max": max,
+        "scheduling": tick.report.scheduling.name(),
     })
 }
 

@@ -1,15 +1,18 @@
-//! Reads `[network]` and `[links]`.
+//! Reads `[network]`, `[links]` and `[nodes]`.
 
 mod cross;
+mod graph;
 mod link;
+mod medium;
 
 use anyhow::Result;
 use units::{IpMtu, IpVersion, Span};
 
 use crate::experiment::quantity::{number, span_or, switch, word};
-use crate::experiment::reader::{Found, Meaning, Reader};
-use crate::experiment::tree::{KeyPath, Table, Value, fault};
+use crate::experiment::reader::{Found, Meaning, Reader, refusal};
+use crate::experiment::tree::{KeyPath, Node, Table, Value, fault};
 use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
+use crate::plan::World;
 pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
 pub(crate) use link::LINK_KEYS;
@@ -29,6 +32,8 @@ const SHAPES: &[(&str, Shape)] = &[
     ("routed", Shape::Routed),
     ("switched", Shape::Switched),
     ("chain", Shape::Chain),
+    ("dumbbell", Shape::Dumbbell),
+    ("explicit", Shape::Explicit),
 ];
 
 const KINDS: &[(&str, LinkKind)] = &[
@@ -38,23 +43,54 @@ const KINDS: &[(&str, LinkKind)] = &[
 ];
 
 /// The network, and the MTUs of its links with the places they came from.
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Network, Vec<Found<IpMtu>>)> {
-    let shape = reader.read("network.shape", "pair", word(SHAPES))?.value;
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    world: World,
+) -> Result<(Network, Vec<Found<IpMtu>>)> {
+    let found = reader.read("network.shape", "pair", word(SHAPES))?;
+    let shape = found.value;
+    if world != World::Sim && !Shape::PATHS.contains(&shape) {
+        return Err(found.refuse("only the world `sim` has this shape: --on sim"));
+    }
     let stages = stages(reader, shape)?;
     let kind = reader.read("network.link", "kernel", word(KINDS))?.value;
     let ip = reader.read("network.ip", 6, ip_version)?.value;
-    let addresses = addresses(reader, shape, ip)?;
+    let addresses = addresses(reader, shape, ip, world)?;
+    if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
+        let why = "only shape = \"explicit\" has this table; remove it";
+        return Err(refusal(origin, "nodes", value, why));
+    }
+    let (graph, names) = match shape {
+        Shape::Dumbbell => {
+            let names = graph::OF_DUMBBELL.map(str::to_owned);
+            (Some(graph::dumbbell(reader)?), names.to_vec())
+        }
+        Shape::Explicit => {
+            let (graph, names) = graph::explicit(reader, tree)?;
+            (Some(graph), names)
+        }
+        _ => (None, shape.link_names(stages)),
+    };
+    // Whoever paces the links of a test bed: the simulator emulates them.
+    let paced = match world {
+        World::Netns => kind,
+        World::Sim => LinkKind::Emulated,
+    };
+    if world == World::Sim {
+        refuse_instruments(reader, &names)?;
+    }
     let defaults = Keys::read(reader, "network", ip, None)?;
     let (mut links, mut mtus) = (Vec::new(), Vec::new());
-    for name in shape.link_names(stages) {
+    for name in names {
         let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
-        let mut link = keys.link(name, kind)?;
-        link.cross = cross::read(reader, &link, ip, kind)?;
-        link.recorded = recorded(reader, &link.name, kind)?;
+        let mut link = keys.link(name, paced, world)?;
+        link.cross = cross::read(reader, &link, ip, paced)?;
+        link.recorded = recorded(reader, &link.name, paced)?;
         links.push(link);
         mtus.push(keys.mtu);
     }
-    let cut_through = cut_through(reader, shape, kind, &links)?;
+    let cut_through = cut_through(reader, shape, paced, &links)?;
     let network = Network {
         cut_through,
         shape,
@@ -62,9 +98,28 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(Network, Vec<Found<IpMtu>
         ip,
         addresses,
         links,
-        lateness: lateness(reader, kind)?,
+        graph,
+        lateness: lateness(reader, paced)?,
     };
     Ok((network, mtus))
+}
+
+/// Refuses what only an emulator of live frames has.
+fn refuse_instruments(reader: &mut Reader<'_>, links: &[String]) -> Result<()> {
+    let of_links = links.iter().flat_map(|link| {
+        [
+            (format!("links.{link}.cross"), "write a flow instead"),
+            (format!("links.{link}.{RECORD_KEY}"), "leave it out"),
+        ]
+    });
+    let lateness = ("network.lateness".to_owned(), "nothing is late there");
+    for (path, instead) in of_links.chain([lateness]) {
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = format!("only emulated links of the world `netns` have it; {instead}");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
 }
 
 /// Whether what becomes of a link's packets is kept.
@@ -132,7 +187,12 @@ fn ip_version(value: &Value) -> Meaning<IpVersion> {
     }
 }
 
-fn addresses(reader: &mut Reader<'_>, shape: Shape, ip: IpVersion) -> Result<Addresses> {
+fn addresses(
+    reader: &mut Reader<'_>,
+    shape: Shape,
+    ip: IpVersion,
+    world: World,
+) -> Result<Addresses> {
     let words = word(&[
         ("auto", None),
         ("static", Some(Addresses::Static)),
@@ -140,6 +200,15 @@ fn addresses(reader: &mut Reader<'_>, shape: Shape, ip: IpVersion) -> Result<Add
     ]);
     let addresses = reader.read("network.addresses", "auto", words)?;
     let advertised = shape == Shape::Routed && ip == IpVersion::V6;
+    if world == World::Sim {
+        return match addresses.value {
+            Some(Addresses::Router) => {
+                Err(addresses
+                    .refuse("simulated hosts hear no Router Advertisements; write \"auto\""))
+            }
+            _ => Ok(Addresses::Static),
+        };
+    }
     match addresses.value {
         Some(Addresses::Router) if !advertised => Err(addresses.refuse(
             "Router Advertisements are IPv6's and need shape = \"routed\"; write \"auto\" or \"static\"",

@@ -6,10 +6,12 @@ use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::experiment::quantity::{on_off, size, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
-use crate::experiment::tree::{Node, Value};
+use crate::experiment::tree::{Node, Origin, Table, Value};
 use crate::experiment::{Echo, Link, Network, Protocol, Traffic, Transfer, auto_burst};
+use crate::plan::World;
 
-use super::command;
+use super::message::written;
+use super::{command, flows};
 
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
@@ -39,27 +41,57 @@ const OF_TRANSFERS: &[&str] = &[
 ];
 const OF_COMMANDS: &[&str] = &["receiver", "sender", "read"];
 
+/// The keys that only flows have.
+const OF_FLOWS: &[&str] = &["duration"];
+
+/// What traffic can be.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Transfer,
     Command,
+    Flows,
 }
 
 /// What a trial carries over `network`, whose links have these MTUs.
 pub(super) fn read(
     reader: &mut Reader<'_>,
+    tree: &Table,
     network: &Network,
     mtus: &[Found<IpMtu>],
+    world: World,
 ) -> Result<Traffic> {
-    let kinds = word(&[("transfer", Kind::Transfer), ("command", Kind::Command)]);
-    match reader.read("traffic.kind", "transfer", kinds)?.value {
+    let kinds = word(&[
+        ("transfer", Kind::Transfer),
+        ("command", Kind::Command),
+        ("flows", Kind::Flows),
+    ]);
+    let kind = reader.read("traffic.kind", "transfer", kinds)?;
+    if !matches!(kind.value, Kind::Flows) {
+        refuse_others(reader, OF_FLOWS, "flows")?;
+        flows::refuse(tree)?;
+    }
+    match kind.value {
         Kind::Transfer => {
             refuse_others(reader, OF_COMMANDS, "command")?;
-            transfer(reader, network.ip, &network.links, mtus).map(Traffic::Transfer)
+            if network.graph.is_some() {
+                return Err(kind.refuse_with(
+                    &origin_of(tree, "network"),
+                    "a transfer needs a path from a sender to a receiver; write kind = \"flows\"",
+                ));
+            }
+            transfer(reader, network, mtus, world).map(Traffic::Transfer)
         }
         Kind::Command => {
             refuse_others(reader, OF_TRANSFERS, "transfer")?;
+            if world == World::Sim {
+                return Err(kind.refuse("the simulator runs no programs: --on netns"));
+            }
             command::read(reader, network.shape).map(Traffic::Command)
+        }
+        Kind::Flows => {
+            refuse_others(reader, OF_TRANSFERS, "transfer")?;
+            refuse_others(reader, OF_COMMANDS, "command")?;
+            flows::read(reader, tree, network, &kind, world)
         }
     }
 }
@@ -76,6 +108,12 @@ fn refuse_others(reader: &mut Reader<'_>, keys: &[&str], kind: &str) -> Result<(
     Ok(())
 }
 
+/// Where the table `name` stands, if it is written.
+fn origin_of(tree: &Table, name: &str) -> Origin {
+    tree.get(name)
+        .map_or(Origin::Default, |node| node.origin.clone())
+}
+
 /// How long a trial's traffic may take.
 pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
     let timeout = reader.read("traffic.timeout", "30s", span)?;
@@ -89,17 +127,28 @@ pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
 
 fn transfer(
     reader: &mut Reader<'_>,
-    ip: IpVersion,
-    links: &[Link],
+    network: &Network,
     mtus: &[Found<IpMtu>],
+    world: World,
 ) -> Result<Transfer> {
-    let protocol = reader
-        .read(
-            "traffic.protocol",
-            "tcp",
-            word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
-        )?
-        .value;
+    let Network { ip, ref links, .. } = *network;
+    let protocol = reader.read(
+        "traffic.protocol",
+        "tcp",
+        word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
+    )?;
+    if world == World::Sim && protocol.value == Protocol::Tcp {
+        let cause = reader.place().clone();
+        return Err(protocol.refuse_with(
+            &cause,
+            "the simulator has no TCP yet (docs/roadmap.md); --set traffic.protocol=udp, or --on netns",
+        ));
+    }
+    let protocol = protocol.value;
+    if world == World::Sim && links.iter().all(|link| link.rate.is_none()) {
+        let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
+        return Err(reader.missing("network.rate", example));
+    }
     let size_of = reader.read("traffic.size", "5MB", size)?;
     if size_of.value < MESSAGE_HEADER {
         return Err(size_of.refuse(format!(
@@ -108,13 +157,17 @@ fn transfer(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let preroll = part(reader, "traffic.preroll")?;
+    let preroll = part(reader, "traffic.preroll", world)?;
     let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = part(reader, "traffic.cpu_size")?.unwrap_or_else(|| auto_cpu_size(links));
-    let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
-    let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
+    let cpu_size = part(reader, "traffic.cpu_size", world)?;
+    let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
+    let send_buffer = socket_buffer(reader, "traffic.send_buffer", world)?;
+    let receive_buffer = socket_buffer(reader, "traffic.receive_buffer", world)?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
-    let echo = reader.read("traffic.echo", "on", echo)?.value;
+    let echo = reader.read("traffic.echo", "on", echo)?;
+    if world == World::Sim && echo.value == Echo::Whole {
+        return Err(echo.refuse("simulated answers are headers alone; write \"on\" or \"off\""));
+    }
     Ok(Transfer {
         protocol,
         size: size_of.value,
@@ -124,15 +177,19 @@ fn transfer(
         send_buffer,
         receive_buffer,
         nagle,
-        echo,
+        echo: echo.value,
         timeout: timeout(reader, "transfer")?,
     })
 }
 
 /// A part of a trial that may be left out: 0, `auto`, or at least a message.
-fn part(reader: &mut Reader<'_>, path: &str) -> Result<Option<Bytes>> {
+fn part(reader: &mut Reader<'_>, path: &str, world: World) -> Result<Option<Bytes>> {
     let found = reader.read(path, "auto", size_or("auto"))?;
     match found.value {
+        Some(size) if size > Bytes::ZERO && world == World::Sim => Err(found.refuse(
+            "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
+        )),
+        None if world == World::Sim => Ok(Some(Bytes::ZERO)),
         Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
             let least = MESSAGE_HEADER.get();
             Err(found.refuse(format!(
@@ -172,38 +229,9 @@ fn message(
     ip: IpVersion,
     mtus: &[Found<IpMtu>],
 ) -> Result<Bytes> {
-    enum Message {
-        BelowMtu(u32),
-        Octets(Bytes),
-    }
-    let found = reader.read("traffic.message", "mtu-72", |value| {
-        let below = match value {
-            Value::Text(text) => text.strip_prefix("mtu"),
-            _ => None,
-        };
-        match below {
-            Some(rest) => match number_below(rest) {
-                Some(octets) => {
-                    let canonical = format!("mtu-{octets}");
-                    Ok((Message::BelowMtu(octets), Value::Text(canonical)))
-                }
-                None => Err("write for instance \"mtu-72\"".into()),
-            },
-            None => size(value)
-                .map(|(octets, canonical)| (Message::Octets(octets), canonical))
-                .map_err(|why| format!("{why}, or \"mtu-72\"")),
-        }
-    })?;
+    let found = reader.read("traffic.message", "mtu-72", written)?;
     let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
-    let mtu = smallest.map_or(0, |mtu| mtu.value.get());
-    let (octets, comes_to) = match found.value {
-        Message::Octets(octets) => (octets, String::new()),
-        Message::BelowMtu(below) => {
-            let octets = i64::from(mtu) - i64::from(below);
-            let comes_to = format!("{octets} octets on MTU {mtu}; ");
-            (Bytes::new(u64::try_from(octets).unwrap_or(0)), comes_to)
-        }
-    };
+    let (octets, comes_to) = found.value.octets(smallest.map(|mtu| mtu.value));
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
     let (most, what) = match (protocol, ip) {
@@ -225,13 +253,6 @@ fn message(
     })
 }
 
-/// N of `-N`.
-fn number_below(text: &str) -> Option<u32> {
-    let digits = text.trim().strip_prefix('-')?.trim();
-    let plain = digits.starts_with(|first: char| first.is_ascii_digit());
-    digits.parse().ok().filter(|_| plain)
-}
-
 /// A switch with a third position.
 fn echo(value: &Value) -> Meaning<Echo> {
     match value {
@@ -247,10 +268,12 @@ fn echo(value: &Value) -> Meaning<Echo> {
     }
 }
 
-fn socket_buffer(reader: &mut Reader<'_>, path: &str) -> Result<Option<Bytes>> {
+fn socket_buffer(reader: &mut Reader<'_>, path: &str, world: World) -> Result<Option<Bytes>> {
     let found = reader.read(path, "auto", size_or("auto"))?;
     let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
     match found.value {
+        Some(_) if world == World::Sim => Err(found
+            .refuse("simulated hosts have no sockets, but host.receive_buffer; write \"auto\"")),
         Some(size) if !bounds.contains(&size) => Err(found.refuse(format!(
             "write \"auto\" or a size up to {LARGEST_SOCKET_BUFFER}"
         ))),

@@ -119,7 +119,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
     check_refused(
         TOOL,
         &["traffic.kind=video"],
-        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\" or \"command\"",
+        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\" or \"flows\"",
     );
 }
 

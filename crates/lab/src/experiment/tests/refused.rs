@@ -83,7 +83,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.shape=ring",
-            "--set network.shape=ring: network.shape = \"ring\": write \"pair\", \"routed\", \"switched\" or \"chain\"",
+            "--set network.shape=ring: network.shape = \"ring\": write \"pair\", \"routed\", \"switched\", \"chain\", \"dumbbell\" or \"explicit\"",
         ),
         (
             "network.addresses=router",
@@ -305,7 +305,7 @@ fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
     assert_eq!(
         refused("os-comparsion"),
-        "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: os-comparison, jumbo-at-distance; a file is given by its path, as ./my.toml"
+        "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: os-comparison, jumbo-at-distance, mtu-and-queues; a file is given by its path, as ./my.toml"
     );
     assert_eq!(
         refused("./nowhere.toml"),
@@ -313,12 +313,12 @@ fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     );
     let world = |name: &str| format!("{:#}", name.parse::<World>().unwrap_err());
     assert_eq!(
-        world("sim"),
-        "world `sim` is not built yet (docs/roadmap.md); `netns` is"
+        world("model"),
+        "world `model` is not built yet (docs/roadmap.md); `netns` and `sim` are"
     );
     assert_eq!(
         world("moon"),
-        "there is no world `moon`; there are: netns; model, sim and hosts are not built yet (docs/roadmap.md)"
+        "there is no world `moon`; there are: netns, sim; model and hosts are not built yet (docs/roadmap.md)"
     );
     assert_eq!("netns".parse::<World>().unwrap(), World::Netns);
 }

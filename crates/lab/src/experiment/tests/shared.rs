@@ -107,6 +107,13 @@ fn what_cannot_share_a_link_is_refused_by_name() {
         &[load, "rate=none"],
         "--set links.sender-router.cross.load=30%: links.sender-router.cross.load = \"30%\": the link has no rate of which this could be a share; write for instance \"100mbit\"",
     );
+    refused(
+        &[
+            "links.sender-router.cross.load=10gbit",
+            "links.sender-router.cross.size=1000B",
+        ],
+        "--set links.sender-router.cross.load=10gbit: links.sender-router.cross.load = \"10gbit\": more than 500000 packets a second; write less, or a larger `size`",
+    );
     for bad in ["much", "-1%", "101%", "3"] {
         let set = format!("links.sender-router.cross.load={bad}");
         let written = if bad == "3" {

@@ -251,10 +251,11 @@ proptest! {
                 trial.evidence.insert("congestion".into(), words.into());
             }
             let mut facts = facts();
-            for text in [&mut facts.kernel, &mut facts.cpu_model, &mut facts.version, &mut facts.binary] {
+            let host = facts.host.as_mut().unwrap();
+            for text in [&mut host.kernel, &mut host.cpu_model, &mut facts.version, &mut facts.binary] {
                 words.clone_into(text);
             }
-            facts.machine.insert(words.to_owned(), words.into());
+            host.machine.insert(words.to_owned(), words.into());
             page(&plan, &trials, &facts)
         };
         let (page, harmless) = (write(&words), write("harmless"));

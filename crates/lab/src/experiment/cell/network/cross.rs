@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use model::Transport;
-use units::{IpVersion, Rate};
+use units::{Framing, IpVersion, Rate};
 
 use super::EMULATED_ONLY;
 use crate::experiment::quantity::{share, size_or, word};
@@ -12,6 +12,9 @@ use crate::experiment::{Cross, Gaps, Heading, Link, LinkKind};
 
 /// Its keys, below a link's.
 pub(crate) const CROSS_KEYS: [&str; 4] = ["cross.load", "cross.size", "cross.gaps", "cross.way"];
+
+/// The most packets a second: the emulator makes each, and has frames to carry.
+const MOST_PACKETS: u64 = 500_000;
 
 const GAPS: &[(&str, Gaps)] = &[
     ("exponential", Gaps::Exponential),
@@ -74,6 +77,12 @@ pub(super) fn read(
         }
     };
     let Some(rate) = rate else { return Ok(None) };
+    let each = Framing::Ethernet.wire_size(packet).bits();
+    if rate.bits_per_second() / each > MOST_PACKETS {
+        return Err(found.refuse(format!(
+            "more than {MOST_PACKETS} packets a second; write less, or a larger `size`"
+        )));
+    }
     match kind {
         LinkKind::Emulated => Ok(Some(Cross {
             rate,

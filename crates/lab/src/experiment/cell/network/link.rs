@@ -7,14 +7,20 @@ use crate::experiment::quantity::{
     either, probability, rate_or_none, share, size, size_or, span, word,
 };
 use crate::experiment::reader::{Found, Meaning, Reader};
-use crate::experiment::tree::Value;
+use crate::experiment::tree::{Origin, Value};
 use crate::experiment::{JitterLaw, Link, LinkKind, Narrow, Queue, Wire};
+use crate::plan::World;
+
+use super::medium::{LENGTH, MEDIA, Medium, length};
 
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
 
 /// The keys that a link may have of its own.
-pub(crate) const LINK_KEYS: [&str; 14] = [
+pub(crate) const LINK_KEYS: [&str; 17] = [
+    "medium",
+    "length",
+    "framing",
     "mtu",
     "rate",
     "burst",
@@ -30,6 +36,8 @@ pub(crate) const LINK_KEYS: [&str; 14] = [
     "wire_mtu",
     "too_big",
 ];
+
+const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
 
 const QUEUES: &[(&str, Queue)] = &[
     ("droptail", Queue::DropTail),
@@ -73,6 +81,9 @@ pub(super) struct Keys {
     bit_error_rate: Found<f64>,
     reorder: Found<f64>,
     duplicate: Found<f64>,
+    framing: Option<Found<Framing>>,
+    medium: Option<Found<Medium>>,
+    length: Option<Found<f64>>,
     jitter_law: Found<JitterLaw>,
     /// `None`: that of the interfaces.
     wire_mtu: Found<Option<IpMtu>>,
@@ -94,18 +105,41 @@ impl Keys {
             table,
             defaults,
         };
+        let own_medium = table.own("medium", word(MEDIA))?;
+        let own_length = table.own("length", length)?;
+        // What is written here of either counts more than what all links have.
+        let own = own_medium.is_some() || own_length.is_some();
+        let medium = own_medium.or_else(|| defaults?.medium.clone());
+        let long = own_length.or_else(|| defaults?.length.clone());
+        let made = made_of(medium.as_ref(), long.as_ref())?;
+        let preset = made.filter(|_| own);
+        let cause = medium.as_ref().map(|medium| medium.origin.clone());
+        let preset = |value: fn(Medium, f64) -> Value| -> Option<(Value, Origin)> {
+            let (medium, metres) = preset?;
+            Some((value(medium, metres), cause.clone()?))
+        };
+        let rate = preset(|medium, _| medium.rate().into());
+        let delay = preset(|medium, metres| Value::Text(medium.delay(metres).to_string()));
+        let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
         Ok(Self {
             mtu: table.key("mtu", 1500, mtu, |keys| &keys.mtu)?,
-            rate: table.key("rate", "1gbit", rate_or_none, |keys| &keys.rate)?,
+            rate: table.preset("rate", rate, "1gbit", rate_or_none, |keys| &keys.rate)?,
             burst: table.key("burst", "auto", size_or("auto"), |keys| &keys.burst)?,
             buffer: table.key("buffer", "500kB", size, |keys| &keys.buffer)?,
             queue: table.key("queue", "droptail", word(QUEUES), |keys| &keys.queue)?,
-            delay: table.key("delay", "0s", span, |keys| &keys.delay)?,
+            delay: table.preset("delay", delay, "0s", span, |keys| &keys.delay)?,
             jitter: table.key("jitter", "0s", span, |keys| &keys.jitter)?,
             loss: table.key("loss", "0%", share, |keys| &keys.loss)?,
-            bit_error_rate: table.key("bit_error_rate", 0, probability, |keys| {
-                &keys.bit_error_rate
-            })?,
+            bit_error_rate: table.preset(
+                "bit_error_rate",
+                bit_error_rate,
+                0,
+                probability,
+                |keys| &keys.bit_error_rate,
+            )?,
+            medium,
+            length: long,
+            framing: table.if_written("framing", word(FRAMINGS), |keys| &keys.framing)?,
             reorder: table.key("reorder", "0%", share, |keys| &keys.reorder)?,
             duplicate: table.key("duplicate", "0%", share, |keys| &keys.duplicate)?,
             jitter_law: table.key("jitter_law", "uniform", word(JITTER_LAWS), |keys| {
@@ -118,14 +152,19 @@ impl Keys {
 
     /// The link, if its kind honours every key, and its bucket and its buffer
     /// hold the frames of its MTU.
-    pub(super) fn link(&self, name: String, kind: LinkKind) -> Result<Link> {
+    pub(super) fn link(&self, name: String, kind: LinkKind, world: World) -> Result<Link> {
         let mtu = self.mtu.value;
         match kind {
             LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
             LinkKind::Emulated => self.refuse_a_bucket()?,
         }
         self.refuse_what_has_no_effect()?;
-        let frame = Framing::Ethernet.wire_size(mtu.bytes());
+        if world == World::Sim && self.wire_mtu.value.is_some() {
+            let why = "a simulated wire is as wide as its interfaces; write mtu instead";
+            return Err(self.wire_mtu.refuse(why));
+        }
+        let framing = self.framing(world)?;
+        let frame = framing.wire_size(mtu.bytes());
         let check = |size: Bytes, frames: u64| {
             let least = frame * frames;
             let bounds = least..=LARGEST_BUFFER;
@@ -170,6 +209,7 @@ impl Keys {
                 jitter_law: self.jitter_law.value,
                 narrow: self.narrow()?,
             },
+            framing,
             cross: None,
             recorded: false,
         })
@@ -234,12 +274,42 @@ impl Keys {
         Ok(())
     }
 
+    fn framing(&self, world: World) -> Result<Framing> {
+        match &self.framing {
+            None => Ok(Framing::Ethernet),
+            Some(found) if found.value != Framing::Ethernet && world != World::Sim => {
+                Err(found.refuse("only the world `sim` has other links than Ethernet: --on sim"))
+            }
+            Some(found) => Ok(found.value),
+        }
+    }
+
     fn refuse_a_bucket(&self) -> Result<()> {
         if self.burst.value.is_some() {
-            let why = "an emulated link has no token bucket: leave it out, or write \"auto\"";
+            let why = "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"";
             return Err(self.burst.refuse(why));
         }
         Ok(())
+    }
+}
+
+/// What a link is made of and how long it is, if that is written.
+fn made_of(
+    medium: Option<&Found<Medium>>,
+    length: Option<&Found<f64>>,
+) -> Result<Option<(Medium, f64)>> {
+    match (medium, length) {
+        (None, None) => Ok(None),
+        (None, Some(length)) => Err(length.refuse(
+            "a length of what? write medium = \"cat5e\", \"fibre\" or \"wifi\", or a delay instead",
+        )),
+        (Some(medium), None) => Ok(Some((medium.value, LENGTH))),
+        (Some(medium), Some(length)) if length.value > medium.value.longest() => Err(length
+            .refuse(format!(
+                "so long is none of it; at most {} m",
+                medium.value.longest()
+            ))),
+        (Some(medium), Some(length)) => Ok(Some((medium.value, length.value))),
     }
 }
 
@@ -251,6 +321,46 @@ struct Inherited<'r, 'a, 'd> {
 }
 
 impl Inherited<'_, '_, '_> {
+    /// A key of this table alone.
+    fn own<T>(
+        &mut self,
+        key: &str,
+        meaning: impl FnOnce(&Value) -> Meaning<T>,
+    ) -> Result<Option<Found<T>>> {
+        self.reader
+            .optional(&format!("{}.{key}", self.table), meaning)
+    }
+
+    /// A key that, where it is not written here, is what the medium makes it.
+    fn preset<T: Clone>(
+        &mut self,
+        key: &str,
+        preset: Option<(Value, Origin)>,
+        default: impl Into<Value>,
+        meaning: impl Fn(&Value) -> Meaning<T>,
+        inherited: impl Fn(&Keys) -> &Found<T>,
+    ) -> Result<Found<T>> {
+        match preset {
+            Some((value, cause)) => {
+                let path = format!("{}.{key}", self.table);
+                self.reader.follows(&path, value, &cause, meaning)
+            }
+            None => self.key(key, default, meaning, inherited),
+        }
+    }
+
+    /// A key that is not written out where it is not written: plans that do
+    /// without it keep the names of their folders.
+    fn if_written<T: Clone>(
+        &mut self,
+        key: &str,
+        meaning: impl Fn(&Value) -> Meaning<T>,
+        inherited: impl Fn(&Keys) -> &Option<Found<T>>,
+    ) -> Result<Option<Found<T>>> {
+        let own = self.own(key, meaning)?;
+        Ok(own.or_else(|| inherited(self.defaults?).clone()))
+    }
+
     fn key<T: Clone>(
         &mut self,
         key: &str,

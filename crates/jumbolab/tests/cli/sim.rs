@@ -1,0 +1,169 @@
+//! The world `sim`: the same octets however it is run, and no privileges.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, journal};
+
+/// mtu-and-queues, shrunk.
+const SHORT: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 6";
+
+/// A transfer through a network in which chance plays every part it can.
+const CHANCE: &str = "\
+format = 1
+name = \"chance\"
+[network]
+shape = \"chain\"
+stages = 3
+rate = \"100mbit\"
+buffer = \"30kB\"
+delay = \"1ms\"
+jitter = \"200us\"
+loss = \"1%\"
+reorder = \"1%\"
+duplicate = \"1%\"
+[traffic]
+protocol = \"udp\"
+size = \"200kB\"
+[sweep]
+\"network.mtu\" = [1500, 4000, 9000]
+[trials]
+repeat = 4
+";
+
+fn octets(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join(name)).unwrap()
+}
+
+#[test]
+fn one_thread_and_many_leave_the_same_journal_and_the_same_archive() {
+    let dir = Dir::new();
+    dir.write("chance.toml", CHANCE);
+    for threads in [1, 2, 5] {
+        let run = format!("run chance.toml --on sim --threads {threads} -o r{threads}");
+        dir.run(&run).fine();
+    }
+    for name in ["trials.jsonl", "trials.parquet"] {
+        let one = octets(&dir.path().join("r1"), name);
+        assert!(!one.is_empty());
+        for many in ["r2", "r5"] {
+            assert!(
+                octets(&dir.path().join(many), name) == one,
+                "{name} of {many}"
+            );
+        }
+    }
+    for trial in journal(&dir.path().join("r1")) {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        assert_eq!(trial["start"], Value::Null, "no clock was looked at");
+        assert!(trial["seconds"].as_f64().unwrap() > 0.003, "{trial}");
+        assert!(trial["metrics"]["loss"].as_f64().unwrap() < 50.0, "{trial}");
+    }
+    dir.expect_no_process();
+}
+
+#[test]
+fn three_shards_together_are_the_whole_run() {
+    let dir = Dir::new();
+    dir.run(&format!("{SHORT} -o whole")).fine();
+    for shard in ["2/3", "1/3", "3/3"] {
+        dir.run(&format!("{SHORT} -o parts --shard {shard}")).fine();
+    }
+    let parts = dir.path().join("parts");
+    assert!(!parts.join("trials.jsonl").exists());
+    fs::remove_file(parts.join("trials.parquet")).unwrap();
+    let report = dir.run("report parts").fine().stdout;
+    assert!(!report.contains("incomplete"), "{report}");
+    let whole = octets(&dir.path().join("whole"), "trials.parquet");
+    assert!(octets(&parts, "trials.parquet") == whole);
+    // A whole run takes what the parts have left.
+    fs::remove_file(parts.join("trials.2of3.jsonl")).unwrap();
+    dir.run(&format!("{SHORT} -o parts --resume")).fine();
+    assert_eq!(journal(&parts).len(), 8);
+    assert!(octets(&parts, "trials.parquet") == whole);
+}
+
+#[test]
+fn a_run_that_was_cut_short_is_gone_on_with_to_the_same_end() {
+    let dir = Dir::new();
+    dir.run(&format!("{SHORT} -o r")).fine();
+    let folder = dir.path().join("r");
+    let (all, archive) = (
+        octets(&folder, "trials.jsonl"),
+        octets(&folder, "trials.parquet"),
+    );
+    // In the middle of a line.
+    fs::write(folder.join("trials.jsonl"), &all[..all.len() / 2]).unwrap();
+    dir.run(&format!("{SHORT} -o r --resume")).fine();
+    assert!(octets(&folder, "trials.jsonl") == all);
+    assert!(octets(&folder, "trials.parquet") == archive);
+}
+
+#[test]
+fn mtu_and_queues_says_what_a_small_packet_pays() {
+    let dir = Dir::new();
+    let outcome = dir.run(&format!("{SHORT} -o r --set load=70%")).fine();
+    for words in [
+        "Simulated: 100 Mbit/s links",
+        "delay of talk +",
+        "delay/talk",
+        "Seed 1",
+        "whatever the machine",
+    ] {
+        assert!(
+            outcome.stdout.contains(words),
+            "{words}: {}",
+            outcome.stdout
+        );
+    }
+    for words in ["On this machine", "CPU", "Linux"] {
+        assert!(
+            !outcome.stdout.contains(words),
+            "{words}: {}",
+            outcome.stdout
+        );
+    }
+    let lines = dir.run("report r --json").fine().json();
+    let delay = |mtu: u64| {
+        let here = |line: &&Value| line["metric"] == "delay/talk" && line["factors"]["mtu"] == mtu;
+        lines.iter().find(here).expect("a line for each cell")["mean"]
+            .as_f64()
+            .unwrap()
+    };
+    // A packet of 208 octets crosses three links behind at least nothing.
+    let idle = (246.0 * 8.0 / 1e9 * 2.0 + 246.0 * 8.0 / 1e8) * 1e3;
+    assert!(delay(1500) > idle, "{}", delay(1500));
+    assert!(
+        delay(9000) > 2.0 * delay(1500),
+        "{} and {}",
+        delay(9000),
+        delay(1500)
+    );
+}
+
+#[test]
+fn what_only_one_world_does_is_refused_by_name_in_the_other() {
+    let dir = Dir::new();
+    let refused = |line: &str, words: &[&str]| dir.run(line).refused(words);
+    refused(
+        "run os-comparison --on sim",
+        &["traffic.protocol", "no TCP yet", "docs/roadmap.md"],
+    );
+    refused(
+        "run mtu-and-queues",
+        &[
+            "experiments/mtu-and-queues.toml:",
+            "network.shape",
+            "--on sim",
+        ],
+    );
+    refused("run os-comparison --threads 2", &["--threads", "sim"]);
+    refused("run os-comparison --shard 1/2", &["--shard", "sim"]);
+    refused(
+        "run mtu-and-queues --on sim --shard 3/2",
+        &["--shard 3/2", "1/3"],
+    );
+    assert!(dir.entries().is_empty(), "{:?}", dir.entries());
+}

@@ -1,0 +1,43 @@
+//! What the simulator refuses of a setting, said with the place it was written at.
+
+use anyhow::Result;
+use sim::BadScenario;
+use units::{Bytes, Seed};
+
+use crate::experiment::Setting;
+use crate::experiment::tree::{Node, Origin, Table, fault};
+use crate::sim::scenario_of;
+
+/// Refuses what cannot be simulated on any machine; `place` is where the file begins.
+pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {
+    // How much memory there is shows when the run begins.
+    let unbounded = Bytes::new(u64::MAX);
+    let Err(bad) = scenario_of(setting, Seed::new(0), unbounded).check() else {
+        return Ok(());
+    };
+    let origin = culprit(&bad).and_then(|(table, name)| {
+        let Node { origin, .. } = tree.table(table)?.get(name).or_else(|| tree.get(table))?;
+        Some(origin)
+    });
+    let origin = origin.or_else(|| tree.get("network").map(|node| &node.origin));
+    Err(fault(origin.unwrap_or(place), bad))
+}
+
+/// The table of the element that is at fault, and its name.
+fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
+    match bad {
+        BadScenario::ToItself { link, .. }
+        | BadScenario::Parallel { other: link, .. }
+        | BadScenario::SwitchLoop { link }
+        | BadScenario::Link { link, .. }
+        | BadScenario::SmallMtu { link, .. }
+        | BadScenario::SmallQueue { link, .. } => Some(("links", link)),
+        BadScenario::SmallBuffer { .. } => Some(("host", "receive_buffer")),
+        BadScenario::NoHost { flow, .. }
+        | BadScenario::FlowToItself { flow, .. }
+        | BadScenario::Unreachable { flow, .. }
+        | BadScenario::Law { flow, .. } => Some(("flows", flow)),
+        BadScenario::TooLong { .. } => Some(("traffic", "duration")),
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! Trials on this machine, one after the other.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result, bail};
+use live::clock::{self, Epoch};
+use live::machine::Machine;
+use live::transfer::try_congestion_control;
+use units::{Seed, Span};
+
+use super::order::Slot;
+use super::{Keeper, settings};
+use crate::agent::Failure;
+use crate::command_line::CommandLine;
+use crate::experiment::{Setting, Traffic};
+use crate::netns::Netns;
+use crate::plan::{Cell, Plan};
+use crate::recording::Shelf;
+use crate::trial::{Figures, Trial};
+
+/// Gets what `plan` needs of this machine.
+pub(super) fn ready(plan: &Plan) -> Result<Netns> {
+    let mut netns = Netns::enter()?;
+    let names: BTreeSet<_> = settings(plan)
+        .map(|setting| setting.host.congestion.as_str())
+        .collect();
+    for name in names {
+        try_congestion_control(name).with_context(|| {
+            let known = Machine::here().congestion_controls.join(", ");
+            format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
+        })?;
+    }
+    settings(plan).try_for_each(programs)?;
+    // What else the machine lacks shows when the first test bed is built.
+    if let Some(setting) = settings(plan).next() {
+        netns.prepare(setting)?;
+    }
+    Ok(netns)
+}
+
+/// Runs `slots` in their order.
+pub(super) fn run(netns: &mut Netns, slots: &[Slot], keeper: &mut Keeper<'_>) -> Result<()> {
+    for slot in slots {
+        if keeper.is_done()? {
+            break;
+        }
+        let cell = &keeper.plan.cells[slot.cell];
+        keeper.watch.trial(cell, slot.repeat);
+        let luck = keeper.plan.seed.derive(&format!("luck/{}", slot.id()));
+        let trial = trial(netns, cell, *slot, luck, keeper.folder.path())?;
+        keeper.keep(trial)?;
+    }
+    Ok(())
+}
+
+fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path) -> Result<Trial> {
+    let setting = slot.setting(cell);
+    let (epoch, begun) = (Epoch::now(), clock::monotonic());
+    let id = slot.id();
+    let shelf = Shelf {
+        results,
+        trial: &id,
+    };
+    let (figures, failure) = match netns.measure_and_record(setting, luck, epoch, shelf) {
+        Ok(figures) => (figures, None),
+        Err(Failure::Transfer(reason)) => (Figures::default(), Some(reason)),
+        Err(Failure::Lost(error)) => {
+            return Err(error).with_context(|| format!("trial {id} ({})", cell.factors));
+        }
+    };
+    Ok(Trial {
+        start: Some(rfc3339(epoch.unix_nanos())),
+        seconds: clock::monotonic()
+            .since(begun)
+            .map_or(0.0, Span::as_secs_f64),
+        ..slot.trial(cell, figures, failure)
+    })
+}
+
+/// That this machine has the user's own programs.
+fn programs(setting: &Setting) -> Result<()> {
+    let Traffic::Command(command) = &setting.traffic else {
+        return Ok(());
+    };
+    let receiver = command.receiver.as_ref();
+    let lines = [("sender", Some(&command.sender)), ("receiver", receiver)];
+    for (key, line) in lines {
+        if let Some(program) = line.and_then(CommandLine::missing_program) {
+            bail!(
+                "traffic.{key}: this machine has no program `{program}`; install it, or write its path"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// An instant in UTC with milliseconds [RFC3339 s5.6].
+fn rfc3339(unix_nanos: u64) -> String {
+    let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_nanos);
+    humantime::format_rfc3339_millis(instant).to_string()
+}

@@ -1,0 +1,153 @@
+//! Which trials a plan holds, in which order, and which of them a shard runs.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use anyhow::{Error, bail};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use units::Seed;
+
+use crate::experiment::Setting;
+use crate::plan::{Cell, Plan};
+use crate::trial::Figures;
+use crate::trial::Trial;
+
+/// A place in the order of trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) cell: usize,
+    pub(super) repeat: u32,
+}
+
+impl Slot {
+    pub(super) fn id(self) -> String {
+        trial_id(self.cell, self.repeat)
+    }
+
+    /// What `cell`, which is ours, asks for.
+    pub(super) fn setting(self, cell: &Cell) -> &Setting {
+        cell.setting
+            .as_ref()
+            .expect("only cells that can be measured have slots")
+    }
+
+    /// The trial that ran here, without its times.
+    pub(super) fn trial(self, cell: &Cell, figures: Figures, failure: Option<String>) -> Trial {
+        Trial {
+            id: self.id(),
+            factors: cell.factors.clone(),
+            repeat: self.repeat,
+            start: None,
+            seconds: 0.0,
+            failure,
+            flags: figures
+                .flags
+                .iter()
+                .map(|flag| flag.as_str().to_owned())
+                .collect(),
+            metrics: figures.metrics,
+            evidence: figures.evidence,
+        }
+    }
+}
+
+/// One of several parts of a run, each of which can be run by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: usize,
+    of: usize,
+}
+
+/// The most parts of a run.
+const MOST_SHARDS: usize = 10_000;
+
+impl Shard {
+    /// Whether the trial at `position` in the order of the whole run is one of ours.
+    pub(super) const fn has(self, position: usize) -> bool {
+        position % self.of == self.number - 1
+    }
+
+    /// The name of its journal.
+    pub(crate) fn journal(self) -> String {
+        format!("trials.{}of{}.jsonl", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let numbers = text.split_once('/');
+        let numbers =
+            numbers.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) && of <= MOST_SHARDS => {
+                Ok(Self { number, of })
+            }
+            _ => bail!(
+                "--shard {}: write which part of how many, for instance 1/3; at most {MOST_SHARDS}",
+                text.escape_debug()
+            ),
+        }
+    }
+}
+
+/// The name of a trial: its cell's place in the plan, and which repeat.
+pub fn trial_id(cell: usize, repeat: u32) -> String {
+    format!("c{cell:02}-r{repeat:02}")
+}
+
+/// The names of all trials of `plan` that this world can run, in order.
+pub fn trial_ids(plan: &Plan) -> Vec<String> {
+    order(plan).into_iter().map(Slot::id).collect()
+}
+
+/// Puts `trials` in the order of the whole run, whichever shard ran them.
+pub fn sort(plan: &Plan, trials: &mut [Trial]) {
+    let ids = trial_ids(plan).into_iter().zip(0_usize..);
+    let places: BTreeMap<String, usize> = ids.collect();
+    trials.sort_by_key(|trial| places.get(&trial.id).copied());
+}
+
+/// Every repeat is a block that holds each cell once, in an order of its own:
+/// whatever drifts during the run strikes all cells alike [Fisher1935 s26].
+pub(super) fn order(plan: &Plan) -> Vec<Slot> {
+    let measured: Vec<usize> = (0..plan.cells.len())
+        .filter(|&cell| plan.cells[cell].setting.is_ok())
+        .collect();
+    let mut generator = ChaCha8Rng::seed_from_u64(Seed::derive(plan.seed, "order").get());
+    (1..=plan.repeat)
+        .flat_map(|repeat| {
+            let mut block: Vec<Slot> = measured.iter().map(|&cell| Slot { cell, repeat }).collect();
+            block.shuffle(&mut generator);
+            block
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic::study;
+
+    #[test]
+    fn shards_share_the_trials_out_and_leave_none() {
+        let (plan, _) = study();
+        let all = order(&plan).len();
+        for of in 1..=all + 1 {
+            let shards: Vec<Shard> = (1..=of).map(|number| Shard { number, of }).collect();
+            for position in 0..all {
+                let ours = shards.iter().filter(|shard| shard.has(position));
+                assert_eq!(ours.count(), 1);
+            }
+        }
+        for wrong in [
+            "", "1", "0/3", "4/3", "-1/3", "1/0", "a/b", "1/3/4", "1/99999",
+        ] {
+            let error = wrong.parse::<Shard>().unwrap_err().to_string();
+            assert!(error.contains("for instance 1/3"), "{error}");
+        }
+        assert_eq!("2/3".parse::<Shard>().unwrap(), Shard { number: 2, of: 3 });
+    }
+}

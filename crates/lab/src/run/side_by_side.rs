@@ -1,0 +1,96 @@
+//! Simulated trials: as many at once as there are threads, kept in their order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use anyhow::Result;
+use live::interrupt;
+
+use super::Keeper;
+use super::order::Slot;
+use crate::interrupted;
+use crate::plan::Plan;
+use crate::sim::Simulator;
+use crate::trial::Trial;
+
+/// Trials of each thread that may wait for the journal.
+const WAITING: usize = 64;
+
+/// Runs `slots` on so many threads, each trial on one. The journal has them in
+/// the order of `slots`, so that it is the same however many threads there were.
+pub(super) fn run(
+    simulator: &Simulator,
+    threads: usize,
+    slots: &[Slot],
+    keeper: &mut Keeper<'_>,
+) -> Result<()> {
+    let plan = keeper.plan;
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(threads * WAITING);
+        for _ in 0..threads.min(slots.len()) {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                // Whoever asks to stop gets what has begun: a place that was
+                // taken is always handed in, so that none is missing between.
+                while !stop.load(Ordering::Relaxed) && !interrupt::asked() {
+                    let position = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&slot) = slots.get(position) else {
+                        break;
+                    };
+                    let trial = trial(simulator, plan, slot);
+                    if sender.send((position, trial)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let kept = keep_in_order(receiver, slots, keeper);
+        stop.store(true, Ordering::Relaxed);
+        kept
+    })?;
+    match interrupt::asked() {
+        true => Err(interrupted()),
+        false => Ok(()),
+    }
+}
+
+/// Keeps what comes in, each when all before it are kept. What comes after the
+/// plan has enough is forgotten, as if it had never been run.
+fn keep_in_order(
+    receiver: Receiver<(usize, Trial)>,
+    slots: &[Slot],
+    keeper: &mut Keeper<'_>,
+) -> Result<()> {
+    let mut early = BTreeMap::new();
+    let mut position = 0;
+    for (place, trial) in receiver {
+        early.insert(place, trial);
+        while let Some(trial) = early.remove(&position) {
+            if keeper.has_enough() {
+                return Ok(());
+            }
+            let slot = slots[position];
+            let cell = &keeper.plan.cells[slot.cell];
+            keeper.watch.trial(cell, slot.repeat);
+            keeper.keep(trial)?;
+            position += 1;
+        }
+    }
+    Ok(())
+}
+
+fn trial(simulator: &Simulator, plan: &Plan, slot: Slot) -> Trial {
+    let cell = &plan.cells[slot.cell];
+    let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
+    match simulator.run(slot.setting(cell), seed) {
+        Ok((figures, seconds)) => Trial {
+            seconds,
+            ..slot.trial(cell, figures, None)
+        },
+        Err(reason) => slot.trial(cell, Default::default(), Some(reason)),
+    }
+}

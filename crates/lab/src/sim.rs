@@ -1,0 +1,65 @@
+//! The world `sim`: one trial in a virtual network.
+//!
+//! A trial is a pure function of its setting and its seed: no clock, no
+//! machine and no other trial has a part in it.
+
+mod figures;
+mod scenario;
+
+use anyhow::{Result, bail};
+use live::machine::available_memory;
+use units::{Bytes, Seed, Time};
+
+use crate::experiment::Setting;
+use crate::trial::Figures;
+pub(crate) use scenario::scenario_of;
+
+/// What one trial may need where the machine does not say what it has.
+const UNKNOWN: Bytes = sim::Scenario::BUDGET;
+
+/// Virtual networks, as a place for trials.
+pub struct Simulator {
+    /// The memory that one trial may need.
+    budget: Bytes,
+}
+
+impl Simulator {
+    /// Makes sure that every setting can be run by each of so many threads at once.
+    ///
+    /// # Errors
+    /// One line where a trial would need more memory than there is.
+    pub fn ready<'a>(settings: impl Iterator<Item = &'a Setting>, threads: usize) -> Result<Self> {
+        let threads = u64::try_from(threads).unwrap_or(u64::MAX).max(1);
+        let budget = available_memory().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
+        let simulator = Self { budget };
+        for setting in settings {
+            if let Err(bad) = scenario_of(setting, Seed::new(0), budget).check() {
+                let fewer = match threads {
+                    1 => String::new(),
+                    threads => format!(
+                        " (a share of what is free for each of {threads} threads: --threads 1 gives one all of it)"
+                    ),
+                };
+                bail!("{bad}{fewer}");
+            }
+        }
+        Ok(simulator)
+    }
+
+    /// Runs one trial: its figures, and for how many seconds its network ran.
+    ///
+    /// # Errors
+    /// Why nothing could be measured.
+    pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Figures, f64), String> {
+        let scenario = scenario_of(setting, seed, self.budget);
+        let simulation = scenario.check().map_err(|bad| bad.to_string())?;
+        let outcome = simulation.run();
+        let figures = figures::of(setting, &outcome)?;
+        Ok((figures, seconds(outcome.end)))
+    }
+}
+
+/// The beginning of a trial is the origin of its time.
+fn seconds(end: Time) -> f64 {
+    end.since(Time::ZERO).unwrap_or_default().as_secs_f64()
+}

@@ -1,0 +1,177 @@
+//! From the neutral words of an experiment to those of the simulator.
+
+use proto::link;
+use proto::traffic::{Law, mean_gap};
+use sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Work};
+use units::{Bytes, Seed, Span, Time};
+
+use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
+use crate::netns::emulated;
+
+/// The names of the flows of a transfer: the messages, and answers to them.
+pub(super) const TRANSFER: &str = "transfer";
+pub(super) const ECHO: &str = "echo";
+
+/// What is added to the time that a transfer takes, so that rounding never
+/// stops its source.
+const SPARE: Span = Span::from_millis(1);
+
+/// What one trial of `setting` simulates, with `budget` octets of memory.
+pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scenario {
+    let network = &setting.network;
+    let graph = network.as_graph();
+    let host = host(&setting.host.costs);
+    let nodes = graph.nodes.iter().map(|node| Node {
+        name: node.name.clone(),
+        role: match node.role {
+            spec::Role::Host => Role::Host(host),
+            spec::Role::Router => Role::Router,
+            spec::Role::Switch => Role::Switch,
+        },
+    });
+    let links = graph.wires.iter().map(|wire| {
+        let way = way(network, &network.links[wire.link]);
+        Link {
+            name: wire.name.clone(),
+            ends: wire.ends,
+            ways: [way.clone(), way],
+        }
+    });
+    let (flows, end) = flows(setting, &graph);
+    Scenario {
+        nodes: nodes.collect(),
+        links: links.collect(),
+        flows,
+        end,
+        seed,
+        longest_tally: Scenario::LONGEST_TALLY,
+        budget,
+    }
+}
+
+fn host(costs: &Costs) -> Host {
+    Host {
+        send: Work {
+            per_packet: costs.send_per_packet,
+            per_octet: costs.send_per_octet,
+        },
+        receive: Work {
+            per_packet: costs.receive_per_packet,
+            per_octet: costs.receive_per_octet,
+        },
+        receive_buffer: costs.receive_buffer,
+    }
+}
+
+/// A simulated link is the emulated one, to the octet.
+fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
+    link::Settings {
+        ethernet: link.framing == units::Framing::Ethernet,
+        ..emulated(network, link)
+    }
+}
+
+/// What is sent, and when the last source stops.
+fn flows(setting: &Setting, graph: &spec::Graph) -> (Vec<Flow>, Time) {
+    match &setting.traffic {
+        Traffic::Flows(flows) => {
+            let end = Time::ZERO + flows.duration;
+            let all = flows.flows.iter().map(|flow| of_flow(setting, graph, flow));
+            (all.collect(), end)
+        }
+        Traffic::Transfer(transfer) => {
+            let messages = transfer.size.get().div_ceil(transfer.message.get());
+            let gap = slowest_gap(setting, transfer.message);
+            let paced = |name, ends, message| Flow {
+                name: String::from(name),
+                ..of_transfer(setting, graph, ends, message, messages, gap)
+            };
+            let mut flows = vec![paced(TRANSFER, ["sender", "receiver"], transfer.message)];
+            if transfer.echo != spec::Echo::Off {
+                // Answers leave at the pace of the messages. They go the other
+                // way, where nothing else is, so that a round trip is as long
+                // on average as one way and the other.
+                flows.push(paced(ECHO, ["receiver", "sender"], MESSAGE_HEADER));
+            }
+            let all = Span::from_picos(whole(gap * octets(Bytes::new(messages + 1))));
+            (flows, Time::ZERO + all + SPARE)
+        }
+        // Refused when the experiment was read.
+        Traffic::Command(_) => (Vec::new(), Time::ZERO),
+    }
+}
+
+fn of_flow(setting: &Setting, graph: &spec::Graph, flow: &spec::Flow) -> Flow {
+    Flow {
+        name: flow.name.clone(),
+        from: place(graph, &flow.from),
+        to: place(graph, &flow.to),
+        ip: setting.network.ip,
+        start: Time::ZERO + flow.start,
+        stop: flow.stop.map(|stop| Time::ZERO + stop),
+        traffic: sim::Traffic::Datagrams(Datagrams {
+            limit: flow.packets,
+            dont_fragment: flow.dont_fragment,
+            class: flow.class,
+            ..Datagrams::new(flow.gaps.clone(), flow.payloads.clone())
+        }),
+    }
+}
+
+/// Messages one behind the other, at the pace of the slowest link.
+fn of_transfer(
+    setting: &Setting,
+    graph: &spec::Graph,
+    [from, to]: [&str; 2],
+    message: Bytes,
+    messages: u64,
+    gap: f64,
+) -> Flow {
+    Flow {
+        name: String::new(),
+        from: place(graph, from),
+        to: place(graph, to),
+        ip: setting.network.ip,
+        start: Time::ZERO,
+        stop: None,
+        traffic: sim::Traffic::Datagrams(Datagrams {
+            limit: Some(messages),
+            ..Datagrams::new(Law::Constant(gap), Law::Constant(octets(message)))
+        }),
+    }
+}
+
+/// How long the slowest link of the path takes for a message, in picoseconds.
+fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {
+    let network = &setting.network;
+    let gaps = network.links.iter().filter_map(|link| {
+        let wire = model::message_wire_size(message, link.mtu, network.ip, link.framing);
+        Some(mean_gap(wire, link.rate?))
+    });
+    gaps.fold(0.0, f64::max)
+}
+
+fn place(graph: &spec::Graph, name: &str) -> usize {
+    let mut nodes = graph.nodes.iter();
+    // A name that is none is out of bounds, and refused by the simulator.
+    nodes
+        .position(|node| node.name == name)
+        .unwrap_or(graph.nodes.len())
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "messages are far below 2^53 octets"
+)]
+fn octets(size: Bytes) -> f64 {
+    size.get() as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not below zero; what is longer than time goes on is refused by the simulator"
+)]
+fn whole(picos: f64) -> u64 {
+    picos as u64
+}
