@@ -70,6 +70,9 @@ pub(crate) struct Run {
     /// Print the figures as one JSON object a line instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
+    /// The recording that `run replay` goes by: of `jumbolab emulate --record`, or of a run.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "repeat", "resume", "dry_run"])]
+    pub(crate) trace: Option<PathBuf>,
     /// Print a commented experiment to start from.
     #[arg(long, exclusive = true)]
     pub(crate) template: bool,
@@ -151,10 +154,10 @@ pub(crate) struct Emulate {
     /// Share of frames that come out twice.
     #[arg(long, value_name = "SHARE")]
     pub(crate) duplicate: Option<String>,
-    /// Octets of frames that may wait in front of the link [default: 500kB].
+    /// Octets of frames that may wait in front of the link, or so many frames, e.g. "35 packets" [default: 500kB].
     #[arg(long, value_name = "SIZE")]
     pub(crate) buffer: Option<String>,
-    /// Who is dropped where the buffer is full: the newest (droptail) or the oldest (dropfront) [default: droptail].
+    /// Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: droptail, dropfront, red, ared, codel, pie, fq_codel, priority or rio, as docs/experiments.md has them [default: droptail].
     #[arg(long, value_name = "LAW")]
     pub(crate) queue: Option<String>,
     /// The largest IP packet that passes; larger ones are dropped [default: any].

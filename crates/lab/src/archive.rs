@@ -24,13 +24,13 @@ const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",
 ];
 
-/// One column: a name, and a value for each trial that has one.
-struct Column {
-    name: String,
-    values: Values,
+/// One column: a name, and a value for each row that has one.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) values: Values,
 }
 
-enum Values {
+pub(crate) enum Values {
     Text(Vec<Option<String>>),
     Integer(Vec<Option<i64>>),
     Real(Vec<Option<f64>>),
@@ -40,6 +40,11 @@ enum Values {
 pub fn write(path: &Path, trials: &[Trial]) -> Result<()> {
     let columns = columns(trials)?;
     replace(path, |file| Ok(write_columns(&columns, file)?))
+}
+
+/// Writes any table at `path`, whole or not at all.
+pub(crate) fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
+    replace(path, |file| Ok(write_columns(columns, file)?))
 }
 
 /// Writes the same table as CSV [RFC4180], with a line of names first.

@@ -9,11 +9,10 @@ use anyhow::{Context, Result, bail};
 use live::clock;
 use live::emulator::{Cross, Emulator, Report, Wire};
 use live::{Namespace, Worker};
-use proto::link::Event;
 use serde::{Deserialize, Serialize};
 use units::{Seed, Span, Time};
 
-use crate::recording::Recording;
+use crate::recording::{Heading, Recording};
 
 /// The worker's role.
 pub(crate) const ROLE: &str = "emulator";
@@ -145,7 +144,7 @@ pub(crate) fn serve() -> Result<()> {
         Err(error) => return answer(&failed(error)),
     };
     answer(&Answer::Ready)?;
-    let mut begun = emulator.elapsed();
+    let mut begun = emulator.opened();
     loop {
         if let Err(error) = emulator.run(io::stdin().as_fd()) {
             return answer(&failed(error));
@@ -162,14 +161,19 @@ pub(crate) fn serve() -> Result<()> {
                 Answer::Ready
             }
             Request::Begin(cross, recorded, luck) => {
-                begun = emulator.elapsed();
+                begun = clock::monotonic();
+                let luck = Seed::new(luck);
                 recorded.iter().for_each(|&wire| emulator.record_wire(wire));
-                let crossed = emulator.begin_cross(&cross, Seed::new(luck));
+                if !recorded.is_empty() {
+                    // So that a record begins with chance that it can name.
+                    emulator.reseed(luck);
+                }
+                let crossed = emulator.begin_cross(&cross, luck);
                 crossed.map_or_else(failed, |()| Answer::Ready)
             }
             Request::End(files) => {
                 emulator.end_cross();
-                let kept = keep(&mut emulator, begun, &files);
+                let kept = keep(&mut emulator, &order.wires, begun, &files);
                 emulator.end_record();
                 kept.map_or_else(
                     |error| Answer::Failed(format!("{error:#}")),
@@ -180,23 +184,24 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// Writes what became of packets that came since `begun`, from where instants
-/// count in it.
-fn keep(emulator: &mut Emulator, begun: Time, files: &[(usize, PathBuf)]) -> Result<()> {
+/// Writes what became of packets that came since `begun`.
+fn keep(
+    emulator: &mut Emulator,
+    wires: &[Wire],
+    begun: Time,
+    files: &[(usize, PathBuf)],
+) -> Result<()> {
     let events = emulator.take_events();
-    for (wire, path) in files {
-        let mut recording = Recording::of_trial(path)?;
-        let of_wire = events.iter().filter(|(number, ..)| number == wire);
-        let since_then = of_wire.filter_map(|(number, way, event)| {
-            let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
-            let event = Event {
-                arrival: count(event.arrival)?,
-                at: count(event.at)?,
-                ..*event
-            };
-            Some((*number, *way, event))
-        });
-        recording.write(&since_then.collect::<Vec<_>>())?;
+    for &(wire, ref path) in files {
+        let described = wires.get(wire).context("a wire that is not there")?;
+        let heading = Heading {
+            origin: begun,
+            ways: described.ways.clone(),
+        };
+        let mut recording = Recording::of_trial(path, &heading)?;
+        let of_wire = events.iter().filter(|(number, ..)| *number == wire);
+        recording.write(&of_wire.copied().collect::<Vec<_>>())?;
+        recording.conclude(&emulator.waiting(wire), &emulator.reseeds(wire))?;
         recording.finish_on_disk()?;
     }
     Ok(())

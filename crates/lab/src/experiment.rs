@@ -8,6 +8,7 @@
 mod aliases;
 mod argument;
 mod cell;
+mod discipline;
 mod published;
 mod quantity;
 mod reader;
@@ -27,6 +28,7 @@ pub use cell::{
     LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER,
     auto_burst,
 };
+pub use discipline::queue_of;
 pub use setting::*;
 pub use shipped::{Shipped, TEMPLATE, shipped};
 
@@ -140,6 +142,18 @@ impl Experiment {
         self.tree
             .put(&place.0, node)
             .map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
+    }
+
+    /// The dotted key that an argument of `--set` means.
+    ///
+    /// # Errors
+    /// As [`Experiment::set`].
+    pub fn key_of(&self, argument: &str) -> Result<String> {
+        let origin = Origin::Set(one_line(argument).into());
+        let key = argument.split('=').next().unwrap_or_default();
+        let aliases = Aliases::read(&self.tree, &self.place)?;
+        let path = aliases.resolve(key.trim());
+        Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 
     /// The experiment resolved for `world`: all cells, all values, all

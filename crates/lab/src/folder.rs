@@ -121,6 +121,11 @@ impl Folder {
         &self.trials
     }
 
+    /// Puts the trials into another order, in memory alone.
+    pub fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
+        into_order(&mut self.trials);
+    }
+
     /// Whether this repeat of a cell has been run, well or not.
     pub fn holds(&self, factors: &Factors, repeat: u32) -> bool {
         self.held.contains(&(repeat, factors.to_string()))

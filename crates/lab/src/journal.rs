@@ -313,6 +313,8 @@ mod tests {
     struct Disk {
         octets: Vec<u8>,
         room: usize,
+        /// How much there was at each sync.
+        synced: Vec<usize>,
     }
 
     impl Write for Disk {
@@ -332,6 +334,7 @@ mod tests {
 
     impl Store for Disk {
         fn sync(&mut self) -> io::Result<()> {
+            self.synced.push(self.octets.len());
             Ok(())
         }
 
@@ -339,6 +342,30 @@ mod tests {
             self.octets.truncate(usize::try_from(length).unwrap());
             Ok(())
         }
+    }
+
+    #[test]
+    fn trials_that_can_be_made_again_are_synced_five_times_a_second_and_at_the_end() {
+        let disk = Disk {
+            room: usize::MAX,
+            ..Disk::default()
+        };
+        let mut journal = Journal::at_end(disk, Path::new("results/x/trials.jsonl"), 0, 0);
+        for (repeat, millis) in (1..).zip([0, 10, 199, 200, 250, 449, 450, 451]) {
+            let now = Time::ZERO + Span::from_millis(millis);
+            journal.append_soon(&example(repeat), now).unwrap();
+        }
+        // The last ones of 200 and 450 ms; what came after is not yet there.
+        assert_eq!(journal.store.synced, [written(4).len(), written(7).len()]);
+        assert_eq!(
+            journal.store.octets,
+            written(8),
+            "all survives this program"
+        );
+        journal.sync().unwrap();
+        journal.sync().unwrap();
+        assert_eq!(journal.store.synced.len(), 3, "once");
+        assert_eq!(journal.store.synced.last(), Some(&written(8).len()));
     }
 
     #[test]

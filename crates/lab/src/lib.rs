@@ -24,6 +24,7 @@ pub mod outline;
 pub mod plan;
 pub mod predicted;
 pub mod recording;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod shell;

@@ -1,15 +1,34 @@
-//! What became of every frame on an emulated link, as a CSV file that a
-//! simulator can replay (docs/formats.md).
+//! What became of every frame on an emulated link, as a CSV file that can be
+//! replayed (docs/formats.md).
+
+mod read;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use proto::link::{Event, Fate};
+use proto::link::{Arrival, Event, Fate, Header, Reseed, Settings};
+use queue::Reason;
+use serde::{Deserialize, Serialize};
+use units::Time;
+
+pub use read::{Decision, Recorded, Traced};
+
+/// The version of the format.
+const FORMAT: u32 = 2;
+
+/// What the first line begins with, before the rest of it in JSON.
+const MAGIC: &str = "# jumbolab recording ";
+
+/// What the lines of chance begin with: way, packets before, instant, seed.
+const CHANCE: &str = "# chance ";
 
 /// The columns.
-const HEADER: &str = "arrival_ps,left_ps,way,size,flow,fate\n";
+const COLUMNS: &str = "arrival_ps,left_ps,way,size,flow,fate,number,reason,marked,class,precedence,markable,tags,live,served_ps";
+
+/// The word for a packet whose fate was open at the end.
+const WAITING: &str = "waiting";
 
 /// Octets that are gathered before they are written.
 const BUFFER: usize = 1 << 18;
@@ -23,6 +42,25 @@ pub struct Recording {
     place: String,
     path: PathBuf,
     file: BufWriter<File>,
+    origin: Time,
+}
+
+/// What is said of a recorded wire before anything happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heading {
+    /// The instant from which all others count, on the clock that the wire
+    /// was told.
+    pub origin: Time,
+    /// The link of each way.
+    pub ways: [Settings; 2],
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct FirstLine {
+    format: u32,
+    origin_ps: u64,
+    ways: [Settings; 2],
 }
 
 /// Where the recordings of one trial go.
@@ -53,7 +91,7 @@ impl Recording {
     ///
     /// # Errors
     /// Where a file of this name is there already, or cannot be made.
-    pub fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path, heading: &Heading) -> Result<Self> {
         let place = format!("--record {}", path.display());
         // A pipe or a device holds nothing that could be lost.
         if fs::metadata(path).is_ok_and(|there| there.is_file()) {
@@ -65,52 +103,138 @@ impl Recording {
             .truncate(false)
             .open(path)
             .with_context(|| place.clone())?;
-        Self::begin(path, place, file)
+        Self::begin(path, place, file, heading)
     }
 
     /// Begins the recording of a trial, whose folder is made if it is not there.
     ///
     /// # Errors
     /// As [`Recording::create`].
-    pub(crate) fn of_trial(path: &Path) -> Result<Self> {
+    pub(crate) fn of_trial(path: &Path, heading: &Heading) -> Result<Self> {
         let place = path.display().to_string();
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(|| place.clone())?;
         }
         let file = File::create_new(path).with_context(|| place.clone())?;
-        Self::begin(path, place, file)
+        Self::begin(path, place, file, heading)
     }
 
-    fn begin(path: &Path, place: String, file: File) -> Result<Self> {
+    fn begin(path: &Path, place: String, file: File, heading: &Heading) -> Result<Self> {
         let mut recording = Self {
             place,
             path: path.to_owned(),
             file: BufWriter::with_capacity(BUFFER, file),
+            origin: heading.origin,
         };
-        recording.file.write_all(HEADER.as_bytes())?;
+        let first = FirstLine {
+            format: FORMAT,
+            origin_ps: heading.origin.as_picos(),
+            ways: heading.ways.clone(),
+        };
+        let first = serde_json::to_string(&first)?;
+        writeln!(recording.file, "{MAGIC}{first}\n{COLUMNS}")?;
         Ok(recording)
     }
 
-    /// Appends events, each with its way: 0 there, 1 back.
+    /// Appends events, each with its way: 0 there, 1 back. Those of packets
+    /// that came before the recording began are left out.
     ///
     /// # Errors
     /// Where the file cannot be written, e.g. because the disk is full.
     pub fn write(&mut self, events: &[(usize, usize, Event)]) -> Result<()> {
-        let mut line = |&(_, way, event): &(usize, usize, Event)| {
-            let (arrival, left) = (event.arrival.as_picos(), event.at.as_picos());
-            let Event {
-                size, flow, fate, ..
-            } = event;
-            writeln!(
-                self.file,
-                "{arrival},{left},{way},{size},{flow},{}",
-                word(fate)
-            )
-        };
-        events
+        let origin = self.origin;
+        let known = events
             .iter()
-            .try_for_each(&mut line)
-            .with_context(|| self.place.clone())
+            .filter_map(|&(_, way, event)| Some((way, event.since(origin)?)));
+        for (way, event) in known {
+            let arrival = Arrival {
+                at: event.arrival,
+                size: event.size,
+                flow: event.flow,
+                header: event.header,
+            };
+            let left = event.at.as_picos().to_string();
+            let why = event.reason.map_or("", reason);
+            self.line(way, &arrival, &left, [word(event.fate), why], event.marked)
+                .with_context(|| self.place.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Appends what is known at the end: for each way the packets that still
+    /// wait, and when its chance began anew.
+    ///
+    /// # Errors
+    /// As [`Recording::write`].
+    pub fn conclude(
+        &mut self,
+        waiting: &[Vec<Arrival>; 2],
+        reseeds: &[Vec<Reseed>; 2],
+    ) -> Result<()> {
+        let origin = self.origin;
+        let since = |at: Time| at.since(origin).map(|span| Time::ZERO + span);
+        for (way, waiting) in waiting.iter().enumerate() {
+            for arrival in waiting {
+                let Some(at) = since(arrival.at) else {
+                    continue;
+                };
+                let served = since(arrival.header.served).unwrap_or_default();
+                let header = Header {
+                    served,
+                    ..arrival.header
+                };
+                let arrival = Arrival {
+                    at,
+                    header,
+                    ..*arrival
+                };
+                self.line(way, &arrival, "", [WAITING, ""], false)
+                    .with_context(|| self.place.clone())?;
+            }
+        }
+        for (way, reseeds) in reseeds.iter().enumerate() {
+            for Reseed { after, at, seed } in reseeds {
+                let at = since(*at).unwrap_or_default().as_picos();
+                writeln!(self.file, "{CHANCE}{way} {after} {at} {}", seed.get())
+                    .with_context(|| self.place.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        way: usize,
+        arrival: &Arrival,
+        left: &str,
+        [fate, reason]: [&str; 2],
+        marked: bool,
+    ) -> io::Result<()> {
+        let Arrival {
+            at,
+            size,
+            flow,
+            header,
+        } = arrival;
+        let Header {
+            number,
+            served,
+            class,
+            precedence,
+            markable,
+            tags,
+            live,
+        } = header;
+        // Mostly the driver was not ahead, and then it does not matter.
+        let ahead = (served > at).then(|| served.as_picos().to_string());
+        writeln!(
+            self.file,
+            "{},{left},{way},{size},{flow},{fate},{number},{reason},{},{class},{precedence},{},{tags},{live},{}",
+            at.as_picos(),
+            u8::from(marked),
+            u8::from(*markable),
+            ahead.unwrap_or_default(),
+        )
     }
 
     /// Writes what is left.
@@ -150,20 +274,41 @@ const fn word(fate: Fate) -> &'static str {
     }
 }
 
+const fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Full => "full",
+        Reason::Early => "early",
+        Reason::Forced => "forced",
+        Reason::Late => "late",
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use queue::{Limit, Spec};
+    use units::Bytes;
+
     use super::*;
-    use units::Time;
+
+    fn heading() -> Heading {
+        let limit = Limit::Bytes(Bytes::new(1518));
+        let way = Settings::perfect(None, Spec::DropTail { limit });
+        Heading {
+            origin: Time::from_picos(1_000),
+            ways: [way.clone(), way],
+        }
+    }
 
     fn event(fate: Fate) -> Event {
         Event {
-            arrival: Time::from_picos(5),
-            at: Time::from_picos(1_000_000),
+            arrival: Time::from_picos(1_005),
+            at: Time::from_picos(1_001_000),
             size: 1518,
             flow: u64::MAX,
             fate,
             reason: None,
             marked: false,
+            header: Header::default(),
         }
     }
 
@@ -171,17 +316,20 @@ mod tests {
     fn every_event_is_a_line_and_no_file_is_written_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
-        let mut recording = Recording::create(&path).unwrap();
+        let mut recording = Recording::create(&path, &heading()).unwrap();
         let events: Vec<_> = Fate::ALL.map(|fate| (0, 1, event(fate))).into();
         recording.write(&events).unwrap();
         recording.finish().unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 1 + Fate::ALL.len());
+        assert_eq!(text.lines().count(), 2 + Fate::ALL.len());
         assert_eq!(
-            text.lines().nth(6),
-            Some("5,1000000,1,1518,18446744073709551615,too-big")
+            text.lines().nth(7),
+            Some("5,1000000,1,1518,18446744073709551615,too-big,0,,0,0,0,0,0,0,")
         );
-        let refusal = Recording::create(&path).err().unwrap().to_string();
+        let refusal = Recording::create(&path, &heading())
+            .err()
+            .unwrap()
+            .to_string();
         assert!(
             refusal.contains("r.csv: this file is there already"),
             "{refusal}"
@@ -190,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_with_the_files_name() {
-        let mut recording = Recording::create(Path::new("/dev/full")).unwrap();
+        let mut recording = Recording::create(Path::new("/dev/full"), &heading()).unwrap();
         recording.write(&[(0, 0, event(Fate::Lost))]).unwrap();
         let error = format!("{:#}", recording.finish().unwrap_err());
         assert!(

@@ -80,6 +80,11 @@ impl Bench {
                 Ok(Self::Netns(Box::new(one_by_one::ready(plan)?)))
             }
             World::Sim => {
+                if let (Some(_), Some(until)) = (how.shard, plan.until) {
+                    bail!(
+                        "--shard: trials.until = \"{until}\" looks at all trials, and a part has its own; take one of the two away"
+                    );
+                }
                 let here = || thread::available_parallelism().map_or(1, NonZero::get);
                 let threads = how.threads.map_or_else(here, NonZero::get);
                 let simulator = Simulator::ready(settings(plan), threads)?;

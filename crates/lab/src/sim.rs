@@ -5,6 +5,7 @@
 
 mod figures;
 mod scenario;
+mod watch;
 
 use anyhow::{Result, bail};
 use live::machine::available_memory;
@@ -13,6 +14,8 @@ use units::{Bytes, Seed, Time};
 use crate::experiment::Setting;
 use crate::trial::Figures;
 pub(crate) use scenario::scenario_of;
+pub(crate) use watch::Shelf;
+use watch::Watcher;
 
 /// What one trial may need where the machine does not say what it has.
 const UNKNOWN: Bytes = sim::Scenario::BUDGET;
@@ -47,6 +50,7 @@ impl Simulator {
     }
 
     /// Runs one trial: its figures, and for how many seconds its network ran.
+    /// Nothing is kept of single packets.
     ///
     /// # Errors
     /// Why nothing could be measured.
@@ -57,9 +61,36 @@ impl Simulator {
         let figures = figures::of(setting, &outcome)?;
         Ok((figures, seconds(outcome.end)))
     }
+
+    /// Likewise; what `setting` wants to be kept of single packets goes to
+    /// `shelf`.
+    ///
+    /// # Errors
+    /// Why nothing could be measured or kept.
+    pub(crate) fn run_and_watch(
+        &self,
+        setting: &Setting,
+        seed: Seed,
+        shelf: Shelf<'_>,
+    ) -> Result<(Figures, f64), String> {
+        let scenario = scenario_of(setting, seed, self.budget);
+        let watcher = Watcher::of(setting, &scenario, shelf);
+        let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
+            return self.run(setting, seed);
+        };
+        let simulation = scenario.check().map_err(|bad| bad.to_string())?;
+        let outcome = simulation.run_watched(&mut watcher);
+        let mut figures = figures::of(setting, &outcome)?;
+        let kept = watcher.finish(&outcome, shelf, &mut figures);
+        kept.map_err(|error| format!("{error:#}"))?;
+        Ok((figures, seconds(outcome.end)))
+    }
 }
 
 /// The beginning of a trial is the origin of its time.
 fn seconds(end: Time) -> f64 {
     end.since(Time::ZERO).unwrap_or_default().as_secs_f64()
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@
 
 mod answers;
 mod luck;
+mod record;
 mod settings;
 mod travelling;
 mod wire;
@@ -17,10 +18,12 @@ use units::{Bytes, Framing, Seed, Time};
 
 use answers::Answers;
 use luck::Luck;
+use record::Record;
+pub use record::{Arrival, Event, Header, Reseed};
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use wire::Wire;
-pub use witness::Witness;
+pub use witness::{Found, Witness};
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,26 +64,6 @@ pub struct Delivery<P> {
     pub packet: P,
     /// How often it arrives: once, or twice.
     pub copies: u8,
-}
-
-/// What became of a packet, for those who keep a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Event {
-    /// When it came to the queue.
-    pub arrival: Time,
-    /// When its fate was sealed: it left the queue, or was refused.
-    pub at: Time,
-    /// Octets of its frame.
-    pub size: u64,
-    /// Its flow.
-    pub flow: u64,
-    /// What became of it.
-    pub fate: Fate,
-    /// Why, if the queue dropped it.
-    pub reason: Option<Reason>,
-    /// Whether the queue marked it as having met congestion.
-    pub marked: bool,
 }
 
 /// How many packets met which fate.
@@ -143,8 +126,13 @@ pub struct Link<P, W = ()> {
     /// The latest instant at which a packet that was not held back comes out.
     last_out: Time,
     counters: Counters,
-    /// Kept only while somebody reads them.
-    events: Option<Vec<Event>>,
+    /// The latest instant that what waits was served for since the last
+    /// arrival.
+    served: Time,
+    /// What all chance follows from.
+    seed: Seed,
+    /// Kept only while somebody reads it.
+    record: Option<Record>,
     witness: W,
 }
 
@@ -153,6 +141,11 @@ struct Waiting<P> {
     packet: P,
     arrival: Time,
     marked: bool,
+    /// How many packets had come by then, itself counted.
+    number: u64,
+    /// The latest instant that the link was served for between the arrival
+    /// before this one and this one.
+    served: Time,
 }
 
 impl<P: Packet> Packet for Waiting<P> {
@@ -166,6 +159,10 @@ impl<P: Packet> Packet for Waiting<P> {
 
     fn live(&self) -> u32 {
         self.packet.live()
+    }
+
+    fn markable(&self) -> bool {
+        self.packet.markable()
     }
 
     fn mark(&mut self) -> bool {
@@ -202,16 +199,35 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             now: Time::ZERO,
             last_out: Time::ZERO,
             counters: Counters::default(),
-            events: None,
+            served: Time::ZERO,
+            seed,
+            record: None,
             witness,
             settings,
         })
     }
 
-    /// Begins all chance anew, as of a link made with `seed`. What is queued or
-    /// travels stays.
-    pub fn reseed(&mut self, seed: Seed) {
+    /// Begins all chance anew at `now`, as of a link made with `seed`; a queue
+    /// in which nothing waits is then as new. What is queued or travels stays.
+    pub fn reseed(&mut self, now: Time, seed: Seed) {
+        self.serve(now);
         self.luck = Luck::new(&self.settings, seed);
+        self.seed = seed;
+        if self.queue.ready_at().is_none() {
+            let (rate, luck) = (self.settings.rate, seed.derive("queue"));
+            // There was such a queue already.
+            if let Ok(queue) = self.settings.queue.build(rate, luck) {
+                self.queue = queue;
+            }
+        }
+        if let Some(record) = &mut self.record {
+            let after = self.counters.arrived;
+            record.reseeds.push(Reseed {
+                after,
+                at: now,
+                seed,
+            });
+        }
     }
 
     /// Who looks on.
@@ -219,15 +235,36 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         &mut self.witness
     }
 
-    /// Keeps a record of every packet from here on, for [`Link::take_events`].
+    /// Keeps a record of every packet from here on, for [`Link::take_events`],
+    /// [`Link::waiting`] and [`Link::reseeds`].
     pub fn record(&mut self) {
-        self.events = Some(Vec::new());
+        self.record = Some(Record::new(Reseed {
+            after: self.counters.arrived,
+            at: self.now,
+            seed: self.seed,
+        }));
     }
 
     /// What became of packets since it was last asked, in the order in which
     /// their fates were sealed. Nothing unless [`Link::record`] was called.
     pub fn take_events(&mut self) -> Vec<Event> {
-        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+        let record = self.record.as_mut();
+        record
+            .map(|record| std::mem::take(&mut record.sealed))
+            .unwrap_or_default()
+    }
+
+    /// The packets that came since [`Link::record`] and still wait, in the
+    /// order of their arrival.
+    pub fn waiting(&self) -> impl Iterator<Item = Arrival> {
+        let record = self.record.iter();
+        record.flat_map(|record| record.waiting.values().copied())
+    }
+
+    /// When chance began anew since [`Link::record`], what it went on from at
+    /// that moment first.
+    pub fn reseeds(&self) -> &[Reseed] {
+        self.record.as_ref().map_or(&[], |record| &record.reseeds)
     }
 
     /// Takes a packet that came to the queue at `now`. Instants do not go
@@ -235,28 +272,38 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// packet if it is too big for the link.
     pub fn receive(&mut self, now: Time, packet: P) -> Option<P> {
         self.counters.arrived += 1;
+        let served = std::mem::take(&mut self.served);
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
-        self.witness
-            .arrived(&packet, self.now, || self.queue.backlog());
+        self.witness.arrived(&packet, self.now, || Found {
+            backlog: self.queue.backlog(),
+            average: self.queue.average(),
+        });
         let size = self.settings.packet_size(packet.view().size);
         let size = size.checked_sub(packet.tags()).unwrap_or_default();
         let waiting = Waiting {
             packet,
             arrival: self.now,
             marked: false,
+            number: self.counters.arrived,
+            served,
         };
+        if let Some(record) = &mut self.record {
+            record.arrive(waiting.arrival());
+        }
         let fits = |largest| size <= largest;
         if !self.settings.largest_packet.is_none_or(fits) {
             self.seal(&waiting, self.now, Fate::TooBig, None);
             self.witness
                 .dropped(&waiting.packet, self.now, self.now, None);
+            self.served = Time::ZERO;
             return Some(waiting.packet);
         }
         self.queue.enqueue(self.now, waiting, &mut self.drops);
         self.count_drops(self.now);
         self.serve(self.now);
+        self.served = Time::ZERO;
         None
     }
 
@@ -318,7 +365,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// Puts on the wire what can begin by `now`. A packet that waited begins
     /// when the one before it has left, however late this is called.
     fn serve(&mut self, now: Time) {
-        while let Some(ready) = self.queue.ready_at() {
+        self.served = self.served.max(now);
+        loop {
+            let Some(ready) = self.queue.ready_at() else {
+                if self.wire.free_at() <= now {
+                    self.queue.rest(self.wire.free_at());
+                }
+                break;
+            };
             let start = self.wire.free_at().max(self.now).max(ready);
             if start > now {
                 break;
@@ -327,9 +381,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             self.count_drops(start);
             let Some(waiting) = next else { continue };
             self.transmit(start, waiting);
-        }
-        if self.queue.ready_at().is_none() && self.wire.free_at() <= now {
-            self.queue.rest(self.wire.free_at());
         }
     }
 
@@ -370,6 +421,9 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     }
 
     fn count_drops(&mut self, now: Time) {
+        if self.drops.is_empty() {
+            return;
+        }
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));
@@ -390,17 +444,28 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             Fate::Duplicated => 2 * waiting.view().size.get(),
             Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,
         };
-        if let Some(events) = &mut self.events {
-            let view = waiting.view();
-            events.push(Event {
-                arrival: waiting.arrival,
-                at,
-                size: view.size.get(),
-                flow: view.flow,
-                fate,
-                reason,
-                marked: waiting.marked,
-            });
+        if let Some(record) = &mut self.record {
+            record.seal(waiting.arrival(), at, fate, reason, waiting.marked);
+        }
+    }
+}
+
+impl<P: Packet> Waiting<P> {
+    fn arrival(&self) -> Arrival {
+        let view = self.packet.view();
+        Arrival {
+            at: self.arrival,
+            size: view.size.get(),
+            flow: view.flow,
+            header: Header {
+                number: self.number,
+                served: self.served,
+                class: view.class,
+                precedence: view.precedence,
+                markable: self.packet.markable(),
+                tags: self.packet.tags().get(),
+                live: self.packet.live(),
+            },
         }
     }
 }

@@ -28,6 +28,12 @@ pub trait Discipline<P: Packet> {
     /// finished its last packet. Laws that age while a link rests need to hear
     /// it; a [`Discipline::dequeue`] that finds nothing says the same of now.
     fn rest(&mut self, _since: Time) {}
+
+    /// The average length that the law goes by, in the law's unit, as the
+    /// latest arrival left it; `None` for laws without one.
+    fn average(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What waits in a queue.
@@ -76,6 +82,11 @@ impl<P> Drops<P> {
     /// Gives `packet` up.
     pub fn push(&mut self, packet: P, reason: Reason) {
         self.dropped.push((packet, reason));
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.dropped.is_empty()
     }
 
     /// Takes all away, in the order in which they were dropped.

@@ -33,6 +33,11 @@ pub trait Packet {
         1
     }
 
+    /// Whether [`Packet::mark`] would be possible.
+    fn markable(&self) -> bool {
+        false
+    }
+
     /// Marks it as having met congestion (CE) [RFC3168 s5]. Returns whether
     /// that was possible.
     fn mark(&mut self) -> bool {

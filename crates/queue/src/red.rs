@@ -337,4 +337,8 @@ impl<P: Packet> Discipline<P> for Red<P> {
     fn rest(&mut self, since: Time) {
         self.law.rest(since);
     }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.law.average())
+    }
 }

@@ -164,6 +164,10 @@ impl<P: Packet> Discipline<P> for Rio<P> {
         (!self.fifo.is_empty()).then_some(Time::ZERO)
     }
 
+    fn average(&self) -> Option<f64> {
+        Some(self.outside.law.average())
+    }
+
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }

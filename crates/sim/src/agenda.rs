@@ -11,15 +11,13 @@ use units::Time;
 pub(crate) struct Agenda {
     leaves: usize,
     /// From 1 on: the winner of two, below it those two; the second half are
-    /// the elements.
-    entries: Vec<Entry>,
+    /// the elements. Each is an instant with an element's number behind it, so
+    /// that the smaller one wins.
+    entries: Vec<u128>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    at: Time,
-    element: u32,
-}
+/// Bits of an entry that are the element's number.
+const NUMBER: u32 = 32;
 
 /// An instant that does not come.
 const NEVER: Time = Time::from_picos(u64::MAX);
@@ -28,9 +26,8 @@ impl Agenda {
     /// An empty agenda of so many elements.
     pub(crate) fn new(elements: u32) -> Self {
         let leaves = usize::try_from(elements).map_or(1, |elements| elements.next_power_of_two());
-        let never = |element| Entry { at: NEVER, element };
-        let mut entries = vec![never(0); leaves];
-        entries.extend((0..).take(leaves).map(never));
+        let mut entries = vec![entry(NEVER, 0); leaves];
+        entries.extend((0..).take(leaves).map(|element| entry(NEVER, element)));
         for at in (1..leaves).rev() {
             entries[at] = entries[2 * at];
         }
@@ -40,10 +37,9 @@ impl Agenda {
     /// Lets `element` act at `at` and not before; with `None` not at all.
     pub(crate) fn set(&mut self, element: usize, at: Option<Time>) {
         let mut place = self.leaves + element;
-        self.entries[place].at = at.unwrap_or(NEVER);
+        self.entries[place] = entry(at.unwrap_or(NEVER), element as u64);
         while place > 1 {
-            let (left, right) = (self.entries[place & !1], self.entries[place | 1]);
-            let winner = if right.at < left.at { right } else { left };
+            let winner = self.entries[place].min(self.entries[place ^ 1]);
             place /= 2;
             if self.entries[place] == winner {
                 return;
@@ -55,8 +51,14 @@ impl Agenda {
     /// Who acts next, and when.
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
         let root = self.entries[1];
-        (root.at < NEVER).then_some((root.at, root.element as usize))
+        #[expect(clippy::cast_possible_truncation, reason = "put together below")]
+        let (at, element) = (Time::from_picos((root >> NUMBER) as u64), root as u32);
+        (at < NEVER).then_some((at, element as usize))
     }
+}
+
+fn entry(at: Time, element: u64) -> u128 {
+    (u128::from(at.as_picos()) << NUMBER) | u128::from(element)
 }
 
 #[cfg(test)]

@@ -61,15 +61,18 @@ impl Piece {
 impl Packet {
     /// The packet as a watch sees it; `flow` is its place in the scenario.
     pub(crate) fn seen(&self, flow: usize) -> Seen {
-        let (offset, answer) = match self.body {
-            Body::Datagram(piece) => (piece.offset, false),
-            Body::TooBig { .. } => (0, true),
+        let (piece, answer) = match self.body {
+            Body::Datagram(piece) => (Some(piece), false),
+            Body::TooBig { .. } => (None, true),
         };
+        let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
             flow,
             sequence: self.sequence,
             size: Bytes::new(self.size.into()),
-            offset: Bytes::new(offset.into()),
+            offset: octets(|piece| piece.offset),
+            length: octets(|piece| piece.length),
+            whole: octets(|piece| piece.whole),
             answer,
         }
     }

@@ -133,4 +133,14 @@ mod tests {
         assert_eq!(reassembly.unassembled(), 12_000);
         assert_eq!(reassembly.datagrams.len(), 1);
     }
+
+    #[test]
+    fn nothing_of_an_older_datagram_is_in_a_newer_one() {
+        let mut reassembly = Reassembly::default();
+        for sequence in 0..12_000 {
+            let half = if sequence < 6_000 { 0 } else { 8 };
+            assert!(!reassembly.accept(sequence, half, 8, 16));
+        }
+        assert_eq!(reassembly.unassembled(), 12_000);
+    }
 }

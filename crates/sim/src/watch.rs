@@ -1,6 +1,7 @@
 //! Looking at single packets while they are under way.
 
-use queue::{Backlog, Reason};
+use proto::link::Found;
+use queue::Reason;
 use units::{Bytes, Span, Time};
 
 /// A packet as a watch sees it.
@@ -12,8 +13,12 @@ pub struct Seen {
     pub sequence: u64,
     /// The octets of its IP packet.
     pub size: Bytes,
-    /// Where in its datagram a fragment begins, octets.
+    /// Octets of the datagram before those of this packet, if it is a fragment.
     pub offset: Bytes,
+    /// Octets of the datagram in it.
+    pub length: Bytes,
+    /// Octets of the whole datagram, its UDP header included.
+    pub whole: Bytes,
     /// Whether it is a router's answer to the flow's source.
     pub answer: bool,
 }
@@ -53,8 +58,8 @@ pub trait Watch {
     /// Whether it looks at anything at all.
     const AWAKE: bool = true;
 
-    /// A packet comes to a link, before which `found` waits.
-    fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Backlog) {}
+    /// A packet comes to a link and finds this in its queue.
+    fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Found) {}
 
     /// A packet takes the wire from `begins` until `ends`, having waited so long.
     fn sent(

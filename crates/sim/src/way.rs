@@ -1,7 +1,7 @@
 //! One direction of a link in the network, and its books.
 
-use proto::link::{Fate, Link, Settings, Witness};
-use queue::{Backlog, Packet as _, Reason};
+use proto::link::{Fate, Found, Link, Settings, Witness};
+use queue::{Packet as _, Reason};
 use units::{Bytes, Framing, Span, Time};
 
 use crate::packet::Packet;
@@ -40,7 +40,7 @@ pub(crate) struct Note {
 
 /// What happened.
 pub(crate) enum What {
-    Queued { found: Backlog },
+    Queued { found: Found },
     Sent { ends: Time, waited: Span },
     Lost(Loss),
 }
@@ -150,7 +150,7 @@ impl Account {
 }
 
 impl Witness<Packet> for Account {
-    fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Backlog) {
+    fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Found) {
         if self.notes.is_some() {
             self.note(packet, at, What::Queued { found: found() });
         }

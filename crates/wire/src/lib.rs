@@ -14,11 +14,13 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod datagram;
 mod error;
 pub mod frame;
 pub mod icmpv6;
 pub mod message;
 mod octets;
+pub mod pcapng;
 pub mod too_big;
 
 pub use error::{Error, Field};

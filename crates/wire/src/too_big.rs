@@ -13,7 +13,7 @@ use units::IpVersion;
 
 use crate::Error;
 use crate::octets::demand_mut;
-use checksum::Checksum;
+pub(crate) use checksum::Checksum;
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host

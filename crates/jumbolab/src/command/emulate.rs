@@ -7,7 +7,7 @@ mod words;
 use std::io::ErrorKind;
 
 use anyhow::{Result, anyhow, ensure};
-use lab::recording::Recording;
+use lab::recording::{Heading, Recording};
 use live::emulator::{Emulator, End, Wire};
 use live::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
@@ -43,8 +43,17 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
         ways: link::ways(args, largest)?,
         ends: ends.clone(),
     };
+    let described = wire.ways.clone();
     let mut emulator = Emulator::open(&[wire], Seed::new(seed)).map_err(privileges)?;
-    let recording = args.record.as_deref().map(Recording::create).transpose()?;
+    emulator.run_first();
+    let heading = Heading {
+        origin: emulator.opened(),
+        ways: described,
+    };
+    let recording = args.record.as_deref();
+    let recording = recording
+        .map(|path| Recording::create(path, &heading))
+        .transpose()?;
     if recording.is_some() {
         emulator.record();
     }
@@ -61,6 +70,7 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     let outcome = carry(&mut emulator, &teller, length);
     // What became of the last frames, also where an interface is gone.
     teller.record(emulator.take_events())?;
+    teller.conclude(emulator.waiting(0), emulator.reseeds(0));
     // Whoever tells may have ended first, and then knows why.
     teller.end()?;
     outcome

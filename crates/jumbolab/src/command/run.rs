@@ -9,6 +9,7 @@ use lab::plan::{Plan, World};
 use lab::run::{Bench, How, sort};
 use lab::{archive, facts, outline, report};
 
+use super::replay;
 use crate::args::{Resume, Run};
 use crate::output;
 use crate::progress::Progress;
@@ -19,6 +20,9 @@ const RESULTS: &str = "results";
 pub(crate) fn run(args: &Run) -> Result<()> {
     if args.template {
         return output::print(experiment::TEMPLATE);
+    }
+    if args.trace.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
+        return replay::run(args);
     }
     let plan = plan(args)?;
     if args.dry_run {
@@ -50,11 +54,11 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     bench
         .run(&plan, shard, &mut folder, &mut Progress::new())
         .context(kept)?;
-    let mut trials = folder.trials().to_vec();
     if plan.world == World::Sim {
-        sort(&plan, &mut trials);
+        folder.sort(|trials| sort(&plan, trials));
     }
-    let failed = trials
+    let failed = folder
+        .trials()
         .iter()
         .filter(|trial| trial.failure.is_some())
         .count();
@@ -63,7 +67,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             "{failed} trials failed and are in no figure; -o DIR begins anew"
         ));
     }
-    let (trials, path) = (trials.as_slice(), folder.path());
+    let (trials, path) = (folder.trials(), folder.path());
     let page = report::write_page(path, &plan, trials, folder.facts());
     if args.json {
         output::print_lines(report::json_lines(&plan, trials))?;

@@ -58,6 +58,66 @@ fn a_dry_run_says_who_shares_a_link() {
 }
 
 #[test]
+fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
+    let dir = Dir::new();
+    trial(
+        &dir,
+        "--set links.router-receiver.record=on --set network.queue=red --set network.red.min=2 \
+         --set network.red.max=6 --set network.loss=1% --set links.router-receiver.rate=100mbit \
+         --set links.router-receiver.cross.load=20%",
+    );
+    let replay = "run replay --trace r/recordings/c00-r01-router-receiver.csv";
+    let outcome = dir.run(&format!("{replay} --set queue=droptail,codel --json"));
+    let rows: Vec<Value> = outcome
+        .fine()
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    for way in [&rows[0], &rows[3]] {
+        assert_eq!(way["agreed"], way["compared"], "{way}");
+    }
+    assert!(rows[0]["compared"].as_u64().unwrap() > 300, "{}", rows[0]);
+    assert!(
+        rows[0]["dropped_early"].as_u64().unwrap() > 0,
+        "{}",
+        rows[0]
+    );
+    assert_eq!(rows[1]["settings"], "queue=droptail");
+    assert_eq!(rows[1]["dropped_early"], 0);
+    let table = dir.run(replay);
+    let last = table.fine().stdout.lines().last().unwrap().to_owned();
+    assert!(last.starts_with("reproduced: all "), "{last}");
+}
+
+#[test]
+fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
+    let dir = Dir::new();
+    dir.write("wire.csv", "arrival_ps,left_ps,way,size,flow,fate\n");
+    for (line, words) in [
+        (
+            "run replay",
+            "replay: the recording is missing; write for instance `jumbolab run replay --trace wire.csv`",
+        ),
+        (
+            "run os-comparison --trace wire.csv",
+            "--trace: only `jumbolab run replay` goes by a recording",
+        ),
+        ("run replay --trace nowhere.csv", "cannot read nowhere.csv"),
+        (
+            "run replay --trace wire.csv",
+            "wire.csv: this is no recording that says what its link was like",
+        ),
+    ] {
+        let outcome = dir.run(line);
+        assert_eq!(outcome.code, Some(2), "{line}");
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     let dir = Dir::new();
     let settings = "--set links.sender-router.record=on --set links.sender-router.cross.load=5mbit";
@@ -71,13 +131,14 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     assert_eq!(name(&first), "recordings/c00-r01-sender-router.csv");
     let results = dir.path().join("r");
     let text = fs::read_to_string(results.join(name(&first))).unwrap();
-    let (header, lines) = text.split_once('\n').unwrap();
-    assert_eq!(header, "arrival_ps,left_ps,way,size,flow,fate");
-    let rows: Vec<Vec<&str>> = lines
-        .lines()
-        .map(|line| line.split(',').collect())
-        .collect();
-    assert!(rows.iter().all(|row| row.len() == 6));
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let mut rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let columns = rows.remove(0);
+    assert_eq!(
+        columns[..6].join(","),
+        "arrival_ps,left_ps,way,size,flow,fate"
+    );
+    assert!(rows.iter().all(|row| row.len() == columns.len()));
     let full = |row: &&Vec<&str>| row[2] == "0" && row[3] == "1518";
     assert!(rows.iter().filter(full).count() > 300, "500 kB and more");
     assert!(

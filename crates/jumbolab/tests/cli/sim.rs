@@ -165,5 +165,9 @@ fn what_only_one_world_does_is_refused_by_name_in_the_other() {
         "run mtu-and-queues --on sim --shard 3/2",
         &["--shard 3/2", "1/3"],
     );
+    refused(
+        "run mtu-and-queues --on sim --shard 1/2 --set trials.until=ci<=5%",
+        &["--shard", "trials.until"],
+    );
     assert!(dir.entries().is_empty(), "{:?}", dir.entries());
 }

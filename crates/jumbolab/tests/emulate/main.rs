@@ -192,13 +192,45 @@ fn after_kill_9_the_interfaces_are_as_before_and_frames_are_carried_again() {
 fn a_recording_holds_every_frame_that_arrived() {
     let seen = see("begin --rate 1mbit --buffer 5kB --record r.csv
         probe udp 300 100 30 1\n end
-        grep -c ',0,[0-9]*,[0-9]*,dropped$' r.csv
-        grep -c '^[0-9]*,[0-9]*,0,' r.csv
-        test \"$(head -n 1 r.csv)\" = arrival_ps,left_ps,way,size,flow,fate\n");
+        grep -c ',0,[0-9]*,[0-9]*,dropped,' r.csv
+        grep -c '^[0-9]*,[0-9][0-9]*,0,' r.csv
+        sed -n 2p r.csv | grep -q ^arrival_ps,left_ps,way,size,flow,fate,number
+        \"$JUMBOLAB\" run replay --trace r.csv --json\n");
     assert_eq!(seen.probes[1].as_f64(), Some(seen.there("dropped")));
     let left = seen.there("arrived") - seen.there("waiting_frames");
     assert_eq!(seen.probes[2].as_f64(), Some(left));
     assert!(seen.there("dropped") > 0.0);
+    for way in 0..2 {
+        let replayed = &seen.probes[3 + way];
+        assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
+    }
+    assert_eq!(seen.probes[3]["compared"].as_f64(), Some(left));
+}
+
+#[test]
+fn a_replay_makes_the_decisions_of_every_discipline_again() {
+    for queue in [
+        "red,min=2,max=6",
+        "fq_codel,target=1ms,interval=10ms",
+        "pie",
+        "priority,each=codel",
+    ] {
+        let seen = see(&format!(
+            "begin --rate 5mbit --buffer 40packets --loss 2% --queue {queue} --record r.csv
+            probe udp 2000 700 20 10\n end
+            \"$JUMBOLAB\" run replay --trace r.csv --json\n"
+        ));
+        let replayed = &seen.probes[1];
+        assert_eq!(
+            replayed["agreed"], replayed["compared"],
+            "{queue}: {replayed}"
+        );
+        assert!(
+            replayed["dropped"].as_u64() > Some(10),
+            "{queue}: {replayed}"
+        );
+        assert!(replayed["lost"].as_u64() > Some(5), "{queue}: {replayed}");
+    }
 }
 
 #[test]

@@ -90,11 +90,11 @@ fn later(netns: &mut Netns, setting: &Setting, physics: f64) -> Result<(f64, f64
 /// that what the hosts need themselves is in both.
 pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     const PAIRS: usize = 300;
-    /// The emulator may be more punctual where it is never idle. In services.
-    const PUNCTUAL: f64 = 0.05;
+    /// Processors that are never idle wake sooner, by some 50 us. In services.
+    const SOONER: f64 = 0.08;
     let [alone, crossed] = ["0%", "50%"].map(|load| {
         setting(&[
-            "rate=37mbit".into(),
+            "rate=15mbit".into(),
             "mtu=1500".into(),
             "protocol=udp".into(),
             "message=56".into(),
@@ -106,8 +106,8 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
         ])
     });
     let (alone, crossed) = (alone?, crossed?);
-    let service = 1_538.0 * 8.0 / 37e3;
-    let physics = 122.0 * 8.0 / 37e3;
+    let service = 1_538.0 * 8.0 / 15e3;
+    let physics = 122.0 * 8.0 / 15e3;
     let mut waits = Vec::new();
     for _ in 0..PAIRS {
         let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
@@ -130,7 +130,7 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
         2.576 * error
     );
     ensure!(
-        (mean - 0.5).abs() < 2.576 * error + PUNCTUAL,
+        (mean - 0.5).abs() < 2.576 * error + SOONER,
         "{mean:.3} of a service is not half of one, standard error {error:.3}"
     );
     Ok(())

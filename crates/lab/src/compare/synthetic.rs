@@ -9,7 +9,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
 use crate::experiment::{
     Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape,
-    System, Traffic, Transfer, Wire,
+    System, Traffic, Transfer, Watched, Wire,
 };
 use crate::folder::{HostFacts, RunFacts};
 use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
@@ -79,6 +79,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
         framing: Framing::Ethernet,
         cross: None,
         recorded: false,
+        watch: Watched::default(),
     };
     Setting {
         network: Network {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::cell::{self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY};
+use super::cell::{
+    self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, WATCH_KEYS, parameter_keys,
+};
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
 use super::setting::Shape;
@@ -106,12 +108,18 @@ impl Aliases {
 
     /// Refuses an alias of a key that is not in `known`.
     pub(super) fn check(&self, known: &BTreeSet<String>) -> Result<()> {
+        let queues = parameter_keys();
         let links = Shape::PATHS
             .iter()
             .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
             .flat_map(|(shape, stages)| shape.link_names(stages))
             .flat_map(|link| {
-                let keys = LINK_KEYS.iter().chain(&CROSS_KEYS).chain([&RECORD_KEY]);
+                let keys = LINK_KEYS
+                    .iter()
+                    .chain(&CROSS_KEYS)
+                    .chain(&WATCH_KEYS)
+                    .chain([&RECORD_KEY]);
+                let keys = keys.copied().chain(queues.iter().map(String::as_str));
                 let paths = keys.map(|key| format!("links.{link}.{key}"));
                 paths.collect::<Vec<_>>()
             });

@@ -4,14 +4,17 @@
 mod cross;
 mod flows;
 mod graph;
+mod watched;
 mod written;
 
+use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use crate::command_line::CommandLine;
 pub use cross::{Cross, Gaps, Heading};
 pub use flows::{Flow, Flows};
 pub use graph::{Graph, Role, Vertex, Wiring};
+pub use watched::Watched;
 
 /// Everything that one trial needs to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,12 +154,27 @@ pub struct Link {
     pub cross: Option<Cross>,
     /// Whether what becomes of each packet on an emulated link is kept.
     pub recorded: bool,
+    /// What is kept of a simulated link.
+    pub watch: Watched,
 }
 
 impl Link {
     /// The largest IP packet it carries.
     pub fn carries(&self) -> IpMtu {
         self.wire.narrow.map_or(self.mtu, |narrow| narrow.mtu)
+    }
+
+    /// What waits in front of it where it is emulated.
+    pub fn queue(&self) -> Spec {
+        let limit = match self.wire.packets {
+            Some(packets) => Limit::Packets(packets),
+            None => Limit::Bytes(self.buffer),
+        };
+        match &self.wire.queue {
+            Queue::DropTail => Spec::DropTail { limit },
+            Queue::DropFront => Spec::DropFront { limit },
+            Queue::Law(spec) => (**spec).clone(),
+        }
     }
 }
 
@@ -165,6 +183,9 @@ impl Link {
 pub struct Wire {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
+    /// How many frames may wait, whatever their size; [`Link::buffer`] is then
+    /// what so many of the largest take.
+    pub packets: Option<u32>,
     /// Propagation delay.
     pub delay: Span,
     /// The scale of the extra delay, which never changes the order.
@@ -205,13 +226,15 @@ pub enum JitterLaw {
 }
 
 /// What waits in front of an emulated link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Queue {
     /// The arriving frame is dropped where there is no room.
     #[default]
     DropTail,
     /// The oldest frames are dropped instead [Lakshman1996].
     DropFront,
+    /// Another discipline, with its limit and its parameters.
+    Law(Box<Spec>),
 }
 
 /// What runs on the end hosts.

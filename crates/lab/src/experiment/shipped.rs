@@ -20,6 +20,10 @@ const SHIPPED: &[(&str, &str)] = &[
         "mtu-and-queues",
         include_str!("../../../../experiments/mtu-and-queues.toml"),
     ),
+    (
+        "replay",
+        include_str!("../../../../experiments/replay.toml"),
+    ),
 ];
 
 /// An experiment that is part of the program.

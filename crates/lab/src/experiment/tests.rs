@@ -3,9 +3,11 @@
 
 mod command;
 mod hostile;
+mod queues;
 mod refused;
 mod shared;
 mod simulated;
+mod watched;
 mod wire;
 
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};

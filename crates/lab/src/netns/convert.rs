@@ -9,7 +9,6 @@ use live::transfer::{self, Transfer};
 use model::Transport;
 use proto::link::{self, JitterLaw, TooBig};
 use proto::traffic::{Law, mean_gap};
-use queue::{Limit, Spec};
 use units::{Bytes, Framing, Rate, Span};
 
 use crate::experiment::{self as spec, LinkKind, Setting};
@@ -86,11 +85,6 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
 /// An emulated link. What is held back waits for as long as four of its
 /// largest frames take, so that three can overtake it.
 pub(crate) fn emulated(network: &spec::Network, link: &spec::Link) -> link::Settings {
-    let limit = Limit::Bytes(link.buffer);
-    let queue = match link.wire.queue {
-        spec::Queue::DropTail => Spec::DropTail { limit },
-        spec::Queue::DropFront => Spec::DropFront { limit },
-    };
     let carries = link.carries().bytes();
     let largest = Framing::Ethernet.wire_size(carries);
     let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
@@ -109,7 +103,7 @@ pub(crate) fn emulated(network: &spec::Network, link: &spec::Link) -> link::Sett
             _ => TooBig::Drop,
         },
         cut_through: network.cut_through,
-        ..link::Settings::perfect(link.rate, queue)
+        ..link::Settings::perfect(link.rate, link.queue())
     }
 }
 

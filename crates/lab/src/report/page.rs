@@ -171,7 +171,7 @@ fn plots(plan: &Plan, figures: &[Figure]) -> Markup {
             h2 { "Plots" }
             p.note {
                 "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as "
-                "other work on the processors, an X a fault. Open diamonds are published figures. A click on a name in the "
+                "other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the "
                 "legend hides or shows it; a pointer on a symbol says what it is."
             }
             noscript { p.alarm { "The plots need JavaScript; the tables below hold the same figures." } }

@@ -1,6 +1,7 @@
 //! Simulated trials: as many at once as there are threads, kept in their order.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -12,11 +13,11 @@ use super::Keeper;
 use super::order::Slot;
 use crate::interrupted;
 use crate::plan::Plan;
-use crate::sim::Simulator;
+use crate::sim::{Shelf, Simulator};
 use crate::trial::Trial;
 
-/// Trials of each thread that may wait for the journal.
-const WAITING: usize = 64;
+/// Trials that may wait for the journal.
+const WAITING: usize = 256;
 
 /// Runs `slots` on so many threads, each trial on one. The journal has them in
 /// the order of `slots`, so that it is the same however many threads there were.
@@ -27,9 +28,11 @@ pub(super) fn run(
     keeper: &mut Keeper<'_>,
 ) -> Result<()> {
     let plan = keeper.plan;
+    let results = keeper.folder.path().to_owned();
+    let results = results.as_path();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(threads * WAITING);
+        let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..threads.min(slots.len()) {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
             scope.spawn(move || {
@@ -40,7 +43,7 @@ pub(super) fn run(
                     let Some(&slot) = slots.get(position) else {
                         break;
                     };
-                    let trial = trial(simulator, plan, slot);
+                    let trial = trial(simulator, plan, slot, results);
                     if sender.send((position, trial)).is_err() {
                         break;
                     }
@@ -83,10 +86,15 @@ fn keep_in_order(
     Ok(())
 }
 
-fn trial(simulator: &Simulator, plan: &Plan, slot: Slot) -> Trial {
+fn trial(simulator: &Simulator, plan: &Plan, slot: Slot, results: &Path) -> Trial {
     let cell = &plan.cells[slot.cell];
     let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
-    match simulator.run(slot.setting(cell), seed) {
+    let id = slot.id();
+    let shelf = Shelf {
+        results,
+        trial: &id,
+    };
+    match simulator.run_and_watch(slot.setting(cell), seed, shelf) {
         Ok((figures, seconds)) => Trial {
             seconds,
             ..slot.trial(cell, figures, None)

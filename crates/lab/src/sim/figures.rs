@@ -2,7 +2,7 @@
 
 use proto::link::Fate;
 use serde_json::{Value, json};
-use sim::{FlowOutcome, Outcome};
+use sim::{FlowOutcome, Outcome, WayOutcome};
 use units::Rate;
 
 use super::scenario::{ECHO, TRANSFER};
@@ -120,41 +120,43 @@ fn fine(figures: &mut Figures) {
     }
 }
 
-/// What supports the figures.
+/// What supports the figures: lists in the order of flows and links, because a
+/// run may hold a hundred thousand trials.
 fn support(figures: &mut Figures, outcome: &Outcome) {
-    let by_flow = |of: fn(&FlowOutcome) -> u64| -> Value {
-        let each = outcome.flows.iter();
-        each.map(|flow| (flow.name.clone(), json!(of(flow))))
-            .collect::<serde_json::Map<_, _>>()
-            .into()
-    };
+    let by_flow =
+        |of: fn(&FlowOutcome) -> u64| json!(outcome.flows.iter().map(of).collect::<Vec<_>>());
     figures.note("sent", by_flow(|flow| flow.sent));
     figures.note("received", by_flow(|flow| flow.received));
     figures.note("packets", by_flow(|flow| flow.packets));
-    let refused = outcome.flows.iter().map(|flow| flow.refused).sum::<u64>();
-    if refused > 0 {
-        figures.note("refused", by_flow(|flow| flow.refused));
+    let refused = |flow: &FlowOutcome| flow.refused;
+    if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
+        figures.note("refused", by_flow(refused));
     }
-    let links = outcome.links.iter().map(|link| {
-        let ways = link.ways.map(|way| {
-            json!({
-                "utilisation": way.utilisation,
-                "mean_queue": way.mean_queue,
-                "dropped": way.counters.of(Fate::Dropped),
-                "lost": way.counters.of(Fate::Lost) + way.counters.of(Fate::Damaged),
-            })
-        });
-        (link.name.clone(), json!(ways))
-    });
-    figures.note("links", links.collect::<serde_json::Map<_, _>>().into());
-    let dropped = outcome.nodes.iter().filter(|node| node.dropped > 0);
-    let dropped: serde_json::Map<_, _> = dropped
-        .map(|node| (node.name.clone(), json!(node.dropped)))
-        .collect();
-    if !dropped.is_empty() {
-        figures.note("buffer_drops", dropped.into());
+    figures.note("utilisation", by_way(outcome, |way| json!(way.utilisation)));
+    figures.note("mean_queue", by_way(outcome, |way| json!(way.mean_queue)));
+    let dropped = |way: &WayOutcome| way.counters.of(Fate::Dropped);
+    let lost = |way: &WayOutcome| way.counters.of(Fate::Lost) + way.counters.of(Fate::Damaged);
+    let ways = || outcome.links.iter().flat_map(|link| &link.ways);
+    if ways().map(dropped).sum::<u64>() > 0 {
+        figures.note("dropped", by_way(outcome, |way| json!(dropped(way))));
+    }
+    if ways().map(lost).sum::<u64>() > 0 {
+        figures.note("lost", by_way(outcome, |way| json!(lost(way))));
+    }
+    let in_buffers: u64 = outcome.nodes.iter().map(|node| node.dropped).sum();
+    if in_buffers > 0 {
+        figures.note("buffer_drops", json!(in_buffers));
     }
     figures.note("events", json!(outcome.events));
+}
+
+/// A value of each direction of each link: there and back.
+fn by_way(outcome: &Outcome, of: impl Fn(&WayOutcome) -> Value) -> Value {
+    let links = outcome.links.iter();
+    links
+        .map(|link| Value::from(link.ways.iter().map(&of).collect::<Vec<_>>()))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 fn percent(part: u64, whole: u64) -> Option<f64> {

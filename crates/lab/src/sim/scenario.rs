@@ -113,6 +113,7 @@ fn of_flow(setting: &Setting, graph: &spec::Graph, flow: &spec::Flow) -> Flow {
             limit: flow.packets,
             dont_fragment: flow.dont_fragment,
             class: flow.class,
+            precedence: flow.precedence,
             ..Datagrams::new(flow.gaps.clone(), flow.payloads.clone())
         }),
     }

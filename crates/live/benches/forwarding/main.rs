@@ -6,7 +6,8 @@
 //! The link has no rate and no delay, so that every frame leaves at once: what
 //! is measured is the cost of carrying it. A third process sends as fast as it
 //! can. Frames a second depend on what else runs; frames per second of
-//! processor hardly do.
+//! processor hardly do. Both carriers are ordinary processes: one that runs
+//! before all others is woken for every frame and carries none in passing.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -107,6 +107,11 @@ impl Packet for Frame {
         }
     }
 
+    /// Whether its ends say that they understand marks [RFC3168 s5].
+    fn markable(&self) -> bool {
+        matches!(self.body, Body::Octets(_)) && self.service & 0b11 != 0
+    }
+
     fn mark(&mut self) -> bool {
         match &mut self.body {
             Body::Octets(buffer) => wire::frame::mark(&mut buffer.octets[HEADER..]),

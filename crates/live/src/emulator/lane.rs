@@ -7,7 +7,7 @@
 
 use std::iter::Peekable;
 
-use proto::link::{BadSettings, Counters, Delivery, Event, Fate, Link, Settings};
+use proto::link::{Arrival, BadSettings, Counters, Delivery, Event, Fate, Link, Reseed, Settings};
 use proto::traffic::{Law, Schedule};
 use queue::{Backlog, Packet};
 use units::{Bytes, Framing, Seed, Span, Time};
@@ -94,13 +94,27 @@ impl Lane {
     }
 
     /// Begins all chance of the link anew.
-    pub(super) fn reseed(&mut self, seed: Seed) {
-        self.link.reseed(seed);
+    pub(super) fn reseed(&mut self, now: Time, seed: Seed) {
+        self.link.reseed(now, seed);
+    }
+
+    /// The packets that wait, if they are recorded.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = Arrival> {
+        let kept = self.kept.iter();
+        kept.flat_map(|_| self.link.waiting())
+    }
+
+    /// When chance began anew, as far as that was recorded.
+    pub(super) fn reseeds(&self) -> &[Reseed] {
+        self.link.reseeds()
     }
 
     /// Begins to keep what becomes of packets.
     pub(super) fn record(&mut self) {
-        self.watch();
+        // What was watched before for cross traffic belongs to no record.
+        self.settle();
+        self.watched = true;
+        self.link.record();
         self.kept = Some(Vec::new());
     }
 

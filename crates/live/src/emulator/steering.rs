@@ -1,7 +1,7 @@
 //! What whoever runs an emulator may ask of it beside carrying frames: a record,
 //! and cross traffic.
 
-use proto::link::Event;
+use proto::link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
 
 use super::lane::Lane;
@@ -12,9 +12,10 @@ use crate::error::{Error, Result};
 impl Emulator {
     /// Begins all chance anew, as if it had been opened with `seed`.
     pub fn reseed(&mut self, seed: Seed) {
+        let now = clock::monotonic();
         for (number, wire) in self.wires.iter_mut().enumerate() {
             for (way, lane) in wire.lanes.iter_mut().enumerate() {
-                lane.reseed(luck(seed, number, way));
+                lane.reseed(now, luck(seed, number, way));
             }
         }
     }
@@ -37,26 +38,38 @@ impl Emulator {
     }
 
     /// What became of packets since it was last asked: wire, way, event. Its
-    /// instants count from when the emulator was opened.
+    /// instants are those of the clock that is never set.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
-        let since = |time: Time| Time::ZERO + time.since(self.opened).unwrap_or_default();
         for (number, wire) in self.wires.iter_mut().enumerate() {
             for (way, lane) in wire.lanes.iter_mut().enumerate() {
-                let events = lane.take_events().into_iter().map(|event| Event {
-                    arrival: since(event.arrival),
-                    at: since(event.at),
-                    ..event
-                });
+                let events = lane.take_events().into_iter();
                 all.extend(events.map(|event| (number, way, event)));
             }
         }
         all
     }
 
-    /// How long it has emulated: the instants of events count from there.
-    pub fn elapsed(&self) -> Time {
-        Time::ZERO + clock::monotonic().since(self.opened).unwrap_or_default()
+    /// The packets on wire `number` that wait in each way's queue, if they are
+    /// recorded.
+    pub fn waiting(&self, number: usize) -> [Vec<Arrival>; 2] {
+        self.of_lanes(number, |lane| lane.waiting().collect())
+    }
+
+    /// When the chance of each way of wire `number` began anew since it is
+    /// recorded, what it went on from first.
+    pub fn reseeds(&self, number: usize) -> [Vec<Reseed>; 2] {
+        self.of_lanes(number, |lane| lane.reseeds().to_vec())
+    }
+
+    fn of_lanes<T>(&self, number: usize, of: impl Fn(&Lane) -> Vec<T>) -> [Vec<T>; 2] {
+        let wire = self.wires.get(number);
+        [0, 1].map(|way| wire.map_or_else(Vec::new, |wire| of(&wire.lanes[way])))
+    }
+
+    /// When it was opened, by the clock that is never set.
+    pub const fn opened(&self) -> Time {
+        self.opened
     }
 
     /// Begins cross traffic, in the place of what there was. Its luck

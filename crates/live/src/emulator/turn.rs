@@ -32,8 +32,8 @@ const LONGEST_MICROS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scheduling {
-    /// Like any other process: the kernel does not allow more, which a real
-    /// root may.
+    /// Like any other process: nobody asked for more, or the kernel does not
+    /// allow it, which a real root may.
     #[default]
     Ordinary,
     /// Before all ordinary processes (SCHED_FIFO) [sched(7)].
@@ -68,9 +68,17 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// That of an ordinary process.
+    pub(super) fn ordinary() -> Self {
+        Self::new(false)
+    }
+
     /// Takes precedence over ordinary processes, if that is allowed.
     pub(super) fn take() -> Self {
-        let allowed = limited() && scheduling::run_first().is_ok();
+        Self::new(limited() && scheduling::run_first().is_ok())
+    }
+
+    fn new(allowed: bool) -> Self {
         let now = clock::monotonic();
         Self {
             allowed,

@@ -5,6 +5,16 @@ use units::Time;
 
 use super::Fate;
 
+/// What a packet finds in the queue when it comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What waits before it.
+    pub backlog: Backlog,
+    /// The average that the queue's law goes by, before it counts this packet;
+    /// `None` for laws without one.
+    pub average: Option<f64>,
+}
+
 /// Sees every packet of a link, and changes nothing. All methods do nothing
 /// unless written otherwise; `()` sees nothing and costs nothing.
 ///
@@ -12,8 +22,8 @@ use super::Fate;
 /// of an instant long after it; the instants themselves are exact, and never
 /// go back.
 pub trait Witness<P> {
-    /// `packet` came at `at`, when what `found` returns waited before it.
-    fn arrived(&mut self, _packet: &P, _at: Time, _found: impl FnOnce() -> Backlog) {}
+    /// `packet` came at `at`, and found in the queue what `found` returns.
+    fn arrived(&mut self, _packet: &P, _at: Time, _found: impl FnOnce() -> Found) {}
 
     /// `packet`, which came at `arrival`, has the wire from `begins` until
     /// `ends`; what becomes of it there is its fate.

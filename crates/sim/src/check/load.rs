@@ -224,10 +224,10 @@ impl Load {
         }
         let busy = seconds(work.per_packet) * self.packets_per_second
             + seconds(work.per_octet) * self.octets_per_second;
-        // A queue of Poisson arrivals rarely grows to a hundred times its mean.
+        // A queue of Poisson arrivals rarely grows to a hundred times its mean;
+        // one that cannot keep up may hold everything.
         let stable = 100.0 / (1.0 - busy).max(f64::MIN_POSITIVE);
-        let growing = self.packets * (1.0 - 1.0 / busy).max(0.0) * 1.1;
-        self.packets.min(stable.max(growing))
+        self.packets.min(stable)
     }
 
     /// Seconds of a processor's work, all in all.

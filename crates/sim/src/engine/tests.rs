@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proto::link::{Fate, Settings};
+use proto::link::{Fate, Found, Settings};
 use proto::traffic::Law;
-use queue::{Backlog, Limit, Spec};
+use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 
 use super::*;
@@ -54,9 +54,12 @@ impl Books {
 }
 
 impl Watch for Books {
-    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, found: Backlog) {
+    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, found: Found) {
         let waits = waiting(self, way);
-        assert_eq!(waits, Amount(found.packets.into(), found.bytes.get()));
+        assert_eq!(
+            waits,
+            Amount(found.backlog.packets.into(), found.backlog.bytes.get())
+        );
         let octets = self.frame(way, packet);
         self.came.entry(way).or_default().add(octets);
     }

@@ -2,12 +2,12 @@
 
 use jumbolab_sim::{Datagrams, Role, Seen, Watch};
 use proptest::prelude::*;
-use proto::link::{Fate, Link as Machine, Settings};
+use proto::link::{Fate, Found, Link as Machine, Settings};
 use proto::traffic::{Law, Schedule};
-use queue::{Limit, Packet, Spec, View};
+use queue::{Limit, Packet, RedSettings, RioSettings, Spec, View};
 use units::{Bytes, Framing, Rate, Seed, Span, Time};
 
-use crate::network::{bare, constant, line, pair, run};
+use crate::network::{bare, constant, flow, host, line, link, node, pair, run, scenario};
 
 #[test]
 fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary() {
@@ -93,6 +93,122 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
         (delays.max - (10.0 * 30e-6 - 9e-6 + 21e-6)).abs() < 1e-15,
         "{delays:?}"
     );
+}
+
+#[test]
+fn a_packets_class_and_precedence_reach_the_queue() {
+    // Two flows that together are 1.6 times what the link carries.
+    let two = |queue: Spec, change: fn(&mut Datagrams)| {
+        let way = Settings {
+            queue,
+            ..bare(8_000_000, 1)
+        };
+        let poisson = Datagrams {
+            limit: Some(2_000),
+            ..Datagrams::new(Law::Exponential(1.25e9), Law::Constant(972.0))
+        };
+        let mut changed = poisson.clone();
+        change(&mut changed);
+        let mut scenario = pair(&way, poisson);
+        scenario.flows.push(flow("g", 0, 1, changed));
+        run(scenario).flows
+    };
+    let limit = Limit::Packets(30);
+    let each = Box::new(Spec::DropTail { limit });
+    let by_class = two(Spec::Priority { classes: 2, each }, |other| other.class = 1);
+    assert_eq!(by_class[1].lost, 0);
+    assert!(by_class[0].lost > 1_000);
+    let rio = Spec::Rio(RioSettings::new(limit, Bytes::new(1_000)));
+    let by_precedence = two(rio, |other| other.precedence = 1);
+    assert!(by_precedence[1].lost > 2 * by_precedence[0].lost);
+}
+
+#[test]
+fn what_is_done_makes_room_for_what_comes_at_that_instant() {
+    let mut scenario = pair(&bare(8_000_000_000, 100), constant(20e-6, 972, 50));
+    let Role::Host(receiver) = &mut scenario.nodes[1].role else {
+        panic!("b is a host");
+    };
+    // Room for one, which takes exactly as long as the next one needs to come.
+    receiver.receive.per_packet = Span::from_micros(20);
+    receiver.receive_buffer = Some(Bytes::new(1_000));
+    let ran = run(scenario);
+    assert_eq!((ran.nodes[1].received, ran.nodes[1].dropped), (50, 0));
+}
+
+#[test]
+fn averages_over_time_end_when_sources_do() {
+    // Ten packets at once, a second of work each; the sources stop after five.
+    let mut scenario = pair(&bare(8_000, 100), constant(1e-12, 972, 10));
+    scenario.end = Time::ZERO + Span::from_secs(5);
+    let ran = run(scenario);
+    assert_eq!(ran.flows[0].received, 10);
+    let way = ran.links[0].ways[0];
+    assert!((way.utilisation - 1.0).abs() < 1e-9, "{way:?}");
+    // Nine wait in the first second, eight in the next, five in the fifth.
+    assert!((way.mean_queue - 7.0).abs() < 1e-9, "{way:?}");
+}
+
+#[test]
+fn of_equally_short_ways_the_link_that_comes_first_by_name_is_taken() {
+    let way = bare(1_000_000, 10);
+    for [upper, lower] in [["m", "n"], ["n", "m"]] {
+        let nodes = vec![
+            host("a"),
+            node("upper", Role::Router),
+            node("lower", Role::Router),
+            host("b"),
+        ];
+        let links = vec![
+            link(upper, [0, 1], &way),
+            link(lower, [0, 2], &way),
+            link("x", [1, 3], &way),
+            link("y", [2, 3], &way),
+        ];
+        let flows = vec![flow("f", 0, 3, constant(1.0, 100, 1))];
+        let ran = run(scenario(nodes, links, flows));
+        let taken = |name: &str| {
+            let link = ran.links.iter().find(|link| link.name == name).unwrap();
+            link.ways[0].counters.arrived
+        };
+        assert_eq!((taken("m"), taken("n")), (1, 0));
+    }
+}
+
+/// The averages that arrivals find.
+#[derive(Default)]
+struct Averages(Vec<f64>);
+
+impl Watch for Averages {
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, found: Found) {
+        self.0.extend(found.average);
+    }
+}
+
+#[test]
+fn a_watch_sees_the_average_of_red() {
+    // A burst onto a slow link: the packet in transmission is not counted.
+    const WEIGHT: f64 = 0.002;
+    let red = RedSettings {
+        weight: WEIGHT,
+        ..RedSettings::new(Limit::Packets(1_000), Bytes::new(1_000))
+    };
+    let way = Settings {
+        queue: Spec::Red(red),
+        ..bare(1_000, 1)
+    };
+    let mut seen = Averages::default();
+    let scenario = pair(&way, constant(1e-6, 972, 52));
+    scenario.check().unwrap().run_watched(&mut seen);
+    assert_eq!(seen.0.len(), 52);
+    let mut average = 0.0;
+    for (waiting, seen) in (0..51).zip(&seen.0[1..]) {
+        average += WEIGHT * (f64::from((waiting - 1).max(0)) - average);
+        assert!(
+            (seen - average).abs() <= 1e-12,
+            "{waiting} {seen} {average}"
+        );
+    }
 }
 
 /// A frame that is only its number and its size.

@@ -9,6 +9,11 @@ use units::{IpVersion, Rate, Seed, Span, Time};
 /// Picoseconds in a second.
 pub(crate) const SECOND: f64 = 1e12;
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "tests ask for positive seconds"
+)]
 pub(crate) fn at(seconds: f64) -> Time {
     Time::from_picos((seconds * SECOND) as u64)
 }

@@ -12,7 +12,7 @@ fn ethernet(mtu: u64) -> Settings {
         ethernet: true,
         largest_packet: Some(Bytes::new(mtu)),
         delay: Span::from_micros(50),
-        ..bare(1_000_000_000, 1_000)
+        ..bare(1_000_000_000, 3_000)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What must make no difference makes none.
 
 use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Watch, Work};
-use proto::link::Settings;
+use proto::link::{Found, Settings};
 use proto::traffic::Law;
-use queue::Backlog;
 use units::{Rate, Seed, Span, Time};
 
 use crate::network::{bare, flow, host, link, node, run, scenario};
@@ -158,7 +157,7 @@ struct Counts {
 }
 
 impl Watch for Counts {
-    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: Backlog) {
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: Found) {
         self.queued += 1;
     }
     fn sent(&mut self, _: Time, _: Time, _: (usize, usize), _: Seen, _: Span) {

@@ -3,11 +3,11 @@
 /// A sum in the making [RFC1071 s1]. Every piece but the last has an even
 /// number of octets.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Checksum(u64);
+pub(crate) struct Checksum(u64);
 
 impl Checksum {
     /// With the 16-bit numbers of `octets`, the last one filled up with zero.
-    pub(super) fn add(self, octets: &[u8]) -> Self {
+    pub(crate) fn add(self, octets: &[u8]) -> Self {
         let pairs = octets.chunks(2).map(|pair| {
             let low = pair.get(1).copied().unwrap_or(0);
             u64::from(u16::from_be_bytes([pair[0], low]))
@@ -17,7 +17,7 @@ impl Checksum {
 
     /// What stands in the header: the complement of the sum, carries added in.
     /// Over octets that hold their checksum it is zero.
-    pub(super) fn finish(self) -> u16 {
+    pub(crate) fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > u64::from(u16::MAX) {
             sum = (sum & u64::from(u16::MAX)) + (sum >> 16);

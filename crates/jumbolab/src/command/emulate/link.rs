@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail, ensure};
+use lab::experiment::queue_of;
 use proto::link::{JitterLaw, Settings, TooBig};
-use queue::{Limit, Spec};
+use queue::Limit;
 use units::{Bytes, Framing, Rate, Span};
 
 use crate::args::Emulate;
@@ -29,8 +30,9 @@ struct Way {
     bit_error_rate: f64,
     reorder: f64,
     duplicate: f64,
-    buffer: Bytes,
-    drop_front: bool,
+    buffer: Limit,
+    /// As it was asked for.
+    queue: String,
     mtu: Option<Bytes>,
     too_big: TooBig,
     cut_through: bool,
@@ -50,8 +52,8 @@ pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
         bit_error_rate: 0.0,
         reorder: 0.0,
         duplicate: 0.0,
-        buffer: Bytes::new(500_000),
-        drop_front: false,
+        buffer: Limit::Bytes(Bytes::new(500_000)),
+        queue: "droptail".to_owned(),
         mtu: None,
         too_big: TooBig::Drop,
         cut_through: args.cut_through,
@@ -117,14 +119,8 @@ impl Way {
             "bit-error-rate" => self.bit_error_rate = probability(value)?,
             "reorder" => self.reorder = share(value)?,
             "duplicate" => self.duplicate = share(value)?,
-            "buffer" => self.buffer = quantity(value)?,
-            "queue" => {
-                self.drop_front = match value {
-                    "droptail" => false,
-                    "dropfront" => true,
-                    _ => bail!("no such queue; write droptail or dropfront"),
-                }
-            }
+            "buffer" => self.buffer = buffer(value)?,
+            "queue" => value.clone_into(&mut self.queue),
             "mtu" => {
                 let mtu: Bytes = quantity(value)?;
                 ensure!(
@@ -165,17 +161,15 @@ impl Way {
         );
         let packet = self.mtu.unwrap_or(largest).min(largest);
         let frame = Framing::Ethernet.frame_size(packet);
-        ensure!(
-            self.buffer >= frame,
-            "--buffer {}: a frame of {} B finds no room in it; give at least that, for instance 500kB",
-            self.buffer,
-            frame.get()
-        );
-        let limit = Limit::Bytes(self.buffer);
-        let queue = match self.drop_front {
-            false => Spec::DropTail { limit },
-            true => Spec::DropFront { limit },
-        };
+        if let Limit::Bytes(buffer) = self.buffer {
+            ensure!(
+                buffer >= frame,
+                "--buffer {buffer}: a frame of {} B finds no room in it; give at least that, for instance 500kB",
+                frame.get()
+            );
+        }
+        let queue = queue_of(&self.queue, self.buffer, self.rate, frame)
+            .map_err(|why| anyhow!("--queue {}: {why}", self.queue))?;
         let wire = Framing::Ethernet.wire_size(packet);
         Ok(Settings {
             largest_packet: self.mtu,
@@ -191,6 +185,17 @@ impl Way {
             too_big: self.too_big,
             ..Settings::perfect(self.rate, queue)
         })
+    }
+}
+
+/// A size, or a number of packets.
+fn buffer(text: &str) -> Result<Limit> {
+    let Some(packets) = text.strip_suffix("packets") else {
+        return Ok(Limit::Bytes(quantity(text)?));
+    };
+    match packets.trim().parse() {
+        Ok(packets @ 1..) => Ok(Limit::Packets(packets)),
+        _ => bail!("write how many packets may wait, for instance \"35 packets\""),
     }
 }
 
@@ -232,6 +237,7 @@ fn probability(text: &str) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use queue::Spec;
 
     use super::*;
     use crate::args::{Args, Command};
@@ -278,6 +284,19 @@ mod tests {
     }
 
     #[test]
+    fn each_way_has_a_discipline_of_its_own() {
+        let [there, back] = ways_of(
+            "--rate 10mbit --buffer 35packets --queue red,min=3,ecn=on --back queue=fq_codel,queues=16",
+        )
+        .unwrap();
+        let Spec::Red(red) = there.queue else {
+            panic!("{:?}", there.queue)
+        };
+        assert_eq!((red.limit, red.ecn), (Limit::Packets(35), true));
+        assert!(matches!(back.queue, Spec::FqCodel(fair) if fair.queues == 16));
+    }
+
+    #[test]
     fn a_key_without_an_override_may_be_named_again() {
         let [there, back] =
             ways_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
@@ -303,7 +322,22 @@ mod tests {
                 "--bit-error-rate 2",
                 "--bit-error-rate 2: write a probability",
             ),
-            ("--queue red", "--queue red: no such queue; write droptail"),
+            (
+                "--queue blue",
+                "--queue blue: no such queue; write droptail",
+            ),
+            (
+                "--queue red",
+                "--queue red: rate: RED reckons with the rate of its link",
+            ),
+            (
+                "--rate 1mbit --back queue=red,min=20",
+                "--queue red,min=20: red.max: min must be a number",
+            ),
+            (
+                "--buffer 0packets",
+                "--buffer 0packets: write how many packets",
+            ),
             ("--buffer 1517", "--buffer 1517B: a frame of 1518 B"),
             ("--mtu 67", "--mtu 67: an MTU of IP is from 68"),
             (

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::recording::Recording;
 use live::emulator::Report;
-use proto::link::Event;
+use proto::link::{Arrival, Event, Reseed};
 use units::Span;
 
 use super::words;
@@ -46,6 +46,8 @@ pub(super) struct Teller {
 enum News {
     Tick(Tick),
     Events(Events),
+    /// What a recording ends with.
+    Rest([Vec<Arrival>; 2], [Vec<Reseed>; 2]),
 }
 
 /// Events of two ways, each with the numbers of its wire and its way.
@@ -105,6 +107,13 @@ impl Teller {
         }
     }
 
+    /// Hands over what a recording ends with: what waits in the queue of each
+    /// way, and when its chance began anew.
+    pub(super) fn conclude(&self, waiting: [Vec<Arrival>; 2], reseeds: [Vec<Reseed>; 2]) {
+        // Whoever does not listen any more says why when it is waited for.
+        let _ = self.news.send(News::Rest(waiting, reseeds));
+    }
+
     /// Hands over figures; whether anybody listens. The last ones wait until
     /// there is room, any others are left out where there is none.
     pub(super) fn tell(&self, tick: Tick) -> bool {
@@ -150,6 +159,11 @@ impl Voice {
                         recording.write(&events)?;
                     }
                     self.waiting.fetch_sub(events.len(), Ordering::Relaxed);
+                }
+                News::Rest(waiting, reseeds) => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.conclude(&waiting, &reseeds)?;
+                    }
                 }
             }
         }

@@ -27,7 +27,7 @@ const FIRST: usize = 5;
 const TIMES: usize = 2;
 
 /// For how long one MTU may be tried.
-const PATIENCE: Span = Span::from_millis(2_500);
+const PATIENCE: Span = Span::from_secs(2);
 
 /// What the counted transfer takes at its rate.
 const COUNTED: Span = Span::from_millis(80);

@@ -110,6 +110,7 @@ fn flow(reader: &mut Reader<'_>, called: &str, network: &Network, duration: Span
     }
     let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
     let class = reader.read(&key("class"), 0, number(0, 255))?;
+    let precedence = reader.read(&key("precedence"), 0, number(0, 255))?;
     Ok(Flow {
         name: called.to_owned(),
         from: from.value,
@@ -121,6 +122,7 @@ fn flow(reader: &mut Reader<'_>, called: &str, network: &Network, duration: Span
         packets: packets.map(|packets| packets.value.unsigned_abs()),
         dont_fragment: reader.read(&key("dont_fragment"), "off", switch)?.value,
         class: u8::try_from(class.value).unwrap_or(u8::MAX),
+        precedence: u8::try_from(precedence.value).unwrap_or(u8::MAX),
     })
 }
 
@@ -174,7 +176,9 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, message: Bytes) -
         (Some(gap), None, None) if gap.value > Span::ZERO => Ok(picos(gap.value)),
         (Some(gap), None, None) => Err(gap.refuse("datagrams need some time between them")),
         (None, Some(found), None) => {
-            let link = slowest.map(|(link, _)| link).or(network.links.first());
+            let link = slowest
+                .map(|(link, _)| link)
+                .or_else(|| network.links.first());
             let size = link.map_or(message, wire);
             Ok(mean_gap(size, found.value))
         }

@@ -4,6 +4,8 @@ mod cross;
 mod graph;
 mod link;
 mod medium;
+mod queueing;
+mod watch;
 
 use anyhow::Result;
 use units::{IpMtu, IpVersion, Span};
@@ -17,6 +19,8 @@ pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
 pub(crate) use link::LINK_KEYS;
 pub use link::{LARGEST_BUFFER, auto_burst};
+pub(crate) use queueing::parameter_keys;
+pub(crate) use watch::WATCH_KEYS;
 
 /// The key that says whether a link's packets are recorded.
 pub(crate) const RECORD_KEY: &str = "record";
@@ -81,15 +85,18 @@ pub(super) fn read(
         refuse_instruments(reader, &names)?;
     }
     let defaults = Keys::read(reader, "network", ip, None)?;
-    let (mut links, mut mtus) = (Vec::new(), Vec::new());
+    let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
-        let mut link = keys.link(name, paced, world)?;
+        let mut link = keys.link(name, paced, world, &defaults)?;
         link.cross = cross::read(reader, &link, ip, paced)?;
         link.recorded = recorded(reader, &link.name, paced)?;
+        link.watch = watch::read(reader, &link.name, world)?;
         links.push(link);
-        mtus.push(keys.mtu);
+        mtus.push(keys.mtu.clone());
+        own.push(keys);
     }
+    defaults.refuse_parameters_of_no_link(&own)?;
     let cut_through = cut_through(reader, shape, paced, &links)?;
     let network = Network {
         cut_through,

@@ -35,4 +35,6 @@ pub struct Flow {
     pub dont_fragment: bool,
     /// Its class, for queues that tell classes apart.
     pub class: u8,
+    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    pub precedence: u8,
 }

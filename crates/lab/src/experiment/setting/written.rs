@@ -61,6 +61,7 @@ impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             queue,
+            packets,
             delay,
             jitter,
             jitter_law,
@@ -83,6 +84,9 @@ impl fmt::Debug for Wire {
         }
         if let Some(narrow) = narrow {
             text.field("narrow", narrow);
+        }
+        if let Some(packets) = packets {
+            text.field("packets", packets);
         }
         text.finish()
     }
@@ -111,6 +115,7 @@ impl fmt::Debug for Link {
             framing,
             cross,
             recorded,
+            watch,
         } = self;
         let mut text = f.debug_struct("Link");
         text.field("name", name)
@@ -127,6 +132,9 @@ impl fmt::Debug for Link {
         }
         if *recorded {
             text.field("recorded", recorded);
+        }
+        if watch.is_any() {
+            text.field("watch", watch);
         }
         text.finish()
     }

@@ -40,12 +40,12 @@ fn on_sim(text: &str, sets: &[&str]) -> Result<Plan> {
 }
 
 #[track_caller]
-fn sim(text: &str, sets: &[&str]) -> Plan {
+pub(super) fn sim(text: &str, sets: &[&str]) -> Plan {
     on_sim(text, sets).unwrap_or_else(|error| panic!("{error:#}"))
 }
 
 #[track_caller]
-fn refused(text: &str, sets: &[&str], line: &str) {
+pub(super) fn refused(text: &str, sets: &[&str], line: &str) {
     let error = on_sim(text, sets).expect_err(line);
     assert_eq!(format!("{error:#}"), line);
 }

@@ -142,7 +142,7 @@ fn luck_that_begins_anew_is_that_of_a_new_link() {
     };
     let mut used = link(settings());
     fates(&mut used);
-    used.reseed(Seed::new(7));
+    used.reseed(Time::ZERO, Seed::new(7));
     let mut new = Link::new(settings(), Seed::new(7)).unwrap();
     assert_eq!(fates(&mut used), fates(&mut new));
 }

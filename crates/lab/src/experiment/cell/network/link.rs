@@ -3,15 +3,15 @@
 use anyhow::Result;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
-use crate::experiment::quantity::{
-    either, probability, rate_or_none, share, size, size_or, span, word,
-};
+use crate::experiment::discipline::{DISCIPLINES, Discipline};
+use crate::experiment::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Origin, Value};
-use crate::experiment::{JitterLaw, Link, LinkKind, Narrow, Queue, Wire};
+use crate::experiment::{JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
 use crate::plan::World;
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
+use super::queueing::{Buffer, Written, buffer};
 
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
@@ -38,11 +38,6 @@ pub(crate) const LINK_KEYS: [&str; 17] = [
 ];
 
 const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
-
-const QUEUES: &[(&str, Queue)] = &[
-    ("droptail", Queue::DropTail),
-    ("dropfront", Queue::DropFront),
-];
 
 const JITTER_LAWS: &[(&str, JitterLaw)] = &[
     ("uniform", JitterLaw::Uniform),
@@ -71,10 +66,12 @@ pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
 /// What was written of a link, or for all links.
 pub(super) struct Keys {
     pub(super) mtu: Found<IpMtu>,
-    rate: Found<Option<Rate>>,
+    pub(super) rate: Found<Option<Rate>>,
     burst: Found<Option<Bytes>>,
-    buffer: Found<Bytes>,
-    queue: Found<Queue>,
+    pub(super) buffer: Found<Buffer>,
+    pub(super) queue: Found<Discipline>,
+    /// Parameters of disciplines.
+    pub(super) parameters: Written,
     delay: Found<Span>,
     jitter: Found<Span>,
     loss: Found<f64>,
@@ -100,6 +97,7 @@ impl Keys {
     ) -> Result<Self> {
         let mtu = |value: &Value| mtu(value, ip);
         let wire_mtu = |value: &Value| either(value, "mtu", mtu);
+        let parameters = Written::read(reader, table)?;
         let mut table = Inherited {
             reader,
             table,
@@ -125,8 +123,9 @@ impl Keys {
             mtu: table.key("mtu", 1500, mtu, |keys| &keys.mtu)?,
             rate: table.preset("rate", rate, "1gbit", rate_or_none, |keys| &keys.rate)?,
             burst: table.key("burst", "auto", size_or("auto"), |keys| &keys.burst)?,
-            buffer: table.key("buffer", "500kB", size, |keys| &keys.buffer)?,
-            queue: table.key("queue", "droptail", word(QUEUES), |keys| &keys.queue)?,
+            buffer: table.key("buffer", "500kB", buffer, |keys| &keys.buffer)?,
+            queue: table.key("queue", "droptail", word(DISCIPLINES), |keys| &keys.queue)?,
+            parameters,
             delay: table.preset("delay", delay, "0s", span, |keys| &keys.delay)?,
             jitter: table.key("jitter", "0s", span, |keys| &keys.jitter)?,
             loss: table.key("loss", "0%", share, |keys| &keys.loss)?,
@@ -151,8 +150,14 @@ impl Keys {
     }
 
     /// The link, if its kind honours every key, and its bucket and its buffer
-    /// hold the frames of its MTU.
-    pub(super) fn link(&self, name: String, kind: LinkKind, world: World) -> Result<Link> {
+    /// hold the frames of its MTU. `all` is what was written for all links.
+    pub(super) fn link(
+        &self,
+        name: String,
+        kind: LinkKind,
+        world: World,
+        all: &Self,
+    ) -> Result<Link> {
         let mtu = self.mtu.value;
         match kind {
             LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
@@ -182,7 +187,12 @@ impl Keys {
         if let Some(why) = self.burst.value.and_then(|burst| check(burst, 1)) {
             return Err(self.burst.refuse_with(&self.mtu.origin, why));
         }
-        if let Some(why) = check(self.buffer.value, 2) {
+        let packets = self.buffer.value.packets();
+        let buffer = match self.buffer.value {
+            Buffer::Octets(octets) => octets,
+            Buffer::Packets(packets) => frame * u64::from(packets),
+        };
+        if let (None, Some(why)) = (packets, check(buffer, 2)) {
             return Err(self.buffer.refuse_with(&self.mtu.origin, why));
         }
         let burst = match kind {
@@ -197,9 +207,10 @@ impl Keys {
             mtu,
             rate: self.rate.value,
             burst,
-            buffer: self.buffer.value,
+            buffer,
             wire: Wire {
-                queue: self.queue.value,
+                queue: self.planned_queue(all)?,
+                packets,
                 delay: self.delay.value,
                 jitter: self.jitter.value,
                 loss: self.loss.value,
@@ -212,6 +223,7 @@ impl Keys {
             framing,
             cross: None,
             recorded: false,
+            watch: Watched::default(),
         })
     }
 
@@ -237,8 +249,11 @@ impl Keys {
                 return Err(found.refuse(why(key)));
             }
         }
-        if self.queue.value != Queue::DropTail {
+        if self.queue.value != Discipline::DropTail {
             return Err(self.queue.refuse(why("queue")));
+        }
+        if self.buffer.value.packets().is_some() {
+            return Err(self.buffer.refuse("a buffer in packets needs link = \"emulated\": write octets, for instance \"500kB\""));
         }
         if self.wire_mtu.value.is_some() {
             return Err(self.wire_mtu.refuse(why("wire_mtu")));

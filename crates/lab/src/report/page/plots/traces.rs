@@ -49,7 +49,12 @@ enum Mark {
     Faulty,
 }
 
-/// Every trial of a series as a small symbol: sound, noted, faulty.
+/// The sound trials of a cell that are drawn: a page of a hundred thousand
+/// would be tens of megabytes, and a browser would not show it.
+const MOST_DRAWN: usize = 500;
+
+/// The trials of a series as small symbols: the first sound ones of each cell,
+/// and all that are noted or faulty.
 pub(super) fn trials(
     frame: &Frame<'_>,
     metric: &'static Metric,
@@ -65,11 +70,14 @@ pub(super) fn trials(
         let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for (level, cell) in cells(frame, series) {
             let resolution = find(frame.comparisons, metric, cell).and_then(|row| row.resolution);
+            let mut drawn = 0;
             for trial in trials_of(frame, cell) {
                 let Some(&value) = trial.metrics.get(metric.name) else {
                     continue;
                 };
-                if trial.failure.is_none() && mark_of(trial) == mark {
+                let room = drawn < MOST_DRAWN || mark != Mark::Sound;
+                if trial.failure.is_none() && mark_of(trial) == mark && room {
+                    drawn += 1;
                     x.push(rounded(
                         centre(frame, series, level) + shift(frame, trial.repeat),
                     ));

@@ -1,0 +1,192 @@
+//! `jumbolab run replay`: recorded arrivals through their link once more.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail};
+use lab::recording::{Decision, Recorded};
+use lab::replay::{self, Agreement, Difference, Summary};
+use proto::link::Fate;
+use queue::Reason;
+use serde_json::{Value, json};
+use units::Time;
+
+use crate::args::Run;
+use crate::output;
+
+/// What the experiment is called.
+pub(crate) const EXPERIMENT: &str = "replay";
+
+pub(crate) fn run(args: &Run) -> Result<()> {
+    let Some(path) = &args.trace else {
+        bail!(
+            "replay: the recording is missing; write for instance `jumbolab run replay --trace wire.csv`"
+        );
+    };
+    if args.experiment.as_deref() != Some(EXPERIMENT) {
+        bail!("--trace: only `jumbolab run replay` goes by a recording");
+    }
+    let recorded = Recorded::read(path)?;
+    let variants = replay::variants(&recorded, &args.set)?;
+    let mut rows = Vec::new();
+    for way in 0..recorded.ways.len() {
+        let was = replay::recorded(&recorded.ways[way]);
+        let agreement = replay::reproduce(&recorded, way)?;
+        rows.push(Row {
+            way,
+            name: "recorded",
+            summary: was,
+            agreement: Some(agreement),
+        });
+        for variant in &variants {
+            rows.push(Row {
+                way,
+                name: &variant.name,
+                summary: replay::what_if(&recorded, way, &variant.ways[way])?,
+                agreement: None,
+            });
+        }
+    }
+    match args.json {
+        true => output::print_lines(rows.iter().map(|row| row.json().to_string())),
+        false => output::print(&format!("{}{}\n", table(&rows), verdict(&rows))),
+    }
+}
+
+/// What became of the packets of one way: in the record, or under other settings.
+struct Row<'a> {
+    way: usize,
+    name: &'a str,
+    summary: Summary,
+    /// Of the record: how far its replay agrees with it.
+    agreement: Option<Agreement>,
+}
+
+impl Row<'_> {
+    fn json(&self) -> Value {
+        let fates = |fate| self.summary.of_fate(fate);
+        let dropped = |reason| self.summary.dropped_for(reason);
+        let waits = self.summary.waits;
+        let mut object = json!({
+            "way": self.way,
+            "settings": self.name,
+            "delivered": fates(Fate::Delivered),
+            "duplicated": fates(Fate::Duplicated),
+            "dropped": fates(Fate::Dropped),
+            "dropped_full": dropped(Reason::Full),
+            "dropped_early": dropped(Reason::Early),
+            "dropped_forced": dropped(Reason::Forced),
+            "dropped_late": dropped(Reason::Late),
+            "lost": fates(Fate::Lost),
+            "damaged": fates(Fate::Damaged),
+            "too_big": fates(Fate::TooBig),
+            "marked": self.summary.marked,
+            "wait_mean_ms": waits.mean * 1e3,
+            "wait_median_ms": waits.median * 1e3,
+            "wait_p99_ms": waits.p99 * 1e3,
+            "wait_longest_ms": waits.longest * 1e3,
+        });
+        if let Some(agreement) = &self.agreement {
+            object["compared"] = agreement.compared.into();
+            object["agreed"] = agreement.agreed.into();
+            object["first_difference"] = agreement
+                .first
+                .as_ref()
+                .map_or(Value::Null, |first| first.number.into());
+        }
+        object
+    }
+}
+
+fn table(rows: &[Row<'_>]) -> String {
+    let widest = rows.iter().map(|row| row.name.chars().count()).max();
+    let width = widest.unwrap_or_default().max(8);
+    let mut text = format!(
+        "way  {:width$} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10} {:>10} {:>10}\n",
+        "settings",
+        "passed on",
+        "dropped",
+        "full",
+        "early",
+        "forced",
+        "late",
+        "marked",
+        "lost",
+        "wait ms",
+        "median ms",
+        "p99 ms",
+    );
+    for row in rows {
+        let summary = &row.summary;
+        let fates = |fate| summary.of_fate(fate);
+        let [full, early, forced, late] = summary.dropped;
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{:3}  {:width$} {:>9} {:>8} {full:>7} {early:>7} {forced:>7} {late:>7} {:>7} {:>8} {:>10.4} {:>10.4} {:>10.4}",
+            row.way,
+            row.name,
+            fates(Fate::Delivered) + fates(Fate::Duplicated),
+            fates(Fate::Dropped),
+            summary.marked,
+            fates(Fate::Lost) + fates(Fate::Damaged),
+            summary.waits.mean * 1e3,
+            summary.waits.median * 1e3,
+            summary.waits.p99 * 1e3,
+        );
+    }
+    text
+}
+
+/// Whether the link decided as it did, in one line.
+fn verdict(rows: &[Row<'_>]) -> String {
+    let ways = || {
+        let of_record = rows.iter();
+        of_record.filter_map(|row| Some((row.way, row.agreement.as_ref()?)))
+    };
+    let compared: usize = ways().map(|(_, agreement)| agreement.compared).sum();
+    let agreed: usize = ways().map(|(_, agreement)| agreement.agreed).sum();
+    let first = ways().find_map(|(way, agreement)| Some((way, agreement.first?)));
+    match first {
+        None => format!(
+            "reproduced: all {compared} recorded decisions, each at its instant, are made again"
+        ),
+        Some((way, first)) => format!(
+            "not reproduced: {agreed} of {compared} recorded decisions are made again; the first that differs: {}",
+            difference(way, &first)
+        ),
+    }
+}
+
+fn difference(way: usize, first: &Difference) -> String {
+    format!(
+        "packet {} of way {way}, which came after {:.9} s, was {}, and is now {}",
+        first.number,
+        seconds(first.arrival),
+        decision(&first.recorded),
+        decision(&first.replayed)
+    )
+}
+
+fn decision(decision: &Decision) -> String {
+    let fate = match decision.fate {
+        Fate::Delivered => "delivered",
+        Fate::Duplicated => "duplicated",
+        Fate::Dropped => "dropped",
+        Fate::Lost => "lost",
+        Fate::Damaged => "damaged",
+        Fate::TooBig => "too big",
+    };
+    let reason = match decision.reason {
+        None => "",
+        Some(Reason::Full) => " (full)",
+        Some(Reason::Early) => " (early)",
+        Some(Reason::Forced) => " (forced)",
+        Some(Reason::Late) => " (late)",
+    };
+    let marked = if decision.marked { " with a mark" } else { "" };
+    format!("{fate}{reason}{marked} after {:.9} s", seconds(decision.at))
+}
+
+fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).unwrap_or_default().as_secs_f64()
+}

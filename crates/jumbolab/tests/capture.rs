@@ -1,0 +1,121 @@
+//! Captures of simulated links, read by tshark: a stranger must find the same
+//! packets in them, whole and fragmented, with checksums that hold.
+
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+const NETWORK: &str = "\
+format = 1
+name = \"captured\"
+[network]
+shape = \"pair\"
+mtu = 1500
+rate = \"100mbit\"
+delay = \"1ms\"
+[links.sender-receiver.watch]
+capture = \"on\"
+[traffic]
+protocol = \"udp\"
+size = \"60000B\"
+message = \"3000B\"
+echo = \"off\"
+[sweep]
+\"network.ip\" = [6, 4]
+[trials]
+repeat = 1
+";
+
+/// What tshark says of the packets that `filter` lets pass: a line each.
+fn tshark(folder: &TempDir, trial: &str, filter: &str, fields: &[&str]) -> Vec<String> {
+    let capture = format!("r/watch/{trial}-sender-receiver.pcapng");
+    let output = Command::new("tshark")
+        .args(["-r", &capture, "-Y", filter, "-T", "fields"])
+        .args([
+            "-o",
+            "udp.check_checksum:TRUE",
+            "-o",
+            "ip.check_checksum:TRUE",
+        ])
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn captured() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("captured.toml"), NETWORK).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_jumbolab"))
+        .args(["run", "captured.toml", "--on", "sim", "-o", "r"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    folder
+}
+
+#[test]
+fn tshark_finds_every_packet_of_a_simulated_link() {
+    let folder = captured();
+    // 20 datagrams of 3000 octets, each in three packets.
+    for (trial, version, length) in [("c00-r01", "ipv6", 1510), ("c01-r01", "ip", 1514)] {
+        let all = tshark(&folder, trial, "frame", &["frame.len", "frame.time_epoch"]);
+        assert_eq!(all.len(), 60, "{version}");
+        let [first, second] = [&all[0], &all[1]].map(|line| {
+            let (length, at) = line.split_once('\t').unwrap();
+            let (_, nanos) = at.split_once('.').unwrap();
+            (
+                length.parse::<u64>().unwrap(),
+                nanos.parse::<u64>().unwrap(),
+            )
+        });
+        // Parts of a datagram are cut at multiples of eight octets.
+        assert_eq!(first.0, length, "{version}");
+        // With FCS, preamble and gap each octet takes 80 ns at 100 Mbit/s.
+        assert_eq!(second.1 - first.1, (length + 24) * 80, "{version}");
+        let malformed = tshark(&folder, trial, "_ws.malformed", &["frame.number"]);
+        assert_eq!(malformed, [""; 0], "{version}");
+    }
+}
+
+#[test]
+fn addresses_ports_and_fragments_are_those_of_the_network() {
+    let folder = captured();
+    let fields = [
+        "ipv6.src",
+        "ipv6.dst",
+        "ipv6.fraghdr.offset",
+        "ipv6.fraghdr.more",
+    ];
+    let packets = tshark(&folder, "c00-r01", "ipv6", &fields);
+    let place = |packet: usize| {
+        packets[packet]
+            .split('\t')
+            .skip(2)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(
+        packets[0].starts_with("2001:db8::1\t2001:db8::2\t"),
+        "{}",
+        packets[0]
+    );
+    let offsets: Vec<String> = (0..3)
+        .map(|packet| place(packet).split(' ').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(offsets, ["0", "181", "362"], "{packets:?}");
+    let fields = ["ip.src", "ip.dst", "ip.frag_offset", "ip.checksum.status"];
+    let packets = tshark(&folder, "c01-r01", "ip", &fields);
+    assert_eq!(
+        packets[0], "198.18.0.1\t198.18.0.2\t0\t1",
+        "1: the checksum holds"
+    );
+}

@@ -1,0 +1,93 @@
+use queue::law::Curve;
+
+use super::*;
+
+fn queue(text: &str) -> Result<Spec> {
+    let rate = Rate::from_bits_per_second(10_000_000);
+    queue_of(text, Limit::Packets(50), rate, Bytes::new(1518))
+}
+
+#[test]
+fn every_discipline_has_its_usual_parameters_unless_told_otherwise() {
+    let (limit, largest) = (Limit::Packets(50), Bytes::new(1518));
+    let usual = [
+        ("droptail", Spec::DropTail { limit }),
+        ("dropfront", Spec::DropFront { limit }),
+        ("red", Spec::Red(RedSettings::new(limit, largest))),
+        (
+            "ared",
+            Spec::AdaptiveRed(AdaptiveRedSettings::new(limit, largest)),
+        ),
+        ("codel", Spec::Codel(CodelSettings::new(limit, largest))),
+        ("pie", Spec::Pie(PieSettings::new(limit, largest))),
+        (
+            "fq_codel",
+            Spec::FqCodel(FqCodelSettings::new(limit, largest)),
+        ),
+        ("rio", Spec::Rio(RioSettings::new(limit, largest))),
+    ];
+    for (name, spec) in usual {
+        assert_eq!(queue(name).unwrap(), spec, "{name}");
+        let of_classes = Spec::Priority {
+            classes: 3,
+            each: Box::new(spec),
+        };
+        let text = format!("priority,classes=3,each={name}");
+        assert_eq!(queue(&text).unwrap(), of_classes, "{text}");
+    }
+}
+
+#[test]
+fn parameters_are_named_with_their_discipline_or_without() {
+    let Spec::Red(red) = queue("red,min=10kB,red.max=30000,unit=bytes,gentle=off,ecn=on").unwrap()
+    else {
+        panic!("another discipline");
+    };
+    let curve = Curve {
+        min: 10_000.0,
+        max: 30_000.0,
+        max_probability: 0.1,
+        gentle: false,
+    };
+    assert_eq!((red.curve, red.unit, red.ecn), (curve, Unit::Bytes, true));
+    assert!(queue("priority,each=pie,pie.target=5ms").is_ok());
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_name() {
+    for (text, words) in [
+        ("blue", "no such queue; write droptail, dropfront, red"),
+        ("red,min", "`min` is no parameter; write NAME=VALUE"),
+        (
+            "red,mim=5",
+            "mim: no such parameter; there are unit, min, max",
+        ),
+        ("droptail,min=5", "droptail has no parameters"),
+        ("red,min=-1", "min=-1: write a number from 0 on"),
+        ("red,min=20", "red.max: min must be a number"),
+        (
+            "red,max=3MB",
+            "red.max: octets are a threshold only where unit",
+        ),
+        ("red,weight=2", "weight=2: write what one arrival counts"),
+        (
+            "red,pie.target=5ms",
+            "pie.target: a parameter of pie, which",
+        ),
+        (
+            "codel,target=0s",
+            "codel.target: target must be more than 0",
+        ),
+        ("priority,each=priority", "priority.each: a class of a"),
+        (
+            "fq_codel,queues=0",
+            "queues=0: write a number from 1 to 65535",
+        ),
+    ] {
+        let refusal = queue(text).expect_err(text).to_string();
+        assert!(refusal.starts_with(words), "{text}: {refusal}");
+    }
+    let none = queue_of("red", Limit::Packets(5), None, Bytes::new(1518));
+    let refusal = none.unwrap_err().to_string();
+    assert!(refusal.starts_with("rate: RED reckons"), "{refusal}");
+}

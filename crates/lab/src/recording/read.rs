@@ -1,0 +1,186 @@
+//! Reads recordings.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use proto::link::{Arrival, Fate, Header, Reseed, Settings};
+use queue::Reason;
+use units::{Seed, Time};
+
+use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
+
+/// A wire and what became of the packets on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// The instant from which all others count.
+    pub origin: Time,
+    /// Each way.
+    pub ways: [Traced; 2],
+}
+
+/// One way of a recorded wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// What its link is like.
+    pub settings: Settings,
+    /// The packets in the order of their arrival, each with what was decided,
+    /// unless it still waited at the end.
+    pub packets: Vec<(Arrival, Option<Decision>)>,
+    /// When its chance began anew, what it began with first.
+    pub reseeds: Vec<Reseed>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// When that was sealed.
+    pub at: Time,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why, if the queue dropped it.
+    pub reason: Option<Reason>,
+    /// Whether the queue marked it as having met congestion.
+    pub marked: bool,
+}
+
+impl Recorded {
+    /// Reads the recording in the file at `path`.
+    ///
+    /// # Errors
+    /// In one line, with the file and the line in it that is none of a
+    /// recording of this version.
+    pub fn read(path: &Path) -> Result<Self> {
+        let place = path.display().to_string();
+        let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
+        Self::parse(BufReader::new(file)).with_context(|| place)
+    }
+
+    fn parse(file: impl BufRead) -> Result<Self> {
+        let mut lines = file.lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        let first = first.strip_prefix(MAGIC).ok_or_else(|| {
+            anyhow!("this is no recording that says what its link was like; record it anew, with `jumbolab emulate --record` or `record = true`")
+        })?;
+        let first: FirstLine = serde_json::from_str(first).map_err(|error| {
+            anyhow!("line 1: this build reads recordings of format {FORMAT} ({error})")
+        })?;
+        ensure!(
+            first.format == FORMAT,
+            "line 1: this is a recording of format {}; this build reads format {FORMAT}",
+            first.format
+        );
+        ensure!(
+            lines.next().transpose()?.as_deref() == Some(COLUMNS),
+            "line 2: the columns are not those of format {FORMAT}"
+        );
+        let mut recorded = Self {
+            origin: Time::from_picos(first.origin_ps),
+            ways: first.ways.map(|settings| Traced {
+                settings,
+                packets: Vec::new(),
+                reseeds: Vec::new(),
+            }),
+        };
+        for (number, line) in lines.enumerate() {
+            let line = line?;
+            recorded
+                .take(&line)
+                .with_context(|| format!("line {}", number + 3))?;
+        }
+        for way in &mut recorded.ways {
+            ensure!(
+                !way.reseeds.is_empty(),
+                "the recording breaks off: what chance began with stands at its end"
+            );
+            way.packets
+                .sort_by_key(|(arrival, _)| arrival.header.number);
+        }
+        Ok(recorded)
+    }
+
+    fn take(&mut self, line: &str) -> Result<()> {
+        if let Some(chance) = line.strip_prefix(CHANCE) {
+            let mut fields = Fields(chance.split(' '));
+            let way: usize = fields.next("way")?;
+            let reseed = Reseed {
+                after: fields.next("packets")?,
+                at: Time::from_picos(fields.next("instant")?),
+                seed: Seed::new(fields.next("seed")?),
+            };
+            self.way(way)?.reseeds.push(reseed);
+            return Ok(());
+        }
+        let mut fields = Fields(line.split(','));
+        let at = Time::from_picos(fields.next("arrival_ps")?);
+        let left = fields.text("left_ps")?;
+        let way: usize = fields.next("way")?;
+        let (size, flow) = (fields.next("size")?, fields.next("flow")?);
+        let fate = fields.text("fate")?;
+        let number = fields.next("number")?;
+        let why = fields.text("reason")?;
+        let marked = fields.next::<u8>("marked")? != 0;
+        let header = Header {
+            number,
+            class: fields.next("class")?,
+            precedence: fields.next("precedence")?,
+            markable: fields.next::<u8>("markable")? != 0,
+            tags: fields.next("tags")?,
+            live: fields.next("live")?,
+            served: match fields.text("served_ps")? {
+                "" => Time::ZERO,
+                served => Time::from_picos(served.parse().context("served_ps")?),
+            },
+        };
+        let arrival = Arrival {
+            at,
+            size,
+            flow,
+            header,
+        };
+        let decision = match fate {
+            WAITING => None,
+            fate => Some(Decision {
+                at: Time::from_picos(left.parse().context("left_ps")?),
+                fate: named(&Fate::ALL, word, fate)?,
+                reason: match why {
+                    "" => None,
+                    why => Some(named(&Reason::ALL, reason, why)?),
+                },
+                marked,
+            }),
+        };
+        self.way(way)?.packets.push((arrival, decision));
+        Ok(())
+    }
+
+    fn way(&mut self, number: usize) -> Result<&mut Traced> {
+        self.ways
+            .get_mut(number)
+            .ok_or_else(|| anyhow!("way {number}: there are 0 and 1"))
+    }
+}
+
+/// The fields of a line, one after the other.
+struct Fields<I>(I);
+
+impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
+    fn text(&mut self, name: &str) -> Result<&'a str> {
+        self.0.next().with_context(|| format!("{name} is missing"))
+    }
+
+    fn next<T: FromStr>(&mut self, name: &str) -> Result<T> {
+        let text = self.text(name)?;
+        let number = text.parse();
+        number.map_err(|_| anyhow!("{name}: `{text}` is no such number"))
+    }
+}
+
+fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Result<T> {
+    match all.iter().find(|one| name(**one) == text) {
+        Some(one) => Ok(*one),
+        None => bail!("`{text}` is no word of this format"),
+    }
+}

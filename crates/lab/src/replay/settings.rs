@@ -1,0 +1,168 @@
+//! Other settings than those of the record, from arguments of `--set`.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use proto::link::Settings;
+use queue::{Limit, Spec};
+use units::{Bytes, Framing};
+
+use crate::experiment::Experiment;
+use crate::netns::emulated;
+use crate::plan::World;
+use crate::recording::{Recorded, Traced};
+
+/// The shipped experiment whose keys say what could have been otherwise.
+const EXPERIMENT: &str = "replay";
+
+/// What is said of other keys.
+const KEYS: &str = "a replay has one link and its recorded arrivals: write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
+
+/// A link as it could have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// What is otherwise, as it was asked for.
+    pub name: String,
+    /// Each way.
+    pub ways: [Settings; 2],
+}
+
+/// The links that `sets` ask for: one for each combination of levels, with
+/// everything that is not asked for as it was recorded.
+///
+/// # Errors
+/// In one line, for the first argument that cannot be.
+pub fn variants(recorded: &Recorded, sets: &[String]) -> Result<Vec<Variant>> {
+    if sets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let [there, back] = &recorded.ways;
+    let (there, back) = (of_way(there, sets)?, of_way(back, sets)?);
+    Ok(there
+        .into_iter()
+        .zip(back)
+        .map(|((name, there), (_, back))| Variant {
+            name,
+            ways: [there, back],
+        })
+        .collect())
+}
+
+fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
+    let was = &traced.settings;
+    let mut experiment = Experiment::load(EXPERIMENT)?;
+    let buffer = match limit(&was.queue) {
+        Limit::Bytes(octets) => octets.to_string(),
+        Limit::Packets(packets) => format!("{packets} packets"),
+    };
+    let rate = was
+        .rate
+        .map_or_else(|| "none".to_owned(), |rate| rate.to_string());
+    experiment.set(&format!("network.buffer={buffer}"))?;
+    experiment.set(&format!("network.rate={rate}"))?;
+    experiment.set(&format!("network.mtu={}", largest_packet(traced).get()))?;
+    experiment.set(&format!("network.jitter={}", was.jitter))?;
+    let mut asked = BTreeSet::new();
+    for set in sets {
+        let key = experiment.key_of(set)?;
+        match key.strip_prefix("network.") {
+            Some(key) => asked.insert(key.to_owned()),
+            None => bail!("--set {set}: {KEYS}"),
+        };
+        experiment.set(set)?;
+    }
+    let plan = experiment.plan(World::Netns)?;
+    let mut all = Vec::new();
+    for cell in &plan.cells {
+        let Ok(setting) = &cell.setting else { continue };
+        let Some(link) = setting.network.links.first() else {
+            continue;
+        };
+        let wanted = emulated(&setting.network, link);
+        let mut settings = was.clone();
+        for key in &asked {
+            take(&mut settings, &wanted, key)?;
+        }
+        if asked.contains("buffer") && !asked.iter().any(|key| is_of_queue(key)) {
+            set_limit(&mut settings.queue, limit(&wanted.queue));
+        }
+        let levels = cell.factors.0.iter();
+        let levels = levels.map(|(name, level)| format!("{name}={level}"));
+        let swept = |set: &&String| {
+            let name = set.split('=').next().unwrap_or_default();
+            !cell.factors.0.iter().any(|(factor, _)| factor == name)
+        };
+        let fixed = sets.iter().filter(swept).cloned();
+        let of_no_use = |text: &String| text.starts_with("queue=") && !asked.contains("queue");
+        let name: Vec<String> = levels
+            .filter(|text| !of_no_use(text))
+            .chain(fixed)
+            .collect();
+        all.push((name.join(" "), settings));
+    }
+    Ok(all)
+}
+
+/// Takes from `wanted` what `key` means.
+fn take(settings: &mut Settings, wanted: &Settings, key: &str) -> Result<()> {
+    match key {
+        "rate" => {
+            settings.rate = wanted.rate;
+            settings.hold = wanted.hold;
+        }
+        "delay" => settings.delay = wanted.delay,
+        "jitter" => settings.jitter = wanted.jitter,
+        "jitter_law" => settings.jitter_law = wanted.jitter_law,
+        "loss" => settings.loss = wanted.loss,
+        "bit_error_rate" => settings.bit_error_rate = wanted.bit_error_rate,
+        "reorder" => settings.reorder = wanted.reorder,
+        "duplicate" => settings.duplicate = wanted.duplicate,
+        "mtu" => settings.largest_packet = wanted.largest_packet,
+        // With what else is asked for the queue, or alone.
+        "buffer" => {}
+        key if is_of_queue(key) => settings.queue = wanted.queue.clone(),
+        key => bail!("--set network.{key}: {KEYS}"),
+    }
+    Ok(())
+}
+
+fn is_of_queue(key: &str) -> bool {
+    key == "queue" || key.contains('.')
+}
+
+/// The largest IP packet that the link carries, or else that came to it.
+fn largest_packet(traced: &Traced) -> Bytes {
+    let around = Framing::MAC_HEADER + Framing::FCS;
+    let sizes = traced.packets.iter().map(|(arrival, _)| arrival.size);
+    let frame = Bytes::new(sizes.max().unwrap_or(1518));
+    let seen = frame.checked_sub(around).unwrap_or_default();
+    let largest = traced.settings.largest_packet.unwrap_or(seen);
+    // The bounds of an MTU of IPv4 [RFC791 s3.2].
+    largest.clamp(Bytes::new(68), Bytes::new(65_535))
+}
+
+fn limit(queue: &Spec) -> Limit {
+    match queue {
+        Spec::DropTail { limit } | Spec::DropFront { limit } => *limit,
+        Spec::Red(settings) => settings.limit,
+        Spec::AdaptiveRed(settings) => settings.limit,
+        Spec::Rio(settings) => settings.limit,
+        Spec::Codel(settings) => settings.limit,
+        Spec::Pie(settings) => settings.limit,
+        Spec::FqCodel(settings) => settings.codel.limit,
+        Spec::Priority { each, .. } => self::limit(each),
+    }
+}
+
+fn set_limit(queue: &mut Spec, to: Limit) {
+    match queue {
+        Spec::DropTail { limit } | Spec::DropFront { limit } => *limit = to,
+        Spec::Red(settings) => settings.limit = to,
+        Spec::AdaptiveRed(settings) => settings.limit = to,
+        Spec::Rio(settings) => settings.limit = to,
+        Spec::Codel(settings) => settings.limit = to,
+        Spec::Pie(settings) => settings.limit = to,
+        Spec::FqCodel(settings) => settings.codel.limit = to,
+        Spec::Priority { each, .. } => set_limit(each, to),
+    }
+}

@@ -1,0 +1,265 @@
+//! Records made by driving a link, not by a machine.
+
+use proptest::prelude::*;
+use proto::link::{Fate, JitterLaw};
+use queue::{Limit, Spec};
+use units::Rate;
+
+use super::*;
+use crate::experiment::queue_of;
+use crate::recording::{Heading, Recording};
+
+const DISCIPLINES: [&str; 11] = [
+    "droptail",
+    "dropfront",
+    "red,ecn=on",
+    "red,profile=ns2,spread=wait",
+    "red,unit=bytes,min=3kB,max=12kB,victim=random",
+    "ared",
+    "rio",
+    "codel,target=1ms,interval=20ms",
+    "pie,target=2ms,ecn_below=0.1",
+    "fq_codel,queues=4,target=1ms",
+    "priority,classes=3,each=red,red.min=2,red.max=6",
+];
+
+/// A packet as it comes, and how the driver behaves around it.
+#[derive(Clone, Debug)]
+struct Step {
+    /// Since the one before, microseconds.
+    gap: u64,
+    size: u64,
+    flow: u64,
+    class: u8,
+    markable: bool,
+    /// How much later than its arrival it is read, microseconds; what comes
+    /// out until then may be fetched first.
+    late: Option<u64>,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (
+        0u64..900,
+        64u64..1600,
+        0u64..6,
+        0u8..4,
+        any::<bool>(),
+        proptest::option::of(0u64..2_000),
+    );
+    let step = step.prop_map(|(gap, size, flow, class, markable, late)| Step {
+        gap,
+        size,
+        flow,
+        class,
+        markable,
+        late,
+    });
+    proptest::collection::vec(step, 1..250)
+}
+
+fn settings(queue: &str) -> Settings {
+    let rate = Rate::from_bits_per_second(10_000_000);
+    let queue = queue_of(queue, Limit::Packets(12), rate, Bytes::new(1518)).unwrap();
+    Settings {
+        largest_packet: Some(Bytes::new(1500)),
+        delay: Span::from_millis(3),
+        jitter: Span::from_millis(1),
+        jitter_law: JitterLaw::Exponential,
+        loss: 0.05,
+        bit_error_rate: 1e-6,
+        duplicate: 0.05,
+        ..Settings::perfect(rate, queue)
+    }
+}
+
+/// The recording of a link like `settings` to which `steps` came, from the
+/// file that it was written to. Chance begins anew in the middle.
+fn record(settings: &Settings, steps: &[Step]) -> Recorded {
+    let origin = Time::from_nanos(123_456_789);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wire.csv");
+    let heading = Heading {
+        origin,
+        ways: [settings.clone(), settings.clone()],
+    };
+    let mut recording = Recording::create(&path, &heading).unwrap();
+    let mut link = Link::new(settings.clone(), Seed::new(9)).unwrap();
+    link.record();
+    let mut now = origin;
+    for (number, step) in steps.iter().enumerate() {
+        now += Span::from_micros(step.gap);
+        if number == steps.len() / 2 {
+            link.reseed(now, Seed::new(10));
+        }
+        if let Some(late) = step.late {
+            discard(&mut link, now + Span::from_micros(late));
+        }
+        let packet = Replayed {
+            view: View {
+                size: Bytes::new(step.size),
+                flow: step.flow,
+                class: step.class,
+                precedence: step.class & 1,
+            },
+            tags: Bytes::ZERO,
+            live: 1,
+            markable: step.markable,
+        };
+        link.receive(now, packet);
+    }
+    // Some still wait, unless the queue is empty by chance.
+    let events: Vec<_> = link
+        .take_events()
+        .into_iter()
+        .map(|event| (0, 0, event))
+        .collect();
+    recording.write(&events).unwrap();
+    let other = Link::<Replayed>::new(settings.clone(), Seed::new(11));
+    let mut other = other.unwrap();
+    other.record();
+    let waiting = [link.waiting().collect(), other.waiting().collect()];
+    let reseeds = [link.reseeds().to_vec(), other.reseeds().to_vec()];
+    recording.conclude(&waiting, &reseeds).unwrap();
+    recording.finish().unwrap();
+    Recorded::read(&path).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_discipline_decides_again_as_it_did(steps in steps()) {
+        for name in DISCIPLINES {
+            let recorded = record(&settings(name), &steps);
+            prop_assert_eq!(recorded.ways[0].packets.len(), steps.len());
+            let agreement = reproduce(&recorded, 0).unwrap();
+            let open = recorded.ways[0].packets.iter().filter(|(_, decided)| decided.is_none());
+            prop_assert_eq!(agreement.compared + open.count(), steps.len());
+            prop_assert_eq!(agreement.first, None, "{}", name);
+            prop_assert_eq!(agreement.agreed, agreement.compared);
+        }
+    }
+}
+
+fn busy() -> Vec<Step> {
+    (0..400)
+        .map(|number| Step {
+            gap: 700,
+            size: 1000 + 100 * (number % 6),
+            flow: number % 3,
+            class: 0,
+            markable: false,
+            late: None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_record_under_other_settings_is_answered_beside_it() {
+    let recorded = record(&settings("droptail"), &busy());
+    let was = self::recorded(&recorded.ways[0]);
+    assert!(was.of_fate(Fate::Dropped) > 20, "{was:?}");
+    let sets = ["queue=droptail,red", "buffer=1MB"].map(str::to_owned);
+    let variants = variants(&recorded, &sets).unwrap();
+    let names: Vec<&str> = variants
+        .iter()
+        .map(|variant| variant.name.as_str())
+        .collect();
+    assert_eq!(names, ["queue=droptail buffer=1MB", "queue=red buffer=1MB"]);
+    let [deep, red] = [0, 1].map(|number: usize| {
+        let settings = &variants[number].ways[0];
+        assert_eq!(settings.loss.to_bits(), 0.05f64.to_bits(), "as recorded");
+        what_if(&recorded, 0, settings).unwrap()
+    });
+    assert_eq!(deep.of_fate(Fate::Dropped), 0);
+    assert!(deep.waits.longest > was.waits.longest);
+    assert!(red.of_fate(Fate::Dropped) > 0);
+    assert!(red.waits.mean < deep.waits.mean);
+}
+
+#[test]
+fn what_is_not_asked_for_stays_as_recorded() {
+    let red = settings("red,min=2,max=6");
+    let recorded = record(&red, &busy());
+    let buffer = variants(&recorded, &["buffer=35 packets".to_owned()]).unwrap();
+    let [there, _] = &buffer[0].ways;
+    let Spec::Red(settings) = &there.queue else {
+        panic!("{:?}", there.queue)
+    };
+    assert_eq!(settings.limit, Limit::Packets(35));
+    assert_eq!((settings.curve.min, settings.curve.max), (2.0, 6.0));
+    assert_eq!(there.delay, red.delay);
+    let rate = variants(&recorded, &["rate=20mbit".to_owned()]).unwrap();
+    assert_eq!(rate[0].ways[0].queue, red.queue);
+    assert_eq!(rate[0].name, "rate=20mbit");
+}
+
+#[test]
+fn what_is_no_link_of_a_replay_is_refused() {
+    let recorded = record(&settings("droptail"), &busy());
+    for (set, words) in [
+        (
+            "traffic.size=5MB",
+            "--set traffic.size=5MB: a replay has one link",
+        ),
+        ("network.ip=6", "--set network.ip: a replay has one link"),
+        (
+            "network.red.min=3",
+            "--set network.red.min=3: network.red.min = 3: a parameter of red",
+        ),
+        ("colour=red", "--set colour=red: no alias"),
+    ] {
+        let refusal = variants(&recorded, &[set.to_owned()]).unwrap_err();
+        assert!(format!("{refusal:#}").starts_with(words), "{refusal:#}");
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wire.csv");
+    let good = {
+        let kept = folder.path().join("good.csv");
+        let heading = Heading {
+            origin: Time::ZERO,
+            ways: [settings("droptail"), settings("droptail")],
+        };
+        Recording::create(&kept, &heading)
+            .unwrap()
+            .finish()
+            .unwrap();
+        std::fs::read_to_string(kept).unwrap()
+    };
+    for (text, words) in [
+        (
+            String::new(),
+            "this is no recording that says what its link was like",
+        ),
+        (
+            good.replace("\"format\":2", "\"format\":3"),
+            "line 1: this is a recording of format 3",
+        ),
+        (
+            good.replace("left_ps,", ""),
+            "line 2: the columns are not those",
+        ),
+        (good.clone(), "the recording breaks off"),
+        (format!("{good}5,6,0\n"), "line 3: size is missing"),
+        (
+            format!("{good}5,6,2,64,0,delivered,1,,0,0,0,0,0,1,\n"),
+            "line 3: way 2",
+        ),
+        (
+            format!("{good}5,6,0,64,0,eaten,1,,0,0,0,0,0,1,\n"),
+            "line 3: `eaten` is no word",
+        ),
+        (
+            format!("{good}x,6,0,64,0,lost,1,,0,0,0,0,0,1,\n"),
+            "line 3: arrival_ps: `x`",
+        ),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let refusal = format!("{:#}", Recorded::read(&path).unwrap_err());
+        assert!(refusal.contains(&format!("wire.csv: {words}")), "{refusal}");
+    }
+}

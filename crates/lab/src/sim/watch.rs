@@ -1,0 +1,339 @@
+//! What is kept of single packets, for links that are watched.
+
+mod capture;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use queue::Reason;
+use serde_json::{Value, json};
+use sim::{Loss, Outcome, Place, Scenario, Seen};
+use units::{Bytes, Span, Time};
+
+use crate::archive::{Column, Values, write_table};
+use crate::experiment::{Setting, Watched};
+use crate::trial::Figures;
+use capture::Capture;
+
+/// The folder of what is kept, in the results folder.
+const FOLDER: &str = "watch";
+
+/// Where what is kept of one trial goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shelf<'a> {
+    /// The results folder.
+    pub(crate) results: &'a Path,
+    /// The trial's name within the plan.
+    pub(crate) trial: &'a str,
+}
+
+/// Watches the links that a setting asks for.
+pub(super) struct Watcher {
+    /// By link, as the scenario has them; `None`: not watched.
+    links: Vec<Option<Log>>,
+    /// The names of the flows.
+    flows: Vec<String>,
+}
+
+/// What is kept of one link.
+struct Log {
+    name: String,
+    wanted: Watched,
+    /// When the queue of each way is looked at next.
+    next: [Time; 2],
+    found: Vec<Look>,
+    dropped: Vec<Dropped>,
+    /// How long packets waited, by way and flow.
+    waits: BTreeMap<(usize, usize), Vec<Span>>,
+    capture: Option<Capture>,
+}
+
+/// What a packet found when it came.
+struct Look {
+    way: usize,
+    at: Time,
+    found: proto::link::Found,
+}
+
+/// A packet that did not come out.
+struct Dropped {
+    way: usize,
+    at: Time,
+    packet: Seen,
+    why: Loss,
+}
+
+impl Watcher {
+    /// Looks at what `setting` asks for; `None` where it asks for nothing.
+    ///
+    /// # Errors
+    /// Where the folder or a file cannot be made.
+    pub(super) fn of(
+        setting: &Setting,
+        scenario: &Scenario,
+        shelf: Shelf<'_>,
+    ) -> Result<Option<Self>> {
+        let graph = setting.network.as_graph();
+        let wanted = |link: usize| setting.network.links[link].watch;
+        if !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
+            return Ok(None);
+        }
+        let folder = shelf.results.join(FOLDER);
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let log = |(number, wire): (usize, &crate::experiment::Wiring)| -> Result<Option<Log>> {
+            let wanted = wanted(wire.link);
+            if !wanted.is_any() {
+                return Ok(None);
+            }
+            let capture = match wanted.capture {
+                true => {
+                    let path = shelf.results.join(shelf.name(&wire.name, "pcapng"));
+                    Some(Capture::create(&path, scenario, number)?)
+                }
+                false => None,
+            };
+            Ok(Some(Log {
+                name: wire.name.clone(),
+                wanted,
+                next: [Time::ZERO; 2],
+                found: Vec::new(),
+                dropped: Vec::new(),
+                waits: BTreeMap::new(),
+                capture,
+            }))
+        };
+        Ok(Some(Self {
+            links: graph
+                .wires
+                .iter()
+                .enumerate()
+                .map(log)
+                .collect::<Result<_>>()?,
+            flows: scenario
+                .flows
+                .iter()
+                .map(|flow| flow.name.clone())
+                .collect(),
+        }))
+    }
+
+    /// Writes what was seen, and notes it and what it came to in `figures`.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub(super) fn finish(
+        self,
+        outcome: &Outcome,
+        shelf: Shelf<'_>,
+        figures: &mut Figures,
+    ) -> Result<()> {
+        let mut files = Vec::new();
+        let mut waits = serde_json::Map::new();
+        for log in self.links.into_iter().flatten() {
+            let mut write = |kind: &str, columns: Vec<Column>| -> Result<()> {
+                let name = shelf.name(&log.name, &format!("{kind}.parquet"));
+                write_table(&shelf.results.join(&name), &columns)?;
+                files.push(name);
+                Ok(())
+            };
+            if log.wanted.queue {
+                write("queue", of_queue(&log.found))?;
+            }
+            if log.wanted.drops {
+                write("drops", of_drops(&log.dropped, &self.flows))?;
+            }
+            if log.wanted.delays {
+                let mut ways = [serde_json::Map::new(), serde_json::Map::new()];
+                for ((way, flow), spans) in log.waits {
+                    if let Some(name) = self.flows.get(flow) {
+                        ways[way].insert(name.clone(), percentiles(spans));
+                    }
+                }
+                waits.insert(log.name.clone(), json!(ways));
+            }
+            if let Some(capture) = log.capture {
+                capture.finish()?;
+                files.push(shelf.name(&log.name, "pcapng"));
+            }
+        }
+        if !waits.is_empty() {
+            figures.note("queue_delay_ms", waits.into());
+            figures.note("delay_ms", delays(outcome));
+        }
+        if !files.is_empty() {
+            figures.note("watched", json!(files));
+        }
+        Ok(())
+    }
+
+    fn log(&mut self, link: usize) -> Option<&mut Log> {
+        self.links.get_mut(link)?.as_mut()
+    }
+}
+
+impl sim::Watch for Watcher {
+    fn queued(
+        &mut self,
+        at: Time,
+        (link, way): (usize, usize),
+        _: Seen,
+        found: proto::link::Found,
+    ) {
+        let Some(log) = self.log(link).filter(|log| log.wanted.queue) else {
+            return;
+        };
+        if at < log.next[way] {
+            return;
+        }
+        if let Some(interval) = log.wanted.interval {
+            let passed = at.as_picos() / interval.as_picos();
+            log.next[way] = Time::ZERO + interval * (passed + 1);
+        }
+        log.found.push(Look { way, at, found });
+    }
+
+    fn sent(
+        &mut self,
+        begins: Time,
+        _: Time,
+        (link, way): (usize, usize),
+        packet: Seen,
+        waited: Span,
+    ) {
+        let Some(log) = self.log(link) else { return };
+        if log.wanted.delays && !packet.answer {
+            log.waits
+                .entry((way, packet.flow))
+                .or_default()
+                .push(waited);
+        }
+        if let Some(capture) = &mut log.capture {
+            capture.take(begins, way, packet);
+        }
+    }
+
+    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
+        let Place::Way(link, way) = place else { return };
+        if let Some(log) = self.log(link).filter(|log| log.wanted.drops) {
+            log.dropped.push(Dropped {
+                way,
+                at,
+                packet,
+                why,
+            });
+        }
+    }
+}
+
+impl Shelf<'_> {
+    /// Where what is kept of the link called `link` goes, below the results
+    /// folder.
+    fn name(&self, link: &str, kind: &str) -> PathBuf {
+        Path::new(FOLDER).join(format!("{}-{link}.{kind}", self.trial))
+    }
+}
+
+fn of_queue(found: &[Look]) -> Vec<Column> {
+    let integers = |of: &dyn Fn(&Look) -> u64| {
+        Values::Integer(found.iter().map(|one| whole(of(one))).collect())
+    };
+    vec![
+        column("at_ps", integers(&|one| one.at.as_picos())),
+        column("way", integers(&|one| one.way as u64)),
+        column("packets", integers(&|one| one.found.backlog.packets.into())),
+        column("octets", integers(&|one| one.found.backlog.bytes.get())),
+        column(
+            "average",
+            Values::Real(found.iter().map(|one| one.found.average).collect()),
+        ),
+    ]
+}
+
+fn of_drops(dropped: &[Dropped], flows: &[String]) -> Vec<Column> {
+    let integers = |of: &dyn Fn(&Dropped) -> u64| {
+        Values::Integer(dropped.iter().map(|one| whole(of(one))).collect())
+    };
+    let texts =
+        |of: &dyn Fn(&Dropped) -> Option<String>| Values::Text(dropped.iter().map(of).collect());
+    vec![
+        column("at_ps", integers(&|one| one.at.as_picos())),
+        column("way", integers(&|one| one.way as u64)),
+        column("flow", texts(&|one| flows.get(one.packet.flow).cloned())),
+        column("message", integers(&|one| one.packet.sequence)),
+        column("offset", integers(&|one| one.packet.offset.get())),
+        column("size", integers(&|one| one.packet.size.get())),
+        column("reason", texts(&|one| Some(word(one.why).to_owned()))),
+    ]
+}
+
+fn column(name: &str, values: Values) -> Column {
+    Column {
+        name: name.to_owned(),
+        values,
+    }
+}
+
+fn whole(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+const fn word(why: Loss) -> &'static str {
+    match why {
+        Loss::TooBig => "too-big",
+        Loss::Queue(Reason::Full) => "full",
+        Loss::Queue(Reason::Early) => "early",
+        Loss::Queue(Reason::Forced) => "forced",
+        Loss::Queue(Reason::Late) => "late",
+        Loss::Chance => "lost",
+        Loss::Damage => "damaged",
+        Loss::Buffer => "buffer",
+    }
+}
+
+/// Mean, percentiles and the largest of times, in milliseconds; a percentile
+/// is the smallest time that so many do not exceed.
+fn percentiles(mut spans: Vec<Span>) -> Value {
+    spans.sort_unstable();
+    let at = |percent: usize| {
+        let rank = (spans.len() * percent).div_ceil(100).saturating_sub(1);
+        spans.get(rank).map(|span| span.as_millis_f64())
+    };
+    let sum: f64 = spans.iter().map(|span| span.as_millis_f64()).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+    let mean = sum / spans.len().max(1) as f64;
+    json!({
+        "packets": spans.len(),
+        "mean": mean,
+        "p50": at(50),
+        "p95": at(95),
+        "p99": at(99),
+        "max": at(100),
+    })
+}
+
+/// Of whole messages, from their source to their destination.
+fn delays(outcome: &Outcome) -> Value {
+    let each = outcome.flows.iter().filter_map(|flow| {
+        let delays = flow.delays.as_ref()?;
+        let figures = json!({
+            "mean": delays.mean * 1e3,
+            "min": delays.min * 1e3,
+            "p50": delays.p50 * 1e3,
+            "p95": delays.p95 * 1e3,
+            "p99": delays.p99 * 1e3,
+            "max": delays.max * 1e3,
+        });
+        Some((flow.name.clone(), figures))
+    });
+    each.collect::<serde_json::Map<_, _>>().into()
+}
+
+/// Octets of a frame or a datagram in 16 bits, as its headers have them.
+fn short(octets: Bytes) -> u16 {
+    u16::try_from(octets.get()).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests;

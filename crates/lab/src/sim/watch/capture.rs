@@ -1,0 +1,160 @@
+//! A simulated link as a capture: the headers that its packets would have had.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sim::{Scenario, Seen, Traffic};
+use units::{IpVersion, Time};
+use wire::datagram::{Addresses, Datagram};
+use wire::pcapng::{Block, LinkType};
+
+use super::short;
+
+/// The first port that nobody is registered for [RFC6335 s6].
+const FIRST_PORT: u16 = 49_152;
+/// How many such ports there are.
+const PORTS: usize = 16_384;
+
+/// A file that a capture is written to.
+pub(super) struct Capture {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// The first failure to write.
+    failed: Option<io::Error>,
+    ends: [usize; 2],
+    ethernet: bool,
+    flows: Vec<Flow>,
+    octets: Vec<u8>,
+}
+
+/// What the headers of a flow's packets say.
+struct Flow {
+    addresses: Addresses,
+    ports: [u16; 2],
+    service: u8,
+    dont_fragment: bool,
+}
+
+impl Capture {
+    /// Begins the capture of link number `link` of `scenario`.
+    pub(super) fn create(path: &Path, scenario: &Scenario, link: usize) -> Result<Self> {
+        let place = || path.display().to_string();
+        let wire = &scenario.links[link];
+        let ethernet = wire.ways[0].ethernet;
+        let mut capture = Self {
+            path: path.to_owned(),
+            file: BufWriter::new(File::create(path).with_context(place)?),
+            failed: None,
+            ends: wire.ends,
+            ethernet,
+            flows: scenario.flows.iter().enumerate().map(flow).collect(),
+            octets: Vec::new(),
+        };
+        capture.put(Block::Section);
+        let kind = match ethernet {
+            true => LinkType::Ethernet,
+            false => LinkType::RawIp,
+        };
+        for [from, to] in [wire.ends, [wire.ends[1], wire.ends[0]]] {
+            let name = |node: usize| scenario.nodes[node].name.as_str();
+            let name = format!("{} > {}", name(from), name(to));
+            capture.put(Block::Interface {
+                kind,
+                name: &name,
+                most: 0,
+            });
+        }
+        Ok(capture)
+    }
+
+    /// Takes a packet whose first bit goes on the wire at `at`. Answers of
+    /// routers are left out: they are no datagrams.
+    pub(super) fn take(&mut self, at: Time, way: usize, packet: Seen) {
+        let Some(flow) = self.flows.get(packet.flow).filter(|_| !packet.answer) else {
+            return;
+        };
+        let mac = |node: usize| {
+            let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
+            // An address of no manufacturer [IEEE802.3 s3.2.3].
+            [2, 0, c, d, e, f]
+        };
+        let [near, far] = [self.ends[way], self.ends[1 - way]];
+        let [.., a, b, c, d] = packet.sequence.to_be_bytes();
+        let datagram = Datagram {
+            ethernet: self.ethernet.then(|| [mac(far), mac(near)]),
+            addresses: flow.addresses,
+            ports: flow.ports,
+            service: flow.service,
+            identification: u32::from_be_bytes([a, b, c, d]),
+            whole: short(packet.whole),
+            offset: short(packet.offset),
+            length: short(packet.length),
+            dont_fragment: flow.dont_fragment,
+        };
+        let mut headers = [0; 96];
+        // The longest headers are 70 octets.
+        let Some(headers) = headers.get_mut(..datagram.header_len()) else {
+            return;
+        };
+        if datagram.emit(headers).is_err() {
+            return;
+        }
+        self.put(Block::Packet {
+            interface: u32::from(way > 0),
+            nanos: at.as_nanos(),
+            octets: headers,
+            length: u32::try_from(datagram.packet_len()).unwrap_or(u32::MAX),
+        });
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let written = match self.failed.take() {
+            Some(failed) => Err(failed),
+            None => self.file.flush(),
+        };
+        written.with_context(|| self.path.display().to_string())
+    }
+
+    fn put(&mut self, block: Block<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.octets.resize(block.buffer_len(), 0);
+        // There is as much room as it asked for.
+        if block.emit(&mut self.octets).is_ok() {
+            self.failed = self.file.write_all(&self.octets).err();
+        }
+    }
+}
+
+fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
+    let offset = u16::try_from(number % PORTS).unwrap_or(0);
+    let Traffic::Datagrams(datagrams) = &flow.traffic;
+    Flow {
+        addresses: addresses(flow.ip, [flow.from, flow.to]),
+        ports: [FIRST_PORT + offset; 2],
+        // The class selectors [RFC2474 s4.2.2].
+        service: datagrams.class.min(7) << 5,
+        dont_fragment: datagrams.dont_fragment,
+    }
+}
+
+/// Addresses for tests of networks [RFC2544 sC.2.2], or for documentation
+/// [RFC3849]: the node's place, from 1 on, in their last octets.
+fn addresses(ip: IpVersion, ends: [usize; 2]) -> Addresses {
+    let number = |node: usize| (node as u64 + 1).to_be_bytes();
+    match ip {
+        IpVersion::V4 => Addresses::V4(ends.map(|node| {
+            let [.., b, c, d] = number(node);
+            Ipv4Addr::new(198, 18 + (b & 1), c, d)
+        })),
+        IpVersion::V6 => Addresses::V6(ends.map(|node| {
+            let [.., a, b, c, d] = number(node).map(u16::from);
+            Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, a << 8 | b, c << 8 | d)
+        })),
+    }
+}

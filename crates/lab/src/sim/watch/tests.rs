@@ -1,0 +1,179 @@
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Row, RowAccessor};
+use units::Seed;
+
+use super::*;
+use crate::experiment::Experiment;
+use crate::plan::World;
+use crate::sim::Simulator;
+
+const WATCHED: [&str; 4] = [
+    "links.bottleneck.watch.queue=on",
+    "links.bottleneck.watch.drops=on",
+    "links.bottleneck.watch.delays=on",
+    "links.bottleneck.watch.capture=on",
+];
+
+/// A small packet among large ones, in front of a buffer that is too short.
+fn setting(sets: &[&str]) -> Setting {
+    let mut experiment = Experiment::load("mtu-and-queues").unwrap();
+    let short = [
+        "traffic.duration=200ms",
+        "load=95%",
+        "mtu=9000",
+        "links.bottleneck.buffer=40kB",
+    ];
+    for set in short.iter().chain(sets) {
+        experiment.set(set).unwrap();
+    }
+    let plan = experiment.plan(World::Sim).unwrap();
+    plan.cells[0].setting.clone().unwrap()
+}
+
+fn run(setting: &Setting, results: &Path) -> Figures {
+    let shelf = Shelf {
+        results,
+        trial: "c00-r01",
+    };
+    let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
+    simulator
+        .run_and_watch(setting, Seed::new(5), shelf)
+        .unwrap()
+        .0
+}
+
+fn rows(path: &Path) -> Vec<Row> {
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_watch_sees_every_packet_and_changes_no_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = run(&setting(&[]), folder.path());
+    assert_eq!(
+        folder.path().read_dir().unwrap().count(),
+        0,
+        "nothing is kept unasked"
+    );
+    let watched = run(&setting(&WATCHED), folder.path());
+    assert_eq!(watched.metrics, plain.metrics);
+
+    // The bottleneck is the first link, the talk the first flow.
+    let dropped = watched.evidence["dropped"][0][0].as_u64().unwrap();
+    assert!(dropped > 5, "{dropped}");
+    let place = |kind: &str| {
+        folder
+            .path()
+            .join(format!("watch/c00-r01-bottleneck.{kind}"))
+    };
+    let drops = rows(&place("drops.parquet"));
+    assert_eq!(drops.len() as u64, dropped);
+    assert!(
+        drops
+            .iter()
+            .all(|drop| drop.get_string(6).unwrap() == "full")
+    );
+    assert!(
+        drops
+            .iter()
+            .any(|drop| drop.get_string(2).unwrap() == "bulk")
+    );
+
+    let found = rows(&place("queue.parquet"));
+    let packets = watched.evidence["packets"].as_array().unwrap();
+    let sent: u64 = packets
+        .iter()
+        .map(|packets| packets.as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        found.len() as u64,
+        sent,
+        "each packet came to the bottleneck"
+    );
+    assert!(found.iter().all(|row| row.get_long(3).unwrap() <= 40_000));
+    let instants: Vec<i64> = found.iter().map(|row| row.get_long(0).unwrap()).collect();
+    assert!(instants.is_sorted());
+
+    let waits = &watched.evidence["queue_delay_ms"]["bottleneck"][0];
+    let waited = |flow: &str| waits[flow]["packets"].as_u64().unwrap();
+    assert_eq!(waited("bulk") + waited("talk"), sent - dropped);
+    assert!(waits["talk"]["p99"].as_f64() <= waits["talk"]["max"].as_f64());
+    // 40 kB and a frame before them take 3.9 ms at 100 Mbit/s.
+    assert!(waits["talk"]["max"].as_f64().unwrap() < 4.0, "{waits}");
+    assert!(
+        watched.evidence["delay_ms"]["talk"]["p50"]
+            .as_f64()
+            .unwrap()
+            > 0.0
+    );
+
+    let capture = fs::read(place("pcapng")).unwrap();
+    let packets = blocks(&capture).into_iter().filter(|kind| *kind == 6);
+    assert_eq!(packets.count() as u64, sent - dropped);
+}
+
+/// The types of the blocks of a capture.
+fn blocks(mut octets: &[u8]) -> Vec<u32> {
+    let number = |octets: &[u8]| u32::from_be_bytes(octets[..4].try_into().unwrap());
+    let mut kinds = Vec::new();
+    while !octets.is_empty() {
+        let length = number(&octets[4..]) as usize;
+        assert_eq!(number(&octets[length - 4..]) as usize, length);
+        kinds.push(number(octets));
+        octets = &octets[length..];
+    }
+    assert_eq!(kinds[..3], [0x0a0d_0d0a, 1, 1]);
+    kinds
+}
+
+#[test]
+fn the_average_of_red_is_kept_beside_the_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let red = [
+        "links.bottleneck.queue=red",
+        "links.bottleneck.red.weight=0.5",
+    ];
+    run(&setting(&[WATCHED[0], red[0], red[1]]), folder.path());
+    let found = rows(&folder.path().join("watch/c00-r01-bottleneck.queue.parquet"));
+    let seen = |row: &Row| (row.get_long(2).unwrap() as f64, row.get_double(4).unwrap());
+    // While something waits the link does not rest, and nothing ages.
+    let busy = found.windows(2).filter(|pair| seen(&pair[0]).0 > 0.0);
+    let mut checked = 0;
+    for pair in busy {
+        let [(waiting, average), (_, next)] = [&pair[0], &pair[1]].map(seen);
+        assert!((next - (average + waiting) / 2.0).abs() < 1e-9, "{pair:?}");
+        checked += 1;
+    }
+    assert!(checked > 20, "{checked}");
+    assert!(found.iter().any(|row| row.get_double(4).unwrap() > 1.0));
+}
+
+#[test]
+fn in_intervals_one_packet_of_each_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = [WATCHED[0], "links.bottleneck.watch.interval=10ms"];
+    run(&setting(&sets), folder.path());
+    let found = rows(&folder.path().join("watch/c00-r01-bottleneck.queue.parquet"));
+    let ten = 10_000_000_000;
+    let places: Vec<i64> = found
+        .iter()
+        .map(|row| row.get_long(0).unwrap() / ten)
+        .collect();
+    assert!((15..=21).contains(&places.len()), "{places:?}");
+    assert!(places.is_sorted_by(|one, next| one < next));
+}
+
+#[test]
+fn links_that_share_their_settings_are_watched_each_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let figures = run(&setting(&["links.access.watch.drops=on"]), folder.path());
+    let files = figures.evidence["watched"].as_array().unwrap();
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert!(
+        files
+            .iter()
+            .all(|file| folder.path().join(file.as_str().unwrap()).exists())
+    );
+}

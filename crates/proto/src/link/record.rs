@@ -1,0 +1,140 @@
+//! What became of packets, for those who keep a record: enough of each, and of
+//! chance, that the same link can be driven once more with the same outcome.
+
+use std::collections::BTreeMap;
+
+use queue::Reason;
+use units::{Seed, Time};
+
+use super::Fate;
+
+/// A packet that came to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it came to the queue.
+    pub at: Time,
+    /// Octets of its frame.
+    pub size: u64,
+    /// Its flow.
+    pub flow: u64,
+    /// What else queues may look at.
+    pub header: Header,
+}
+
+/// What a queue may look at besides size and flow, and where among the other
+/// arrivals the packet stood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Header {
+    /// How many packets had come to the link by then, itself counted.
+    pub number: u64,
+    /// Until when the link had put packets on the wire between the one before
+    /// and this one, if it had. A driver that reads a packet late may have gone
+    /// beyond its arrival.
+    pub served: Time,
+    /// Its class.
+    pub class: u8,
+    /// Its drop precedence.
+    pub precedence: u8,
+    /// Whether it can be marked as having met congestion.
+    pub markable: bool,
+    /// Octets of its VLAN tags.
+    pub tags: u64,
+    /// How many packets of senders it carries.
+    pub live: u32,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Event {
+    /// When it came to the queue.
+    pub arrival: Time,
+    /// When its fate was sealed: it left the queue, or was refused.
+    pub at: Time,
+    /// Octets of its frame.
+    pub size: u64,
+    /// Its flow.
+    pub flow: u64,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why, if the queue dropped it.
+    pub reason: Option<Reason>,
+    /// Whether the queue marked it as having met congestion.
+    pub marked: bool,
+    /// What else queues may look at.
+    pub header: Header,
+}
+
+/// That all chance of a link began anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reseed {
+    /// How many packets had come to the link.
+    pub after: u64,
+    /// When.
+    pub at: Time,
+    /// What it follows from.
+    pub seed: Seed,
+}
+
+impl Event {
+    /// The same with instants counted from `begun`; nothing if the packet came
+    /// before that.
+    pub fn since(self, begun: Time) -> Option<Self> {
+        let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
+        let served = count(self.header.served).unwrap_or(Time::ZERO);
+        Some(Self {
+            arrival: count(self.arrival)?,
+            at: count(self.at)?,
+            header: Header {
+                served,
+                ..self.header
+            },
+            ..self
+        })
+    }
+}
+
+/// A record that is being kept.
+pub(super) struct Record {
+    /// What became of packets, until somebody takes it.
+    pub(super) sealed: Vec<Event>,
+    /// Packets whose fates are open, by number.
+    pub(super) waiting: BTreeMap<u64, Arrival>,
+    pub(super) reseeds: Vec<Reseed>,
+}
+
+impl Record {
+    pub(super) fn new(chance: Reseed) -> Self {
+        Self {
+            sealed: Vec::new(),
+            waiting: BTreeMap::new(),
+            reseeds: vec![chance],
+        }
+    }
+
+    pub(super) fn arrive(&mut self, arrival: Arrival) {
+        self.waiting.insert(arrival.header.number, arrival);
+    }
+
+    pub(super) fn seal(
+        &mut self,
+        arrival: Arrival,
+        at: Time,
+        fate: Fate,
+        reason: Option<Reason>,
+        marked: bool,
+    ) {
+        self.waiting.remove(&arrival.header.number);
+        self.sealed.push(Event {
+            arrival: arrival.at,
+            at,
+            size: arrival.size,
+            flow: arrival.flow,
+            fate,
+            reason,
+            marked,
+            header: arrival.header,
+        });
+    }
+}

@@ -1,0 +1,39 @@
+//! The page of known answers is what its generator prints, and every answer holds.
+
+// What reads the runs of ns-2 is shared with `queue` and knows it by that name.
+extern crate queue as jumbolab_queue;
+
+#[path = "../examples/validation/chance.rs"]
+mod chance;
+#[path = "../examples/validation/document.rs"]
+mod document;
+#[path = "../examples/validation/laws.rs"]
+mod laws;
+#[path = "../examples/validation/links.rs"]
+mod links;
+#[path = "../examples/validation/ns2.rs"]
+mod ns2;
+#[path = "../examples/validation/queueing.rs"]
+mod queueing;
+#[path = "../examples/validation/row.rs"]
+mod row;
+
+#[test]
+fn the_page_is_what_is_computed_and_every_answer_holds() {
+    let computed = document::document();
+    let missed: Vec<&str> = computed
+        .lines()
+        .filter(|line| line.ends_with("| NO |"))
+        .collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    let page = include_str!("../../../docs/validation.md");
+    for (number, (kept, line)) in page.lines().zip(computed.lines()).enumerate() {
+        assert_eq!(
+            kept,
+            line,
+            "line {}; print the page anew as its first lines say",
+            number + 1
+        );
+    }
+    assert_eq!(page, computed);
+}

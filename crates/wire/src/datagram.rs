@@ -1,0 +1,266 @@
+//! The headers of a UDP datagram, or of a fragment of one, whose payload is
+//! zeros: what a capture shows of traffic that was only simulated.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::Error;
+use crate::octets::demand_mut;
+use crate::too_big::Checksum;
+
+/// Types of Ethernet frames [IEEE802.3 s3.2.6].
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+/// The number of UDP [RFC768].
+const UDP: u8 = 17;
+/// The number of the fragment header [RFC8200 s4.5].
+const FRAGMENT: u8 = 44;
+/// How many hops a packet may still make.
+const HOPS: u8 = 64;
+const UDP_HEADER: usize = 8;
+const MAC_HEADER: usize = 14;
+
+/// An IP packet with a datagram of zeros, or with a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The frame around it: destination, source; `None`: no frame.
+    pub ethernet: Option<[[u8; 6]; 2]>,
+    /// Source and destination.
+    pub addresses: Addresses,
+    /// Source and destination port [RFC768].
+    pub ports: [u16; 2],
+    /// The octet of service [RFC2474 s3].
+    pub service: u8,
+    /// What fragments of one datagram share.
+    pub identification: u32,
+    /// Octets of the whole datagram, its UDP header included.
+    pub whole: u16,
+    /// Octets of it before this packet's.
+    pub offset: u16,
+    /// Octets of it in this packet.
+    pub length: u16,
+    /// Whether no router may cut it; of no meaning over IPv6.
+    pub dont_fragment: bool,
+}
+
+/// Source and destination of an IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    /// Of IPv4.
+    V4([Ipv4Addr; 2]),
+    /// Of IPv6.
+    V6([Ipv6Addr; 2]),
+}
+
+impl Addresses {
+    /// Both ends as addresses of any version.
+    pub fn ends(self) -> [IpAddr; 2] {
+        match self {
+            Self::V4(ends) => ends.map(IpAddr::V4),
+            Self::V6(ends) => ends.map(IpAddr::V6),
+        }
+    }
+}
+
+impl Datagram {
+    /// The octets of its headers.
+    pub const fn header_len(&self) -> usize {
+        let around = if self.ethernet.is_some() {
+            MAC_HEADER
+        } else {
+            0
+        };
+        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
+        let ip = match self.addresses {
+            Addresses::V4(_) => 20,
+            Addresses::V6(_) if self.is_fragment() => 48,
+            Addresses::V6(_) => 40,
+        };
+        around + ip + udp
+    }
+
+    /// The octets of all of it, zeros included, without an FCS.
+    pub const fn packet_len(&self) -> usize {
+        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
+        self.header_len() - udp + self.length as usize
+    }
+
+    const fn is_fragment(&self) -> bool {
+        self.length != self.whole
+    }
+
+    const fn more(&self) -> bool {
+        self.offset + self.length < self.whole
+    }
+
+    /// Writes its headers, with checksums, to the first
+    /// [`Datagram::header_len`] octets of `octets`.
+    ///
+    /// # Errors
+    /// Where there are fewer.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        let octets = demand_mut(octets, self.header_len())?;
+        octets.fill(0);
+        let ip = match self.ethernet {
+            None => octets,
+            Some([destination, source]) => {
+                let (mac, ip) = octets.split_at_mut(MAC_HEADER);
+                let kind = match self.addresses {
+                    Addresses::V4(_) => IPV4,
+                    Addresses::V6(_) => IPV6,
+                };
+                mac[..6].copy_from_slice(&destination);
+                mac[6..12].copy_from_slice(&source);
+                mac[12..].copy_from_slice(&kind.to_be_bytes());
+                ip
+            }
+        };
+        let udp = match self.addresses {
+            Addresses::V4(ends) => self.ipv4(ip, ends),
+            Addresses::V6(ends) => self.ipv6(ip, ends),
+        };
+        if self.offset == 0 {
+            udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
+            udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
+            udp[4..6].copy_from_slice(&self.whole.to_be_bytes());
+            if let Addresses::V6(ends) = self.addresses {
+                // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
+                // [RFC8200 s8.1]; the payload's zeros add nothing to it.
+                let sum = Checksum::default()
+                    .add(&ends[0].octets())
+                    .add(&ends[1].octets())
+                    .add(&[0, UDP])
+                    .add(&self.whole.to_be_bytes())
+                    .add(udp);
+                let sum = match sum.finish() {
+                    0 => u16::MAX,
+                    sum => sum,
+                };
+                udp[6..8].copy_from_slice(&sum.to_be_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// The IPv4 header [RFC791 s3.1]; what follows it.
+    fn ipv4<'a>(&self, octets: &'a mut [u8], ends: [Ipv4Addr; 2]) -> &'a mut [u8] {
+        let (ip, rest) = octets.split_at_mut(20);
+        ip[0] = 0x45;
+        ip[1] = self.service;
+        ip[2..4].copy_from_slice(&self.length.saturating_add(20).to_be_bytes());
+        ip[4..6].copy_from_slice(&self.identification.to_be_bytes()[2..]);
+        let dont_fragment = u16::from(self.dont_fragment) << 14;
+        let more = u16::from(self.more()) << 13;
+        let place = dont_fragment | more | (self.offset / 8);
+        ip[6..8].copy_from_slice(&place.to_be_bytes());
+        ip[8] = HOPS;
+        ip[9] = UDP;
+        ip[12..16].copy_from_slice(&ends[0].octets());
+        ip[16..20].copy_from_slice(&ends[1].octets());
+        let sum = Checksum::default().add(ip).finish();
+        ip[10..12].copy_from_slice(&sum.to_be_bytes());
+        rest
+    }
+
+    /// The IPv6 header [RFC8200 s3] and, of a fragment, the one that says so
+    /// [RFC8200 s4.5]; what follows them.
+    fn ipv6<'a>(&self, octets: &'a mut [u8], ends: [Ipv6Addr; 2]) -> &'a mut [u8] {
+        let (ip, rest) = octets.split_at_mut(40);
+        let extra = if self.is_fragment() { 8 } else { 0 };
+        ip[0] = 0x60 | (self.service >> 4);
+        ip[1] = self.service << 4;
+        ip[4..6].copy_from_slice(&self.length.saturating_add(extra).to_be_bytes());
+        ip[6] = if extra > 0 { FRAGMENT } else { UDP };
+        ip[7] = HOPS;
+        ip[8..24].copy_from_slice(&ends[0].octets());
+        ip[24..40].copy_from_slice(&ends[1].octets());
+        if extra == 0 {
+            return rest;
+        }
+        let (fragment, rest) = rest.split_at_mut(8);
+        fragment[0] = UDP;
+        let place = (self.offset & !0b111) | u16::from(self.more());
+        fragment[2..4].copy_from_slice(&place.to_be_bytes());
+        fragment[4..8].copy_from_slice(&self.identification.to_be_bytes());
+        rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+
+    use super::*;
+
+    fn datagram() -> Datagram {
+        Datagram {
+            ethernet: Some([[2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 1]]),
+            addresses: Addresses::V6(
+                [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)),
+            ),
+            ports: [50_000, 50_001],
+            service: 0xb8,
+            identification: 0x0102_0304,
+            whole: 1_460,
+            offset: 0,
+            length: 1_460,
+            dont_fragment: true,
+        }
+    }
+
+    #[test]
+    fn a_whole_datagram_over_ipv6_has_its_headers_and_a_checksum_that_holds() {
+        let datagram = datagram();
+        assert_eq!((datagram.header_len(), datagram.packet_len()), (62, 1_514));
+        let mut octets = vec![0xee; 62];
+        datagram.emit(&mut octets).unwrap();
+        assert_eq!(octets[12..20], [0x86, 0xdd, 0x6b, 0x80, 0, 0, 0x05, 0xb4]);
+        assert_eq!(octets[20..22], [17, 64]);
+        assert_eq!(octets[54..60], [0xc3, 0x50, 0xc3, 0x51, 0x05, 0xb4]);
+        let sum = Checksum::default()
+            .add(&octets[22..54])
+            .add(&[0, 17, 0x05, 0xb4])
+            .add(&octets[54..62]);
+        assert_eq!(sum.finish(), 0);
+        assert!(datagram.emit(&mut octets[..61]).is_err());
+    }
+
+    #[test]
+    fn fragments_say_where_they_belong() {
+        let second = Datagram {
+            offset: 1_232,
+            length: 228,
+            ..datagram()
+        };
+        assert_eq!((second.header_len(), second.packet_len()), (62, 290));
+        let mut octets = vec![0; 62];
+        second.emit(&mut octets).unwrap();
+        assert_eq!((octets[20], octets[54]), (44, 17));
+        // 1232 octets are 154 units of eight, three bits to the left.
+        assert_eq!(octets[56..58], 1_232_u16.to_be_bytes());
+        let first = Datagram {
+            length: 1_232,
+            ..datagram()
+        };
+        assert_eq!(first.header_len(), 70);
+        let mut octets = vec![0; 70];
+        first.emit(&mut octets).unwrap();
+        assert_eq!(octets[56..62], [0, 1, 1, 2, 3, 4]);
+        assert_eq!(octets[62..64], [0xc3, 0x50]);
+    }
+
+    #[test]
+    fn ipv4_sums_up_to_nothing_and_has_its_flags() {
+        let datagram = Datagram {
+            ethernet: None,
+            addresses: Addresses::V4([1, 2].map(|end| Ipv4Addr::new(198, 18, 0, end))),
+            offset: 1_456,
+            length: 4,
+            ..datagram()
+        };
+        assert_eq!((datagram.header_len(), datagram.packet_len()), (20, 24));
+        let mut octets = vec![0; 20];
+        datagram.emit(&mut octets).unwrap();
+        assert_eq!(Checksum::default().add(&octets).finish(), 0);
+        assert_eq!(octets[..8], [0x45, 0xb8, 0, 24, 3, 4, 0x40, 182]);
+    }
+}

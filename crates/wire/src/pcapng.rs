@@ -1,0 +1,223 @@
+//! Captures that tools for captures read: the blocks of a pcapng file
+//! [Pcapng], its numbers big-endian.
+//!
+//! A file is a section header, a description of each interface, and then the
+//! packets.
+
+use crate::Error;
+use crate::octets::demand_mut;
+
+/// Types of blocks [Pcapng s4].
+mod block {
+    pub(super) const SECTION: u32 = 0x0a0d_0d0a;
+    pub(super) const INTERFACE: u32 = 1;
+    pub(super) const PACKET: u32 = 6;
+}
+
+/// Codes of options [Pcapng s3.5] [Pcapng s4.2].
+mod option {
+    pub(super) const END: u16 = 0;
+    pub(super) const NAME: u16 = 2;
+    pub(super) const RESOLUTION: u16 = 9;
+}
+
+/// By which a reader knows the order of octets [Pcapng s4.1].
+const MAGIC: u32 = 0x1a2b_3c4d;
+/// The version of the format [Pcapng s4.1].
+const VERSION: [u16; 2] = [1, 0];
+/// Instants count 10^-9 s [Pcapng s4.2].
+const NANOSECONDS: u8 = 9;
+/// What stands around a block: its type, and its length twice [Pcapng s3.1].
+const AROUND: usize = 12;
+
+/// What the octets of a packet begin with [Pcapng s4.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// An Ethernet frame without preamble and FCS.
+    Ethernet = 1,
+    /// An IP packet.
+    RawIp = 101,
+}
+
+/// A piece of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block<'a> {
+    /// What a file begins with.
+    Section,
+    /// An interface; the first one that is described has the number 0.
+    Interface {
+        /// What its packets begin with.
+        kind: LinkType,
+        /// What it is called.
+        name: &'a str,
+        /// The most octets of a packet that are kept; 0: all.
+        most: u32,
+    },
+    /// A packet.
+    Packet {
+        /// On which interface it was seen.
+        interface: u32,
+        /// When, in nanoseconds.
+        nanos: u64,
+        /// The octets that were kept.
+        octets: &'a [u8],
+        /// How many it had.
+        length: u32,
+    },
+}
+
+impl Block<'_> {
+    /// How many octets it takes.
+    pub const fn buffer_len(&self) -> usize {
+        AROUND
+            + match self {
+                Self::Section => 16,
+                Self::Interface { name, .. } => 8 + 4 + padded(name.len()) + 8 + 4,
+                Self::Packet { octets, .. } => 20 + padded(octets.len()),
+            }
+    }
+
+    /// Writes it to the first [`Block::buffer_len`] octets of `octets`.
+    ///
+    /// # Errors
+    /// Where there are fewer.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        let length = self.buffer_len();
+        let mut out = Cursor {
+            octets: demand_mut(octets, length)?,
+            at: 0,
+        };
+        // Lengths of blocks are far below 2^32: names and packets are short.
+        let length = (length as u64).to_be_bytes();
+        let length = [length[4], length[5], length[6], length[7]];
+        match self {
+            Self::Section => {
+                out.put(&block::SECTION.to_be_bytes());
+                out.put(&length);
+                out.put(&MAGIC.to_be_bytes());
+                out.put(&VERSION[0].to_be_bytes());
+                out.put(&VERSION[1].to_be_bytes());
+                // The length of the section is not known.
+                out.put(&u64::MAX.to_be_bytes());
+            }
+            Self::Interface { kind, name, most } => {
+                out.put(&block::INTERFACE.to_be_bytes());
+                out.put(&length);
+                out.put(&(*kind as u16).to_be_bytes());
+                out.put(&[0; 2]);
+                out.put(&most.to_be_bytes());
+                out.option(option::NAME, name.as_bytes());
+                out.option(option::RESOLUTION, &[NANOSECONDS]);
+                out.option(option::END, &[]);
+            }
+            Self::Packet {
+                interface,
+                nanos,
+                octets,
+                length: original,
+            } => {
+                out.put(&block::PACKET.to_be_bytes());
+                out.put(&length);
+                out.put(&interface.to_be_bytes());
+                // The upper half, then the lower half.
+                out.put(&nanos.to_be_bytes());
+                let kept = (octets.len() as u64).to_be_bytes();
+                out.put(&kept[4..]);
+                out.put(&original.to_be_bytes());
+                out.put_padded(octets);
+            }
+        }
+        out.put(&length);
+        Ok(())
+    }
+}
+
+/// Octets that are written one after the other; they have room.
+struct Cursor<'a> {
+    octets: &'a mut [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn put(&mut self, octets: &[u8]) {
+        let end = self.at + octets.len();
+        if let Some(place) = self.octets.get_mut(self.at..end) {
+            place.copy_from_slice(octets);
+        }
+        self.at = end;
+    }
+
+    fn put_padded(&mut self, octets: &[u8]) {
+        self.put(octets);
+        let padding = padded(octets.len()) - octets.len();
+        self.put(&[0; 3][..padding]);
+    }
+
+    fn option(&mut self, code: u16, value: &[u8]) {
+        self.put(&code.to_be_bytes());
+        let length = (value.len() as u64).to_be_bytes();
+        self.put(&length[6..]);
+        self.put_padded(value);
+    }
+}
+
+/// Up to whole groups of four octets.
+const fn padded(length: usize) -> usize {
+    length.next_multiple_of(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn octets(block: Block<'_>) -> Vec<u8> {
+        let mut octets = vec![0xee; block.buffer_len()];
+        block.emit(&mut octets).unwrap();
+        octets
+    }
+
+    #[test]
+    fn a_section_is_that_of_the_standard() {
+        let expected = [
+            0x0a, 0x0d, 0x0d, 0x0a, 0, 0, 0, 28, 0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 0xff, 0xff,
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 28,
+        ];
+        assert_eq!(octets(Block::Section), expected);
+    }
+
+    #[test]
+    fn an_interface_has_a_name_and_counts_nanoseconds() {
+        let interface = Block::Interface {
+            kind: LinkType::Ethernet,
+            name: "way 0",
+            most: 128,
+        };
+        let expected = [
+            0, 0, 0, 1, 0, 0, 0, 44, 0, 1, 0, 0, 0, 0, 0, 128, 0, 2, 0, 5, b'w', b'a', b'y', b' ',
+            b'0', 0, 0, 0, 0, 9, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 44,
+        ];
+        assert_eq!(octets(interface), expected);
+    }
+
+    #[test]
+    fn a_packet_is_padded_and_says_how_long_it_was() {
+        let packet = Block::Packet {
+            interface: 1,
+            nanos: 0x1_0000_0002,
+            octets: &[1, 2, 3, 4, 5],
+            length: 1514,
+        };
+        let expected = [
+            0, 0, 0, 6, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 5, 0xea,
+            1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 40,
+        ];
+        assert_eq!(octets(packet), expected);
+        assert_eq!(
+            packet.emit(&mut [0; 39]),
+            Err(Error::Truncated { need: 40, have: 39 })
+        );
+    }
+}
