@@ -126,9 +126,6 @@ pub struct Link<P, W = ()> {
     /// The latest instant at which a packet that was not held back comes out.
     last_out: Time,
     counters: Counters,
-    /// The latest instant that what waits was served for since the last
-    /// arrival.
-    served: Time,
     /// What all chance follows from.
     seed: Seed,
     /// Kept only while somebody reads it.
@@ -143,9 +140,6 @@ struct Waiting<P> {
     marked: bool,
     /// How many packets had come by then, itself counted.
     number: u64,
-    /// The latest instant that the link was served for between the arrival
-    /// before this one and this one.
-    served: Time,
 }
 
 impl<P: Packet> Packet for Waiting<P> {
@@ -199,7 +193,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             now: Time::ZERO,
             last_out: Time::ZERO,
             counters: Counters::default(),
-            served: Time::ZERO,
             seed,
             record: None,
             witness,
@@ -210,6 +203,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// Begins all chance anew at `now`, as of a link made with `seed`; a queue
     /// in which nothing waits is then as new. What is queued or travels stays.
     pub fn reseed(&mut self, now: Time, seed: Seed) {
+        self.note_service(now);
         self.serve(now);
         self.luck = Luck::new(&self.settings, seed);
         self.seed = seed;
@@ -272,7 +266,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// packet if it is too big for the link.
     pub fn receive(&mut self, now: Time, packet: P) -> Option<P> {
         self.counters.arrived += 1;
-        let served = std::mem::take(&mut self.served);
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
@@ -287,7 +280,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             arrival: self.now,
             marked: false,
             number: self.counters.arrived,
-            served,
         };
         if let Some(record) = &mut self.record {
             record.arrive(waiting.arrival());
@@ -297,13 +289,11 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             self.seal(&waiting, self.now, Fate::TooBig, None);
             self.witness
                 .dropped(&waiting.packet, self.now, self.now, None);
-            self.served = Time::ZERO;
             return Some(waiting.packet);
         }
         self.queue.enqueue(self.now, waiting, &mut self.drops);
         self.count_drops(self.now);
         self.serve(self.now);
-        self.served = Time::ZERO;
         None
     }
 
@@ -326,6 +316,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
 
     /// The next packet that has come out by `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Delivery<P>> {
+        self.note_service(now);
         self.serve(now);
         if self.travelling.next_at()? > now {
             return None;
@@ -362,10 +353,16 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         self.queue.backlog()
     }
 
+    /// Whoever replays a record must know what it was too late for.
+    fn note_service(&mut self, now: Time) {
+        if let Some(record) = &mut self.record {
+            record.served = record.served.max(now);
+        }
+    }
+
     /// Puts on the wire what can begin by `now`. A packet that waited begins
     /// when the one before it has left, however late this is called.
     fn serve(&mut self, now: Time) {
-        self.served = self.served.max(now);
         loop {
             let Some(ready) = self.queue.ready_at() else {
                 if self.wire.free_at() <= now {
@@ -459,7 +456,7 @@ impl<P: Packet> Waiting<P> {
             flow: view.flow,
             header: Header {
                 number: self.number,
-                served: self.served,
+                served: Time::ZERO,
                 class: view.class,
                 precedence: view.precedence,
                 markable: self.packet.markable(),

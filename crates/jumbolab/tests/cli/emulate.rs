@@ -26,7 +26,10 @@ fn bad_values_are_refused_by_option_and_value() {
     refused("--duplicate x%", &["--duplicate x%", "0.1%"]);
     refused("--bit-error-rate 1e3", &["--bit-error-rate 1e3", "1e-9"]);
     refused("--buffer 0", &["--buffer 0", "500kB"]);
-    refused("--queue blue", &["--queue blue", "droptail or dropfront"]);
+    refused(
+        "--queue blue",
+        &["--queue blue", "droptail, dropfront, red"],
+    );
     refused("--mtu 20", &["--mtu 20", "1500"]);
     refused("--seed x", &["--seed x", "whole number"]);
     refused("--for 0s", &["--for 0s", "30s"]);

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, ensure};
 use lab::experiment::Setting;
 use lab::netns::Netns;
+use units::Seed;
 
-use crate::{figures, only_setting};
+use crate::{figures, figures_of, only_setting};
 
 /// Trials of each setting, of which the earliest message counts: whatever else
 /// runs on the machine makes messages later, never earlier.
@@ -109,9 +110,11 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     let service = 1_538.0 * 8.0 / 15e3;
     let physics = 122.0 * 8.0 / 15e3;
     let mut waits = Vec::new();
-    for _ in 0..PAIRS {
+    for pair in 0..PAIRS {
+        // The same luck each time would be the same arrivals each time.
+        let luck = Seed::new(pair as u64);
         let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
-            let figures = figures(netns, setting)?;
+            let figures = figures_of(netns, setting, luck)?;
             Ok(*figures.metrics.get("delay").context("no delay")?)
         });
         let (without, with) = (without?, with?);

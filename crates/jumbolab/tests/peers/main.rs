@@ -11,6 +11,7 @@
 )]
 
 mod emulated;
+mod sawtooth;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
@@ -90,7 +91,20 @@ fn checks() -> Result<()> {
             "whole_echoes_take_what_physics_asks_and_no_less",
             emulated::echoes,
         ),
+        (
+            "a_reno_flow_uses_what_its_buffer_lets_it",
+            sawtooth::sawtooth,
+        ),
     ];
+    // As with libtest, words choose checks by a part of their name.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    let checks: Vec<_> = checks
+        .into_iter()
+        .filter(|(name, _)| chosen(name))
+        .collect();
+    ensure!(!checks.is_empty(), "no check has {words:?} in its name");
+    let count = checks.len();
     for (name, check) in checks {
         match check(&mut netns) {
             Ok(()) => println!("test {name} ... ok"),
@@ -100,10 +114,7 @@ fn checks() -> Result<()> {
             }
         }
     }
-    println!(
-        "test result: {} passed; {failed} failed",
-        checks.len() - failed
-    );
+    println!("test result: {} passed; {failed} failed", count - failed);
     ensure!(failed == 0, "{failed} checks failed");
     Ok(())
 }
@@ -129,10 +140,15 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
     cell.setting.map_err(anyhow::Error::msg)
 }
 
-/// One trial.
+/// One trial; what chance does is the same each time.
 fn figures(netns: &mut Netns, setting: &Setting) -> Result<Figures> {
+    figures_of(netns, setting, LUCK)
+}
+
+/// One trial with luck of its own.
+fn figures_of(netns: &mut Netns, setting: &Setting, luck: Seed) -> Result<Figures> {
     netns
-        .measure(setting, LUCK, Epoch::now())
+        .measure(setting, luck, Epoch::now())
         .map_err(|failure| match failure {
             Failure::Transfer(reason) => anyhow!(reason),
             Failure::Lost(error) => error,

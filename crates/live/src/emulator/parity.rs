@@ -28,6 +28,10 @@ impl Packet for Header {
         self.view
     }
 
+    fn markable(&self) -> bool {
+        self.capable
+    }
+
     fn mark(&mut self) -> bool {
         self.marked |= self.capable;
         self.capable

@@ -102,6 +102,8 @@ pub(super) struct Record {
     /// Packets whose fates are open, by number.
     pub(super) waiting: BTreeMap<u64, Arrival>,
     pub(super) reseeds: Vec<Reseed>,
+    /// The latest instant that the link was served for since the last arrival.
+    pub(super) served: Time,
 }
 
 impl Record {
@@ -110,10 +112,12 @@ impl Record {
             sealed: Vec::new(),
             waiting: BTreeMap::new(),
             reseeds: vec![chance],
+            served: Time::ZERO,
         }
     }
 
-    pub(super) fn arrive(&mut self, arrival: Arrival) {
+    pub(super) fn arrive(&mut self, mut arrival: Arrival) {
+        arrival.header.served = std::mem::take(&mut self.served);
         self.waiting.insert(arrival.header.number, arrival);
     }
 
@@ -125,7 +129,9 @@ impl Record {
         reason: Option<Reason>,
         marked: bool,
     ) {
-        self.waiting.remove(&arrival.header.number);
+        // One that came before the record began is in it without that.
+        let known = self.waiting.remove(&arrival.header.number);
+        let arrival = known.unwrap_or(arrival);
         self.sealed.push(Event {
             arrival: arrival.at,
             at,

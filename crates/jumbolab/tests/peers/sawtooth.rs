@@ -1,0 +1,84 @@
+//! One Reno flow of the kernel behind a drop-tail buffer that holds so many
+//! times the bandwidth-delay product, against the closed form.
+
+use anyhow::{Result, anyhow, ensure};
+use lab::experiment::Experiment;
+use lab::netns::Netns;
+use lab::plan::World;
+
+use crate::figures;
+
+/// The largest share of the expected utilisation that may be missing or too
+/// much.
+const TOLERANCE: f64 = 0.05;
+
+/// The bandwidth-delay product in packets, and the packets that the closed
+/// form wants besides the buffer: one on the wire, one behind it.
+const PRODUCT: f64 = 101.0;
+const BESIDES: f64 = 2.0;
+
+/// Octets of a frame of MTU 1500, which is what a buffer counts, and of the
+/// wire that it takes.
+const FRAME: f64 = 1_518.0;
+const WIRE: f64 = 1_538.0;
+/// Octets of payload in it over IPv6 and TCP with timestamps.
+const PAYLOAD: f64 = 1_428.0;
+
+/// Buffers as shares of the product, the rate in Mbit/s, and the seconds that
+/// are left out and counted. Where the buffer is small the link is slow: the
+/// emulator shares its processors with the sender and may wake 4 ms late, and
+/// what it then lets go at once must fit in. So is a buffer of no share at
+/// all left out: ACKs come for two packets each, and what they let go together
+/// does not fit into two places.
+const CASES: [(f64, f64, u32, u32); 4] = [
+    (1.0, 20.0, 6, 20),
+    (0.5, 20.0, 6, 20),
+    (0.25, 10.0, 10, 32),
+    (0.1, 10.0, 10, 32),
+];
+
+pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
+    println!(
+        "{:>6} {:>9} {:>9} {:>6}",
+        "buffer", "measured", "expected", "ratio"
+    );
+    let mut wrong = Vec::new();
+    for (share, megabits, omitted, counted) in CASES {
+        let round_trip = PRODUCT * WIRE * 8.0 / megabits;
+        let buffer = (share * PRODUCT + BESIDES) * FRAME;
+        let experiment = format!(
+            r#"
+            format = 1
+            name = "sawtooth"
+            [network]
+            link = "emulated"
+            rate = "{megabits}mbit"
+            delay = "{delay:.0}us"
+            buffer = "{buffer:.0}B"
+            [host]
+            congestion = "reno"
+            [traffic]
+            kind = "command"
+            receiver = "iperf3 -s -1"
+            sender = "iperf3 -c {{receiver}} -t {counted} -O {omitted} -J"
+            read = {{ throughput = "/end/sum_received/bits_per_second * 1e-6" }}
+            timeout = "90s"
+            [sweep]
+            "network.mtu" = [1500]
+            "#,
+            delay = round_trip / 2.0
+        );
+        let plan = Experiment::parse(&experiment, "sawtooth.toml")?.plan(World::Netns)?;
+        let setting = plan.cells[0].setting.as_ref();
+        let figures = figures(netns, setting.map_err(|why| anyhow!(why.clone()))?)?;
+        let measured = figures.metrics["throughput"] / (megabits * PAYLOAD / WIRE);
+        let expected = model::sawtooth_utilisation(share);
+        let ratio = measured / expected;
+        println!("{share:>6} {measured:>9.4} {expected:>9.4} {ratio:>6.3}");
+        if (ratio - 1.0).abs() > TOLERANCE {
+            wrong.push(format!("buffer {share}: {measured:.4}, not {expected:.4}"));
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("; "));
+    Ok(())
+}
