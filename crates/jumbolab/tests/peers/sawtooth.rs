@@ -34,7 +34,7 @@ const CASES: [(f64, f64, u32, u32); 4] = [
     (1.0, 20.0, 6, 20),
     (0.5, 20.0, 6, 20),
     (0.25, 10.0, 10, 32),
-    (0.1, 10.0, 10, 32),
+    (0.1, 5.0, 16, 60),
 ];
 
 pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
@@ -62,7 +62,7 @@ pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
             receiver = "iperf3 -s -1"
             sender = "iperf3 -c {{receiver}} -t {counted} -O {omitted} -J"
             read = {{ throughput = "/end/sum_received/bits_per_second * 1e-6" }}
-            timeout = "90s"
+            timeout = "2min"
             [sweep]
             "network.mtu" = [1500]
             "#,

@@ -4,8 +4,8 @@ use anyhow::Result;
 use proto::traffic::{Law, mean_gap};
 use units::{Bytes, Span};
 
-use crate::experiment::quantity::{name, number, rate, share, span, switch, word};
-use crate::experiment::reader::{Found, Reader, refusal};
+use crate::experiment::quantity::{name, number, rate, share, size, span, switch, word};
+use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
 use crate::experiment::{Flow, Flows, Link, Network, Role, Traffic};
 use crate::plan::World;
@@ -87,17 +87,8 @@ fn flow(reader: &mut Reader<'_>, called: &str, network: &Network, duration: Span
     if from.value == to.value {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
-    let written = reader.read(&key("message"), 1000, written)?;
-    let smallest = network.links.iter().map(|link| link.mtu).min();
-    let (message, comes_to) = written.value.octets(smallest);
-    let most = model::largest_message(network.ip);
-    if message == Bytes::ZERO || message > most {
-        let most = most.get();
-        return Err(written.refuse(format!("{comes_to}a datagram has 1 to {most} octets")));
-    }
-    let message_law = reader.read(&key("message_law"), "constant", word(LAWS))?;
-    let gap = gap(reader, called, network, message)?;
-    let gap_law = reader.read(&key("gap_law"), "exponential", word(LAWS))?;
+    let (payloads, message) = payloads(reader, called, network)?;
+    let gaps = gaps(reader, called, network, message)?;
     let start = reader.read(&key("start"), "0s", span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
@@ -117,13 +108,85 @@ fn flow(reader: &mut Reader<'_>, called: &str, network: &Network, duration: Span
         to: to.value,
         start: start.value,
         stop: stop.map(|stop| stop.value),
-        gaps: law(gap_law.value, gap),
-        payloads: law(message_law.value, octets(message)),
+        gaps,
+        payloads,
         packets: packets.map(|packets| packets.value.unsigned_abs()),
         dont_fragment: reader.read(&key("dont_fragment"), "off", switch)?.value,
         class: u8::try_from(class.value).unwrap_or(u8::MAX),
         precedence: u8::try_from(precedence.value).unwrap_or(u8::MAX),
     })
+}
+
+/// The law of the payloads, and their mean in whole octets.
+fn payloads(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<(Law, Bytes)> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let most = model::largest_message(network.ip);
+    let range = |size: Bytes| size > Bytes::ZERO && size <= most;
+    let between = format!("a datagram has 1 to {} octets", most.get());
+    if let Some(seen) = reader.optional(&key("message_seen"), several(size))? {
+        refuse_beside(reader, flow, &["message", "message_law"], "message_seen")?;
+        if !seen.value.iter().all(|&size| range(size)) {
+            return Err(seen.refuse(between));
+        }
+        let total = seen.value.iter().fold(Bytes::ZERO, |sum, &one| sum + one);
+        let mean = total.get().div_ceil(seen.value.len() as u64);
+        let law = Law::Empirical(seen.value.into_iter().map(octets).collect());
+        return Ok((law, Bytes::new(mean)));
+    }
+    let written = reader.read(&key("message"), 1000, written)?;
+    let smallest = network.links.iter().map(|link| link.mtu).min();
+    let (message, comes_to) = written.value.octets(smallest);
+    if !range(message) {
+        return Err(written.refuse(format!("{comes_to}{between}")));
+    }
+    let shape = reader.read(&key("message_law"), "constant", word(LAWS))?;
+    Ok((law(shape.value, octets(message)), message))
+}
+
+/// The law of the gaps in front of datagrams of `message` octets on average.
+fn gaps(reader: &mut Reader<'_>, flow: &str, network: &Network, message: Bytes) -> Result<Law> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    if let Some(seen) = reader.optional(&key("gap_seen"), several(span))? {
+        let others = ["gap", "rate", "load", "gap_law"];
+        refuse_beside(reader, flow, &others, "gap_seen")?;
+        if seen.value.iter().all(|&gap| gap == Span::ZERO) {
+            return Err(seen.refuse("datagrams need some time between them"));
+        }
+        return Ok(Law::Empirical(seen.value.into_iter().map(picos).collect()));
+    }
+    let mean = gap(reader, flow, network, message)?;
+    let shape = reader.read(&key("gap_law"), "exponential", word(LAWS))?;
+    Ok(law(shape.value, mean))
+}
+
+/// Several quantities in one text, with spaces between them.
+fn several<T>(one: impl Fn(&Value) -> Meaning<T>) -> impl Fn(&Value) -> Meaning<Vec<T>> {
+    move |value| {
+        let words: Vec<Value> = match value {
+            Value::Text(text) => text.split_whitespace().map(Value::from).collect(),
+            value => vec![value.clone()],
+        };
+        let all: Vec<T> = words
+            .iter()
+            .map(|word| Ok(one(word)?.0))
+            .collect::<Result<_, String>>()?;
+        match all.is_empty() {
+            true => Err("write what was seen, with spaces between".to_owned()),
+            false => Ok((all, value.clone())),
+        }
+    }
+}
+
+/// Refuses keys of `flow` that say what `key` says.
+fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str) -> Result<()> {
+    for other in others {
+        let path = format!("flows.{flow}.{other}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = format!("{key} says this as well; keep one of them");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
 }
 
 /// A law of this shape whose mean is `mean`.

@@ -1,5 +1,7 @@
 //! What the world `sim` reads, and what it refuses.
 
+use proto::traffic::Law;
+
 use super::*;
 use crate::experiment::shipped;
 
@@ -115,6 +117,51 @@ fn a_load_is_a_share_of_the_slowest_link_with_framing() {
     // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet at half of 100 Mbit/s.
     let gap = 1086.0 * 8.0 / 50e6 * 1e12;
     assert!((flows.flows[0].gaps.mean() / gap - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_was_seen_is_drawn_from_with_its_own_mean() {
+    let seen = |key: &str, value: &str| {
+        GRAPH
+            .replace("message = 1000\n", "")
+            .replace("load", &format!("{key} = \"{value}\"\nload"))
+    };
+    let plan = sim(
+        &seen("message_seen", "40 1500 1500B"),
+        &["links.a-r.rate=100mbit"],
+    );
+    let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
+        panic!("flows");
+    };
+    assert_eq!(
+        flows.flows[0].payloads,
+        Law::Empirical(vec![40.0, 1500.0, 1500.0])
+    );
+    // The mean of 1013.3 octets counts as 1014; with headers and framing.
+    let gap = 1100.0 * 8.0 / 50e6 * 1e12;
+    assert!((flows.flows[0].gaps.mean() / gap - 1.0).abs() < 1e-12);
+
+    let gaps = seen("gap_seen", "1ms 1ms 4ms").replace("load = \"50%\"\n", "");
+    let plan = sim(&gaps, &[]);
+    let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
+        panic!("flows");
+    };
+    assert_eq!(flows.flows[0].gaps.mean(), 2e9);
+    refused(
+        &seen("gap_seen", "1ms"),
+        &[],
+        "experiments/x.toml:23: flows.f.load = \"50%\": gap_seen says this as well; keep one of them",
+    );
+    refused(
+        &seen("message_seen", "40 0"),
+        &[],
+        "experiments/x.toml:22: flows.f.message_seen = \"40 0\": a datagram has 1 to 65527 octets",
+    );
+    refused(
+        &seen("message_seen", ""),
+        &[],
+        "experiments/x.toml:22: flows.f.message_seen = \"\": write what was seen, with spaces between",
+    );
 }
 
 #[test]
