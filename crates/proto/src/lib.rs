@@ -9,6 +9,7 @@ mod layout;
 pub mod link;
 mod stream;
 mod tally;
+pub mod tcp;
 pub mod traffic;
 
 pub use arrivals::{Arrivals, Goodput};

@@ -4,7 +4,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Traffic};
+use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic};
 use proto::link::Settings;
 use proto::traffic::Law;
 use queue::{Limit, RedSettings, Spec};
@@ -45,6 +45,27 @@ fn a_thousand_flows(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS, || network(queue, 0, 1_000));
 }
 
+/// Twenty connections through one queue for ten seconds, acknowledgements
+/// counted too.
+#[divan::bench(args = ["drop-tail", "red"])]
+fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
+    let build = || {
+        let mut scenario = network(queue, 0, 20);
+        let settings = proto::tcp::Settings::new(960);
+        for Flow { traffic, .. } in &mut scenario.flows {
+            *traffic = Traffic::Tcp(Tcp::new(settings.clone()));
+        }
+        scenario.end = Time::ZERO + Span::from_secs(10);
+        scenario.check().expect("the scenario is sound")
+    };
+    let ways = build().run().links.remove(0).ways;
+    let packets: u64 = ways.iter().map(|way| way.counters.arrived).sum();
+    bencher
+        .counter(ItemsCount::new(packets))
+        .with_inputs(build)
+        .bench_values(jumbolab_sim::Simulation::run);
+}
+
 fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario + Sync) {
     bencher
         .counter(ItemsCount::new(packets))
@@ -52,8 +73,9 @@ fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario 
             let mut scenario = build();
             let flows = u64::try_from(scenario.flows.len()).expect("few");
             for Flow { traffic, .. } in &mut scenario.flows {
-                let Traffic::Datagrams(datagrams) = traffic;
-                datagrams.limit = Some(packets / flows);
+                if let Traffic::Datagrams(datagrams) = traffic {
+                    datagrams.limit = Some(packets / flows);
+                }
             }
             scenario.check().expect("the scenario is sound")
         })

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use proto::link::Link as Machine;
 use proto::traffic::Law;
 use queue::Limit;
-use units::{Bytes, Seed};
+use units::{Bytes, Seed, Span};
 
-use crate::fragments::{UDP_HEADER, header, largest_payload};
+use crate::fragments::{UDP_HEADER, header, ip_header, largest_payload};
 use crate::packet::Packet;
 use crate::routes::Routes;
 use crate::simulation::{Places, Simulation};
@@ -35,6 +35,7 @@ impl Scenario {
         for flow in &scenario.flows {
             let path = scenario.path(flow, &routes)?;
             scenario.fits(flow, &path)?;
+            scenario.bounded(flow, &path)?;
             paths.push(path);
         }
         let tallies = load::bearable(&scenario, &paths)?;
@@ -159,7 +160,9 @@ impl Scenario {
                 node: self.nodes[flow.from].name.clone(),
             });
         }
-        let Traffic::Datagrams(Datagrams { gaps, payloads, .. }) = &flow.traffic;
+        let Traffic::Datagrams(Datagrams { gaps, payloads, .. }) = &flow.traffic else {
+            return Ok(());
+        };
         let refuse = |law, why| {
             let flow = flow.name.clone();
             Err(BadScenario::Law { flow, law, why })
@@ -199,27 +202,44 @@ impl Scenario {
         Ok(path)
     }
 
+    /// Whether something but the path's delay bounds a connection: without a
+    /// rate its window would double for ever. Its acknowledgements must fit as
+    /// the packets of any flow do.
+    fn bounded(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
+        let Traffic::Tcp(tcp) = &flow.traffic else {
+            return Ok(());
+        };
+        let refuse = |why| {
+            let flow = flow.name.clone();
+            Err(BadScenario::Tcp { flow, why })
+        };
+        let settings = &tcp.settings;
+        let rated = |way: &usize| self.links[way / 2].ways[way % 2].rate.is_some();
+        if !path.iter().any(rated) {
+            return refuse("crosses no link that has a rate; give one of them a rate");
+        }
+        if settings.initial_window == 0 || settings.window == 0 {
+            return refuse("may have nothing under way; give it windows of a segment at least");
+        }
+        if settings.longest_timeout == Span::ZERO || settings.tick == Span::ZERO {
+            return refuse(
+                "has a clock that stands still; make `tick` and time-outs longer than 0",
+            );
+        }
+        Ok(())
+    }
+
     /// Whether the protocol works on every link of the path, and the largest
     /// packet fits each queue and the receiver's buffer.
     fn fits(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
         let way = |way: usize| &self.links[way / 2].ways[way % 2];
-        let Traffic::Datagrams(Datagrams { payloads, .. }) = &flow.traffic;
-        let largest = f64::from(largest_payload(flow.ip, mtu(way(path[0]))));
-        let (_, high) = bounds(payloads);
-        if high.is_finite() && high > largest {
-            return Err(BadScenario::Law {
-                flow: flow.name.clone(),
-                law: "payloads",
-                why: "are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6",
-            });
-        }
-        let payload = if high.is_finite() {
-            high
-        } else {
-            payloads.mean()
+        let mut packet = match &flow.traffic {
+            Traffic::Datagrams(datagrams) => largest_datagram(flow, datagrams, mtu(way(path[0])))?,
+            Traffic::Tcp(tcp) => {
+                let headers = ip_header(flow.ip) + proto::tcp::HEADER + tcp.settings.options;
+                headers + tcp.segment(flow.ip, mtu(way(path[0])))
+            }
         };
-        let mut packet = octets(payload.min(largest)) + UDP_HEADER;
-        packet = packet.saturating_add(header(flow.ip, packet));
         let mut frame = 0;
         for &number in path {
             let (link, settings) = (&self.links[number / 2], way(number));
@@ -261,6 +281,27 @@ impl Scenario {
         }
         Ok(())
     }
+}
+
+/// The largest packet that a source of datagrams makes.
+fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u32, BadScenario> {
+    let payloads = &datagrams.payloads;
+    let largest = f64::from(largest_payload(flow.ip, first));
+    let (_, high) = bounds(payloads);
+    if high.is_finite() && high > largest {
+        return Err(BadScenario::Law {
+            flow: flow.name.clone(),
+            law: "payloads",
+            why: "are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6",
+        });
+    }
+    let payload = if high.is_finite() {
+        high
+    } else {
+        payloads.mean()
+    };
+    let packet = octets(payload.min(largest)) + UDP_HEADER;
+    Ok(packet.saturating_add(header(flow.ip, packet)))
 }
 
 /// The smallest and the largest value of a law; what is no law has them in the

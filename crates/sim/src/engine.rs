@@ -5,6 +5,8 @@
 //! They are numbered in that order, and within a kind by name; so at one
 //! instant packets first come out of links, then are worked on, then sent.
 
+mod ends;
+
 use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
@@ -12,10 +14,9 @@ use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
-use crate::sink::Sink;
-use crate::source::Source;
 use crate::way::{Way, What};
 use crate::{Loss, NodeOutcome, Place, Role, Watch};
+pub(crate) use ends::Ends;
 
 /// The network while it runs. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
@@ -45,8 +46,8 @@ pub(crate) struct Node {
 /// A flow while the network runs.
 pub(crate) struct Flow {
     pub(crate) from: usize,
-    pub(crate) source: Source,
-    pub(crate) sink: Sink,
+    pub(crate) to: usize,
+    pub(crate) ends: Ends,
     /// Its place in the scenario.
     pub(crate) place: usize,
 }
@@ -57,6 +58,8 @@ struct Elements {
     receivers: usize,
     senders: usize,
     sources: usize,
+    /// The ends of flows that receive.
+    sinks: usize,
 }
 
 /// The largest answer of a router: the smallest MTU of IPv6 [RFC4443 s3.2], or
@@ -84,11 +87,12 @@ impl<'a, W: Watch> Engine<'a, W> {
             receivers: ways.len(),
             senders: ways.len() + nodes.len(),
             sources: ways.len() + 2 * nodes.len(),
+            sinks: ways.len() + 2 * nodes.len() + flows.len(),
         };
-        let all = elements.sources + flows.len();
+        let all = elements.sinks + flows.len();
         let mut agenda = Agenda::new(u32::try_from(all).expect("checked with the scenario"));
         for (flow, number) in flows.iter().zip(elements.sources..) {
-            agenda.set(number, flow.source.next_timeout());
+            agenda.set(number, flow.ends.next_timeout());
         }
         Self {
             ways,
@@ -116,6 +120,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             receivers,
             senders,
             sources,
+            sinks,
         } = self.elements;
         if element < receivers {
             self.come_out(element);
@@ -123,8 +128,10 @@ impl<'a, W: Watch> Engine<'a, W> {
             self.finish_receiving(element - receivers);
         } else if element < sources {
             self.finish_sending(element - senders);
-        } else {
+        } else if element < sinks {
             self.emit(element - sources);
+        } else {
+            self.end_waiting(element - sinks);
         }
         true
     }
@@ -190,23 +197,6 @@ impl<'a, W: Watch> Engine<'a, W> {
         self.agenda.set(self.elements.receivers + node, next);
     }
 
-    /// A host has worked on a packet that came for it: here it reaches the
-    /// endpoint of its flow.
-    fn deliver(&mut self, node: usize, packet: Packet) {
-        self.nodes[node].counts.received += 1;
-        let flow = &mut self.flows[packet.flow as usize];
-        match packet.body {
-            Body::Datagram(piece) => {
-                let complete = flow.sink.receive(self.now, &packet, piece);
-                if W::AWAKE && complete {
-                    let (node, seen) = (self.nodes[node].place, packet.seen(flow.place));
-                    self.watch.delivered(self.now, node, seen);
-                }
-            }
-            Body::TooBig { mtu } => flow.source.too_big(mtu),
-        }
-    }
-
     /// Passes a packet on as a router does.
     fn route(&mut self, node: usize, packet: Packet) {
         let Some(way) = self.routes.next(node, packet.to as usize) else {
@@ -249,7 +239,7 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 
     /// Tells the source of `packet` that it is too big; never about an answer
-    /// [RFC4443 s2.4].
+    /// [RFC4443 s2.4]. Acknowledgements fit every link, as was checked.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         if matches!(packet.body, Body::TooBig { .. }) {
             return;
@@ -268,15 +258,8 @@ impl<'a, W: Watch> Engine<'a, W> {
         self.transmit(node, answer);
     }
 
-    /// Sends a message: its packets go through the host's processor to its
-    /// link.
-    fn emit(&mut self, flow: usize) {
-        let mut packets = std::mem::take(&mut self.outbox);
-        let Flow { from, source, .. } = &mut self.flows[flow];
-        let from = *from;
-        source.emit(&mut packets);
-        self.agenda
-            .set(self.elements.sources + flow, source.next_timeout());
+    /// Sends packets: through the host's processor to its link.
+    fn send(&mut self, from: usize, mut packets: Vec<Packet>) {
         let free = self.nodes[from].send.is_free();
         for packet in packets.drain(..) {
             if free {

@@ -12,6 +12,7 @@
 
 mod agenda;
 mod check;
+mod connection;
 mod engine;
 mod fragments;
 mod outcome;
@@ -27,8 +28,8 @@ mod source;
 mod watch;
 mod way;
 
-pub use outcome::{Delays, FlowOutcome, LinkOutcome, NodeOutcome, Outcome, WayOutcome};
+pub use outcome::{Delays, FlowOutcome, LinkOutcome, NodeOutcome, Outcome, TcpOutcome, WayOutcome};
 pub use refusal::BadScenario;
-pub use scenario::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Traffic, Work};
+pub use scenario::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic, Work};
 pub use simulation::Simulation;
 pub use watch::{Loss, Place, Seen, Watch};

@@ -2,6 +2,7 @@
 
 use proto::Summary;
 use proto::link::Counters;
+use proto::tcp::Counts;
 use units::{Bytes, Rate, Time};
 
 /// What a run came to. Flows, links and nodes are in the order of the
@@ -61,6 +62,35 @@ pub struct FlowOutcome {
     /// so it is there only for flows of so few messages as
     /// [`Scenario::longest_tally`](crate::Scenario::longest_tally) says.
     pub summary: Option<Summary>,
+    /// What TCP did, where the flow is one of TCP. Its messages above are
+    /// segments with data, each counted once however often it was sent, and
+    /// it has neither delays nor a summary.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub tcp: Option<TcpOutcome>,
+}
+
+/// What became of a connection of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TcpOutcome {
+    /// What its sender did.
+    pub sender: Counts,
+    /// Segments with data that arrived, repeats not counted.
+    pub segments: u64,
+    /// Octets of payload in them.
+    pub octets: u64,
+    /// Path MTU that the sender learnt from Packet Too Big, octets.
+    pub path_mtu: Option<u32>,
+    /// When the first data arrived.
+    pub first_arrival: Option<Time>,
+    /// When new data arrived last.
+    pub last_arrival: Option<Time>,
+    /// Octets of payload that arrived after the first segment, over the time
+    /// from its arrival to the last one.
+    pub goodput: Option<Rate>,
 }
 
 /// One-way delays in seconds, from the instant at which the message was sent

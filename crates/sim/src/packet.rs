@@ -1,5 +1,6 @@
 //! A packet: headers without octets.
 
+use proto::tcp::{Ack, Data};
 use queue::View;
 use units::{Bytes, IpVersion, Time};
 
@@ -28,7 +29,7 @@ pub(crate) struct Packet {
     pub(crate) body: Body,
 }
 
-/// What is in a packet. Segments of TCP will be a third kind.
+/// What is in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// A UDP datagram or a fragment of one.
@@ -36,6 +37,17 @@ pub(crate) enum Body {
     /// A router's word to the source that packets above `mtu` do not pass
     /// [RFC4443 s3.2] [RFC1191 s4].
     TooBig { mtu: u32 },
+    /// A segment of TCP, which no router may cut.
+    Segment(Segment),
+}
+
+/// A segment of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Segment {
+    /// To the end that receives.
+    Data(Data),
+    /// To the end that sends.
+    Ack(Ack),
 }
 
 /// Where a packet's data, all behind the IP header, belong in their datagram.
@@ -61,9 +73,9 @@ impl Piece {
 impl Packet {
     /// The packet as a watch sees it; `flow` is its place in the scenario.
     pub(crate) fn seen(&self, flow: usize) -> Seen {
-        let (piece, answer) = match self.body {
-            Body::Datagram(piece) => (Some(piece), false),
-            Body::TooBig { .. } => (None, true),
+        let piece = match self.body {
+            Body::Datagram(piece) => Some(piece),
+            Body::TooBig { .. } | Body::Segment(_) => None,
         };
         let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
@@ -73,7 +85,8 @@ impl Packet {
             offset: octets(|piece| piece.offset),
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
-            answer,
+            answer: matches!(self.body, Body::TooBig { .. }),
+            ack: matches!(self.body, Body::Segment(Segment::Ack(_))),
         }
     }
 }
@@ -85,6 +98,16 @@ impl queue::Packet for Packet {
             flow: self.key,
             class: self.class,
             precedence: self.precedence,
+        }
+    }
+
+    fn mark(&mut self) -> bool {
+        match &mut self.body {
+            Body::Segment(Segment::Data(data)) if data.capable => {
+                data.marked = true;
+                true
+            }
+            _ => false,
         }
     }
 }

@@ -140,6 +140,14 @@ pub enum BadScenario {
         /// What is wrong, and what would be right.
         why: &'static str,
     },
+    /// A connection that nothing would hold back, or that could not begin.
+    #[error("flow `{flow}` {why}")]
+    Tcp {
+        /// The flow.
+        flow: String,
+        /// What is wrong, and what would be right.
+        why: &'static str,
+    },
     /// A run longer than instants count.
     #[error(
         "with all that waits and travels the run could last {days} days, and may last {most}; make it shorter, or links and hosts faster"

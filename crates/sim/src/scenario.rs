@@ -1,8 +1,11 @@
 //! What a network is made of, and who sends what through it.
 
 use proto::link::Settings;
+use proto::tcp;
 use proto::traffic::Law;
 use units::{Bytes, IpVersion, Seed, Span, Time};
+
+use crate::fragments::ip_header;
 
 /// A network and its traffic. [`Scenario::check`] makes a simulation of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +128,43 @@ pub struct Flow {
 pub enum Traffic {
     /// UDP datagrams, whatever becomes of them.
     Datagrams(Datagrams),
+    /// A connection that carries data one way.
+    Tcp(Tcp),
+}
+
+/// A connection of TCP that carries data one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tcp {
+    /// What it is like.
+    pub settings: tcp::Settings,
+    /// How many octets are sent; `None`: as many as can be.
+    pub octets: Option<u64>,
+    /// Its class, for queues that tell classes apart; 0 is ordinary.
+    pub class: u8,
+    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    pub precedence: u8,
+}
+
+impl Tcp {
+    /// A connection without end, of the ordinary class.
+    pub const fn new(settings: tcp::Settings) -> Self {
+        Self {
+            settings,
+            octets: None,
+            class: 0,
+            precedence: 0,
+        }
+    }
+
+    /// Octets of payload that a segment has, where the first link carries
+    /// packets of `mtu` octets.
+    pub(crate) fn segment(&self, ip: IpVersion, mtu: u32) -> u32 {
+        let headers = ip_header(ip) + tcp::HEADER + self.settings.options;
+        self.settings
+            .segment
+            .min(mtu.saturating_sub(headers))
+            .max(1)
+    }
 }
 
 /// UDP datagrams on a schedule.

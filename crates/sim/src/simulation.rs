@@ -1,16 +1,19 @@
 //! A scenario that was found sound, ready to run.
 
 use proto::link::Link;
-use units::Time;
+use units::{Bytes, Seed, Time};
 
-use crate::engine::{Engine, Flow, Node};
+use crate::connection::Connection;
+use crate::engine::{Ends, Engine, Flow, Node};
+use crate::packet::{Body, Packet};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::way::{Account, Way, mtu};
 use crate::{
-    FlowOutcome, Host, LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Watch, WayOutcome,
+    FlowOutcome, Host, LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Traffic, Watch,
+    WayOutcome,
 };
 
 /// A scenario that was found sound. It runs to its end and cannot fail.
@@ -117,10 +120,22 @@ impl Simulation {
                 .routes
                 .next(flow.from, flow.to)
                 .map_or(u32::MAX, |way| mtu(&scenario.links[way / 2].ways[way % 2]));
+            let seed = scenario.seed.derive(&format!("flow/{}", flow.name));
+            let template = template(flow, number, seed);
+            let ends = match &flow.traffic {
+                Traffic::Datagrams(datagrams) => Ends::Datagrams(
+                    Source::new(flow, datagrams, template, first, scenario.end, seed),
+                    Sink::new(repeats, self.tallies[at]),
+                ),
+                Traffic::Tcp(tcp) => {
+                    let connection = Connection::new(flow, tcp, template, first, scenario.end);
+                    Ends::Tcp(Box::new(connection))
+                }
+            };
             flows.push(Flow {
                 from: flow.from,
-                source: Source::new(flow, number, first, scenario.end, scenario.seed),
-                sink: Sink::new(repeats, self.tallies[at]),
+                to: flow.to,
+                ends,
                 place: self.places.flows[at],
             });
         }
@@ -157,12 +172,40 @@ impl Simulation {
     }
 }
 
+/// What every packet of a flow has in common.
+fn template(flow: &crate::Flow, number: u32, seed: Seed) -> Packet {
+    let (class, precedence) = match &flow.traffic {
+        Traffic::Datagrams(datagrams) => (datagrams.class, datagrams.precedence),
+        Traffic::Tcp(tcp) => (tcp.class, tcp.precedence),
+    };
+    Packet {
+        flow: number,
+        to: u32::try_from(flow.to).expect("a scenario has fewer nodes than that"),
+        sequence: 0,
+        sent: Time::ZERO,
+        key: seed.derive("key").get(),
+        size: 0,
+        frame: 0,
+        ip: flow.ip,
+        class,
+        precedence,
+        body: Body::TooBig { mtu: 0 },
+    }
+}
+
 fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
-    let (counts, path_mtu, sink) = (ran.source.counts, ran.source.path_mtu(), ran.sink);
+    match ran.ends {
+        Ends::Datagrams(source, sink) => of_datagrams(name, &source, sink),
+        Ends::Tcp(connection) => of_connection(name, &connection),
+    }
+}
+
+fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
+    let (counts, path_mtu) = (source.counts, source.path_mtu());
     let without_figures = FlowOutcome {
         name: name.to_owned(),
         sent: counts.sent,
-        sent_bytes: units::Bytes::new(counts.octets),
+        sent_bytes: Bytes::new(counts.octets),
         refused: counts.refused,
         packets: counts.packets,
         received: sink.received,
@@ -176,12 +219,37 @@ fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
         goodput: sink.goodput(),
         delays: None,
         summary: None,
+        tcp: None,
     };
     let (delays, summary) = sink.figures(counts.sent);
     FlowOutcome {
         delays,
         summary,
         ..without_figures
+    }
+}
+
+fn of_connection(name: &str, connection: &Connection) -> FlowOutcome {
+    let tcp = connection.outcome();
+    FlowOutcome {
+        name: name.to_owned(),
+        sent: tcp.sender.segments,
+        sent_bytes: Bytes::new(tcp.sender.octets),
+        refused: 0,
+        packets: connection.packets,
+        received: tcp.segments,
+        received_bytes: Bytes::new(tcp.octets),
+        copies: 0,
+        // What is cut anew for a smaller MTU may arrive in more segments.
+        lost: tcp.sender.segments.saturating_sub(tcp.segments),
+        unassembled: 0,
+        path_mtu: tcp.path_mtu,
+        first_arrival: tcp.first_arrival,
+        last_arrival: tcp.last_arrival,
+        goodput: tcp.goodput,
+        delays: None,
+        summary: None,
+        tcp: Some(tcp),
     }
 }
 

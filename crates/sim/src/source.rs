@@ -1,8 +1,8 @@
 //! The end of a flow that sends.
 //!
 //! It is driven as every endpoint is: the engine asks [`Source::next_timeout`],
-//! and at that instant takes what [`Source::emit`] has to send. An endpoint of
-//! TCP has the same place, on both ends of its flow, and besides takes the
+//! and at that instant takes what [`Source::emit`] has to send. The ends of a
+//! connection of TCP (`connection.rs`) are driven so too, and besides take the
 //! segments that arrive.
 
 use proto::traffic::Schedule;
@@ -10,7 +10,7 @@ use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
 use crate::packet::{Body, Packet, Piece};
-use crate::{Datagrams, Flow, Traffic};
+use crate::{Datagrams, Flow};
 
 /// A sender of datagrams on a schedule.
 pub(crate) struct Source {
@@ -40,38 +40,25 @@ pub(crate) struct Counts {
 }
 
 impl Source {
-    /// The source of `flow`, which is number `number` in the engine, and whose
-    /// first link carries packets of `first_mtu` octets.
-    pub(crate) fn new(flow: &Flow, number: u32, first_mtu: u32, end: Time, seed: Seed) -> Self {
-        let Traffic::Datagrams(Datagrams {
-            gaps,
-            payloads,
-            limit,
-            dont_fragment,
-            class,
-            precedence,
-        }) = &flow.traffic;
-        let seed = seed.derive(&format!("flow/{}", flow.name));
-        let mut schedule = Schedule::new(flow.start, gaps.clone(), payloads.clone(), seed);
+    /// The source of `flow`, which sends `datagrams`, its packets made like
+    /// `template`; the first link carries packets of `first_mtu` octets.
+    pub(crate) fn new(
+        flow: &Flow,
+        datagrams: &Datagrams,
+        template: Packet,
+        first_mtu: u32,
+        end: Time,
+        seed: Seed,
+    ) -> Self {
+        let (gaps, payloads) = (datagrams.gaps.clone(), datagrams.payloads.clone());
+        let mut schedule = Schedule::new(flow.start, gaps, payloads, seed);
         Self {
             next: first(&mut schedule),
             schedule,
             until: flow.stop.map_or(end, |stop| stop.min(end)),
-            left: limit.unwrap_or(u64::MAX),
-            template: Packet {
-                flow: number,
-                to: u32::try_from(flow.to).expect("a scenario has fewer nodes than that"),
-                sequence: 0,
-                sent: Time::ZERO,
-                key: seed.derive("key").get(),
-                size: 0,
-                frame: 0,
-                ip: flow.ip,
-                class: *class,
-                precedence: *precedence,
-                body: Body::TooBig { mtu: 0 },
-            },
-            dont_fragment: *dont_fragment,
+            left: datagrams.limit.unwrap_or(u64::MAX),
+            template,
+            dont_fragment: datagrams.dont_fragment,
             first_mtu,
             path_mtu: None,
             counts: Counts::default(),

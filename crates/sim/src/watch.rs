@@ -1,6 +1,7 @@
 //! Looking at single packets while they are under way.
 
 use proto::link::Found;
+use proto::tcp::{Counts, State};
 use queue::Reason;
 use units::{Bytes, Span, Time};
 
@@ -9,7 +10,8 @@ use units::{Bytes, Span, Time};
 pub struct Seen {
     /// The flow, by its place in the scenario.
     pub flow: usize,
-    /// The number of its message in the flow, from 0 on.
+    /// The number of its message in the flow, from 0 on; of a segment of TCP
+    /// its number, of an acknowledgement the number that it waits for.
     pub sequence: u64,
     /// The octets of its IP packet.
     pub size: Bytes,
@@ -21,6 +23,8 @@ pub struct Seen {
     pub whole: Bytes,
     /// Whether it is a router's answer to the flow's source.
     pub answer: bool,
+    /// Whether it is an acknowledgement of TCP.
+    pub ack: bool,
 }
 
 /// Where something happens. Numbers are places in the scenario.
@@ -77,6 +81,10 @@ pub trait Watch {
 
     /// A message is there as a whole, and worked on.
     fn delivered(&mut self, _at: Time, _node: usize, _packet: Seen) {}
+
+    /// The sender of a flow of TCP, by its place in the scenario, has acted,
+    /// and now stands here and has done this.
+    fn acted(&mut self, _at: Time, _flow: usize, _state: State, _counts: Counts) {}
 }
 
 impl Watch for () {

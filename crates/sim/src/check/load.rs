@@ -13,7 +13,7 @@ use crate::packet::Packet;
 use crate::reassembly::WINDOW;
 use crate::routes::Routes;
 use crate::way::{framing, mtu};
-use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Traffic, Work};
+use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Tcp, Traffic, Work};
 
 /// A packet with what stands around it where it waits, and rings that are
 /// twice as long as what is in them.
@@ -69,6 +69,10 @@ pub(super) fn bearable(
         tallies.push(tally);
         for way in path {
             ways[*way].add(&offered);
+            if matches!(flow.traffic, Traffic::Tcp(_)) {
+                // No more acknowledgements than segments.
+                ways[*way ^ 1].add(&offered);
+            }
         }
         senders[flow.from].add(&offered);
         receivers[flow.to].add(&offered);
@@ -116,12 +120,65 @@ struct Offered {
 
 impl Offered {
     fn of(scenario: &Scenario, flow: &Flow, path: &[usize]) -> Self {
-        let Traffic::Datagrams(Datagrams {
+        match &flow.traffic {
+            Traffic::Datagrams(datagrams) => Self::of_datagrams(scenario, flow, datagrams, path),
+            Traffic::Tcp(tcp) => Self::of_tcp(scenario, flow, tcp, path),
+        }
+    }
+
+    /// What of a connection can be under way at a time: its window, or what
+    /// queues and links hold. It sends again what was lost, so time does not
+    /// come into it.
+    fn of_tcp(scenario: &Scenario, flow: &Flow, tcp: &Tcp, path: &[usize]) -> Self {
+        let way = |way: &usize| &scenario.links[way / 2].ways[way % 2];
+        let first = mtu(way(&path[0]));
+        let headers = f64::from(ip_header(flow.ip) + proto::tcp::HEADER);
+        let mean = headers + f64::from(tcp.segment(flow.ip, first));
+        let rates = path.iter().filter_map(|at| way(at).rate);
+        let narrowest = rates.map(|rate| float(rate.bits_per_second()));
+        let pace = narrowest.fold(f64::INFINITY, f64::min) / (8.0 * mean);
+        let room = |at: &usize| {
+            let settings = way(at);
+            let queue = match settings.queue.limit() {
+                Limit::Packets(most) => f64::from(most),
+                Limit::Bytes(most) => float(most.get()) / headers,
+            };
+            let delay = seconds(settings.delay + settings.jitter + settings.hold);
+            let queue = settings.rate.map_or(0.0, |_| queue);
+            queue + delay * pace + 1.0
+        };
+        let works = |node: usize| match scenario.nodes[node].role {
+            Role::Host(host) => !host.send.is_free(),
+            Role::Router | Role::Switch => false,
+        };
+        let held: f64 = path.iter().map(room).sum();
+        let window = f64::from(tcp.settings.window);
+        let packets = if works(flow.from) {
+            window
+        } else {
+            window.min(2.0 * held)
+        };
+        Self {
+            messages: 0.0,
+            packets,
+            packets_per_second: pace,
+            smallest: headers,
+            mean,
+        }
+    }
+
+    fn of_datagrams(
+        scenario: &Scenario,
+        flow: &Flow,
+        datagrams: &Datagrams,
+        path: &[usize],
+    ) -> Self {
+        let Datagrams {
             gaps,
             payloads,
             limit,
             ..
-        }) = &flow.traffic;
+        } = datagrams;
         let until = flow
             .stop
             .map_or(scenario.end, |stop| stop.min(scenario.end));

@@ -30,8 +30,10 @@ fn refused(change: impl FnOnce(&mut Scenario), words: &str) {
 }
 
 fn datagrams(scenario: &mut Scenario) -> &mut jumbolab_sim::Datagrams {
-    let jumbolab_sim::Traffic::Datagrams(datagrams) = &mut scenario.flows[0].traffic;
-    datagrams
+    match &mut scenario.flows[0].traffic {
+        jumbolab_sim::Traffic::Datagrams(datagrams) => datagrams,
+        jumbolab_sim::Traffic::Tcp(_) => panic!("the sound scenario has datagrams"),
+    }
 }
 
 #[test]

@@ -133,13 +133,17 @@ impl Capture {
 
 fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
     let offset = u16::try_from(number % PORTS).unwrap_or(0);
-    let Traffic::Datagrams(datagrams) = &flow.traffic;
+    let (class, dont_fragment) = match &flow.traffic {
+        Traffic::Datagrams(datagrams) => (datagrams.class, datagrams.dont_fragment),
+        // No router cuts a segment.
+        Traffic::Tcp(tcp) => (tcp.class, true),
+    };
     Flow {
         addresses: addresses(flow.ip, [flow.from, flow.to]),
         ports: [FIRST_PORT + offset; 2],
         // The class selectors [RFC2474 s4.2.2].
-        service: datagrams.class.min(7) << 5,
-        dont_fragment: datagrams.dont_fragment,
+        service: class.min(7) << 5,
+        dont_fragment,
     }
 }
 

@@ -1,0 +1,107 @@
+//! CUBIC [RFC9438].
+
+use units::{Span, Time};
+
+/// Segments per cubic second [RFC9438 s5.1].
+const SCALE: f64 = 0.4;
+/// What is left of the window at a loss [RFC9438 s4.6].
+const DECREASE: f64 = 0.7;
+
+/// The state of CUBIC, windows in segments.
+#[derive(Clone, Debug)]
+pub(crate) struct Cubic {
+    /// The window at which the last loss came, or less with fast convergence.
+    plateau: f64,
+    /// The window just before the last loss.
+    before: f64,
+    /// Since when the window follows this cubic.
+    epoch: Option<Time>,
+    /// Seconds until the cubic is back at the plateau.
+    until_plateau: f64,
+    /// Reno's window, as it would be now [RFC9438 s4.3].
+    reno: f64,
+}
+
+impl Cubic {
+    pub(crate) const fn new() -> Self {
+        Self {
+            plateau: 0.0,
+            before: 0.0,
+            epoch: None,
+            until_plateau: 0.0,
+            reno: 0.0,
+        }
+    }
+
+    /// The window after an acknowledgement of `acked` segments in congestion
+    /// avoidance.
+    pub(crate) fn grow(&mut self, now: Time, round_trip: Span, window: f64, acked: f64) -> f64 {
+        let epoch = *self.epoch.get_or_insert_with(|| {
+            // [RFC9438 eq 2]; beyond the plateau the cubic begins at once.
+            self.plateau = self.plateau.max(window);
+            self.until_plateau = libm::cbrt((self.plateau - window) / SCALE);
+            self.reno = window;
+            now
+        });
+        let elapsed = now.since(epoch).unwrap_or_default().as_secs_f64();
+        // As much a segment as is fair to a Reno that halves [RFC9438 s4.3].
+        let alpha = match self.reno < self.before {
+            true => 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE),
+            false => 1.0,
+        };
+        self.reno += alpha * acked / window;
+        if self.at(elapsed) < self.reno {
+            return self.reno.max(window);
+        }
+        // [RFC9438 s4.4]
+        let target = self.at(elapsed + round_trip.as_secs_f64());
+        let target = target.clamp(window, 1.5 * window);
+        window + (target - window) / window * acked
+    }
+
+    /// The threshold after a loss at a window of `flight` segments, with fast
+    /// convergence [RFC9438 s4.6] [RFC9438 s4.7].
+    pub(crate) fn reduce(&mut self, flight: f64) -> f64 {
+        self.plateau = match flight < self.plateau {
+            true => flight * (1.0 + DECREASE) / 2.0,
+            false => flight,
+        };
+        self.before = flight;
+        self.epoch = None;
+        flight * DECREASE
+    }
+
+    /// The cubic's window so many seconds into the epoch [RFC9438 eq 1].
+    fn at(&self, seconds: f64) -> f64 {
+        SCALE * (seconds - self.until_plateau).powi(3) + self.plateau
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_back_at_the_plateau_after_the_cube_root() {
+        let mut cubic = Cubic::new();
+        let mut window = cubic.reduce(1_000.0);
+        assert!((window - 700.0).abs() < 1e-9);
+        // K = cbrt(1000 (1 - 0.7) / 0.4) = 9.0856 s.
+        let trip = Span::from_millis(100);
+        for round in 0..91u64 {
+            let now = Time::ZERO + trip * round;
+            for _ in 0..10 {
+                window = cubic.grow(now, trip, window, window / 10.0);
+            }
+        }
+        assert!((window - 1_000.0).abs() < 1.0, "{window}");
+    }
+
+    #[test]
+    fn a_second_loss_below_the_plateau_lowers_it_further() {
+        let mut cubic = Cubic::new();
+        cubic.reduce(100.0);
+        cubic.reduce(80.0);
+        assert!((cubic.plateau - 68.0).abs() < 1e-9);
+    }
+}

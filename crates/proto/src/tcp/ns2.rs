@@ -1,0 +1,333 @@
+//! The sender of ns-2.35's one-way agents Reno, Newreno and Sack1, as their
+//! source and their runs show it [Ns2].
+//!
+//! Numbers are segments, 0 is the SYN, and the window is a number of segments
+//! with a fraction. What is unlike the standards is meant to be.
+
+mod reno;
+mod sack;
+mod scoreboard;
+
+use std::collections::VecDeque;
+
+use units::Time;
+
+use super::rto::Ticks;
+use super::segment::{Ack, Data, HEADER};
+use super::sender::{Counts, State};
+use super::{Recovery, Settings};
+use scoreboard::Scoreboard;
+
+/// Duplicate acknowledgements that mean a loss.
+const DUPLICATES: u32 = 3;
+
+/// What the window was last reduced for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reduced {
+    Never,
+    Duplicates,
+    TimedOut,
+    /// For duplicates, and recovery is over.
+    Left,
+}
+
+/// An agent that sends.
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    recovery: Recovery,
+    payload: u32,
+    header: u32,
+    initial_window: f64,
+    /// Segments that the receiver lets be under way.
+    most: i64,
+    limited_transmit: bool,
+    /// Segments that there are to send, the SYN included.
+    ready: i64,
+    cwnd: f64,
+    ssthresh: f64,
+    /// The next one to send, the highest sent, the highest acknowledged, and
+    /// the same as long as recovery leaves it.
+    next: i64,
+    sent: i64,
+    highest: i64,
+    last: i64,
+    recover: i64,
+    duplicates: u32,
+    /// By how much duplicates let the window swell.
+    swollen: i64,
+    /// Whether a partial acknowledgement came in this recovery.
+    partial: bool,
+    reduced: Reduced,
+    ticks: Ticks,
+    timer: Option<Time>,
+    /// What is timed: whether anything, its number, and when it was sent.
+    timing: bool,
+    timed: (i64, Time),
+    // Only of SACK.
+    recovering: bool,
+    timed_out: bool,
+    pipe: i64,
+    scoreboard: Scoreboard,
+    outbox: VecDeque<Data>,
+    counts: Counts,
+}
+
+impl Agent {
+    /// An agent that sends `segments` segments after its SYN, once it is
+    /// started.
+    pub(crate) fn new(settings: &Settings, segments: u64) -> Self {
+        let threshold = settings.initial_threshold.unwrap_or(settings.window);
+        Self {
+            recovery: settings.recovery,
+            payload: settings.segment,
+            header: HEADER + settings.options,
+            initial_window: settings.initial_window.into(),
+            most: settings.window.into(),
+            limited_transmit: settings.limited_transmit,
+            ready: i64::try_from(segments).map_or(i64::MAX / 2, |all| all.min(i64::MAX / 2) + 1),
+            cwnd: 1.0,
+            ssthresh: threshold.into(),
+            next: 0,
+            sent: -1,
+            highest: -1,
+            last: -1,
+            recover: 0,
+            duplicates: 0,
+            swollen: 0,
+            partial: false,
+            reduced: Reduced::Never,
+            ticks: Ticks::new(settings),
+            timer: None,
+            timing: false,
+            timed: (-1, Time::ZERO),
+            recovering: false,
+            timed_out: false,
+            pipe: -1,
+            scoreboard: Scoreboard::new(),
+            outbox: VecDeque::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.send_much(now, None);
+    }
+
+    /// Sends nothing new from now on.
+    pub(crate) fn stop(&mut self) {
+        self.ready = self.sent + 1;
+    }
+
+    pub(crate) fn receive(&mut self, now: Time, ack: &Ack) {
+        let number = signed(ack.next) - 1;
+        match self.recovery {
+            Recovery::Reno => self.receive_reno(now, number),
+            Recovery::NewReno => self.receive_newreno(now, number),
+            Recovery::Sack => self.receive_sack(now, number, ack),
+        }
+    }
+
+    pub(crate) fn timeout(&mut self, now: Time) {
+        if self.timer.is_none_or(|at| at > now) {
+            return;
+        }
+        self.timer = None;
+        if self.highest + 1 >= self.ready {
+            return;
+        }
+        self.swollen = 0;
+        self.duplicates = 0;
+        if self.recovery == Recovery::Sack {
+            self.recovering = false;
+            self.timed_out = true;
+            self.last = self.last.max(self.highest);
+            self.scoreboard.clear();
+        }
+        self.cwnd = self.cwnd.max(1.0);
+        self.recover = self.sent;
+        if self.highest == -1 {
+            self.initial_window = 1.0;
+        }
+        let outstanding = self.highest != self.sent;
+        if outstanding {
+            self.counts.timeouts += 1;
+            self.ssthresh = (self.window_with_fraction() / 2.0).floor();
+            self.ticks.back_off();
+        }
+        self.cwnd = 1.0;
+        self.ssthresh = self.ssthresh.max(2.0);
+        self.set_timer(now);
+        self.next = self.highest + 1;
+        self.timing = false;
+        self.reduced = Reduced::TimedOut;
+        self.send_much(now, None);
+    }
+
+    pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
+        self.outbox.pop_front()
+    }
+
+    pub(crate) const fn next_timeout(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// Makes segments smaller, so that they fit into packets with room for
+    /// `payload` octets. ns-2 has no such thing; numbers stay those of segments.
+    pub(crate) fn shrink(&mut self, payload: u32) {
+        self.payload = self.payload.min(payload);
+    }
+
+    pub(crate) const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn state(&self) -> State {
+        State {
+            window: self.cwnd,
+            threshold: Some(self.ssthresh),
+            round_trip: self.ticks.round_trip(),
+            acknowledged: unsigned(self.highest + 1),
+        }
+    }
+
+    /// Sends number `number`.
+    fn output(&mut self, now: Time, number: i64) {
+        let again = number <= self.sent;
+        let payload = if number == 0 { 0 } else { self.payload };
+        self.outbox.push_back(Data {
+            sequence: unsigned(number),
+            length: 1,
+            payload,
+            header: self.header,
+            again,
+            capable: false,
+            marked: false,
+            reduced: false,
+        });
+        self.counts.count(payload, again);
+        let nothing_outstanding = self.highest == self.sent;
+        if !again {
+            self.sent = number;
+            if !self.timing {
+                self.timing = true;
+                if number > self.timed.0 {
+                    self.timed = (number, now);
+                }
+            }
+        }
+        if self.timer.is_none() || nothing_outstanding {
+            self.set_timer(now);
+        }
+    }
+
+    fn send_much(&mut self, now: Time, burst: Option<u32>) {
+        if self.recovery == Recovery::Sack {
+            self.send_with_pipe(now);
+            return;
+        }
+        let mut packets = 0;
+        while self.next <= self.highest + self.window() && self.next < self.ready {
+            self.output(now, self.next);
+            self.next += 1;
+            packets += 1;
+            if burst == Some(packets) {
+                break;
+            }
+        }
+    }
+
+    /// Limited transmit: a new segment for an early duplicate [RFC3042].
+    fn send_one(&mut self, now: Time) {
+        let allowed = float(self.highest) + self.cwnd + f64::from(self.duplicates);
+        if self.next <= self.highest + self.most
+            && self.next < self.ready
+            && float(self.next) <= allowed
+        {
+            self.output(now, self.next);
+            self.next += 1;
+        }
+    }
+
+    /// An acknowledgement of something new.
+    fn advance(&mut self, now: Time, number: i64) {
+        self.duplicates = 0;
+        self.last = number;
+        self.highest = number;
+        self.next = self.next.max(number + 1);
+        if self.timing && number >= self.timed.0 {
+            self.ticks.forgive();
+            self.timing = false;
+            self.ticks.measure(self.timed.1, now);
+        }
+        self.renew_timer(now, number);
+    }
+
+    /// The same outside of recovery: the window opens.
+    fn advance_and_open(&mut self, now: Time, number: i64) {
+        self.advance(now, number);
+        self.cwnd += match self.cwnd < self.ssthresh {
+            true => 1.0,
+            false => 1.0 / self.cwnd,
+        };
+        if self.last == 0 {
+            self.cwnd = self.initial_window;
+        }
+    }
+
+    fn renew_timer(&mut self, now: Time, number: i64) {
+        self.timer = None;
+        // Theirs goes on for ever, as their senders always have more.
+        if number + 1 < self.ready {
+            self.set_timer(now);
+        }
+    }
+
+    fn set_timer(&mut self, now: Time) {
+        self.timer = Some(now + self.ticks.timeout());
+    }
+
+    /// Halves the window, and sends anew what is missing.
+    fn retransmit_first(&mut self, now: Time) {
+        self.recover = self.sent;
+        self.reduced = Reduced::Duplicates;
+        self.counts.recoveries += 1;
+        let half = self.window_with_fraction() / 2.0;
+        self.ssthresh = half.floor().max(2.0);
+        self.cwnd = half;
+        self.set_timer(now);
+        self.timing = false;
+        self.output(now, self.last + 1);
+    }
+
+    /// Whether duplicates may mean another loss: everything that was sent
+    /// before the last one is acknowledged, or nothing is yet.
+    const fn may_retransmit(&self) -> bool {
+        self.highest > self.recover || self.highest == 0
+    }
+
+    fn window(&self) -> i64 {
+        whole(self.cwnd).saturating_add(self.swollen).min(self.most)
+    }
+
+    fn window_with_fraction(&self) -> f64 {
+        (self.cwnd + float(self.swollen)).min(float(self.most))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of segments")]
+const fn float(number: i64) -> f64 {
+    number as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
+const fn whole(number: f64) -> i64 {
+    number as i64
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}

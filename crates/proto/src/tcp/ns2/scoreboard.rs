@@ -1,0 +1,68 @@
+//! What the agent Sack1 knows to have arrived [Ns2].
+
+use super::{signed, unsigned};
+use crate::tcp::Ranges;
+use crate::tcp::segment::Ack;
+
+/// Segments that were reported, and how far holes between them were filled.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    ranges: Ranges,
+    /// The first that may be missing. Reports of what is below pull it back,
+    /// as they do there.
+    lowest: i64,
+    /// Behind the last that was sent anew.
+    reached: i64,
+}
+
+impl Scoreboard {
+    pub(super) fn new() -> Self {
+        Self {
+            ranges: Ranges::default(),
+            lowest: -1,
+            reached: -1,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+        self.reached = -1;
+    }
+
+    /// Takes in what `ack` reports beyond `last`; returns whether that was new.
+    pub(super) fn update(&mut self, last: i64, ack: &Ack) -> bool {
+        let before = self.ranges.total();
+        let mut changed = false;
+        if self.lowest <= last {
+            self.lowest = last + 1;
+            if !self.ranges.is_empty() {
+                self.ranges.forget_below(unsigned(self.lowest));
+                changed = true;
+            }
+        }
+        for block in ack.blocks.iter() {
+            let (merged, known) = self.ranges.add(block);
+            if !known && self.lowest >= signed(merged.from) {
+                self.lowest = signed(merged.to);
+            }
+        }
+        changed || before != self.ranges.total()
+    }
+
+    pub(super) fn mark_sent(&mut self, number: i64) {
+        self.reached = self.reached.max(number + 1);
+    }
+
+    /// The next segment that is missing below one that arrived, and was not
+    /// sent anew.
+    pub(super) fn next_missing(&mut self) -> Option<i64> {
+        self.reached = self.reached.max(self.lowest);
+        let mut ranges = self.ranges.iter();
+        let range = ranges.find(|range| signed(range.to) >= self.reached)?;
+        if signed(range.from) <= self.reached {
+            ranges.next()?;
+            self.reached = signed(range.to);
+        }
+        (self.reached > 0).then_some(self.reached)
+    }
+}

@@ -1,0 +1,130 @@
+//! Ranges of numbers, sorted and apart: what has arrived, or is known to have.
+
+use std::collections::VecDeque;
+
+/// The numbers from `from` up to but not including `to`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// The first one.
+    pub from: u64,
+    /// The first one behind it.
+    pub to: u64,
+}
+
+/// Ranges, sorted, none touching another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    ranges: VecDeque<Range>,
+    total: u64,
+}
+
+impl Ranges {
+    /// Adds a range and returns the one that it became part of, and whether it
+    /// was there as it is already.
+    pub(crate) fn add(&mut self, new: Range) -> (Range, bool) {
+        let first = self.ranges.partition_point(|range| range.to < new.from);
+        let mut merged = new;
+        let mut end = first;
+        while let Some(range) = self.ranges.get(end)
+            && range.from <= new.to
+        {
+            merged.from = merged.from.min(range.from);
+            merged.to = merged.to.max(range.to);
+            self.total -= range.to - range.from;
+            end += 1;
+        }
+        let known = end == first + 1 && self.ranges[first] == new;
+        self.total += merged.to - merged.from;
+        if end == first {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..end);
+        }
+        (merged, known)
+    }
+
+    /// Forgets what is below `number`.
+    pub(crate) fn forget_below(&mut self, number: u64) {
+        while let Some(range) = self.ranges.front_mut()
+            && range.from < number
+        {
+            if range.to <= number {
+                self.total -= range.to - range.from;
+                self.ranges.pop_front();
+            } else {
+                self.total -= number - range.from;
+                range.from = number;
+            }
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.total = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Numbers in all ranges together.
+    pub(crate) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(crate) fn first(&self) -> Option<Range> {
+        self.ranges.front().copied()
+    }
+
+    pub(crate) fn last(&self) -> Option<Range> {
+        self.ranges.back().copied()
+    }
+
+    /// The range that `number` is in.
+    pub(crate) fn containing(&self, number: u64) -> Option<Range> {
+        let at = self.ranges.partition_point(|range| range.to <= number);
+        let range = *self.ranges.get(at)?;
+        (range.from <= number).then_some(range)
+    }
+
+    /// In order; backwards with `rev`.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
+        self.ranges.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranges_are_the_set_of_what_was_added(
+            added in prop::collection::vec((0u64..60, 1u64..9), 0..30), below in 0u64..60,
+        ) {
+            let mut ranges = Ranges::default();
+            let mut plain = BTreeSet::new();
+            for (from, length) in added {
+                let (merged, _) = ranges.add(Range { from, to: from + length });
+                plain.extend(from..from + length);
+                prop_assert!(merged.from <= from && from + length <= merged.to);
+            }
+            ranges.forget_below(below);
+            plain.retain(|number| *number >= below);
+            let mut all: Vec<u64> = ranges.iter().flat_map(|range| range.from..range.to).collect();
+            prop_assert_eq!(ranges.total(), all.len() as u64);
+            let apart: Vec<Range> = ranges.iter().collect();
+            prop_assert!(apart.windows(2).all(|pair| pair[0].to < pair[1].from));
+            for number in 0..80 {
+                prop_assert_eq!(ranges.containing(number).is_some(), plain.contains(&number));
+            }
+            all.sort_unstable();
+            prop_assert_eq!(all, plain.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

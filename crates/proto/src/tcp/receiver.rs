@@ -1,0 +1,184 @@
+//! The end that receives.
+
+use units::{Span, Time};
+
+use super::segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
+use super::{Acknowledging, Profile, Range, Ranges, Recovery, Settings};
+
+/// The end that receives and acknowledges.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    profile: Profile,
+    selective: bool,
+    options: u32,
+    delay: Option<Span>,
+    /// The first number that is not there yet.
+    next: u64,
+    /// What is there beyond.
+    beyond: Ranges,
+    /// What was reported lately, the latest first.
+    reported: Vec<Range>,
+    /// An acknowledgement that waits until then.
+    held: Option<Time>,
+    ready: Option<Ack>,
+    /// Whether marks are echoed.
+    echo: bool,
+    segments: u64,
+    octets: u64,
+}
+
+impl Receiver {
+    /// Nothing has arrived.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            profile: settings.profile,
+            selective: settings.recovery == Recovery::Sack,
+            options: settings.options,
+            delay: match settings.acknowledging {
+                Acknowledging::Each => None,
+                Acknowledging::Delayed(delay) => Some(delay),
+            },
+            next: 0,
+            beyond: Ranges::default(),
+            reported: Vec::with_capacity(MOST_BLOCKS + 1),
+            held: None,
+            ready: None,
+            echo: false,
+            segments: 0,
+            octets: 0,
+        }
+    }
+
+    /// Takes a segment that arrived.
+    pub fn receive(&mut self, now: Time, data: &Data) {
+        if data.reduced {
+            self.echo = false;
+        }
+        self.echo |= data.marked;
+        let range = Range {
+            from: data.sequence,
+            to: data.sequence + u64::from(data.length),
+        };
+        let gap = !self.beyond.is_empty();
+        let new = range.to > self.next && self.beyond.containing(range.from).is_none();
+        let in_order = range.from <= self.next && range.to > self.next;
+        if new {
+            self.segments += u64::from(data.payload > 0);
+            self.octets += u64::from(data.payload);
+        }
+        self.store(range);
+        // Out of order, a repeat, or a gap that is filled: at once
+        // [RFC5681 s4.2].
+        let at_once = !in_order || gap || data.payload == 0 || self.held.is_some();
+        match self.delay {
+            Some(delay) if !at_once => self.held = Some(now + delay),
+            _ => self.acknowledge(range),
+        }
+    }
+
+    /// Lets the acknowledgement go that has waited long enough by `now`.
+    pub fn timeout(&mut self, now: Time) {
+        if self.held.is_some_and(|at| at <= now) {
+            let next = self.next;
+            self.acknowledge(Range {
+                from: next - 1,
+                to: next,
+            });
+        }
+    }
+
+    /// The acknowledgement that is to be sent.
+    pub const fn poll_transmit(&mut self) -> Option<Ack> {
+        self.ready.take()
+    }
+
+    /// When an acknowledgement goes without another arrival.
+    pub const fn next_timeout(&self) -> Option<Time> {
+        self.held
+    }
+
+    /// Segments with data that arrived, repeats not counted.
+    pub const fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// Octets of payload in them.
+    pub const fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    fn store(&mut self, range: Range) {
+        if range.from > self.next {
+            self.beyond.add(range);
+            return;
+        }
+        self.next = self.next.max(range.to);
+        while let Some(first) = self.beyond.first()
+            && first.from <= self.next
+        {
+            self.next = self.next.max(first.to);
+            self.beyond.forget_below(first.to);
+        }
+    }
+
+    fn acknowledge(&mut self, arrived: Range) {
+        self.held = None;
+        let blocks = match self.selective {
+            true => self.blocks(arrived),
+            false => Blocks::new(self.next),
+        };
+        let each = 8 * u32::try_from(blocks.len()).unwrap_or_default();
+        // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2
+        // counts the blocks alone [Ns2].
+        let around = match self.profile {
+            Profile::Standard if each > 0 => 4,
+            Profile::Standard | Profile::Ns2 => 0,
+        };
+        self.ready = Some(Ack {
+            next: self.next,
+            blocks,
+            header: HEADER + self.options + around + each,
+            echo: self.echo,
+        });
+    }
+
+    /// What to report: first where the segment arrived that is acknowledged,
+    /// then what was reported lately, unless that contains it [RFC2018 s4].
+    /// ns-2 goes on reporting what the number has overtaken, until it is looked
+    /// at again [Ns2].
+    fn blocks(&mut self, arrived: Range) -> Blocks {
+        let mut blocks = Blocks::new(self.next);
+        if self.beyond.is_empty() {
+            self.reported.clear();
+            return blocks;
+        }
+        let around = self.beyond.containing(arrived.from);
+        let latest = around.unwrap_or(Range {
+            from: 0,
+            to: self.next,
+        });
+        if around.is_some() {
+            blocks.push(latest);
+        }
+        let overtaken = |range: Range| range.to <= self.next && self.profile == Profile::Standard;
+        let mut at = 0;
+        while blocks.len() < MOST_BLOCKS
+            && let Some(&range) = self.reported.get(at)
+        {
+            if latest.from <= range.from && latest.to >= range.to || overtaken(range) {
+                self.reported.remove(at);
+                continue;
+            }
+            blocks.push(range);
+            at += 1;
+        }
+        if around.is_some() {
+            self.reported.truncate(MOST_BLOCKS - 1);
+            self.reported.insert(0, latest);
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,328 @@
+//! The sender of the standards; numbers are octets, 0 is the SYN.
+
+mod repair;
+
+use std::collections::VecDeque;
+
+use units::{Span, Time};
+
+use super::congestion::Law;
+use super::rto::Estimator;
+use super::segment::{Ack, Data, HEADER};
+use super::sender::{Counts, State};
+use super::{Range, Ranges, Recovery, Settings};
+
+/// Duplicate acknowledgements that mean a loss [RFC5681 s3.2].
+const DUPLICATES: u32 = 3;
+/// Segments that limited transmit lets go at most [RFC3042].
+const LIMITED: u32 = 2;
+
+/// A sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Standard {
+    recovery: Recovery,
+    payload: u32,
+    header: u32,
+    first_window: u32,
+    /// Octets that the receiver lets be under way.
+    most: u64,
+    limited_transmit: bool,
+    capable: bool,
+    /// Behind the last octet that there is to send.
+    end: u64,
+    /// The first number that is not acknowledged, the next one to send, and
+    /// the first that was never sent.
+    una: u64,
+    next: u64,
+    fresh: u64,
+    /// The window and the threshold, segments.
+    window: f64,
+    threshold: f64,
+    law: Law,
+    duplicates: u32,
+    /// What must be acknowledged for recovery to be over, while it lasts.
+    recovering: Option<u64>,
+    /// What must be acknowledged before duplicates mean a loss again
+    /// [RFC6582 s3.2].
+    bar: u64,
+    /// Whether a partial acknowledgement came in this recovery.
+    partial: bool,
+    sacked: Ranges,
+    /// Up to where recovery has sent again.
+    resent: u64,
+    /// What must be acknowledged before marks reduce the window again.
+    marked: u64,
+    /// Whether the receiver is to be told of the reduction.
+    tell: bool,
+    estimator: Estimator,
+    timer: Option<Time>,
+    /// What is timed: its end, and when it was sent; nothing that was sent
+    /// twice [RFC6298 s3].
+    timed: Option<(u64, Time)>,
+    outbox: VecDeque<Data>,
+    counts: Counts,
+}
+
+impl Standard {
+    /// A sender of so many octets.
+    pub(crate) fn new(settings: &Settings, octets: u64) -> Self {
+        Self {
+            recovery: settings.recovery,
+            payload: settings.segment.max(1),
+            header: HEADER + settings.options,
+            first_window: settings.initial_window.max(1),
+            most: u64::from(settings.window) * u64::from(settings.segment),
+            limited_transmit: settings.limited_transmit,
+            capable: settings.ecn,
+            end: octets.saturating_add(1),
+            una: 0,
+            next: 0,
+            fresh: 0,
+            window: 1.0,
+            threshold: settings.initial_threshold.map_or(f64::INFINITY, f64::from),
+            law: Law::new(settings.control),
+            duplicates: 0,
+            recovering: None,
+            bar: 0,
+            partial: false,
+            sacked: Ranges::default(),
+            resent: 0,
+            marked: 0,
+            tell: false,
+            estimator: Estimator::new(settings),
+            timer: None,
+            timed: None,
+            outbox: VecDeque::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.send(now);
+    }
+
+    /// Sends nothing new from now on.
+    pub(crate) fn stop(&mut self) {
+        self.end = self.fresh.max(1);
+    }
+
+    pub(crate) fn receive(&mut self, now: Time, ack: &Ack) {
+        if ack.next > self.fresh {
+            return;
+        }
+        let news = self.report(ack);
+        if ack.echo {
+            self.answer_mark();
+        }
+        if ack.next > self.una {
+            self.advance(now, ack.next);
+        } else if ack.next == self.una && self.fresh > self.una && news {
+            self.duplicate(now);
+        }
+        self.send(now);
+    }
+
+    pub(crate) fn timeout(&mut self, now: Time) {
+        if self.timer.is_none_or(|at| at > now) {
+            return;
+        }
+        self.counts.timeouts += 1;
+        // Not again for what was sent again already [RFC5681 s3.1].
+        if self.una >= self.bar {
+            let flight = self.flight();
+            self.threshold = self.law.reduce(flight);
+        }
+        if self.una == 0 {
+            // A SYN that was lost leaves one segment [RFC5681 s3.1].
+            self.first_window = 1;
+        }
+        self.window = 1.0;
+        self.bar = self.fresh;
+        self.recovering = None;
+        self.duplicates = 0;
+        // The receiver may have changed its mind [RFC2018 s8].
+        self.sacked.clear();
+        self.next = self.una;
+        self.timed = None;
+        self.estimator.back_off();
+        self.timer = None;
+        self.send(now);
+    }
+
+    pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
+        self.outbox.pop_front()
+    }
+
+    pub(crate) const fn next_timeout(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// Takes the word that segments of more than `payload` octets do not fit:
+    /// the window keeps its octets, and what is outstanding is sent again, as
+    /// its packets were larger [RFC1191 s6.4] [RFC8201 s5.4].
+    pub(crate) fn shrink(&mut self, now: Time, payload: u32) {
+        if payload == 0 || payload >= self.payload {
+            return;
+        }
+        let grain = f64::from(self.payload) / f64::from(payload);
+        self.payload = payload;
+        self.window *= grain;
+        self.threshold *= grain;
+        self.sacked.clear();
+        self.bar = self.fresh;
+        self.next = self.una;
+        self.timed = None;
+        self.recovering = None;
+        self.send(now);
+    }
+
+    pub(crate) const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn state(&self) -> State {
+        State {
+            window: self.window,
+            threshold: self.threshold.is_finite().then_some(self.threshold),
+            round_trip: self.estimator.round_trip(),
+            acknowledged: self.una,
+        }
+    }
+
+    /// An acknowledgement of something new.
+    fn advance(&mut self, now: Time, number: u64) {
+        let acked = self.segments(number - self.una);
+        let opens = self.una == 0;
+        self.una = number;
+        self.next = self.next.max(number);
+        if let Some((end, sent)) = self.timed
+            && number >= end
+        {
+            self.estimator.measure(sent, now);
+            self.timed = None;
+        }
+        let mut renew = true;
+        match self.recovering {
+            _ if opens => self.window = self.first_window.into(),
+            None => {
+                self.duplicates = 0;
+                self.grow(now, acked);
+            }
+            Some(point) if number >= point || self.recovery == Recovery::Reno => self.leave(),
+            Some(_) => renew = self.acknowledge_part(now, acked),
+        }
+        if self.una == self.fresh {
+            self.timer = None;
+        } else if renew {
+            self.timer = Some(now + self.estimator.timeout());
+        }
+    }
+
+    fn grow(&mut self, now: Time, acked: f64) {
+        // A window that the receiver's keeps from being used does not grow.
+        if self.octets(self.window) >= self.most {
+            return;
+        }
+        let trip = self.estimator.round_trip().unwrap_or(Span::ZERO);
+        self.window = self.law.grow(now, trip, self.window, self.threshold, acked);
+    }
+
+    /// The receiver saw a mark: as at a loss, once a window, but nothing needs
+    /// to be sent again [RFC3168 s6.1.2].
+    fn answer_mark(&mut self) {
+        if !self.capable || self.una < self.marked || self.recovering.is_some() {
+            return;
+        }
+        let flight = self.flight();
+        self.threshold = self.law.reduce(flight);
+        self.window = self.threshold;
+        self.marked = self.fresh.max(1);
+        self.tell = true;
+        self.counts.marks += 1;
+    }
+
+    /// Sends what the window has room for.
+    fn send(&mut self, now: Time) {
+        if self.recovery == Recovery::Sack && self.recovering.is_some() {
+            self.repair(now);
+            return;
+        }
+        let early = match self.limited_transmit && self.recovering.is_none() {
+            true => self.duplicates.min(LIMITED),
+            false => 0,
+        };
+        let room = self.octets(self.window + f64::from(early)).min(self.most);
+        loop {
+            if let Some(range) = self.sacked.containing(self.next) {
+                self.next = range.to;
+            }
+            let range = self.cut(self.next);
+            let inside = range.to - self.una <= room || self.una == self.fresh;
+            if range.from == range.to || !inside {
+                return;
+            }
+            self.next = range.to;
+            self.output(now, range);
+        }
+    }
+
+    /// The segment that begins at `from`: as long as may be, and not partly
+    /// sent before.
+    fn cut(&self, from: u64) -> Range {
+        let limit = match from {
+            0 => 1,
+            from if from < self.fresh => self.fresh,
+            _ => self.end,
+        };
+        let to = limit.min(from + u64::from(self.payload)).max(from);
+        Range { from, to }
+    }
+
+    fn output(&mut self, now: Time, range: Range) {
+        let length = u32::try_from(range.to - range.from).unwrap_or(u32::MAX);
+        let payload = if range.from == 0 { 0 } else { length };
+        let again = range.from < self.fresh;
+        self.outbox.push_back(Data {
+            sequence: range.from,
+            length,
+            payload,
+            header: self.header,
+            again,
+            // Neither a SYN nor what is sent again [RFC3168 s6.1.1]
+            // [RFC3168 s6.1.5].
+            capable: self.capable && !again && payload > 0,
+            marked: false,
+            reduced: self.tell && !again,
+        });
+        self.tell &= again;
+        self.counts.count(payload, again);
+        if again {
+            self.timed = self.timed.filter(|(end, _)| *end <= range.from);
+        } else {
+            self.fresh = range.to;
+            self.timed.get_or_insert((range.to, now));
+        }
+        let timeout = self.estimator.timeout();
+        self.timer.get_or_insert_with(|| now + timeout);
+    }
+
+    /// Segments outstanding, without those of limited transmit
+    /// [RFC5681 s3.2].
+    fn flight(&self) -> f64 {
+        self.segments(self.fresh - self.una).min(self.window)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "octets of a window")]
+    fn segments(&self, octets: u64) -> f64 {
+        octets as f64 / f64::from(self.payload)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and saturates"
+    )]
+    fn octets(&self, segments: f64) -> u64 {
+        (segments * f64::from(self.payload)) as u64
+    }
+}

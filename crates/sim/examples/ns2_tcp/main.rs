@@ -1,0 +1,68 @@
+//! Runs one flow of TCP as ns-2.35 ran it, and compares event by event.
+//!
+//!     cargo run -p jumbolab-sim --example ns2_tcp -- FILES.csv
+//!
+//! A file is called tcp1_TCP_SIZE_LIMIT_events.csv, TCP being one of Reno,
+//! Newreno and Sack1.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it finds")]
+
+#[path = "../../tests/tcp/recording.rs"]
+mod recording;
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+
+use proto::tcp::Recovery;
+use units::Span;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("theirs   ours  equal  worst (us)  phase (ms)  nudge  file");
+    for file in std::env::args_os().skip(1).map(PathBuf::from) {
+        let (recovery, size, limit) = named(&file)
+            .ok_or_else(|| format!("{}: the name says no TCP, size and limit", file.display()))?;
+        let lines = BufReader::new(File::open(&file)?).lines();
+        let theirs = recording::read(lines.map_while(Result::ok))
+            .ok_or_else(|| format!("{}: not four columns", file.display()))?;
+        // Two things are not in the file and found by trying: where their
+        // clock stood, which decides how long a time-out is, to a tick; and
+        // what comes first of an arrival and a departure at one instant, which
+        // there rounding decides and here a picosecond more or less of delay.
+        let tries = (0..30).map(|number| {
+            let (phase, nudge) = (Span::from_millis(number / 3), Span::from_picos(number % 3));
+            let ours = recording::run(recovery, size, limit, phase, nudge);
+            (recording::compare(&theirs, &ours), number, ours.len())
+        });
+        let best = tries.max_by_key(|(found, _, _)| (found.events, u64::MAX - found.worst));
+        let Some((agreement, number, ours)) = best else {
+            continue;
+        };
+        println!(
+            "{:6} {ours:6} {:6}  {:10}  {:10}  {:6}  {}",
+            theirs.len(),
+            agreement.events,
+            agreement.worst,
+            number / 3,
+            number % 3,
+            file.display()
+        );
+    }
+    Ok(())
+}
+
+/// The agent, the size of packets and the limit, from the name of the file.
+fn named(file: &Path) -> Option<(Recovery, u32, u32)> {
+    let mut words = file.file_stem()?.to_str()?.split('_').skip(1);
+    let recovery = match words.next()? {
+        "Reno" => Recovery::Reno,
+        "Newreno" => Recovery::NewReno,
+        "Sack1" => Recovery::Sack,
+        _ => return None,
+    };
+    Some((
+        recovery,
+        words.next()?.parse().ok()?,
+        words.next()?.parse().ok()?,
+    ))
+}

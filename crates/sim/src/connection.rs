@@ -1,0 +1,177 @@
+//! Both ends of a flow of TCP.
+
+use proto::tcp::{Ack, Data, HEADER, Receiver, Sender, State};
+use units::{Rate, Time};
+
+use crate::fragments::ip_header;
+use crate::packet::{Body, Packet, Segment};
+use crate::{Flow, Tcp, TcpOutcome};
+
+/// The ends of a connection, its segments made packets.
+pub(crate) struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    /// When it is opened, as long as it is not.
+    opens: Option<Time>,
+    /// From when on nothing new is sent, as long as it is.
+    stops: Option<Time>,
+    /// From when on nothing is sent at all.
+    end: Time,
+    /// What every packet to the receiver has in common, and every one back.
+    forth: Packet,
+    back: Packet,
+    /// Octets of a segment that are not payload.
+    header: u32,
+    path_mtu: Option<u32>,
+    pub(crate) packets: u64,
+    first: Option<(Time, u64)>,
+    last: Option<Time>,
+}
+
+impl Connection {
+    /// The connection of `flow`, whose packets are made like `template`, and
+    /// whose first link carries packets of `first_mtu` octets.
+    pub(crate) fn new(flow: &Flow, tcp: &Tcp, template: Packet, first_mtu: u32, end: Time) -> Self {
+        let mut settings = tcp.settings.clone();
+        settings.segment = tcp.segment(flow.ip, first_mtu);
+        Self {
+            sender: Sender::new(&settings, tcp.octets),
+            receiver: Receiver::new(&settings),
+            opens: (flow.start < end).then_some(flow.start),
+            stops: flow.stop,
+            end,
+            forth: template,
+            back: Packet {
+                to: u32::try_from(flow.from).expect("a scenario has fewer nodes than that"),
+                // A flow of its own, as far as queues are concerned.
+                key: template.key ^ 2,
+                ..template
+            },
+            header: HEADER + settings.options,
+            path_mtu: None,
+            packets: 0,
+            first: None,
+            last: None,
+        }
+    }
+
+    /// When the end that sends acts without an arrival.
+    pub(crate) fn next_of_sender(&self) -> Option<Time> {
+        let timer = self.sender.next_timeout();
+        let next = match self.opens {
+            Some(opens) => Some(opens),
+            None => [timer, self.stops].into_iter().flatten().min(),
+        };
+        next.filter(|at| *at < self.end)
+    }
+
+    /// When the end that receives acts without an arrival.
+    pub(crate) fn next_of_receiver(&self) -> Option<Time> {
+        self.receiver.next_timeout().filter(|at| *at < self.end)
+    }
+
+    /// Lets the end that sends do what is due.
+    pub(crate) fn timeout_of_sender(&mut self, now: Time, packets: &mut Vec<Packet>) {
+        if self.opens.is_some_and(|at| at <= now) {
+            self.opens = None;
+            self.sender.start(now);
+        }
+        if self.stops.is_some_and(|at| at <= now) {
+            self.stops = None;
+            self.sender.stop();
+        }
+        self.sender.timeout(now);
+        self.send(now, packets);
+    }
+
+    /// Lets the end that receives do what is due.
+    pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Vec<Packet>) {
+        self.receiver.timeout(now);
+        self.acknowledge(now, packets);
+    }
+
+    /// Takes data at the end that receives; returns whether it was new.
+    pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Vec<Packet>) -> bool {
+        let before = self.receiver.segments();
+        self.receiver.receive(now, data);
+        let new = self.receiver.segments() > before;
+        if new {
+            self.last = Some(now);
+            let octets = self.receiver.octets();
+            self.first.get_or_insert((now, octets));
+        }
+        self.acknowledge(now, packets);
+        new
+    }
+
+    /// Takes an acknowledgement at the end that sends.
+    pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack, packets: &mut Vec<Packet>) {
+        self.sender.receive(now, ack);
+        self.send(now, packets);
+    }
+
+    /// Takes a router's word that packets above `mtu` do not pass. It never
+    /// goes up again within a run [RFC8201 s4] [RFC1191 s3].
+    pub(crate) fn too_big(&mut self, now: Time, mtu: u32, packets: &mut Vec<Packet>) {
+        let ip = self.forth.ip;
+        let mtu = mtu.max(ip.smallest_mtu());
+        self.path_mtu = Some(self.path_mtu.map_or(mtu, |before| before.min(mtu)));
+        self.sender
+            .too_big(now, mtu.saturating_sub(ip_header(ip) + self.header));
+        self.send(now, packets);
+    }
+
+    /// Where the end that sends stands.
+    pub(crate) fn state(&self) -> State {
+        self.sender.state()
+    }
+
+    /// What it came to.
+    pub(crate) fn outcome(&self) -> TcpOutcome {
+        let goodput = || {
+            let (first, octets) = self.first?;
+            let span = self.last?.since(first)?;
+            let bits = u128::from(self.receiver.octets() - octets) * 8;
+            let rate = (bits * 1_000_000_000_000).checked_div(span.as_picos().into())?;
+            Rate::from_bits_per_second(u64::try_from(rate).ok()?)
+        };
+        TcpOutcome {
+            sender: self.sender.counts(),
+            segments: self.receiver.segments(),
+            octets: self.receiver.octets(),
+            path_mtu: self.path_mtu,
+            first_arrival: self.first.map(|(at, _)| at),
+            last_arrival: self.last,
+            goodput: goodput(),
+        }
+    }
+
+    fn send(&mut self, now: Time, packets: &mut Vec<Packet>) {
+        while let Some(data) = self.sender.poll_transmit() {
+            if now < self.end {
+                self.packets += 1;
+                packets.push(Packet {
+                    sequence: data.sequence,
+                    sent: now,
+                    size: ip_header(self.forth.ip) + data.header + data.payload,
+                    body: Body::Segment(Segment::Data(data)),
+                    ..self.forth
+                });
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time, packets: &mut Vec<Packet>) {
+        if let Some(ack) = self.receiver.poll_transmit()
+            && now < self.end
+        {
+            packets.push(Packet {
+                sequence: ack.next,
+                sent: now,
+                size: ip_header(self.back.ip) + ack.header,
+                body: Body::Segment(Segment::Ack(ack)),
+                ..self.back
+            });
+        }
+    }
+}

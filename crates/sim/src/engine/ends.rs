@@ -1,0 +1,124 @@
+//! The ends of flows: when they act, and what comes to them.
+
+use units::Time;
+
+use super::{Engine, Flow};
+use crate::Watch;
+use crate::connection::Connection;
+use crate::packet::{Body, Packet, Segment};
+use crate::sink::Sink;
+use crate::source::Source;
+
+/// Both ends of a flow.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "flows are few, and a step more to reach them costs every packet"
+)]
+pub(crate) enum Ends {
+    Datagrams(Source, Sink),
+    Tcp(Box<Connection>),
+}
+
+impl Ends {
+    /// When the end that sends acts without an arrival.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        match self {
+            Self::Datagrams(source, _) => source.next_timeout(),
+            Self::Tcp(connection) => connection.next_of_sender(),
+        }
+    }
+}
+
+impl<W: Watch> Engine<'_, W> {
+    /// Lets the end of a flow that sends act.
+    pub(super) fn emit(&mut self, number: usize) {
+        let mut packets = std::mem::take(&mut self.outbox);
+        let Flow { from, ends, .. } = &mut self.flows[number];
+        let from = *from;
+        match ends {
+            Ends::Datagrams(source, _) => source.emit(&mut packets),
+            Ends::Tcp(connection) => connection.timeout_of_sender(self.now, &mut packets),
+        }
+        self.settle_sender(number);
+        self.send(from, packets);
+    }
+
+    /// Lets the end of a flow that receives act.
+    pub(super) fn end_waiting(&mut self, number: usize) {
+        let Flow { to, ends, .. } = &mut self.flows[number];
+        let to = *to;
+        if let Ends::Tcp(connection) = ends {
+            let mut packets = std::mem::take(&mut self.outbox);
+            connection.timeout_of_receiver(self.now, &mut packets);
+            let next = connection.next_of_receiver();
+            self.agenda.set(self.elements.sinks + number, next);
+            self.send(to, packets);
+        }
+    }
+
+    /// A host has worked on a packet that came for it: here it reaches the
+    /// endpoint of its flow.
+    pub(super) fn deliver(&mut self, node: usize, packet: Packet) {
+        self.nodes[node].counts.received += 1;
+        let flow = &mut self.flows[packet.flow as usize];
+        match (packet.body, &mut flow.ends) {
+            (Body::Datagram(piece), Ends::Datagrams(_, sink)) => {
+                let complete = sink.receive(self.now, &packet, piece);
+                if W::AWAKE && complete {
+                    let (node, seen) = (self.nodes[node].place, packet.seen(flow.place));
+                    self.watch.delivered(self.now, node, seen);
+                }
+            }
+            (Body::TooBig { mtu }, Ends::Datagrams(source, _)) => source.too_big(mtu),
+            (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
+            (Body::Segment(_), Ends::Datagrams(..)) => {
+                unreachable!("packets are made by their own flow")
+            }
+        }
+    }
+
+    /// A packet has come to an end of a connection, which may answer at once.
+    fn deliver_to_connection(&mut self, node: usize, packet: Packet) {
+        let number = packet.flow as usize;
+        let mut packets = std::mem::take(&mut self.outbox);
+        let flow = &mut self.flows[number];
+        let Ends::Tcp(connection) = &mut flow.ends else {
+            unreachable!("asked for a connection");
+        };
+        match packet.body {
+            Body::Segment(Segment::Data(data)) => {
+                let new = connection.receive(self.now, &data, &mut packets);
+                self.agenda
+                    .set(self.elements.sinks + number, connection.next_of_receiver());
+                if W::AWAKE && new {
+                    let (node, seen) = (self.nodes[node].place, packet.seen(flow.place));
+                    self.watch.delivered(self.now, node, seen);
+                }
+            }
+            Body::Segment(Segment::Ack(ack)) => {
+                connection.receive_ack(self.now, &ack, &mut packets);
+                self.settle_sender(number);
+            }
+            Body::TooBig { mtu } => {
+                connection.too_big(self.now, mtu, &mut packets);
+                self.settle_sender(number);
+            }
+            Body::Datagram(_) => unreachable!("packets are made by their own flow"),
+        }
+        self.send(node, packets);
+    }
+
+    /// Tells the watch what the end of a flow that sends has done, and puts
+    /// its next instant on the agenda.
+    fn settle_sender(&mut self, number: usize) {
+        let flow = &self.flows[number];
+        let next = flow.ends.next_timeout();
+        self.agenda.set(self.elements.sources + number, next);
+        if W::AWAKE
+            && let Ends::Tcp(connection) = &flow.ends
+        {
+            let (state, counts) = (connection.state(), connection.outcome().sender);
+            self.watch.acted(self.now, flow.place, state, counts);
+        }
+    }
+}

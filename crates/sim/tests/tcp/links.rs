@@ -1,0 +1,216 @@
+//! Connections over simulated links.
+
+use jumbolab_sim::{Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Traffic, Watch};
+use model::sawtooth_utilisation;
+use proptest::prelude::*;
+use proto::link::Settings;
+use proto::tcp::{self, Acknowledging, Control, Profile, Recovery};
+use queue::{Limit, RedSettings, Spec};
+use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
+
+fn way(bits: u64, millis: u64, queue: Spec) -> Settings {
+    Settings {
+        ethernet: false,
+        delay: Span::from_millis(millis),
+        ..Settings::perfect(Rate::from_bits_per_second(bits), queue)
+    }
+}
+
+fn packets(most: u32) -> Spec {
+    let limit = Limit::Packets(most);
+    Spec::DropTail { limit }
+}
+
+fn connection(settings: tcp::Settings, octets: Option<u64>) -> Tcp {
+    Tcp {
+        octets,
+        ..Tcp::new(settings)
+    }
+}
+
+/// A host, a router, a host; a fast link and `way`.
+fn line(way: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
+    let node = |name: &str, role| Node {
+        name: name.to_owned(),
+        role,
+    };
+    let link = |name: &str, ends, way: &Settings| Link {
+        name: name.to_owned(),
+        ends,
+        ways: [way.clone(), way.clone()],
+    };
+    let host = Role::Host(Host::default());
+    let fast = self::way(1_000_000_000, 0, packets(1_000));
+    let flow = |(number, tcp): (u64, Tcp)| Flow {
+        name: format!("{number:02}"),
+        from: 0,
+        to: 2,
+        ip: IpVersion::V4,
+        // Apart, so that they are not in step.
+        start: Time::ZERO + Span::from_millis(137) * number,
+        stop: None,
+        traffic: Traffic::Tcp(tcp),
+    };
+    Scenario {
+        nodes: vec![node("a", host), node("r", Role::Router), node("b", host)],
+        links: vec![link("ar", [0, 1], &fast), link("rb", [1, 2], way)],
+        flows: (0..).zip(connections).map(flow).collect(),
+        end: Time::ZERO + Span::from_secs(seconds),
+        seed: Seed::new(1),
+        budget: Scenario::BUDGET,
+        longest_tally: Scenario::LONGEST_TALLY,
+    }
+}
+
+fn run(scenario: Scenario) -> Outcome {
+    scenario.check().unwrap().run()
+}
+
+/// Octets that begin on the second link's wire after so many seconds.
+struct Carried(u64, u64);
+
+impl Watch for Carried {
+    fn sent(&mut self, at: Time, _: Time, link: (usize, usize), packet: Seen, _: Span) {
+        if link == (1, 0) && at >= Time::ZERO + Span::from_secs(self.0) {
+            self.1 += packet.size.get();
+        }
+    }
+}
+
+#[test]
+fn one_flow_uses_what_its_buffer_lets_it() {
+    // 24 Mb/s and 100 ms are two hundred packets of 1500 octets.
+    for (buffer, waiting) in [(0.0, 2), (0.25, 52), (1.0, 202)] {
+        let settings = tcp::Settings {
+            acknowledging: Acknowledging::Each,
+            initial_threshold: Some(80),
+            ..tcp::Settings::new(1_448)
+        };
+        let scenario = line(
+            &way(24_000_000, 50, packets(waiting)),
+            120,
+            vec![connection(settings, None)],
+        );
+        let mut carried = Carried(40, 0);
+        scenario.check().unwrap().run_watched(&mut carried);
+        let used = carried.1 as f64 / (3e6 * 80.0);
+        let expected = sawtooth_utilisation(buffer);
+        assert!((used / expected - 1.0).abs() < 0.02, "{buffer}: {used}");
+    }
+}
+
+#[test]
+fn equal_flows_get_equal_shares() {
+    let red = RedSettings::new(Limit::Packets(100), Bytes::new(1_500));
+    let settings = tcp::Settings::new(1_448);
+    let flows = vec![connection(settings, None); 8];
+    let outcome = run(line(&way(12_000_000, 20, Spec::Red(red)), 150, flows));
+    let rates = outcome.flows.iter();
+    let rates: Vec<f64> = rates.map(|flow| flow.received_bytes.get() as f64).collect();
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| {
+        (sum + rate, squares + rate * rate)
+    });
+    let jain = sum * sum / (rates.len() as f64 * squares);
+    assert!(jain >= 0.95, "{jain}");
+}
+
+#[test]
+fn marks_take_the_place_of_drops() {
+    let red = RedSettings {
+        ecn: true,
+        ..RedSettings::new(Limit::Packets(200), Bytes::new(1_500))
+    };
+    let settings = tcp::Settings {
+        ecn: true,
+        initial_threshold: Some(10),
+        ..tcp::Settings::new(1_448)
+    };
+    let outcome = run(line(
+        &way(12_000_000, 5, Spec::Red(red)),
+        30,
+        vec![connection(settings, None)],
+    ));
+    let done = outcome.flows[0].tcp.unwrap().sender;
+    assert!(done.marks > 5, "{done:?}");
+    assert_eq!((done.retransmissions, done.timeouts), (0, 0));
+    assert!(outcome.links[1].ways[0].utilisation > 0.9);
+}
+
+#[test]
+fn a_path_that_is_narrower_than_the_first_link_makes_segments_smaller() {
+    let narrow = Settings {
+        largest_packet: Some(Bytes::new(1_500)),
+        ..way(12_000_000, 5, packets(100))
+    };
+    let all = 3_000_000;
+    let jumbo = connection(tcp::Settings::new(8_948), Some(all));
+    let outcome = run(line(&narrow, 60, vec![jumbo]));
+    let flow = &outcome.flows[0];
+    assert_eq!(flow.path_mtu, Some(1_500));
+    assert_eq!(flow.received_bytes, Bytes::new(all));
+    assert_eq!(flow.tcp.unwrap().sender.timeouts, 0);
+    assert!(outcome.nodes[1].answered > 0);
+}
+
+#[test]
+fn the_order_of_tables_makes_no_difference() {
+    let red = RedSettings::new(Limit::Packets(30), Bytes::new(1_500));
+    let cubic = tcp::Settings {
+        control: Control::Cubic,
+        ..tcp::Settings::new(1_448)
+    };
+    let flows = vec![
+        connection(cubic, None),
+        connection(tcp::Settings::new(1_448), None),
+    ];
+    let scenario = line(&way(5_000_000, 10, Spec::Red(red)), 20, flows);
+    let mut other = scenario.clone();
+    other.flows.reverse();
+    let (one, mut other) = (run(scenario.clone()), run(other));
+    other.flows.reverse();
+    assert_eq!(one, other);
+    assert_eq!(one, run(scenario));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_the_path_does_everything_arrives_once(
+        seed in any::<u64>(),
+        (loss, reorder, duplicate) in (0.0f64..0.15, 0.0f64..0.1, 0.0f64..0.1),
+        recovery in prop::sample::select(vec![Recovery::Reno, Recovery::NewReno, Recovery::Sack]),
+        control in prop::sample::select(vec![Control::Reno, Control::Cubic]),
+        profile in prop::sample::select(vec![Profile::Standard, Profile::Ns2]),
+        segments in 1u64..300,
+        delayed in any::<bool>(),
+    ) {
+        let way = Settings {
+            loss,
+            reorder,
+            hold: Span::from_millis(7),
+            duplicate,
+            ..way(10_000_000, 10, packets(50))
+        };
+        let base = match profile {
+            Profile::Standard => tcp::Settings::new(1_000),
+            Profile::Ns2 => tcp::Settings::ns2(recovery, 1_000, 100),
+        };
+        let settings = tcp::Settings {
+            recovery,
+            control,
+            acknowledging: match delayed {
+                true => Acknowledging::Delayed(Span::from_millis(40)),
+                false => Acknowledging::Each,
+            },
+            ..base
+        };
+        let octets = segments * 1_000;
+        let scenario = line(&way, 100_000, vec![connection(settings, Some(octets))]);
+        let outcome = run(Scenario { seed: Seed::new(seed), ..scenario });
+        let flow = &outcome.flows[0];
+        prop_assert_eq!(flow.received_bytes, Bytes::new(octets));
+        prop_assert_eq!((flow.sent, flow.received, flow.lost), (segments, segments, 0));
+        // It ends when all is acknowledged, not when the run is over.
+        prop_assert!(outcome.end < Time::ZERO + Span::from_secs(99_000));
+    }
+}

@@ -1,0 +1,168 @@
+//! One flow of TCP through one drop-tail queue, as ns-2.35 ran it, run again
+//! here, and both compared event by event.
+
+use jumbolab_sim::{
+    Flow, Host, Link, Loss, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
+};
+use proto::link::{Found, Settings};
+use proto::tcp::{self, Recovery};
+use queue::Spec;
+use units::{IpVersion, Rate, Seed, Span, Time};
+
+/// One event at the queue: when in microseconds, what, and which number.
+pub(crate) type Event = (u64, char, u64);
+
+/// How two runs agree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Agreement {
+    /// Events that were compared.
+    pub(crate) events: usize,
+    /// The place of the first one that differs in kind or number.
+    pub(crate) first_apart: Option<usize>,
+    /// The most that instants differ up to there, microseconds.
+    pub(crate) worst: u64,
+}
+
+/// The events of a recording, a line each, after a heading: seconds, what,
+/// octets, number.
+pub(crate) fn read(lines: impl Iterator<Item = String>) -> Option<Vec<Event>> {
+    let event = |line: String| {
+        let mut words = line.split(',');
+        let (seconds, fraction) = words.next()?.split_once('.')?;
+        let micros = format!("{seconds}{fraction:0<6}").parse().ok()?;
+        let what = words.next()?.parse().ok()?;
+        let number = words.nth(1)?.parse().ok()?;
+        Some((micros, what, number))
+    };
+    lines.skip(1).map(event).collect()
+}
+
+/// Runs the flow again: packets of `size` octets, a queue of `limit` packets,
+/// a sender whose clock is `phase` into a tick at time zero, and a first link
+/// that takes 2 ms, `nudge` more and a picosecond less.
+pub(crate) fn run(
+    recovery: Recovery,
+    size: u32,
+    limit: u32,
+    phase: Span,
+    nudge: Span,
+) -> Vec<Event> {
+    let mut seen = Bottleneck(Vec::new());
+    let scenario = scenario(recovery, size, limit, phase, nudge);
+    scenario
+        .check()
+        .expect("it is sound")
+        .run_watched(&mut seen);
+    let mut events = seen.0;
+    events.sort_by_key(|event| event.0);
+    let whole =
+        |(at, what, number): (Time, char, u64)| ((at.as_nanos() + 500) / 1_000, what, number);
+    events.into_iter().map(whole).collect()
+}
+
+/// Compares up to the end of the shorter one.
+pub(crate) fn compare(theirs: &[Event], ours: &[Event]) -> Agreement {
+    let mut agreement = Agreement::default();
+    let (theirs, ours) = (in_order(theirs), in_order(ours));
+    for (one, other) in theirs.iter().zip(&ours) {
+        if (one.1, one.2) != (other.1, other.2) {
+            agreement.first_apart = Some(agreement.events);
+            break;
+        }
+        agreement.events += 1;
+        agreement.worst = agreement.worst.max(one.0.abs_diff(other.0));
+    }
+    agreement
+}
+
+/// Events of one microsecond in an order of their own.
+fn in_order(events: &[Event]) -> Vec<Event> {
+    let mut events = events.to_vec();
+    events.sort_unstable();
+    events
+}
+
+/// What happened at the queue in question.
+struct Bottleneck(Vec<(Time, char, u64)>);
+
+impl Watch for Bottleneck {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Found) {
+        if link == (1, 0) {
+            self.0.push((at, '+', packet.sequence));
+        }
+    }
+
+    fn sent(&mut self, begins: Time, _: Time, link: (usize, usize), packet: Seen, _: Span) {
+        if link == (1, 0) {
+            self.0.push((begins, '-', packet.sequence));
+        }
+    }
+
+    fn lost(&mut self, at: Time, place: Place, packet: Seen, _: Loss) {
+        if place == Place::Way(1, 0) {
+            self.0.push((at, 'd', packet.sequence));
+        }
+    }
+}
+
+fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span) -> Scenario {
+    let node = |name: &str, role| Node {
+        name: name.to_owned(),
+        role,
+    };
+    let host = Role::Host(Host::default());
+    let link = |name: &str, ends, bits, millis, packets| {
+        let way = Settings {
+            ethernet: false,
+            delay: Span::from_millis(millis),
+            ..Settings::perfect(
+                Rate::from_bits_per_second(bits),
+                Spec::ns2_drop_tail(packets),
+            )
+        };
+        Link {
+            name: name.to_owned(),
+            ends,
+            ways: [way.clone(), way],
+        }
+    };
+    let settings = tcp::Settings {
+        phase,
+        // Of a timer and an arrival at one instant theirs runs the timer first.
+        shortest_timeout: Span::from_millis(200) - Span::from_picos(1),
+        ..tcp::Settings::ns2(recovery, size - 40, 1_000)
+    };
+    Scenario {
+        nodes: vec![
+            node("s", host),
+            node("r1", Role::Router),
+            node("r2", Role::Router),
+            node("d", host),
+        ],
+        links: [
+            link("s-r1", [0, 1], 10_000_000, 2, 1_000),
+            link("r1-r2", [1, 2], 1_500_000, 20, limit),
+            link("r2-d", [2, 3], 10_000_000, 4, 50),
+        ]
+        .map(|mut link| {
+            if link.name == "s-r1" {
+                link.ways[0].delay = link.ways[0].delay + nudge - Span::from_picos(1);
+            }
+            link
+        })
+        .into(),
+        flows: vec![Flow {
+            name: "f".to_owned(),
+            from: 0,
+            to: 3,
+            ip: IpVersion::V4,
+            start: Time::ZERO,
+            stop: None,
+            traffic: Traffic::Tcp(Tcp::new(settings)),
+        }],
+        end: Time::ZERO + Span::from_secs(50),
+        seed: Seed::new(1),
+        budget: Scenario::BUDGET,
+        longest_tally: Scenario::LONGEST_TALLY,
+    }
+}

@@ -1,0 +1,90 @@
+//! Two ends with a path between them that takes always the same time and
+//! loses what it is told to.
+
+use std::collections::BTreeMap;
+
+use proto::tcp::{Ack, Data, Receiver, Sender, Settings};
+use units::{Span, Time};
+
+enum Arrival {
+    Data(Data),
+    Ack(Ack),
+}
+
+/// What a run came to.
+pub(crate) struct Ran {
+    /// The mean window over time, segments, once the first part is over.
+    pub(crate) window: f64,
+    /// Segments that arrived in a round trip in that time, repeats not
+    /// counted.
+    pub(crate) rate: f64,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+}
+
+/// Runs so many seconds; `lost` is asked about every segment with data, and
+/// what comes in the first `skip` seconds is not counted.
+pub(crate) fn run(
+    settings: &Settings,
+    trip: Span,
+    seconds: u64,
+    skip: u64,
+    mut lost: impl FnMut() -> bool,
+) -> Ran {
+    let mut sender = Sender::new(settings, None);
+    let mut receiver = Receiver::new(settings);
+    let half = Span::from_picos(trip.as_picos() / 2);
+    let mut under_way: BTreeMap<(Time, u64), Arrival> = BTreeMap::new();
+    let mut number = 0;
+    let (skip, end) = (Span::from_secs(skip), Span::from_secs(seconds));
+    let (skip, end) = (Time::ZERO + skip, Time::ZERO + end);
+    let (mut area, mut last, mut before) = (0.0, skip, 0);
+    let mut now = Time::ZERO;
+    sender.start(now);
+    loop {
+        while let Some(data) = sender.poll_transmit() {
+            if data.payload == 0 || !lost() {
+                under_way.insert((now + half, number), Arrival::Data(data));
+                number += 1;
+            }
+        }
+        while let Some(ack) = receiver.poll_transmit() {
+            under_way.insert((now + half, number), Arrival::Ack(ack));
+            number += 1;
+        }
+        let arrival = under_way.keys().next().map(|key| key.0);
+        let timers = [sender.next_timeout(), receiver.next_timeout(), arrival];
+        now = timers.into_iter().flatten().min().unwrap_or(end).min(end);
+        let window = sender.state().window;
+        area += window * now.since(last).unwrap_or_default().as_secs_f64();
+        if now >= skip {
+            last = now;
+        } else {
+            before = receiver.segments();
+        }
+        if now >= end {
+            break;
+        }
+        sender.timeout(now);
+        receiver.timeout(now);
+        while let Some(entry) = under_way.first_entry()
+            && entry.key().0 <= now
+        {
+            match entry.remove() {
+                Arrival::Data(data) => {
+                    receiver.receive(now, &data);
+                    break;
+                }
+                Arrival::Ack(ack) => sender.receive(now, &ack),
+            }
+        }
+    }
+    let time = end.since(skip).unwrap_or_default().as_secs_f64();
+    let segments = (receiver.segments() - before) as f64;
+    Ran {
+        window: area / time,
+        rate: segments / time * trip.as_secs_f64(),
+        sender,
+        receiver,
+    }
+}
