@@ -43,9 +43,9 @@ pub(crate) struct Run {
     /// A shipped experiment (see `jumbolab list`) or the path of a TOML file.
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
-    /// The world that runs it.
-    #[arg(long, value_name = "WORLD", default_value = "netns")]
-    pub(crate) on: String,
+    /// The world that runs it [default: netns; a replay is always simulated].
+    #[arg(long, value_name = "WORLD")]
+    pub(crate) on: Option<String>,
     /// The folder for the results [default: results/NAME-HASH].
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -71,7 +71,7 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) json: bool,
     /// The recording that `run replay` goes by: of `jumbolab emulate --record`, or of a run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "repeat", "resume", "dry_run"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run"])]
     pub(crate) trace: Option<PathBuf>,
     /// Print a commented experiment to start from.
     #[arg(long, exclusive = true)]

@@ -25,6 +25,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if args.experiment.as_deref() != Some(EXPERIMENT) {
         bail!("--trace: only `jumbolab run replay` goes by a recording");
     }
+    if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
+        bail!("--on {world}: a replay is simulated; leave it out");
+    }
     let recorded = Recorded::read(path)?;
     let variants = replay::variants(&recorded, &args.set)?;
     let mut rows = Vec::new();

@@ -17,6 +17,9 @@ use crate::progress::Progress;
 /// Where results go unless `-o` says otherwise.
 const RESULTS: &str = "results";
 
+/// The world that runs an experiment unless `--on` names another.
+const NETNS: &str = "netns";
+
 pub(crate) fn run(args: &Run) -> Result<()> {
     if args.template {
         return output::print(experiment::TEMPLATE);
@@ -97,5 +100,5 @@ fn plan(args: &Run) -> Result<Plan> {
     if let Some(repeat) = &args.repeat {
         experiment.set(&format!("repeat={repeat}"))?;
     }
-    experiment.plan(args.on.parse()?)
+    experiment.plan(args.on.as_deref().unwrap_or(NETNS).parse()?)
 }

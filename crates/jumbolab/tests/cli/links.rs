@@ -106,6 +106,10 @@ fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
         ),
         ("run replay --trace nowhere.csv", "cannot read nowhere.csv"),
         (
+            "run replay --on netns --trace wire.csv",
+            "--on netns: a replay is simulated; leave it out",
+        ),
+        (
             "run replay --trace wire.csv",
             "wire.csv: this is no recording that says what its link was like",
         ),
