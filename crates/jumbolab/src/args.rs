@@ -88,8 +88,9 @@ pub(crate) enum Resume {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// The folder of a run; of two, what changed from the first to the second.
-    #[arg(value_name = "DIR", required = true, num_args = 1..=2)]
+    /// The folder of a run; of two in one world, what changed from the first to
+    /// the second; of several in different worlds, all of them side by side.
+    #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// One JSON object a line (docs/formats.md).
     #[arg(long, conflicts_with = "csv")]

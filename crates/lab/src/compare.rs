@@ -1,13 +1,15 @@
 //! Holds every cell of a plan against its baseline, and both against what was
 //! published.
 
+mod beside;
 mod between;
 mod open;
 mod survival;
 
+pub use beside::{Beside, Row, WORLD, beside};
 pub use between::{Shift, between};
 
-use crate::metric::{METRICS, Metric, measured};
+use crate::metric::{Metric, measured, place};
 use crate::plan::{Cell, Factors, Plan};
 use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
@@ -140,11 +142,7 @@ fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
             metrics.push(metric);
         }
     }
-    let place = |metric: &&Metric| {
-        let base = metric.name.split('/').next();
-        METRICS.iter().position(|other| Some(other.name) == base)
-    };
-    metrics.sort_by_key(place);
+    metrics.sort_by_key(|metric| place(metric));
     metrics
 }
 

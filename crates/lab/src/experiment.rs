@@ -8,7 +8,10 @@
 mod aliases;
 mod argument;
 mod cell;
+mod choices;
 mod discipline;
+mod law;
+mod on;
 mod published;
 mod quantity;
 mod reader;
@@ -29,14 +32,16 @@ pub use cell::{
     auto_burst,
 };
 pub use discipline::queue_of;
+pub use law::{LawFile, Measure, WrittenLaw};
 pub use setting::*;
 pub use shipped::{Shipped, TEMPLATE, shipped};
 
 use crate::plan::{Plan, World};
 use crate::until::Until;
 use aliases::Aliases;
+use law::LawFiles;
 use quantity::number;
-use reader::{Reader, did_you_mean, refusal};
+use reader::{Meaning, Reader, did_you_mean, refusal};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 
@@ -114,6 +119,7 @@ impl Experiment {
         let path = aliases
             .resolve(key.trim())
             .map_err(|why| fault(&origin, why))?;
+        let unit = aliases.unit(key.trim());
         let (values, listed) = match argument::values(text, &shown).as_slice() {
             [
                 Node {
@@ -129,19 +135,31 @@ impl Experiment {
         };
         let (place, node) = match (self.swept_at(&aliases, &path), values.as_slice()) {
             (Some(place), _) => (place, list),
-            (None, [value]) if !listed => (path, value.clone()),
+            (None, [value]) if !listed => match aliases.choices().at(&path) {
+                None => (path, aliases::with_unit(value, unit)),
+                Some(choice) => {
+                    let word = choice.word(&value.value);
+                    let word = word.map_err(|why| refusal(&origin, key, &value.value, why))?;
+                    for (path, node) in &word.keys {
+                        let node = Node {
+                            value: node.value.clone(),
+                            origin: origin.clone(),
+                        };
+                        self.put(path, node)?;
+                    }
+                    return Ok(());
+                }
+            },
             (None, _) if path.root() == "sweep" => (path, list),
             (None, _) => {
                 let path = aliases
                     .resolve_factor(key.trim())
                     .map_err(|why| refusal(&origin, &path.to_string(), &list.value, why))?;
-                let name = aliases.name_of(&path);
+                let name = aliases.factor_name(key.trim(), &path);
                 (KeyPath(vec!["sweep".into(), name]), list)
             }
         };
-        self.tree
-            .put(&place.0, node)
-            .map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
+        self.put(&place, node)
     }
 
     /// The dotted key that an argument of `--set` means.
@@ -156,8 +174,18 @@ impl Experiment {
         Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 
+    /// The world that it is for, if it says so.
+    ///
+    /// # Errors
+    /// One line where there is no such world.
+    pub fn world(&self) -> Result<Option<World>> {
+        let mut reader = Reader::new(&self.tree, "", self.place.clone());
+        let world = reader.optional("world", named_world)?;
+        Ok(world.map(|found| found.value))
+    }
+
     /// The experiment resolved for `world`: all cells, all values, all
-    /// defaults. After this nothing in it can be wrong.
+    /// defaults, and what `[on]` says of this world alone. After this nothing in it can be wrong.
     ///
     /// # Errors
     /// One line that names the place, the key, the value and what would be
@@ -165,8 +193,9 @@ impl Experiment {
     pub fn plan(self, world: World) -> Result<Plan> {
         let of_cells = |key: &str| cell::ROOTS.contains(&key);
         // `[run]` is what a run wrote into its plan.toml about itself.
-        let head = self.tree.only(|key| !of_cells(key) && key != "run");
-        let body = self.tree.only(of_cells);
+        let tree = on::applied(&self.tree, world)?;
+        let head = tree.only(|key| !of_cells(key) && key != "run");
+        let body = tree.only(of_cells);
         let aliases = Aliases::read(&head, &self.place)?;
 
         let mut reader = Reader::new(&head, "", self.place.clone());
@@ -174,6 +203,7 @@ impl Experiment {
         let name = reader.required("name", "name = \"my-experiment\"", quantity::name(64))?;
         let title = reader.optional("title", quantity::line)?;
         let source = reader.optional("source", quantity::line)?;
+        reader.optional("world", named_world)?;
         let repeat = reader.read("trials.repeat", 20, number(1, MOST_REPEATS.into()))?;
         let until = reader.optional("trials.until", |value| match value {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
@@ -188,14 +218,21 @@ impl Experiment {
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         reader.table("aliases")?;
+        reader.table(choices::ROOT)?;
 
-        let (cells, sample) = sweep::cells(&body, &self.place, &factors, world)?;
+        let files = LawFiles::default();
+        let (cells, sample, varying) =
+            sweep::cells(&body, &self.place, &factors, &aliases, world, &files)?;
         let head = reader.finish(&sample.asked)?;
-        aliases.check(&head.asked.union(&sample.asked).cloned().collect())?;
+        let known = head.asked.union(&sample.asked).cloned().collect();
+        aliases.check(&known)?;
+        on::check(&self.tree, world, &factors, &aliases::with_links(&known))?;
 
         let resolved = resolved::Resolved {
             head: &head.resolved,
             cell: &sample.keys,
+            body: &body,
+            varying: &varying,
             aliases: &aliases,
             factors: &factors,
             compare: &compare,
@@ -220,7 +257,14 @@ impl Experiment {
             compare,
             text,
             hash,
+            files: files.kept(),
         })
+    }
+
+    fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
+        let origin = node.origin.clone();
+        let put = self.tree.put(&place.0, node);
+        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
     }
 
     /// Where in the tree the levels of `path` stand, if it is swept.
@@ -231,6 +275,14 @@ impl Experiment {
         let keys = [vec!["sweep".to_owned()], entry.place.0].concat();
         Some(KeyPath(keys))
     }
+}
+
+fn named_world(value: &Value) -> Meaning<World> {
+    let Value::Text(name) = value else {
+        return Err("write the name of a world, for instance \"sim\"".into());
+    };
+    let world: World = name.parse().map_err(|error| format!("{error}"))?;
+    Ok((world, world.to_string().as_str().into()))
 }
 
 fn read_format(reader: &mut Reader<'_>) -> Result<()> {

@@ -2,10 +2,14 @@
 //! the instrument can tell it.
 
 mod flow;
+mod kept;
+mod window;
 
 use crate::experiment::Setting;
 use crate::trial::Trial;
-pub use flow::{OF_FLOWS, measured, of_flow};
+pub use flow::{OF_FLOWS, of_flow};
+pub use kept::{measured, place};
+pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
 /// One thing that a trial measures.
 #[derive(Debug, PartialEq)]
@@ -91,7 +95,7 @@ pub const METRICS: &[Metric] = &[
         name: "rtt",
         unit: "ms",
         title: "Round trip time",
-        definition: "mean time from the write of a message to its echo by the receiver",
+        definition: "mean time from the write of a message to its echo by the receiver; of simulated flows of TCP: mean of the round trips that their senders measure",
         better: Better::Lower,
         primary: true,
         table: Some(Table::Rtt),
@@ -299,13 +303,36 @@ pub const METRICS: &[Metric] = &[
         table: None,
         resolution: Some(Resolution::Absolute(1.0)),
     },
+    Metric {
+        name: "timeouts",
+        unit: "count",
+        title: "Time-outs",
+        definition: "how often retransmission timers of simulated TCP expired with something outstanding",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::Absolute(1.0)),
+    },
+    Metric {
+        name: "fairness",
+        unit: "1",
+        title: "Fairness",
+        definition: "Jain's index of the throughputs of flows that are alike: 1 where all get the same, 1/n where one gets all [Jain1984]",
+        better: Better::Higher,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
 ];
 
 impl Metric {
-    /// The metric called `name`, or of one flow, e.g. `delay/NAME`.
+    /// The metric called `name`, or of one flow, e.g. `delay/NAME`, or over one
+    /// part of a trial, e.g. `mean_queue_NAME`.
     pub fn named(name: &str) -> Option<&'static Self> {
         let of_catalogue = METRICS.iter().find(|metric| metric.name == name);
-        of_catalogue.or_else(|| flow::named(name))
+        of_catalogue
+            .or_else(|| flow::named(name))
+            .or_else(|| window::named(name))
     }
 
     /// For a per-end CPU metric, the one at the other end of its attribution

@@ -7,7 +7,7 @@ use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 use units::Seed;
 
-use crate::experiment::Setting;
+use crate::experiment::{LawFile, Setting};
 use crate::until::Until;
 
 /// Which world runs a plan.
@@ -48,6 +48,8 @@ pub struct Plan {
     pub text: String,
     /// Eight hexadecimal digits over experiment, seeds, world and format.
     pub hash: String,
+    /// Files of values that the text names; a run keeps them beside it.
+    pub files: Vec<LawFile>,
 }
 
 /// One combination of the swept factors.

@@ -12,9 +12,11 @@ mod standing;
 mod summary;
 mod tables;
 mod verdicts;
+mod worlds;
 
 pub use between::{Run, changes, changes_json};
 pub use json::json_lines;
-pub use page::{FILE as PAGE, page, write_page};
+pub use page::{FILE as PAGE, page, worlds_page, write_page, write_worlds_page};
 pub use standing::standing;
 pub use tables::tables;
+pub use worlds::{worlds, worlds_json};

@@ -22,6 +22,7 @@ use crate::netns::Netns;
 use crate::plan::{Cell, Plan, World};
 use crate::sim::Simulator;
 use crate::trial::Trial;
+pub(crate) use order::cell_id;
 pub use order::{Shard, sort, trial_id, trial_ids};
 use order::{Slot, order};
 

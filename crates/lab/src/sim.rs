@@ -3,6 +3,8 @@
 //! A trial is a pure function of its setting and its seed: no clock, no
 //! machine and no other trial has a part in it.
 
+mod both;
+mod count;
 mod figures;
 mod scenario;
 mod watch;
@@ -13,6 +15,9 @@ use units::{Bytes, Seed, Time};
 
 use crate::experiment::Setting;
 use crate::trial::Figures;
+use both::Both;
+use count::Counter;
+pub(crate) use count::UNKNOWN as UNKNOWN_IN_SERIES;
 pub(crate) use scenario::scenario_of;
 pub(crate) use watch::Shelf;
 use watch::Watcher;
@@ -56,9 +61,17 @@ impl Simulator {
     /// Why nothing could be measured.
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Figures, f64), String> {
         let scenario = scenario_of(setting, seed, self.budget);
+        let stop = scenario.end;
         let simulation = scenario.check().map_err(|bad| bad.to_string())?;
-        let outcome = simulation.run();
-        let figures = figures::of(setting, &outcome)?;
+        let mut counter = Counter::of(setting);
+        let outcome = match &mut counter {
+            None => simulation.run(),
+            Some(counter) => simulation.run_watched(counter),
+        };
+        let mut figures = figures::of(setting, &outcome, stop)?;
+        if let Some(counter) = counter {
+            counter.finish(&mut figures);
+        }
         Ok((figures, seconds(outcome.end)))
     }
 
@@ -78,9 +91,17 @@ impl Simulator {
         let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
             return self.run(setting, seed);
         };
+        let stop = scenario.end;
         let simulation = scenario.check().map_err(|bad| bad.to_string())?;
-        let outcome = simulation.run_watched(&mut watcher);
-        let mut figures = figures::of(setting, &outcome)?;
+        let mut counter = Counter::of(setting);
+        let outcome = match &mut counter {
+            None => simulation.run_watched(&mut watcher),
+            Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
+        };
+        let mut figures = figures::of(setting, &outcome, stop)?;
+        if let Some(counter) = counter {
+            counter.finish(&mut figures);
+        }
         let kept = watcher.finish(&outcome, shelf, &mut figures);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((figures, seconds(outcome.end)))

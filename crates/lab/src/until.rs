@@ -27,14 +27,14 @@ pub struct Until {
 impl Until {
     /// Whether `trials`, of whole repeats of `plan`, are enough.
     pub fn met(&self, plan: &Plan, trials: &[Trial]) -> bool {
-        let asked = |metric: &&Metric| match self.metric {
-            Some(one) => *metric == one,
-            None => {
-                let measured = |trial: &Trial| trial.metrics.contains_key(metric.name);
-                metric.primary && trials.iter().any(measured)
-            }
+        let of_tables = |metric: &&Metric| {
+            let measured = |trial: &Trial| trial.metrics.contains_key(metric.name);
+            metric.primary && trials.iter().any(measured)
         };
-        let metrics: Vec<&Metric> = METRICS.iter().filter(asked).collect();
+        let metrics: Vec<&Metric> = match self.metric {
+            Some(one) => vec![one],
+            None => METRICS.iter().filter(of_tables).collect(),
+        };
         let mut cells = plan.cells.iter().filter(|cell| cell.setting.is_ok());
         !metrics.is_empty()
             && cells.all(|cell| {

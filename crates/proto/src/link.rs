@@ -13,11 +13,11 @@ mod travelling;
 mod wire;
 mod witness;
 
-use queue::{Discipline, Drops, Packet, Reason, View};
-use units::{Bytes, Framing, Seed, Time};
+use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason, View};
+use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
-use luck::Luck;
+use luck::{Chance, Luck};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
@@ -113,11 +113,26 @@ impl Counters {
 
 /// One direction of a link, and who looks on: nobody, unless said otherwise.
 pub struct Link<P, W = ()> {
-    settings: Settings,
+    settings: Box<Settings>,
+    /// Of the settings what every packet needs: the largest frame, without
+    /// tags, and what it takes from the wire besides its own octets.
+    largest_frame: Bytes,
+    around: Bytes,
+    delay: Span,
+    cut_through: bool,
+    /// What a packet must fit into that need not wait, if the queue does not
+    /// want to see it.
+    open: Option<Limit>,
     queue: Box<dyn Discipline<Waiting<P>>>,
+    /// From when on the queue has a packet: it is asked only where that may
+    /// have changed.
+    ready: Option<Time>,
+    /// Whether the queue knows that the link rests.
+    rested: bool,
     drops: Drops<Waiting<P>>,
     wire: Wire,
-    luck: Luck,
+    /// Where chance does anything at all.
+    luck: Option<Box<Luck>>,
     answers: Answers,
     /// What has left the wire and travels.
     travelling: Travelling<P>,
@@ -129,7 +144,7 @@ pub struct Link<P, W = ()> {
     /// What all chance follows from.
     seed: Seed,
     /// Kept only while somebody reads it.
-    record: Option<Record>,
+    record: Option<Box<Record>>,
     witness: W,
 }
 
@@ -183,8 +198,12 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// Where no link can be like that.
     pub fn witnessed(settings: Settings, seed: Seed, witness: W) -> Result<Self, BadSettings> {
         settings.check()?;
+        let queue = settings.queue.build(settings.rate, seed.derive("queue"))?;
         Ok(Self {
-            queue: settings.queue.build(settings.rate, seed.derive("queue"))?,
+            open: queue.open(),
+            queue,
+            ready: None,
+            rested: false,
             drops: Drops::new(),
             wire: Wire::new(settings.rate),
             luck: Luck::new(&settings, seed),
@@ -196,7 +215,11 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             seed,
             record: None,
             witness,
-            settings,
+            largest_frame: settings.largest_frame(),
+            around: settings.wire_size(Bytes::ZERO),
+            delay: settings.delay,
+            cut_through: settings.cut_through,
+            settings: Box::new(settings),
         })
     }
 
@@ -207,11 +230,12 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         self.serve(now);
         self.luck = Luck::new(&self.settings, seed);
         self.seed = seed;
-        if self.queue.ready_at().is_none() {
+        if self.ready.is_none() {
             let (rate, luck) = (self.settings.rate, seed.derive("queue"));
             // There was such a queue already.
             if let Ok(queue) = self.settings.queue.build(rate, luck) {
                 self.queue = queue;
+                self.ask();
             }
         }
         if let Some(record) = &mut self.record {
@@ -232,11 +256,11 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// Keeps a record of every packet from here on, for [`Link::take_events`],
     /// [`Link::waiting`] and [`Link::reseeds`].
     pub fn record(&mut self) {
-        self.record = Some(Record::new(Reseed {
+        self.record = Some(Box::new(Record::new(Reseed {
             after: self.counters.arrived,
             at: self.now,
             seed: self.seed,
-        }));
+        })));
     }
 
     /// What became of packets since it was last asked, in the order in which
@@ -273,8 +297,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             backlog: self.queue.backlog(),
             average: self.queue.average(),
         });
-        let size = self.settings.packet_size(packet.view().size);
-        let size = size.checked_sub(packet.tags()).unwrap_or_default();
+        let view = packet.view();
         let waiting = Waiting {
             packet,
             arrival: self.now,
@@ -284,14 +307,22 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         if let Some(record) = &mut self.record {
             record.arrive(waiting.arrival());
         }
-        let fits = |largest| size <= largest;
-        if !self.settings.largest_packet.is_none_or(fits) {
+        if view.size > self.largest_frame + waiting.tags() {
             self.seal(&waiting, self.now, Fate::TooBig, None);
             self.witness
                 .dropped(&waiting.packet, self.now, self.now, None);
             return Some(waiting.packet);
         }
+        if let Some(limit) = self.open
+            && self.ready.is_none()
+            && self.wire.free_at() <= self.now
+            && limit.admits(Backlog::default(), view)
+        {
+            self.transmit(self.now, waiting);
+            return None;
+        }
         self.queue.enqueue(self.now, waiting, &mut self.drops);
+        self.ask();
         self.count_drops(self.now);
         self.serve(self.now);
         None
@@ -330,12 +361,11 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// When a packet may come out next without another arrival.
     pub fn next_timeout(&self) -> Option<Time> {
         let out = self.travelling.next_at();
-        let ready = self.queue.ready_at();
         // A packet that waits comes out no earlier than it has travelled, and
         // nothing is late if its turn on the wire is worked out only then.
-        let serve = ready.map(|ready| {
+        let serve = self.ready.map(|ready| {
             let start = ready.max(self.wire.free_at()).max(self.now);
-            start + self.settings.delay
+            start + self.delay
         });
         match (out, serve) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -349,7 +379,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     }
 
     /// What waits in front of the wire.
-    pub fn backlog(&self) -> queue::Backlog {
+    pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
 
@@ -362,31 +392,49 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
 
     /// Puts on the wire what can begin by `now`. A packet that waited begins
     /// when the one before it has left, however late this is called.
+    #[inline]
     fn serve(&mut self, now: Time) {
-        loop {
-            let Some(ready) = self.queue.ready_at() else {
-                if self.wire.free_at() <= now {
-                    self.queue.rest(self.wire.free_at());
-                }
-                break;
-            };
+        // Most of the time there is nothing to do.
+        if self.ready.is_some() || !self.rested && self.wire.free_at() <= now {
+            self.serve_queue(now);
+        }
+    }
+
+    fn serve_queue(&mut self, now: Time) {
+        while let Some(ready) = self.ready {
             let start = self.wire.free_at().max(self.now).max(ready);
             if start > now {
-                break;
+                return;
             }
             let next = self.queue.dequeue(start, &mut self.drops);
+            self.ask();
             self.count_drops(start);
             let Some(waiting) = next else { continue };
             self.transmit(start, waiting);
         }
+        if !self.rested && self.wire.free_at() <= now {
+            self.queue.rest(self.wire.free_at());
+            self.rested = true;
+        }
+    }
+
+    /// Takes note of what may be otherwise since the queue was touched.
+    fn ask(&mut self) {
+        self.ready = self.queue.ready_at();
+        self.rested = false;
     }
 
     fn transmit(&mut self, start: Time, waiting: Waiting<P>) {
         let size = waiting.view().size;
-        let left = self.wire.occupy(start, self.settings.wire_size(size));
-        // Every law draws for every packet, whatever became of it before.
-        let (lost, damaged) = (self.luck.lost(), self.luck.damaged(size));
-        let (jitter, held, twice) = (self.luck.jitter(), self.luck.held_back(), self.luck.twice());
+        let left = self.wire.occupy(start, size + self.around);
+        let luck = self.luck.as_mut();
+        let Chance {
+            lost,
+            damaged,
+            jitter,
+            held,
+            twice,
+        } = luck.map_or_else(Chance::default, |luck| luck.draw(size));
         let fate = match (lost, damaged, twice) {
             (true, _, _) => Fate::Lost,
             (_, true, _) => Fate::Damaged,
@@ -399,14 +447,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         if lost || damaged {
             return;
         }
-        let there = if self.settings.cut_through {
+        let there = if self.cut_through {
             let header = Framing::PREAMBLE + Framing::MAC_HEADER;
             let span = self.settings.rate.map(|rate| rate.serialise(header));
             left.min(start + span.unwrap_or_default())
         } else {
             left
         };
-        let mut at = there + self.settings.delay + jitter;
+        let mut at = there + self.delay + jitter;
         if held {
             at += self.settings.hold;
         } else {
@@ -417,10 +465,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             .push(at, waiting.packet, 1 + u8::from(twice), held);
     }
 
+    #[inline]
     fn count_drops(&mut self, now: Time) {
-        if self.drops.is_empty() {
-            return;
+        if !self.drops.is_empty() {
+            self.seal_drops(now);
         }
+    }
+
+    fn seal_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));

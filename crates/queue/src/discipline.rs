@@ -4,7 +4,7 @@ use alloc::vec::{Drain, Vec};
 
 use units::{Bytes, Time};
 
-use crate::Packet;
+use crate::{Limit, Packet};
 
 /// A queue with a rule for who goes next and who never.
 ///
@@ -17,8 +17,16 @@ pub trait Discipline<P: Packet> {
     /// The next packet to go; the rule may drop others before it finds one.
     fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P>;
 
+    /// Where an arrival that finds nothing waiting and the link free goes at
+    /// once, and leaves no trace here: what it must fit into. Then nobody needs
+    /// to take it in. `None` where a law wants to see every packet.
+    fn open(&self) -> Option<Limit> {
+        None
+    }
+
     /// From when on [`Discipline::dequeue`] has a packet: the beginning of
-    /// time where it has one at once; `None` where nothing waits.
+    /// time where it has one at once; `None` where nothing waits. It changes
+    /// with what waits, and with nothing else.
     fn ready_at(&self) -> Option<Time>;
 
     /// What waits.

@@ -43,6 +43,10 @@ impl<P: Packet> Discipline<P> for DropFront<P> {
         self.fifo.pop()
     }
 
+    fn open(&self) -> Option<Limit> {
+        Some(self.limit)
+    }
+
     fn ready_at(&self) -> Option<Time> {
         (self.fifo.backlog().packets > 0).then_some(Time::ZERO)
     }

@@ -34,6 +34,10 @@ impl<P: Packet> Fifo<P> {
     /// Takes the oldest packet.
     pub fn pop(&mut self) -> Option<P> {
         let packet = self.packets.pop_front()?;
+        if self.packets.is_empty() {
+            // Begins anew at the front, where memory is in the cache.
+            self.packets.clear();
+        }
         self.forget(&packet);
         Some(packet)
     }

@@ -169,6 +169,7 @@ pub struct Red<P> {
     victim: Victim,
     /// The average up to which a packet may be marked.
     last_mark: f64,
+    mean_size: Bytes,
     profile: Profile,
     law: law::Red,
     luck: Luck,
@@ -188,6 +189,7 @@ impl<P: Packet> Red<P> {
             ecn: settings.ecn,
             victim: settings.victim,
             last_mark: settings.curve.max,
+            mean_size: settings.mean_size,
             profile: settings.profile,
             law: settings.law(rate),
             luck: Luck::new(seed),
@@ -280,7 +282,13 @@ impl<P: Packet> Red<P> {
     /// As ns-2 does it: no room comes before everything, then the arrival goes
     /// in first and the victim out [Ns2].
     fn enter_as_ns2(&mut self, mut packet: P, verdict: Verdict, drops: &mut Drops<P>) {
-        if !self.limit.admits(self.fifo.backlog(), packet.view()) {
+        let backlog = self.fifo.backlog();
+        let full = match self.limit {
+            Limit::Packets(most) => backlog.packets >= most,
+            // An arrival may reach over the last octet.
+            Limit::Bytes(most) => backlog.bytes >= most,
+        };
+        if full {
             self.law.full();
             self.fifo.push(packet);
             let last = self.fifo.len() - 1;
@@ -307,7 +315,14 @@ impl<P: Packet> Discipline<P> for Red<P> {
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>) {
         let rested = self.law.is_idle();
         self.law.observe(now, self.queue());
-        let verdict = self.law.judge(self.fifo.len(), || self.luck.draw());
+        let chance = || self.luck.draw();
+        let verdict = match self.unit {
+            Unit::Bytes => {
+                let (waiting, size) = (self.fifo.backlog().bytes, packet.view().size);
+                self.law.judge_octets(waiting, size, self.mean_size, chance)
+            }
+            Unit::Frames | Unit::Inner => self.law.judge(self.fifo.len(), chance),
+        };
         match self.profile {
             Profile::Clean => self.enter(packet, verdict, drops),
             Profile::Ns2 => self.enter_as_ns2(packet, verdict, drops),

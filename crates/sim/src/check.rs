@@ -5,7 +5,7 @@ mod load;
 use std::collections::BTreeMap;
 
 use proto::link::Link as Machine;
-use proto::traffic::Law;
+use proto::traffic::{BadLaw, Bursts};
 use queue::Limit;
 use units::{Bytes, Seed, Span};
 
@@ -28,6 +28,7 @@ impl Scenario {
         scenario.shape()?;
         for flow in &scenario.flows {
             scenario.flow(flow)?;
+            scenario.answers(flow)?;
         }
         load::table_fits(&scenario)?;
         let routes = Routes::of(&scenario);
@@ -70,6 +71,17 @@ impl Scenario {
                 });
             }
         }
+        for flow in &self.flows {
+            if let Traffic::Tcp(tcp) = &flow.traffic
+                && let Some(answered) = tcp.messages.and_then(|messages| messages.answers)
+                && answered >= self.flows.len()
+            {
+                return Err(BadScenario::Tcp {
+                    flow: flow.name.clone(),
+                    why: "answers a flow that is not there; name one of the scenario's",
+                });
+            }
+        }
         Ok(())
     }
 
@@ -86,9 +98,18 @@ impl Scenario {
         for link in &mut links {
             link.ends = link.ends.map(|end| now_at[end]);
         }
+        let mut flow_at = vec![0; flows.len()];
+        for (now, before) in flow_places.iter().enumerate() {
+            flow_at[*before] = now;
+        }
         for flow in &mut flows {
             flow.from = now_at[flow.from];
             flow.to = now_at[flow.to];
+            if let Traffic::Tcp(tcp) = &mut flow.traffic
+                && let Some(messages) = &mut tcp.messages
+            {
+                messages.answers = messages.answers.map(|answered| flow_at[answered]);
+            }
         }
         let places = Places {
             nodes: node_places,
@@ -160,29 +181,47 @@ impl Scenario {
                 node: self.nodes[flow.from].name.clone(),
             });
         }
-        let Traffic::Datagrams(Datagrams { gaps, payloads, .. }) = &flow.traffic else {
+        let Traffic::Datagrams(datagrams) = &flow.traffic else {
             return Ok(());
         };
         let refuse = |law, why| {
             let flow = flow.name.clone();
             Err(BadScenario::Law { flow, law, why })
         };
-        for (name, law) in [("gaps", gaps), ("payloads", payloads)] {
-            let (low, high) = bounds(law);
-            if !(low >= 0.0 && high >= low && law.mean().is_finite()) {
-                return refuse(
-                    name,
-                    "must be numbers from 0 on, at least one, the smaller one of two first",
-                );
+        for (name, law) in [("gaps", &datagrams.gaps), ("payloads", &datagrams.payloads)] {
+            if let Err(why) = law.check() {
+                return refuse(name, why);
             }
         }
-        if gaps.mean() < 1.0 {
-            return refuse(
-                "gaps",
-                "are below a picosecond on average; make them longer",
-            );
+        if let Some(Err(why)) = datagrams.bursts.as_ref().map(Bursts::check) {
+            return refuse("bursts", why);
         }
-        Ok(())
+        match datagrams.gaps.mean() < 1.0 {
+            true => refuse("gaps", BadLaw::Gaps),
+            false => Ok(()),
+        }
+    }
+
+    /// Answers go back where messages came from.
+    fn answers(&self, flow: &Flow) -> Result<(), BadScenario> {
+        let Traffic::Tcp(tcp) = &flow.traffic else {
+            return Ok(());
+        };
+        let Some(answered) = tcp.messages.and_then(|messages| messages.answers) else {
+            return Ok(());
+        };
+        let answered = &self.flows[answered];
+        let sound = match &answered.traffic {
+            Traffic::Datagrams(_) => false,
+            Traffic::Tcp(other) => other.messages.is_some() && other.answers().is_none(),
+        };
+        if sound && answered.from == flow.to && answered.to == flow.from && tcp.octets.is_none() {
+            return Ok(());
+        }
+        Err(BadScenario::Tcp {
+            flow: flow.name.clone(),
+            why: "can answer only messages of TCP that go the other way, and sends nothing else",
+        })
     }
 
     /// The ways that a flow takes, one after the other.
@@ -287,12 +326,12 @@ impl Scenario {
 fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u32, BadScenario> {
     let payloads = &datagrams.payloads;
     let largest = f64::from(largest_payload(flow.ip, first));
-    let (_, high) = bounds(payloads);
+    let (_, high) = payloads.range();
     if high.is_finite() && high > largest {
         return Err(BadScenario::Law {
             flow: flow.name.clone(),
             law: "payloads",
-            why: "are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6",
+            why: BadLaw::Large,
         });
     }
     let payload = if high.is_finite() {
@@ -302,23 +341,6 @@ fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u3
     };
     let packet = octets(payload.min(largest)) + UDP_HEADER;
     Ok(packet.saturating_add(header(flow.ip, packet)))
-}
-
-/// The smallest and the largest value of a law; what is no law has them in the
-/// wrong order.
-pub(super) fn bounds(law: &Law) -> (f64, f64) {
-    match law {
-        Law::Constant(one) => (*one, *one),
-        Law::Exponential(mean) => (mean.min(0.0), f64::INFINITY),
-        Law::Uniform(low, high) => (*low, *high),
-        // NaN, which makes every comparison false, must stay.
-        Law::Empirical(seen) if seen.iter().any(|one| one.is_nan()) => (f64::NAN, f64::NAN),
-        Law::Empirical(seen) => seen
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), one| {
-                (low.min(*one), high.max(*one))
-            }),
-    }
 }
 
 /// A number of octets that is not negative.

@@ -1,10 +1,11 @@
 //! Both ends of a flow of TCP.
 
-use proto::tcp::{Ack, Data, HEADER, Receiver, Sender, State};
+use proto::tcp::{Ack, Counts, Data, HEADER, Profile, Receiver, Sender, State};
 use units::{Rate, Time};
 
 use crate::fragments::ip_header;
-use crate::packet::{Body, Packet, Segment};
+use crate::messages::Messages;
+use crate::packet::{Body, Congestion, Content, Outbox, Packet, Segment};
 use crate::{Flow, Tcp, TcpOutcome};
 
 /// The ends of a connection, its segments made packets.
@@ -23,7 +24,13 @@ pub(crate) struct Connection {
     /// Octets of a segment that are not payload.
     header: u32,
     path_mtu: Option<u32>,
+    /// Octets of a number, and how many there are at most.
+    grain: u64,
+    octets: u64,
+    pub(crate) messages: Option<Messages>,
     pub(crate) packets: u64,
+    /// When it begins and stops as written.
+    lasts: [Time; 2],
     first: Option<(Time, u64)>,
     last: Option<Time>,
 }
@@ -31,11 +38,38 @@ pub(crate) struct Connection {
 impl Connection {
     /// The connection of `flow`, whose packets are made like `template`, and
     /// whose first link carries packets of `first_mtu` octets.
-    pub(crate) fn new(flow: &Flow, tcp: &Tcp, template: Packet, first_mtu: u32, end: Time) -> Self {
+    /// `tally`: every arrival of a message is kept.
+    pub(crate) fn new(
+        flow: &Flow,
+        tcp: &Tcp,
+        template: Packet,
+        first_mtu: u32,
+        end: Time,
+        tally: bool,
+    ) -> Self {
         let mut settings = tcp.settings.clone();
         settings.segment = tcp.segment(flow.ip, first_mtu);
+        if let Some(answers) = tcp.answers()
+            && settings.profile == Profile::Ns2
+        {
+            // Of segments that are counted each is a message.
+            let size = u32::try_from(answers.size).unwrap_or(u32::MAX);
+            settings.segment = settings.segment.min(size).max(1);
+        }
+        let octets = match tcp.answers() {
+            Some(_) => Some(0),
+            None => tcp.octets,
+        };
         Self {
-            sender: Sender::new(&settings, tcp.octets),
+            grain: match settings.profile {
+                Profile::Standard => 1,
+                Profile::Ns2 => settings.segment.into(),
+            },
+            octets: tcp.octets.unwrap_or(u64::MAX),
+            messages: tcp
+                .messages
+                .map(|one| Messages::new(one.size, one.preroll, tcp.octets, tally)),
+            sender: Sender::new(&settings, octets),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),
             stops: flow.stop,
@@ -49,6 +83,7 @@ impl Connection {
             },
             header: HEADER + settings.options,
             path_mtu: None,
+            lasts: [flow.start, flow.stop.map_or(end, |stop| stop.min(end))],
             packets: 0,
             first: None,
             last: None,
@@ -71,7 +106,7 @@ impl Connection {
     }
 
     /// Lets the end that sends do what is due.
-    pub(crate) fn timeout_of_sender(&mut self, now: Time, packets: &mut Vec<Packet>) {
+    pub(crate) fn timeout_of_sender(&mut self, now: Time, packets: &mut Outbox) {
         if self.opens.is_some_and(|at| at <= now) {
             self.opens = None;
             self.sender.start(now);
@@ -85,13 +120,27 @@ impl Connection {
     }
 
     /// Lets the end that receives do what is due.
-    pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Vec<Packet>) {
+    pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Outbox) {
         self.receiver.timeout(now);
         self.acknowledge(now, packets);
     }
 
-    /// Takes data at the end that receives; returns whether it was new.
-    pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Vec<Packet>) -> bool {
+    /// Hands the end that sends so many messages more.
+    pub(crate) fn answer(&mut self, now: Time, messages: u64, packets: &mut Outbox) {
+        let Some(desk) = &mut self.messages else {
+            return;
+        };
+        for _ in 0..messages {
+            desk.release(now);
+        }
+        let octets = desk.octets(messages);
+        self.sender.supply(now, octets.div_ceil(self.grain));
+        self.send(now, packets);
+    }
+
+    /// Takes data at the end that receives; returns whether it was new, and how
+    /// many messages are there with it.
+    pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Outbox) -> (bool, u64) {
         let before = self.receiver.segments();
         self.receiver.receive(now, data);
         let new = self.receiver.segments() > before;
@@ -100,19 +149,24 @@ impl Connection {
             let octets = self.receiver.octets();
             self.first.get_or_insert((now, octets));
         }
+        let there = self.there();
+        let messages = match &mut self.messages {
+            Some(messages) if new => messages.receive(now, there),
+            _ => 0,
+        };
         self.acknowledge(now, packets);
-        new
+        (new, messages)
     }
 
     /// Takes an acknowledgement at the end that sends.
-    pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack, packets: &mut Vec<Packet>) {
+    pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack, packets: &mut Outbox) {
         self.sender.receive(now, ack);
         self.send(now, packets);
     }
 
     /// Takes a router's word that packets above `mtu` do not pass. It never
     /// goes up again within a run [RFC8201 s4] [RFC1191 s3].
-    pub(crate) fn too_big(&mut self, now: Time, mtu: u32, packets: &mut Vec<Packet>) {
+    pub(crate) fn too_big(&mut self, now: Time, mtu: u32, packets: &mut Outbox) {
         let ip = self.forth.ip;
         let mtu = mtu.max(ip.smallest_mtu());
         self.path_mtu = Some(self.path_mtu.map_or(mtu, |before| before.min(mtu)));
@@ -124,6 +178,17 @@ impl Connection {
     /// Where the end that sends stands.
     pub(crate) fn state(&self) -> State {
         self.sender.state()
+    }
+
+    /// What the end that sends has done.
+    pub(crate) fn counts(&self) -> Counts {
+        self.sender.counts()
+    }
+
+    /// Octets that are there without a gap.
+    fn there(&self) -> u64 {
+        let numbers = self.receiver.next().saturating_sub(1);
+        numbers.saturating_mul(self.grain).min(self.octets)
     }
 
     /// What it came to.
@@ -140,38 +205,62 @@ impl Connection {
             segments: self.receiver.segments(),
             octets: self.receiver.octets(),
             path_mtu: self.path_mtu,
+            round_trip: self.sender.state().round_trip,
+            began: self.lasts[0],
+            ended: match self.last {
+                Some(last) if self.there() >= self.octets => last,
+                last => self.lasts[1].max(last.unwrap_or(Time::ZERO)),
+            },
             first_arrival: self.first.map(|(at, _)| at),
             last_arrival: self.last,
             goodput: goodput(),
         }
     }
 
-    fn send(&mut self, now: Time, packets: &mut Vec<Packet>) {
+    fn send(&mut self, now: Time, packets: &mut Outbox) {
         while let Some(data) = self.sender.poll_transmit() {
             if now < self.end {
+                if let Some(messages) = &mut self.messages
+                    && !data.again
+                    && data.payload > 0
+                {
+                    let before = (data.sequence - 1).saturating_mul(self.grain);
+                    messages.send(now, before + u64::from(data.payload));
+                }
                 self.packets += 1;
-                packets.push(Packet {
+                let congestion = match data.capable {
+                    true => Congestion::Able,
+                    false => Congestion::Unable,
+                };
+                let packet = Packet {
+                    size: ip_header(self.forth.ip) + data.header + data.payload,
+                    congestion,
+                    ..self.forth
+                };
+                let content = Content {
                     sequence: data.sequence,
                     sent: now,
-                    size: ip_header(self.forth.ip) + data.header + data.payload,
                     body: Body::Segment(Segment::Data(data)),
-                    ..self.forth
-                });
+                };
+                packets.push((packet, content));
             }
         }
     }
 
-    fn acknowledge(&mut self, now: Time, packets: &mut Vec<Packet>) {
+    fn acknowledge(&mut self, now: Time, packets: &mut Outbox) {
         if let Some(ack) = self.receiver.poll_transmit()
             && now < self.end
         {
-            packets.push(Packet {
+            let packet = Packet {
+                size: ip_header(self.back.ip) + ack.header,
+                ..self.back
+            };
+            let content = Content {
                 sequence: ack.next,
                 sent: now,
-                size: ip_header(self.back.ip) + ack.header,
                 body: Body::Segment(Segment::Ack(ack)),
-                ..self.back
-            });
+            };
+            packets.push((packet, content));
         }
     }
 }

@@ -11,11 +11,11 @@ use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
 use crate::fragments::{fragment_header, ip_header, pieces};
-use crate::packet::{Body, Packet, Piece};
+use crate::packet::{Body, Congestion, Content, Contents, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::{Way, What};
-use crate::{Loss, NodeOutcome, Place, Role, Watch};
+use crate::{Loss, NodeOutcome, Place, Watch};
 pub(crate) use ends::Ends;
 
 /// The network while it runs. Elements are in the order of their names.
@@ -29,18 +29,28 @@ pub(crate) struct Engine<'a, W> {
     pub(crate) now: Time,
     pub(crate) events: u64,
     /// Packets of one message, while they are sent.
-    outbox: Vec<Packet>,
+    outbox: Outbox,
+    contents: Contents,
     watch: &'a mut W,
 }
 
 /// A node while the network runs.
 pub(crate) struct Node {
-    pub(crate) role: Role,
-    pub(crate) receive: Processor,
-    pub(crate) send: Processor,
+    pub(crate) kind: Kind,
+    /// Where it takes time to receive, and to send.
+    pub(crate) receive: Option<Box<Processor>>,
+    pub(crate) send: Option<Box<Processor>>,
     pub(crate) counts: NodeOutcome,
     /// Its place in the scenario.
     pub(crate) place: usize,
+}
+
+/// What a node does with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Host,
+    Router,
+    Switch,
 }
 
 /// A flow while the network runs.
@@ -48,6 +58,8 @@ pub(crate) struct Flow {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) ends: Ends,
+    /// The flow that answers its messages.
+    pub(crate) answered_by: Option<usize>,
     /// Its place in the scenario.
     pub(crate) place: usize,
 }
@@ -104,6 +116,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             now: Time::ZERO,
             events: 0,
             outbox: Vec::new(),
+            contents: Contents::default(),
             watch,
         }
     }
@@ -133,6 +146,7 @@ impl<'a, W: Watch> Engine<'a, W> {
         } else {
             self.end_waiting(element - sinks);
         }
+        self.contents.forget();
         true
     }
 
@@ -143,9 +157,18 @@ impl<'a, W: Watch> Engine<'a, W> {
             // Asked anew each time: what is handed on may come back to this way.
             let link = &mut self.ways[way].link;
             if let Some(delivery) = link.poll_transmit(self.now) {
-                for _ in 0..delivery.copies {
-                    self.arrive(to, delivery.packet);
+                for _ in 1..delivery.copies {
+                    let content = *self.contents.of(&delivery.packet);
+                    let content = self.contents.put(content);
+                    self.arrive(
+                        to,
+                        Packet {
+                            content,
+                            ..delivery.packet
+                        },
+                    );
                 }
+                self.arrive(to, delivery.packet);
             }
             let next = self.ways[way].link.next_timeout();
             if next.is_none_or(|next| next > self.now) {
@@ -156,44 +179,48 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 
     fn arrive(&mut self, node: usize, packet: Packet) {
-        match self.nodes[node].role {
-            Role::Host(_) => self.receive(node, packet),
-            Role::Router => self.route(node, packet),
-            Role::Switch => {
-                if self.transmit(node, packet).is_none() {
-                    self.nodes[node].counts.forwarded += 1;
-                }
-            }
+        match self.nodes[node].kind {
+            Kind::Host => self.receive(node, packet),
+            Kind::Router => self.route(node, packet),
+            Kind::Switch => match self.transmit(node, packet) {
+                None => self.nodes[node].counts.forwarded += 1,
+                Some(refused) => self.contents.let_go(&refused),
+            },
         }
     }
 
     /// A packet has come to its host.
     fn receive(&mut self, node: usize, packet: Packet) {
-        if self.nodes[node].receive.is_free() {
+        if self.nodes[node].receive.is_none() {
             self.deliver(node, packet);
             return;
         }
         // What is done at this very instant makes room first.
         self.finish_receiving(node);
         let here = &mut self.nodes[node];
-        let refused = here.receive.push(self.now, packet);
+        let receive = here.receive.as_mut();
+        let refused = receive.and_then(|receive| receive.push(self.now, packet));
         if let Some(packet) = refused {
             here.counts.dropped += 1;
             let place = Place::Node(here.place);
             self.lose(place, &packet, Loss::Buffer);
+            self.contents.let_go(&packet);
         }
         self.arm_receiver(node);
     }
 
     fn finish_receiving(&mut self, node: usize) {
-        while let Some(packet) = self.nodes[node].receive.pop(self.now) {
+        let now = self.now;
+        let due = |node: &mut Node| node.receive.as_mut()?.pop(now);
+        while let Some(packet) = due(&mut self.nodes[node]) {
             self.deliver(node, packet);
         }
         self.arm_receiver(node);
     }
 
     fn arm_receiver(&mut self, node: usize) {
-        let next = self.nodes[node].receive.next_timeout();
+        let receive = self.nodes[node].receive.as_ref();
+        let next = receive.and_then(|receive| receive.next_timeout());
         self.agenda.set(self.elements.receivers + node, next);
     }
 
@@ -203,8 +230,8 @@ impl<'a, W: Watch> Engine<'a, W> {
             return;
         };
         let mtu = self.ways[way].mtu;
-        if let Body::Datagram(piece) = packet.body
-            && packet.size > mtu
+        if packet.size > mtu
+            && let Body::Datagram(piece) = self.contents.of(&packet).body
             && !piece.dont_fragment
         {
             self.nodes[node].counts.cut += 1;
@@ -220,28 +247,28 @@ impl<'a, W: Watch> Engine<'a, W> {
     fn cut(&mut self, node: usize, packet: Packet, piece: Piece, mtu: u32) {
         self.nodes[node].counts.forwarded += 1;
         let header = fragment_header(packet.ip);
+        let whole = *self.contents.of(&packet);
         for (offset, length) in pieces(packet.ip, mtu, piece.offset, piece.length) {
-            let size = header + length;
             let body = Body::Datagram(Piece {
                 offset,
                 length,
                 ..piece
             });
-            self.transmit(
-                node,
-                Packet {
-                    size,
-                    body,
-                    ..packet
-                },
-            );
+            let fragment = Packet {
+                size: header + length,
+                ..packet
+            };
+            self.post(node, fragment, Content { body, ..whole });
         }
+        self.contents.let_go(&packet);
     }
 
     /// Tells the source of `packet` that it is too big; never about an answer
     /// [RFC4443 s2.4]. Acknowledgements fit every link, as was checked.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
-        if matches!(packet.body, Body::TooBig { .. }) {
+        let content = *self.contents.of(packet);
+        self.contents.let_go(packet);
+        if matches!(content.body, Body::TooBig { .. }) {
             return;
         }
         self.nodes[node].counts.answered += 1;
@@ -252,37 +279,55 @@ impl<'a, W: Watch> Engine<'a, W> {
             size: (header + packet.size).min(largest_answer(packet.ip)),
             // A flow of its own, as far as queues are concerned.
             key: packet.key ^ 1,
-            body: Body::TooBig { mtu },
+            congestion: Congestion::Unable,
             ..*packet
         };
-        self.transmit(node, answer);
+        let body = Body::TooBig { mtu };
+        self.post(node, answer, Content { body, ..content });
     }
 
     /// Sends packets: through the host's processor to its link.
-    fn send(&mut self, from: usize, mut packets: Vec<Packet>) {
-        let free = self.nodes[from].send.is_free();
-        for packet in packets.drain(..) {
-            if free {
-                self.nodes[from].counts.sent += 1;
-                self.transmit(from, packet);
-            } else {
-                let refused = self.nodes[from].send.push(self.now, packet);
+    fn send(&mut self, from: usize, mut packets: Outbox) {
+        if let Some(send) = &mut self.nodes[from].send {
+            for (mut packet, content) in packets.drain(..) {
+                packet.content = self.contents.put(content);
+                let refused = send.push(self.now, packet);
                 debug_assert!(refused.is_none(), "without a limit there is room");
             }
-        }
-        if !free {
             self.finish_sending(from);
+        } else {
+            for (packet, content) in packets.drain(..) {
+                self.nodes[from].counts.sent += 1;
+                self.post(from, packet, content);
+            }
         }
         self.outbox = packets;
     }
 
     fn finish_sending(&mut self, node: usize) {
-        while let Some(packet) = self.nodes[node].send.pop(self.now) {
+        let now = self.now;
+        let due = |node: &mut Node| node.send.as_mut()?.pop(now);
+        while let Some(packet) = due(&mut self.nodes[node]) {
             self.nodes[node].counts.sent += 1;
-            self.transmit(node, packet);
+            self.depart(node, packet);
         }
-        let next = self.nodes[node].send.next_timeout();
+        let send = self.nodes[node].send.as_ref();
+        let next = send.and_then(|send| send.next_timeout());
         self.agenda.set(self.elements.senders + node, next);
+    }
+
+    /// Puts a packet that is new on the next link of its way.
+    fn post(&mut self, node: usize, packet: Packet, content: Content) {
+        let content = self.contents.put(content);
+        self.depart(node, Packet { content, ..packet });
+    }
+
+    /// Puts a packet on the next link of its way; there it is lost if it is
+    /// too big.
+    fn depart(&mut self, node: usize, packet: Packet) {
+        if let Some(refused) = self.transmit(node, packet) {
+            self.contents.let_go(&refused);
+        }
     }
 
     /// Puts a packet on the next link of its way. Returns it where it is too
@@ -302,16 +347,24 @@ impl<'a, W: Watch> Engine<'a, W> {
         if W::AWAKE {
             self.tell(way);
         }
-        self.agenda.set(way, self.ways[way].link.next_timeout());
+        let link = &mut self.ways[way].link;
+        self.agenda.set(way, link.next_timeout());
+        let gone = link.witness().gone();
+        if !gone.is_empty() {
+            for packet in gone.drain(..) {
+                self.contents.let_go(&packet);
+            }
+        }
     }
 
     fn tell(&mut self, way: usize) {
         let notes = self.ways[way].link.witness().take_notes();
         let place = self.ways[way].place;
         for note in &notes {
+            let place_of_flow = self.flows[note.packet.flow as usize].place;
             let seen = note
                 .packet
-                .seen(self.flows[note.packet.flow as usize].place);
+                .seen(self.contents.of(&note.packet), place_of_flow);
             match note.what {
                 What::Queued { found } => self.watch.queued(note.at, place, seen, found),
                 What::Sent { ends, waited } => {
@@ -328,7 +381,8 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {
         if W::AWAKE {
-            let seen = packet.seen(self.flows[packet.flow as usize].place);
+            let content = self.contents.of(packet);
+            let seen = packet.seen(content, self.flows[packet.flow as usize].place);
             self.watch.lost(self.now, place, seen, why);
         }
     }

@@ -15,6 +15,7 @@ mod check;
 mod connection;
 mod engine;
 mod fragments;
+mod messages;
 mod outcome;
 mod packet;
 mod processor;
@@ -29,7 +30,10 @@ mod watch;
 mod way;
 
 pub use outcome::{Delays, FlowOutcome, LinkOutcome, NodeOutcome, Outcome, TcpOutcome, WayOutcome};
+pub use packet::Segment;
 pub use refusal::BadScenario;
-pub use scenario::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic, Work};
+pub use scenario::{
+    Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
+};
 pub use simulation::Simulation;
 pub use watch::{Loss, Place, Seen, Watch};

@@ -3,7 +3,7 @@
 use proto::Summary;
 use proto::link::Counters;
 use proto::tcp::Counts;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Rate, Span, Time};
 
 /// What a run came to. Flows, links and nodes are in the order of the
 /// scenario.
@@ -62,9 +62,11 @@ pub struct FlowOutcome {
     /// so it is there only for flows of so few messages as
     /// [`Scenario::longest_tally`](crate::Scenario::longest_tally) says.
     pub summary: Option<Summary>,
-    /// What TCP did, where the flow is one of TCP. Its messages above are
-    /// segments with data, each counted once however often it was sent, and
-    /// it has neither delays nor a summary.
+    /// What TCP did, where the flow is one of TCP. Its messages above are those
+    /// of [`Tcp::messages`](crate::Tcp::messages), and its goodput counts from
+    /// the end of the pre-roll; where there are none they are segments with
+    /// data, each counted once however often it was sent, and it has neither
+    /// delays nor a summary.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -84,6 +86,13 @@ pub struct TcpOutcome {
     pub octets: u64,
     /// Path MTU that the sender learnt from Packet Too Big, octets.
     pub path_mtu: Option<u32>,
+    /// The smoothed round trip at the end, if one was measured.
+    pub round_trip: Option<Span>,
+    /// When it was to be opened.
+    pub began: Time,
+    /// When it was to stop; where all that it had to send was there earlier, or
+    /// something later, when its last data arrived.
+    pub ended: Time,
     /// When the first data arrived.
     pub first_arrival: Option<Time>,
     /// When new data arrived last.

@@ -6,27 +6,89 @@ use units::{Bytes, IpVersion, Time};
 
 use crate::Seen;
 
-/// An IP packet under way. It is copied, never shared.
+/// An IP packet under way: what links, queues and routers look at. It is copied
+/// from ring to ring, so it is small; what only its ends need is its
+/// [`Content`], which stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
+    /// The flow as queues know it: a number that follows from its name.
+    pub(crate) key: u64,
     /// The flow, by its number in the engine.
     pub(crate) flow: u32,
     /// The host it goes to, by its number in the engine.
     pub(crate) to: u32,
-    /// The number of its message.
-    pub(crate) sequence: u64,
-    /// When its message was sent.
-    pub(crate) sent: Time,
-    /// The flow as queues know it: a number that follows from its name.
-    pub(crate) key: u64,
     /// Octets of IP.
     pub(crate) size: u32,
     /// Octets of the frame around it, on the link where it is.
     pub(crate) frame: u32,
+    /// Where its content is kept.
+    pub(crate) content: u32,
     pub(crate) ip: IpVersion,
     pub(crate) class: u8,
     pub(crate) precedence: u8,
+    pub(crate) congestion: Congestion,
+}
+
+/// What a packet says of congestion [RFC3168 s5].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Congestion {
+    /// Nothing; queues must drop it.
+    Unable,
+    /// It could say that it was met.
+    Able,
+    /// It was met.
+    Met,
+}
+
+/// What is in a packet for its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// The number of its message.
+    pub(crate) sequence: u64,
+    /// When its message was sent.
+    pub(crate) sent: Time,
     pub(crate) body: Body,
+}
+
+/// Packets that are to be sent, with what is in them.
+pub(crate) type Outbox = Vec<(Packet, Content)>;
+
+/// The contents of all packets under way.
+#[derive(Default)]
+pub(crate) struct Contents {
+    all: Vec<Content>,
+    /// Places that are free, the latest last: it is still in the cache.
+    free: Vec<u32>,
+    /// Places that will be, once nobody asks any more.
+    leaving: Vec<u32>,
+}
+
+impl Contents {
+    /// Keeps `content`; returns its place.
+    pub(crate) fn put(&mut self, content: Content) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.all[place as usize] = content;
+            return place;
+        }
+        self.all.push(content);
+        u32::try_from(self.all.len() - 1).expect("memory ends before numbers do")
+    }
+
+    /// The content of `packet`.
+    pub(crate) fn of(&self, packet: &Packet) -> &Content {
+        &self.all[packet.content as usize]
+    }
+
+    /// The packet is gone; its content can be read until
+    /// [`Contents::forget`].
+    pub(crate) fn let_go(&mut self, packet: &Packet) {
+        self.leaving.push(packet.content);
+    }
+
+    /// Frees the places of packets that are gone.
+    pub(crate) fn forget(&mut self) {
+        self.free.append(&mut self.leaving);
+    }
 }
 
 /// What is in a packet.
@@ -43,7 +105,7 @@ pub(crate) enum Body {
 
 /// A segment of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Segment {
+pub enum Segment {
     /// To the end that receives.
     Data(Data),
     /// To the end that sends.
@@ -72,21 +134,24 @@ impl Piece {
 
 impl Packet {
     /// The packet as a watch sees it; `flow` is its place in the scenario.
-    pub(crate) fn seen(&self, flow: usize) -> Seen {
-        let piece = match self.body {
+    pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
+        let piece = match content.body {
             Body::Datagram(piece) => Some(piece),
             Body::TooBig { .. } | Body::Segment(_) => None,
         };
         let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
             flow,
-            sequence: self.sequence,
+            sequence: content.sequence,
             size: Bytes::new(self.size.into()),
             offset: octets(|piece| piece.offset),
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
-            answer: matches!(self.body, Body::TooBig { .. }),
-            ack: matches!(self.body, Body::Segment(Segment::Ack(_))),
+            answer: matches!(content.body, Body::TooBig { .. }),
+            segment: match content.body {
+                Body::Segment(segment) => Some(segment),
+                Body::Datagram(_) | Body::TooBig { .. } => None,
+            },
         }
     }
 }
@@ -102,12 +167,10 @@ impl queue::Packet for Packet {
     }
 
     fn mark(&mut self) -> bool {
-        match &mut self.body {
-            Body::Segment(Segment::Data(data)) if data.capable => {
-                data.marked = true;
-                true
-            }
-            _ => false,
+        let able = self.congestion != Congestion::Unable;
+        if able {
+            self.congestion = Congestion::Met;
         }
+        able
     }
 }

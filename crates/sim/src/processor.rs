@@ -20,20 +20,16 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// One that is idle.
-    pub(crate) fn new(work: Work, buffer: Option<Bytes>) -> Self {
-        Self {
+    /// One that is idle; `None` where packets pass without taking any time.
+    pub(crate) fn new(work: Work, buffer: Option<Bytes>) -> Option<Box<Self>> {
+        let processor = Self {
             work,
             buffer: buffer.map(Bytes::get),
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
             octets: 0,
-        }
-    }
-
-    /// Whether packets pass without taking any time.
-    pub(crate) fn is_free(&self) -> bool {
-        self.work.is_free()
+        };
+        (!work.is_free()).then(|| Box::new(processor))
     }
 
     /// Takes a packet in at `now`. What is done by then must have been taken

@@ -1,6 +1,7 @@
 //! Scenarios that cannot be run, and why.
 
 use proto::link::BadSettings;
+use proto::traffic::BadLaw;
 use units::{Bytes, IpVersion};
 
 /// What is wrong with a scenario, in words for whoever wrote it.
@@ -135,10 +136,10 @@ pub enum BadScenario {
     Law {
         /// The flow.
         flow: String,
-        /// `gaps` or `payloads`.
+        /// `gaps`, `payloads` or `bursts`.
         law: &'static str,
         /// What is wrong, and what would be right.
-        why: &'static str,
+        why: BadLaw,
     },
     /// A connection that nothing would hold back, or that could not begin.
     #[error("flow `{flow}` {why}")]

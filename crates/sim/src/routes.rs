@@ -7,30 +7,47 @@ use crate::{Role, Scenario};
 /// The shortest ways, by hops, to every host that a flow begins or ends at.
 /// Of equally short ones a node takes the link that comes first.
 pub(crate) struct Routes {
-    /// The column of a node in the table, for nodes that are destinations.
-    columns: Vec<Option<u32>>,
-    nodes: usize,
+    /// What each node goes by.
+    nodes: Vec<Choice>,
+    /// The row of a node in the table, for nodes that are destinations.
+    rows: Vec<u32>,
+    columns: usize,
     /// The next way, by destination and node.
-    next: Vec<Option<u32>>,
+    next: Vec<u32>,
 }
+
+/// How a node finds its next way.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// A host that has one link, to a node that forwards, has no choice. Most
+    /// nodes of a large network are like that, and the table is small for it.
+    Only(u32),
+    /// It has a column of the table.
+    Column(u32),
+}
+
+/// No row, and no way.
+const NONE: u32 = u32::MAX;
 
 impl Routes {
     /// Works them out. Numbers of ways are twice that of their link, and one
     /// more for the way back.
     pub(crate) fn of(scenario: &Scenario) -> Self {
-        let nodes = scenario.nodes.len();
+        let leaving = leaving(scenario);
+        let (nodes, columns) = choices(scenario, &leaving);
         let mut routes = Self {
-            columns: vec![None; nodes],
+            rows: vec![NONE; nodes.len()],
             nodes,
+            columns,
             next: Vec::new(),
         };
-        let arriving = arriving(scenario);
-        let mut column = 0;
+        let arriving = arriving(scenario, &routes.nodes);
+        let mut row = 0;
         for flow in &scenario.flows {
             for end in [flow.to, flow.from] {
-                if routes.columns[end].is_none() {
-                    routes.columns[end] = Some(column);
-                    column += 1;
+                if routes.rows[end] == NONE {
+                    routes.rows[end] = row;
+                    row += 1;
                     routes.explore(scenario, &arriving, end);
                 }
             }
@@ -47,49 +64,93 @@ impl Routes {
             .collect();
         ends.sort_unstable();
         ends.dedup();
-        let cells = scenario.nodes.len().saturating_mul(ends.len());
-        u64::try_from(cells.saturating_mul(size_of::<Option<u32>>())).unwrap_or(u64::MAX)
+        let (_, columns) = choices(scenario, &leaving(scenario));
+        let cells = columns.saturating_mul(ends.len());
+        u64::try_from(cells.saturating_mul(size_of::<u32>())).unwrap_or(u64::MAX)
     }
 
-    /// The way that leads from `node` to `destination`.
+    /// The way that leads from `node` to `destination`, another node.
     pub(crate) fn next(&self, node: usize, destination: usize) -> Option<usize> {
-        let column = usize::try_from(self.columns[destination]?).ok()?;
-        usize::try_from(self.next[column * self.nodes + node]?).ok()
+        let way = match self.nodes[node] {
+            Choice::Only(way) => way,
+            Choice::Column(column) => {
+                let row = self.rows[destination];
+                if row == NONE {
+                    return None;
+                }
+                self.next[row as usize * self.columns + column as usize]
+            }
+        };
+        (way != NONE).then_some(way as usize)
     }
 
-    /// Fills in a column: breadth first from the destination, over nodes that
+    /// Fills in a row: breadth first from the destination, over nodes that
     /// forward.
-    fn explore(&mut self, scenario: &Scenario, arriving: &[Vec<(usize, u32)>], end: usize) {
+    fn explore(&mut self, scenario: &Scenario, arriving: &[Vec<(usize, u32, u32)>], end: usize) {
         let base = self.next.len();
-        self.next.resize(base + self.nodes, None);
-        let mut distance = vec![usize::MAX; self.nodes];
-        distance[end] = 0;
-        let mut queue = VecDeque::from([end]);
-        while let Some(node) = queue.pop_front() {
+        self.next.resize(base + self.columns, NONE);
+        let mut distances = vec![usize::MAX; self.columns];
+        // The end itself may have no column.
+        let mut queue = VecDeque::from([(end, 0)]);
+        while let Some((node, distance)) = queue.pop_front() {
             if node != end && matches!(scenario.nodes[node].role, Role::Host(_)) {
                 continue;
             }
-            for &(from, way) in &arriving[node] {
-                if distance[from] == usize::MAX {
-                    distance[from] = distance[node] + 1;
-                    queue.push_back(from);
+            for &(from, column, way) in &arriving[node] {
+                if from == end {
+                    continue;
                 }
-                let slot = &mut self.next[base + from];
-                if distance[from] == distance[node] + 1 {
-                    *slot = Some(slot.map_or(way, |before| before.min(way)));
+                let known = &mut distances[column as usize];
+                if *known == usize::MAX {
+                    *known = distance + 1;
+                    queue.push_back((from, distance + 1));
+                }
+                if *known == distance + 1 {
+                    let slot = &mut self.next[base + column as usize];
+                    *slot = (*slot).min(way);
                 }
             }
         }
     }
 }
 
-/// For each node the ways that arrive at it, and where they come from.
-fn arriving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
+/// What each node goes by, and how many have a column.
+fn choices(scenario: &Scenario, leaving: &[Vec<(usize, u32)>]) -> (Vec<Choice>, usize) {
+    let is_host = |node: usize| matches!(scenario.nodes[node].role, Role::Host(_));
+    let mut columns = 0;
+    let choice = |(node, links): (usize, &Vec<(usize, u32)>)| match links[..] {
+        [(neighbour, way)] if is_host(node) && !is_host(neighbour) => Choice::Only(way),
+        _ => {
+            columns += 1;
+            Choice::Column(columns - 1)
+        }
+    };
+    let choices = leaving.iter().enumerate().map(choice).collect();
+    (choices, columns as usize)
+}
+
+/// For each node the ways that leave it, and where they lead.
+fn leaving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
+    let mut leaving = vec![Vec::new(); scenario.nodes.len()];
+    for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
+        let [one, other] = link.ends;
+        leaving[one].push((other, number));
+        leaving[other].push((one, number + 1));
+    }
+    leaving
+}
+
+/// For each node the ways that arrive at it from nodes with a choice, and where
+/// they come from, by number and by column.
+fn arriving(scenario: &Scenario, nodes: &[Choice]) -> Vec<Vec<(usize, u32, u32)>> {
     let mut arriving = vec![Vec::new(); scenario.nodes.len()];
     for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
         let [one, other] = link.ends;
-        arriving[other].push((one, number));
-        arriving[one].push((other, number + 1));
+        for (from, to, way) in [(one, other, number), (other, one, number + 1)] {
+            if let Choice::Column(column) = nodes[from] {
+                arriving[to].push((from, column, way));
+            }
+        }
     }
     arriving
 }

@@ -2,7 +2,7 @@
 
 use proto::link::Settings;
 use proto::tcp;
-use proto::traffic::Law;
+use proto::traffic::{Bursts, Law};
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use crate::fragments::ip_header;
@@ -139,6 +139,8 @@ pub struct Tcp {
     pub settings: tcp::Settings,
     /// How many octets are sent; `None`: as many as can be.
     pub octets: Option<u64>,
+    /// What of the octets is told apart, if anything.
+    pub messages: Option<Messages>,
     /// Its class, for queues that tell classes apart; 0 is ordinary.
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.
@@ -151,9 +153,15 @@ impl Tcp {
         Self {
             settings,
             octets: None,
+            messages: None,
             class: 0,
             precedence: 0,
         }
+    }
+
+    /// Its messages, if they answer another flow's.
+    pub(crate) fn answers(&self) -> Option<Messages> {
+        self.messages.filter(|messages| messages.answers.is_some())
     }
 
     /// Octets of payload that a segment has, where the first link carries
@@ -167,6 +175,21 @@ impl Tcp {
     }
 }
 
+/// Messages within the octets of a connection. TCP does not know of them:
+/// whoever writes is ahead of it, so that segments are full whatever messages
+/// they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// Octets of each; the last one may be shorter.
+    pub size: u64,
+    /// Octets before the first one, which belong to no message.
+    pub preroll: u64,
+    /// The flow whose messages these answer, by its place in the scenario: the
+    /// end that receives that flow sends this one, a message for each that is
+    /// there as a whole. [`Tcp::octets`] is `None` then.
+    pub answers: Option<usize>,
+}
+
 /// UDP datagrams on a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagrams {
@@ -175,8 +198,12 @@ pub struct Datagrams {
     /// Octets of payload, without any header. What is drawn above the largest
     /// message counts as the largest.
     pub payloads: Law,
+    /// In which periods it sends; `None`: all the time.
+    pub bursts: Option<Bursts>,
     /// How many are sent at most.
     pub limit: Option<u64>,
+    /// With how many octets of payload in all it ends; `None`: not by them.
+    pub octets: Option<u64>,
     /// Whether a datagram that needs fragments is not sent at all, and no
     /// router may cut it.
     pub dont_fragment: bool,
@@ -192,7 +219,9 @@ impl Datagrams {
         Self {
             gaps,
             payloads,
+            bursts: None,
             limit: None,
+            octets: None,
             dont_fragment: false,
             class: 0,
             precedence: 0,

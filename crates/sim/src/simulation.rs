@@ -4,8 +4,8 @@ use proto::link::Link;
 use units::{Bytes, Seed, Time};
 
 use crate::connection::Connection;
-use crate::engine::{Ends, Engine, Flow, Node};
-use crate::packet::{Body, Packet};
+use crate::engine::{Ends, Engine, Flow, Kind, Node};
+use crate::packet::{Congestion, Packet};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::sink::Sink;
@@ -91,12 +91,13 @@ impl Simulation {
     fn nodes(&self) -> Vec<Node> {
         let nodes = self.scenario.nodes.iter().zip(&self.places.nodes);
         let build = |(node, place): (&crate::Node, &usize)| {
-            let host = match node.role {
-                Role::Host(host) => host,
-                Role::Router | Role::Switch => Host::default(),
+            let (kind, host) = match node.role {
+                Role::Host(host) => (Kind::Host, host),
+                Role::Router => (Kind::Router, Host::default()),
+                Role::Switch => (Kind::Switch, Host::default()),
             };
             Node {
-                role: node.role,
+                kind,
                 receive: Processor::new(host.receive, host.receive_buffer),
                 send: Processor::new(host.send, None),
                 counts: NodeOutcome {
@@ -123,12 +124,13 @@ impl Simulation {
             let seed = scenario.seed.derive(&format!("flow/{}", flow.name));
             let template = template(flow, number, seed);
             let ends = match &flow.traffic {
-                Traffic::Datagrams(datagrams) => Ends::Datagrams(
+                Traffic::Datagrams(datagrams) => Ends::Datagrams(Box::new((
                     Source::new(flow, datagrams, template, first, scenario.end, seed),
                     Sink::new(repeats, self.tallies[at]),
-                ),
+                ))),
                 Traffic::Tcp(tcp) => {
-                    let connection = Connection::new(flow, tcp, template, first, scenario.end);
+                    let connection =
+                        Connection::new(flow, tcp, template, first, scenario.end, self.tallies[at]);
                     Ends::Tcp(Box::new(connection))
                 }
             };
@@ -136,8 +138,16 @@ impl Simulation {
                 from: flow.from,
                 to: flow.to,
                 ends,
+                answered_by: None,
                 place: self.places.flows[at],
             });
+        }
+        for (number, flow) in scenario.flows.iter().enumerate() {
+            if let Traffic::Tcp(tcp) = &flow.traffic
+                && let Some(answered) = tcp.messages.and_then(|messages| messages.answers)
+            {
+                flows[answered].answered_by = Some(number);
+            }
         }
         flows
     }
@@ -181,22 +191,21 @@ fn template(flow: &crate::Flow, number: u32, seed: Seed) -> Packet {
     Packet {
         flow: number,
         to: u32::try_from(flow.to).expect("a scenario has fewer nodes than that"),
-        sequence: 0,
-        sent: Time::ZERO,
         key: seed.derive("key").get(),
         size: 0,
         frame: 0,
         ip: flow.ip,
         class,
         precedence,
-        body: Body::TooBig { mtu: 0 },
+        content: u32::MAX,
+        congestion: Congestion::Unable,
     }
 }
 
 fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
     match ran.ends {
-        Ends::Datagrams(source, sink) => of_datagrams(name, &source, sink),
-        Ends::Tcp(connection) => of_connection(name, &connection),
+        Ends::Datagrams(ends) => of_datagrams(name, &ends.0, ends.1),
+        Ends::Tcp(connection) => of_connection(name, *connection),
     }
 }
 
@@ -229,9 +238,9 @@ fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
     }
 }
 
-fn of_connection(name: &str, connection: &Connection) -> FlowOutcome {
+fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
     let tcp = connection.outcome();
-    FlowOutcome {
+    let of_segments = FlowOutcome {
         name: name.to_owned(),
         sent: tcp.sender.segments,
         sent_bytes: Bytes::new(tcp.sender.octets),
@@ -250,6 +259,21 @@ fn of_connection(name: &str, connection: &Connection) -> FlowOutcome {
         delays: None,
         summary: None,
         tcp: Some(tcp),
+    };
+    let Some(messages) = connection.messages else {
+        return of_segments;
+    };
+    let (sent, received) = messages.counts();
+    let goodput = messages.goodput();
+    let (delays, summary) = messages.into_sink().figures(sent);
+    FlowOutcome {
+        sent,
+        received,
+        lost: sent - received,
+        goodput,
+        delays,
+        summary,
+        ..of_segments
     }
 }
 

@@ -6,7 +6,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::Delays;
 use crate::fragments::UDP_HEADER;
-use crate::packet::{Packet, Piece};
+use crate::packet::{Content, Piece};
 use crate::reassembly::Reassembly;
 
 /// What is kept of single arrivals.
@@ -60,22 +60,22 @@ impl Sink {
         }
     }
 
-    /// Takes a packet that was received and worked on at `now`; returns
+    /// Takes what a packet held that was received and worked on at `now`; returns
     /// whether a message is there with it.
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, piece: Piece) -> bool {
+    pub(crate) fn receive(&mut self, now: Time, content: &Content, piece: Piece) -> bool {
         let payload = Bytes::new((piece.whole - UDP_HEADER).into());
         let whole = piece.is_whole();
         let new = whole && !self.repeats
             || self
                 .reassembly
-                .accept(packet.sequence, piece.offset, piece.length, piece.whole);
+                .accept(content.sequence, piece.offset, piece.length, piece.whole);
         if let Record::Tally(tally) = &mut self.record
             && (new || whole)
         {
-            tally.record(packet.sequence, packet.sent, now, payload);
+            tally.record(content.sequence, content.sent, now, payload);
         }
         if new {
-            self.take_down(now, packet.sent, payload);
+            self.take_down(now, content.sent, payload);
         } else {
             self.copies += u64::from(whole);
         }
@@ -125,6 +125,15 @@ impl Sink {
                 (there.map(delays), None)
             }
         }
+    }
+
+    /// Takes a message that is there as a whole, and came in no packet of its
+    /// own.
+    pub(crate) fn take(&mut self, now: Time, sequence: u64, sent: Time, payload: Bytes) {
+        if let Record::Tally(tally) = &mut self.record {
+            tally.record(sequence, sent, now, payload);
+        }
+        self.take_down(now, sent, payload);
     }
 
     /// Takes down the first copy of a message.

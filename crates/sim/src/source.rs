@@ -5,22 +5,18 @@
 //! connection of TCP (`connection.rs`) are driven so too, and besides take the
 //! segments that arrive.
 
-use proto::traffic::Schedule;
+use proto::traffic::{BadLaw, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
-use crate::packet::{Body, Packet, Piece};
+use crate::packet::{Body, Content, Outbox, Packet, Piece};
 use crate::{Datagrams, Flow};
 
 /// A sender of datagrams on a schedule.
 pub(crate) struct Source {
     schedule: Schedule,
-    /// The next message: when it is sent, and its payload.
-    next: (Time, Bytes),
-    /// From when on nothing is sent.
-    until: Time,
-    /// How many messages may follow.
-    left: u64,
+    /// The next message, if there is one: when it is sent, and its payload.
+    next: Option<(Time, Bytes)>,
     /// What every packet has in common.
     template: Packet,
     dont_fragment: bool,
@@ -50,13 +46,11 @@ impl Source {
         end: Time,
         seed: Seed,
     ) -> Self {
-        let (gaps, payloads) = (datagrams.gaps.clone(), datagrams.payloads.clone());
-        let mut schedule = Schedule::new(flow.start, gaps, payloads, seed);
+        let mut schedule = schedule(flow, datagrams, first_mtu, end, seed)
+            .expect("a scenario that was checked has no other laws");
         Self {
-            next: first(&mut schedule),
+            next: schedule.next(),
             schedule,
-            until: flow.stop.map_or(end, |stop| stop.min(end)),
-            left: datagrams.limit.unwrap_or(u64::MAX),
             template,
             dont_fragment: datagrams.dont_fragment,
             first_mtu,
@@ -67,16 +61,15 @@ impl Source {
 
     /// When the next message is sent, if there is one.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
-        (self.left > 0 && self.next.0 < self.until).then_some(self.next.0)
+        self.next.map(|(at, _)| at)
     }
 
     /// Sends the next message: appends its packets to `packets`.
-    pub(crate) fn emit(&mut self, packets: &mut Vec<Packet>) {
-        let (at, payload) = self.next;
-        self.left -= 1;
-        if self.left > 0 {
-            self.next = first(&mut self.schedule);
-        }
+    pub(crate) fn emit(&mut self, packets: &mut Outbox) {
+        let Some((at, payload)) = self.next else {
+            return;
+        };
+        self.next = self.schedule.next();
         let ip = self.template.ip;
         let mtu = self.path_mtu.unwrap_or(u32::MAX).min(self.first_mtu);
         let payload = u32::try_from(payload.get()).unwrap_or(u32::MAX);
@@ -87,19 +80,14 @@ impl Source {
             self.counts.refused += 1;
             return;
         }
-        let message = Packet {
-            sequence: self.counts.sent,
-            sent: at,
-            ..self.template
-        };
         let before = packets.len();
         if fits {
-            packets.push(self.packet(message, header(ip, whole), 0, whole, whole));
+            packets.push(self.packet(at, header(ip, whole), 0, whole, whole));
         } else {
             let header = fragment_header(ip);
             packets.extend(
                 pieces(ip, mtu, 0, whole)
-                    .map(|(offset, length)| self.packet(message, header, offset, length, whole)),
+                    .map(|(offset, length)| self.packet(at, header, offset, length, whole)),
             );
         }
         self.counts.sent += 1;
@@ -121,21 +109,55 @@ impl Source {
         self.path_mtu
     }
 
-    fn packet(&self, message: Packet, header: u32, offset: u32, length: u32, whole: u32) -> Packet {
-        let dont_fragment = self.dont_fragment || message.ip == IpVersion::V6;
-        Packet {
+    /// A packet of the message that is sent at `sent`.
+    fn packet(
+        &self,
+        sent: Time,
+        header: u32,
+        offset: u32,
+        length: u32,
+        whole: u32,
+    ) -> (Packet, Content) {
+        let ip = self.template.ip;
+        let packet = Packet {
             size: header + length,
+            ..self.template
+        };
+        let content = Content {
+            sequence: self.counts.sent,
+            sent,
             body: Body::Datagram(Piece {
                 offset,
                 length,
                 whole,
-                dont_fragment,
+                dont_fragment: self.dont_fragment || ip == IpVersion::V6,
             }),
-            ..message
-        }
+        };
+        (packet, content)
     }
 }
 
-fn first(schedule: &mut Schedule) -> (Time, Bytes) {
-    schedule.next().expect("a schedule never ends")
+/// When `flow` sends what.
+fn schedule(
+    flow: &Flow,
+    datagrams: &Datagrams,
+    first_mtu: u32,
+    end: Time,
+    seed: Seed,
+) -> Result<Schedule, BadLaw> {
+    let (gaps, payloads) = (datagrams.gaps.clone(), datagrams.payloads.clone());
+    let largest = Bytes::new(largest_payload(flow.ip, first_mtu).into());
+    let mut schedule = Schedule::new(flow.start, gaps, payloads, seed)
+        .until(flow.stop.map_or(end, |stop| stop.min(end)))
+        .largest(largest);
+    if let Some(packets) = datagrams.limit {
+        schedule = schedule.packets(packets);
+    }
+    if let Some(octets) = datagrams.octets {
+        schedule = schedule.octets(octets);
+    }
+    match datagrams.bursts.clone() {
+        Some(bursts) => schedule.bursts(bursts),
+        None => Ok(schedule),
+    }
 }

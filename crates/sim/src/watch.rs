@@ -5,6 +5,8 @@ use proto::tcp::{Counts, State};
 use queue::Reason;
 use units::{Bytes, Span, Time};
 
+use crate::Segment;
+
 /// A packet as a watch sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -23,8 +25,15 @@ pub struct Seen {
     pub whole: Bytes,
     /// Whether it is a router's answer to the flow's source.
     pub answer: bool,
+    /// What it is in its connection, if it is a segment of TCP.
+    pub segment: Option<Segment>,
+}
+
+impl Seen {
     /// Whether it is an acknowledgement of TCP.
-    pub ack: bool,
+    pub const fn is_ack(&self) -> bool {
+        matches!(self.segment, Some(Segment::Ack(_)))
+    }
 }
 
 /// Where something happens. Numbers are places in the scenario.

@@ -23,10 +23,12 @@ pub(crate) struct Way {
 pub(crate) struct Account {
     /// The instant to which averages go.
     end: Time,
-    busy: u128,
+    busy: u64,
     /// Picoseconds times packets that waited, and times their octets.
     waited: u128,
     waited_octets: u128,
+    /// Packets that will not come out.
+    gone: Vec<Packet>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
 }
@@ -94,7 +96,7 @@ impl Way {
         };
         WayOutcome {
             counters,
-            utilisation: share(account.busy),
+            utilisation: share(account.busy.into()),
             mean_queue: share(account.waited),
             mean_queue_bytes: share(account.waited_octets),
         }
@@ -109,8 +111,14 @@ impl Account {
             busy: 0,
             waited: 0,
             waited_octets: 0,
+            gone: Vec::new(),
             notes: notes.then(Vec::new),
         }
+    }
+
+    /// The packets that were lost and not yet taken away.
+    pub(crate) const fn gone(&mut self) -> &mut Vec<Packet> {
+        &mut self.gone
     }
 
     /// The notes since they were last put back.
@@ -137,13 +145,16 @@ impl Account {
     }
 
     /// The picoseconds between two instants that averages count.
-    fn counted(&self, from: Time, to: Time) -> u128 {
+    fn counted(&self, from: Time, to: Time) -> u64 {
         let span = to.min(self.end).since(from.min(self.end));
-        span.unwrap_or_default().as_picos().into()
+        span.unwrap_or_default().as_picos()
     }
 
     fn wait(&mut self, packet: &Packet, arrival: Time, until: Time) {
-        let waited = self.counted(arrival, until);
+        if arrival == until {
+            return;
+        }
+        let waited = u128::from(self.counted(arrival, until));
         self.waited += waited;
         self.waited_octets += waited * u128::from(packet.view().size.get());
     }
@@ -159,19 +170,26 @@ impl Witness<Packet> for Account {
     fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, fate: Fate) {
         self.busy += self.counted(begins, ends);
         self.wait(packet, arrival, begins);
-        let waited = begins.since(arrival).unwrap_or_default();
-        self.note(packet, begins, What::Sent { ends, waited });
+        if self.notes.is_some() {
+            let waited = begins.since(arrival).unwrap_or_default();
+            self.note(packet, begins, What::Sent { ends, waited });
+        }
         let lost = match fate {
             Fate::Lost => Loss::Chance,
             Fate::Damaged => Loss::Damage,
             Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
         };
         self.note(packet, begins, What::Lost(lost));
+        self.gone.push(*packet);
     }
 
     fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
         self.wait(packet, arrival, at);
         let why = reason.map_or(Loss::TooBig, Loss::Queue);
         self.note(packet, at, What::Lost(why));
+        // One that is too big comes back to who sent it.
+        if reason.is_some() {
+            self.gone.push(*packet);
+        }
     }
 }

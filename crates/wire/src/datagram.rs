@@ -64,18 +64,23 @@ impl Addresses {
 impl Datagram {
     /// The octets of its headers.
     pub const fn header_len(&self) -> usize {
+        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
+        self.around_len() + udp
+    }
+
+    /// The octets in front of what IP carries.
+    pub(crate) const fn around_len(&self) -> usize {
         let around = if self.ethernet.is_some() {
             MAC_HEADER
         } else {
             0
         };
-        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
         let ip = match self.addresses {
             Addresses::V4(_) => 20,
             Addresses::V6(_) if self.is_fragment() => 48,
             Addresses::V6(_) => 40,
         };
-        around + ip + udp
+        around + ip
     }
 
     /// The octets of all of it, zeros included, without an FCS.
@@ -99,6 +104,39 @@ impl Datagram {
     /// Where there are fewer.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.header_len())?;
+        let udp = self.emit_around(octets, UDP);
+        if self.offset == 0 {
+            udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
+            udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
+            udp[4..6].copy_from_slice(&self.whole.to_be_bytes());
+            // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
+            // [RFC8200 s8.1]; the payload's zeros add nothing to it.
+            if let Addresses::V6(_) = self.addresses {
+                let sum = match self.pseudo_header(UDP).add(udp).finish() {
+                    0 => u16::MAX,
+                    sum => sum,
+                };
+                udp[6..8].copy_from_slice(&sum.to_be_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    /// What goes into the checksum of what IP carries besides itself
+    /// [RFC768] [RFC8200 s8.1].
+    pub(crate) fn pseudo_header(&self, protocol: u8) -> Checksum {
+        let sum = Checksum::default()
+            .add(&[0, protocol])
+            .add(&self.whole.to_be_bytes());
+        match self.addresses {
+            Addresses::V4([from, to]) => sum.add(&from.octets()).add(&to.octets()),
+            Addresses::V6([from, to]) => sum.add(&from.octets()).add(&to.octets()),
+        }
+    }
+
+    /// Writes the headers in front of what IP carries, of `octets` that are
+    /// enough; what follows them, all zeros.
+    pub(crate) fn emit_around<'a>(&self, octets: &'a mut [u8], protocol: u8) -> &'a mut [u8] {
         octets.fill(0);
         let ip = match self.ethernet {
             None => octets,
@@ -114,35 +152,14 @@ impl Datagram {
                 ip
             }
         };
-        let udp = match self.addresses {
-            Addresses::V4(ends) => self.ipv4(ip, ends),
-            Addresses::V6(ends) => self.ipv6(ip, ends),
-        };
-        if self.offset == 0 {
-            udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
-            udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
-            udp[4..6].copy_from_slice(&self.whole.to_be_bytes());
-            if let Addresses::V6(ends) = self.addresses {
-                // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
-                // [RFC8200 s8.1]; the payload's zeros add nothing to it.
-                let sum = Checksum::default()
-                    .add(&ends[0].octets())
-                    .add(&ends[1].octets())
-                    .add(&[0, UDP])
-                    .add(&self.whole.to_be_bytes())
-                    .add(udp);
-                let sum = match sum.finish() {
-                    0 => u16::MAX,
-                    sum => sum,
-                };
-                udp[6..8].copy_from_slice(&sum.to_be_bytes());
-            }
+        match self.addresses {
+            Addresses::V4(ends) => self.ipv4(ip, ends, protocol),
+            Addresses::V6(ends) => self.ipv6(ip, ends, protocol),
         }
-        Ok(())
     }
 
     /// The IPv4 header [RFC791 s3.1]; what follows it.
-    fn ipv4<'a>(&self, octets: &'a mut [u8], ends: [Ipv4Addr; 2]) -> &'a mut [u8] {
+    fn ipv4<'a>(&self, octets: &'a mut [u8], ends: [Ipv4Addr; 2], protocol: u8) -> &'a mut [u8] {
         let (ip, rest) = octets.split_at_mut(20);
         ip[0] = 0x45;
         ip[1] = self.service;
@@ -153,7 +170,7 @@ impl Datagram {
         let place = dont_fragment | more | (self.offset / 8);
         ip[6..8].copy_from_slice(&place.to_be_bytes());
         ip[8] = HOPS;
-        ip[9] = UDP;
+        ip[9] = protocol;
         ip[12..16].copy_from_slice(&ends[0].octets());
         ip[16..20].copy_from_slice(&ends[1].octets());
         let sum = Checksum::default().add(ip).finish();
@@ -163,13 +180,13 @@ impl Datagram {
 
     /// The IPv6 header [RFC8200 s3] and, of a fragment, the one that says so
     /// [RFC8200 s4.5]; what follows them.
-    fn ipv6<'a>(&self, octets: &'a mut [u8], ends: [Ipv6Addr; 2]) -> &'a mut [u8] {
+    fn ipv6<'a>(&self, octets: &'a mut [u8], ends: [Ipv6Addr; 2], protocol: u8) -> &'a mut [u8] {
         let (ip, rest) = octets.split_at_mut(40);
         let extra = if self.is_fragment() { 8 } else { 0 };
         ip[0] = 0x60 | (self.service >> 4);
         ip[1] = self.service << 4;
         ip[4..6].copy_from_slice(&self.length.saturating_add(extra).to_be_bytes());
-        ip[6] = if extra > 0 { FRAGMENT } else { UDP };
+        ip[6] = if extra > 0 { FRAGMENT } else { protocol };
         ip[7] = HOPS;
         ip[8..24].copy_from_slice(&ends[0].octets());
         ip[24..40].copy_from_slice(&ends[1].octets());
@@ -177,7 +194,7 @@ impl Datagram {
             return rest;
         }
         let (fragment, rest) = rest.split_at_mut(8);
-        fragment[0] = UDP;
+        fragment[0] = protocol;
         let place = (self.offset & !0b111) | u16::from(self.more());
         fragment[2..4].copy_from_slice(&place.to_be_bytes());
         fragment[4..8].copy_from_slice(&self.identification.to_be_bytes());

@@ -37,6 +37,8 @@ pub enum Field {
     Type,
     /// The code of an ICMP message.
     Code,
+    /// The length of a header.
+    HeaderLength,
     /// The length of an option.
     OptionLength,
     /// The length of an address prefix.
@@ -54,6 +56,7 @@ impl fmt::Display for Field {
             Self::Sent => "instant of sending",
             Self::Type => "type",
             Self::Code => "code",
+            Self::HeaderLength => "header length",
             Self::OptionLength => "option length",
             Self::PrefixLength => "prefix length",
         })

@@ -21,6 +21,7 @@ pub mod icmpv6;
 pub mod message;
 mod octets;
 pub mod pcapng;
+pub mod segment;
 pub mod too_big;
 
 pub use error::{Error, Field};

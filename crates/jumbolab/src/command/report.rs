@@ -13,9 +13,24 @@ use crate::args::Report;
 use crate::output;
 
 pub(crate) fn run(args: &Report) -> Result<()> {
-    match args.folders.as_slice() {
-        [first, second] => between(args, &Kept::read(first)?, &Kept::read(second)?),
-        folders => alone(args, &Kept::read(&folders[0])?),
+    let kept: Vec<Kept<'_>> = args
+        .folders
+        .iter()
+        .map(|folder| Kept::read(folder))
+        .collect::<Result<_>>()?;
+    let one_world = |kept: &[Kept<'_>]| {
+        kept.iter()
+            .all(|other| other.plan.world == kept[0].plan.world)
+    };
+    match kept.as_slice() {
+        [one] => alone(args, one),
+        [first, second] if one_world(&kept) => between(args, first, second),
+        all if one_world(all) => bail!(
+            "{} runs of the world {} are not laid side by side; give two, for what changed, or runs of several worlds",
+            all.len(),
+            all[0].plan.world
+        ),
+        all => worlds(args, all),
     }
 }
 
@@ -41,6 +56,15 @@ impl<'a> Kept<'a> {
             facts,
             trials,
         })
+    }
+
+    fn run(&self) -> report::Run<'_> {
+        report::Run {
+            folder: self.folder,
+            plan: &self.plan,
+            trials: &self.trials,
+            facts: &self.facts,
+        }
     }
 }
 
@@ -77,14 +101,28 @@ fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
     }
-    let [first, second] = [first, second].map(|kept| report::Run {
-        folder: kept.folder,
-        plan: &kept.plan,
-        trials: &kept.trials,
-        facts: &kept.facts,
-    });
+    let [first, second] = [first.run(), second.run()];
     if args.json {
         return output::print_lines(report::changes_json(&first, &second));
     }
     output::print(&report::changes(&first, &second, output::width()))
+}
+
+fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
+    if args.csv {
+        bail!("--csv writes the trials of one folder; give one, or use --json for all worlds");
+    }
+    let runs: Vec<report::Run<'_>> = kept.iter().map(Kept::run).collect();
+    if args.json {
+        return output::print_lines(report::worlds_json(&runs)?);
+    }
+    output::print(&report::worlds(&runs, output::width())?)?;
+    // What is asked for is printed even where the folder cannot be written.
+    match report::write_worlds_page(&runs) {
+        Ok(page) => output::print_page(&page),
+        Err(error) => {
+            output::complain(&error);
+            Ok(())
+        }
+    }
 }

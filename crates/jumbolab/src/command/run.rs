@@ -17,9 +17,6 @@ use crate::progress::Progress;
 /// Where results go unless `-o` says otherwise.
 const RESULTS: &str = "results";
 
-/// The world that runs an experiment unless `--on` names another.
-const NETNS: &str = "netns";
-
 pub(crate) fn run(args: &Run) -> Result<()> {
     if args.template {
         return output::print(experiment::TEMPLATE);
@@ -100,5 +97,9 @@ fn plan(args: &Run) -> Result<Plan> {
     if let Some(repeat) = &args.repeat {
         experiment.set(&format!("repeat={repeat}"))?;
     }
-    experiment.plan(args.on.as_deref().unwrap_or(NETNS).parse()?)
+    let world = match &args.on {
+        Some(named) => named.parse()?,
+        None => experiment.world()?.unwrap_or_default(),
+    };
+    experiment.plan(world)
 }

@@ -144,12 +144,35 @@ fn mtu_and_queues_says_what_a_small_packet_pays() {
 }
 
 #[test]
+fn experiments_over_tcp_run_without_privileges() {
+    let dir = Dir::new();
+    dir.run("run os-comparison --on sim --set size=1MB --repeat 1 -o r")
+        .fine();
+    let trials = journal(&dir.path().join("r"));
+    // Those of Windows and with offloads are kept as rows, not run.
+    assert_eq!(trials.len(), 3);
+    for trial in trials {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        for metric in ["throughput", "rtt", "jitter", "retransmissions", "segments"] {
+            assert!(trial["metrics"][metric].is_number(), "{metric}: {trial}");
+        }
+    }
+    dir.run("run jumbo-at-distance --on sim --set size=500kB --set preroll=100kB --repeat 1 -o s")
+        .fine();
+    assert_eq!(
+        journal(&dir.path().join("s")).len(),
+        16,
+        "bbr is not simulated"
+    );
+}
+
+#[test]
 fn what_only_one_world_does_is_refused_by_name_in_the_other() {
     let dir = Dir::new();
     let refused = |line: &str, words: &[&str]| dir.run(line).refused(words);
     refused(
-        "run os-comparison --on sim",
-        &["traffic.protocol", "no TCP yet", "docs/roadmap.md"],
+        "run os-comparison --set tcp.window=50",
+        &["tcp.window", "--on sim"],
     );
     refused(
         "run mtu-and-queues",

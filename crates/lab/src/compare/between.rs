@@ -74,17 +74,21 @@ pub fn between(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift
         .collect()
 }
 
-/// The cell of `plan` with these factors, however they are ordered or written.
+/// The cell of `plan` with these factors.
 fn twin(plan: &Plan, factors: &Factors) -> Option<usize> {
+    let mut cells = plan.cells.iter();
+    cells.position(|cell| same_factors(&cell.factors, factors))
+}
+
+/// Whether two cells have the same factors, however they are ordered or written.
+pub(super) fn same_factors(a: &Factors, b: &Factors) -> bool {
     let within = |a: &Factors, b: &Factors| {
         a.0.iter().all(|(name, level)| {
             let other = b.level(name);
             other.is_some_and(|other| same_level(level, other))
         })
     };
-    plan.cells
-        .iter()
-        .position(|cell| within(&cell.factors, factors) && within(factors, &cell.factors))
+    within(a, b) && within(b, a)
 }
 
 /// The gain of a cell over its baseline after, over the one before.

@@ -80,6 +80,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
         cross: None,
         recorded: false,
         watch: Watched::default(),
+        counted: Default::default(),
     };
     Setting {
         network: Network {
@@ -112,6 +113,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             nagle: false,
             echo: Echo::Headers,
             timeout: Span::from_millis(10_000),
+            tcp: None,
         }),
     }
 }
@@ -134,6 +136,7 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
         published,
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
+        files: Vec::new(),
     }
 }
 

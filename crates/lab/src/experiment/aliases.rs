@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::cell::{
-    self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, WATCH_KEYS, parameter_keys,
+    self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS, parameter_keys,
 };
+use super::choices::{self, Choices};
+use super::on;
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
 use super::setting::Shape;
-use super::tree::{KeyPath, Node, Origin, Table, Value};
+use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// Names that every experiment has: the repeats are the seeds.
 const GIVEN: [&str; 2] = ["repeat", "seeds"];
@@ -18,12 +20,15 @@ const GIVEN: [&str; 2] = ["repeat", "seeds"];
 const REPEAT: &str = "trials.repeat";
 
 /// The top-level keys beside those of a cell.
-const OTHER_ROOTS: [&str; 9] = [
+const OTHER_ROOTS: [&str; 12] = [
     "format",
     "name",
     "title",
     "source",
+    "world",
     "aliases",
+    "on",
+    choices::ROOT,
     "sweep",
     "trials",
     "compare",
@@ -35,6 +40,9 @@ const OTHER_ROOTS: [&str; 9] = [
 pub(super) struct Aliases {
     paths: BTreeMap<String, KeyPath>,
     places: BTreeMap<String, Node>,
+    /// Of some aliases: what a bare number is a number of.
+    units: BTreeMap<String, String>,
+    choices: Choices,
 }
 
 impl Aliases {
@@ -44,11 +52,19 @@ impl Aliases {
         let mut aliases = Self {
             paths: BTreeMap::new(),
             places: BTreeMap::new(),
+            units: BTreeMap::new(),
+            choices: Choices::read(tree, place)?,
         };
         for given in GIVEN {
             aliases
                 .paths
                 .extend(Some(given.to_owned()).zip(KeyPath::parse(REPEAT)));
+        }
+        for (choice, found) in aliases.choices.iter() {
+            if is_taken(choice) {
+                let path = format!("{}.{choice}", choices::ROOT);
+                return Err(fault(found.origin(), format!("{path}: {TAKEN}")));
+            }
         }
         let Some((table, _)) = reader.table("aliases")? else {
             return Ok(aliases);
@@ -60,14 +76,13 @@ impl Aliases {
                 refusal(origin, &path.to_string(), value, why)
             };
             name(32)(&Value::from(alias)).map_err(|why| refuse(&format!("the alias: {why}")))?;
-            if GIVEN.contains(&alias) || alias == "copy" || roots().any(|root| root == alias) {
-                return Err(refuse("this name is taken; choose another"));
+            if is_taken(alias) || aliases.choices.path(alias).is_some() {
+                return Err(refuse(TAKEN));
             }
-            let path = match value {
-                Value::Text(text) => KeyPath::parse(text),
-                _ => None,
-            };
-            let path = path.ok_or_else(|| refuse("write a key, for instance \"network.mtu\""))?;
+            let (path, unit) = meaning(value).map_err(refuse)?;
+            aliases
+                .units
+                .extend(unit.map(|unit| (alias.to_owned(), unit)));
             aliases.paths.insert(alias.to_owned(), path);
             aliases.places.insert(alias.to_owned(), node.clone());
         }
@@ -80,10 +95,15 @@ impl Aliases {
         if let Some(path) = self.paths.get(text) {
             return Ok(path.clone());
         }
+        if let Some(path) = self.choices.path(text) {
+            return Ok(path);
+        }
         KeyPath::parse(text)
             .filter(|path| roots().any(|root| root == path.root()))
             .ok_or_else(|| {
-                let known = self.paths.keys().map(String::as_str).chain(roots());
+                let choices = self.choices.iter().map(|(name, _)| name);
+                let known = self.paths.keys().map(String::as_str);
+                let known = known.chain(choices).chain(roots());
                 let hint = did_you_mean(text, known);
                 format!("no alias and no key is called `{text}`{hint}")
             })
@@ -92,38 +112,49 @@ impl Aliases {
     /// Likewise, for a key of a cell.
     pub(super) fn resolve_factor(&self, text: &str) -> Result<KeyPath, String> {
         let path = self.resolve(text)?;
-        match cell::ROOTS.contains(&path.root()) {
-            true => Ok(path),
-            false => Err(format!("`{path}` is one for the whole run, no factor")),
+        match path.root() {
+            _ if self.choices.at(&path).is_some() => Ok(path),
+            root if cell::ROOTS.contains(&root) => Ok(path),
+            on::ROOT => Err("a world has one value of its own; levels are for all worlds".into()),
+            _ => Err(format!("`{path}` is one for the whole run, no factor")),
         }
     }
 
     /// What a factor over `path` is called.
     pub(super) fn name_of(&self, path: &KeyPath) -> String {
+        if let ([_, name], Some(_)) = (path.0.as_slice(), self.choices.at(path)) {
+            return name.clone();
+        }
+        // A number means something else where an alias gives it a unit.
+        let plain = |alias: &String| !self.units.contains_key(alias);
         self.paths
             .iter()
-            .find(|(_, other)| *other == path)
+            .find(|(alias, other)| *other == path && plain(alias))
             .map_or_else(|| path.to_string(), |(alias, _)| alias.clone())
+    }
+
+    /// What a factor over `path` is called that was written as `text`.
+    pub(super) fn factor_name(&self, text: &str, path: &KeyPath) -> String {
+        match self.units.contains_key(text) {
+            true => text.to_owned(),
+            false => self.name_of(path),
+        }
+    }
+
+    /// What a bare number that is given to `text` is a number of, if that is
+    /// an alias with a unit.
+    pub(super) fn unit(&self, text: &str) -> Option<&str> {
+        self.units.get(text).map(String::as_str)
+    }
+
+    /// The choices, which are given like aliases.
+    pub(super) const fn choices(&self) -> &Choices {
+        &self.choices
     }
 
     /// Refuses an alias of a key that is not in `known`.
     pub(super) fn check(&self, known: &BTreeSet<String>) -> Result<()> {
-        let queues = parameter_keys();
-        let links = Shape::PATHS
-            .iter()
-            .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
-            .flat_map(|(shape, stages)| shape.link_names(stages))
-            .flat_map(|link| {
-                let keys = LINK_KEYS
-                    .iter()
-                    .chain(&CROSS_KEYS)
-                    .chain(&WATCH_KEYS)
-                    .chain([&RECORD_KEY]);
-                let keys = keys.copied().chain(queues.iter().map(String::as_str));
-                let paths = keys.map(|key| format!("links.{link}.{key}"));
-                paths.collect::<Vec<_>>()
-            });
-        let known: BTreeSet<String> = known.iter().cloned().chain(links).collect();
+        let known = with_links(known);
         for (alias, Node { value, origin }) in &self.places {
             let path = self
                 .paths
@@ -144,13 +175,75 @@ impl Aliases {
         Ok(())
     }
 
-    /// The declared aliases, by name.
-    pub(super) fn declared(&self) -> impl Iterator<Item = (&str, &KeyPath)> {
-        self.paths
+    /// The declared aliases as they were written, by name.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.places
             .iter()
-            .filter(|(alias, _)| self.places.contains_key(*alias))
-            .map(|(alias, path)| (alias.as_str(), path))
+            .map(|(alias, node)| (alias.as_str(), &node.value))
     }
+}
+
+/// `node`, of which a bare number counts `unit`s, if there is one.
+pub(super) fn with_unit(node: &Node, unit: Option<&str>) -> Node {
+    let mut node = node.clone();
+    if let (Some(unit), Value::Integer(_) | Value::Float(_)) = (unit, &node.value) {
+        node.value = Value::Text(format!("{} {unit}", node.value));
+    }
+    node
+}
+
+/// Why a name cannot be an alias or a choice.
+const TAKEN: &str = "this name is taken; choose another";
+
+/// A table's name alone is no key, so that it may be a short name.
+fn is_taken(name: &str) -> bool {
+    let others = OTHER_ROOTS.contains(&name);
+    GIVEN.contains(&name) || name == "copy" || others
+}
+
+/// The key that an alias stands for, and the unit of bare numbers: a text, or
+/// `{ key = "network.buffer", unit = "packets" }`.
+fn meaning(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
+    const EXAMPLE: &str = "write a key, for instance \"network.mtu\"";
+    let key = |value: &Value| match value {
+        Value::Text(text) => KeyPath::parse(text).ok_or(EXAMPLE),
+        _ => Err(EXAMPLE),
+    };
+    let Value::Table(table) = value else {
+        return Ok((key(value)?, None));
+    };
+    const BOTH: &str = "write { key = \"network.buffer\", unit = \"packets\" }";
+    match (table.get("key"), table.get("unit"), table.iter().count()) {
+        (
+            Some(path),
+            Some(Node {
+                value: Value::Text(unit),
+                ..
+            }),
+            2,
+        ) => Ok((key(&path.value)?, Some(unit.clone()))),
+        _ => Err(BOTH),
+    }
+}
+
+/// The keys in `known`, and those of the links of every path.
+pub(super) fn with_links(known: &BTreeSet<String>) -> BTreeSet<String> {
+    let queues = parameter_keys();
+    let links = Shape::PATHS
+        .iter()
+        .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
+        .flat_map(|(shape, stages)| shape.link_names(stages))
+        .flat_map(|link| {
+            let keys = LINK_KEYS
+                .iter()
+                .chain(&CROSS_KEYS)
+                .chain(&WATCH_KEYS)
+                .chain([&RECORD_KEY, &SERIES_KEY]);
+            let keys = keys.copied().chain(queues.iter().map(String::as_str));
+            let paths = keys.map(|key| format!("links.{link}.{key}"));
+            paths.collect::<Vec<_>>()
+        });
+    known.iter().cloned().chain(links).collect()
 }
 
 fn roots<'a>() -> impl Iterator<Item = &'a str> {

@@ -1,5 +1,5 @@
 //! Reads one cell: the keys of `[network]`, `[nodes]`, `[links]`, `[host]`,
-//! `[traffic]` and `[flows]`, resolved into a [`Setting`].
+//! `[tcp]`, `[traffic]` and `[flows]`, resolved into a [`Setting`].
 
 mod command;
 mod flows;
@@ -7,25 +7,29 @@ mod host;
 mod message;
 mod network;
 mod simulated;
+mod tcp;
 mod traffic;
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 pub(super) use network::{
-    CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, WATCH_KEYS, parameter_keys,
+    CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS, parameter_keys,
 };
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
 use super::Setting;
+use super::law::LawFiles;
 use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
 use crate::plan::World;
 
 /// The tables whose keys make a cell and can be swept.
-pub(super) const ROOTS: [&str; 6] = ["network", "nodes", "links", "host", "traffic", "flows"];
+pub(super) const ROOTS: [&str; 7] = [
+    "network", "nodes", "links", "host", "tcp", "traffic", "flows",
+];
 
 /// A cell that was read.
 pub(super) struct Resolved {
@@ -35,22 +39,41 @@ pub(super) struct Resolved {
     pub(super) keys: Vec<(String, Value)>,
     /// Every key that a cell may have.
     pub(super) asked: BTreeSet<String>,
+    /// What was written and is of no use in this cell.
+    pub(super) idle: Vec<Idle>,
 }
 
-/// Reads the cell in `tree`; `place` is where its file begins.
-pub(super) fn read(tree: &Table, place: &Origin, world: World) -> Result<Resolved> {
+/// A key that is honoured in some cells, and means nothing in this one.
+pub(super) struct Idle {
+    pub(super) path: String,
+    /// Whether an argument of `--set` wrote it.
+    pub(super) is_set: bool,
+    /// What is said if it means nothing in any cell.
+    pub(super) why: Error,
+}
+
+/// Reads the cell in `tree`; `place` is where its file begins, `files` has the
+/// files of values that were read for others.
+pub(super) fn read(
+    tree: &Table,
+    place: &Origin,
+    world: World,
+    files: &LawFiles,
+) -> Result<Resolved> {
     let mut reader = Reader::new(tree, "", place.clone());
-    let (network, mtus) = network::read(&mut reader, tree, world)?;
-    let host = host::read(&mut reader, world)?;
-    let traffic = traffic::read(&mut reader, tree, &network, &mtus, world)?;
+    reader.files = files.clone();
+    let (mut network, mtus, idle) = network::read(&mut reader, tree, world)?;
+    let host = host::read(&mut reader, tree, world)?;
+    let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
     network::known_links(tree, &network)?;
+    network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;
     let outcome = reader.finish(&BTreeSet::new())?;
     let setting = Setting {
         network,
         host,
         traffic,
     };
-    let setting = match host::not_here(&setting.host, world) {
+    let setting = match host::not_here(&setting, world) {
         Some(reason) => Err(reason.to_owned()),
         None => {
             if world == World::Sim {
@@ -63,5 +86,6 @@ pub(super) fn read(tree: &Table, place: &Origin, world: World) -> Result<Resolve
         setting,
         keys: outcome.resolved,
         asked: outcome.asked,
+        idle,
     })
 }

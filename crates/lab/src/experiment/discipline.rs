@@ -4,6 +4,7 @@
 mod parameters;
 
 use anyhow::{Result, anyhow, bail};
+use queue::law::Profile;
 use queue::{
     AdaptiveRedSettings, BadSpec, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings,
     RedSettings, RioSettings, Spec, Unit, View,
@@ -54,6 +55,8 @@ impl Discipline {
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     limit: Limit,
+    drop_tail: Profile,
+    drop_front: Profile,
     red: RedSettings,
     ared: AdaptiveRedSettings,
     rio: RioSettings,
@@ -80,6 +83,8 @@ impl Draft {
     pub(super) const fn new(limit: Limit, largest: Bytes) -> Self {
         Self {
             limit,
+            drop_tail: Profile::Clean,
+            drop_front: Profile::Clean,
             red: RedSettings::new(limit, largest),
             ared: AdaptiveRedSettings::new(limit, largest),
             rio: RioSettings::new(limit, largest),
@@ -120,9 +125,13 @@ impl Draft {
     fn plain(&self, discipline: Discipline) -> Spec {
         let limit = self.limit;
         match discipline {
-            Discipline::DropTail => Spec::DropTail { limit },
-            Discipline::DropFront => Spec::DropFront { limit },
-            Discipline::Red => Spec::Red(self.red.clone()),
+            Discipline::DropTail => Spec::DropTail {
+                limit: within(limit, self.drop_tail),
+            },
+            Discipline::DropFront => Spec::DropFront {
+                limit: within(limit, self.drop_front),
+            },
+            Discipline::Red => Spec::Red(self.red()),
             Discipline::AdaptiveRed => Spec::AdaptiveRed(self.ared.clone()),
             Discipline::Rio => Spec::Rio(self.rio.clone()),
             Discipline::Codel => Spec::Codel(self.codel.clone()),
@@ -140,6 +149,36 @@ impl Draft {
                 }),
             },
         }
+    }
+
+    /// Whether a plain queue is as ns-2.35 has it.
+    pub(super) fn is_ns2(&self, discipline: Discipline) -> bool {
+        let profile = match discipline {
+            Discipline::DropTail => self.drop_tail,
+            Discipline::DropFront => self.drop_front,
+            _ => Profile::Clean,
+        };
+        profile == Profile::Ns2
+    }
+
+    /// RED as it was asked for. In ns-2.35 thresholds and limit are numbers of
+    /// packets even where the queue is counted in octets: of packets of the
+    /// mean size [Ns2].
+    fn red(&self) -> RedSettings {
+        let mut red = self.red.clone();
+        if (red.profile, red.unit) != (Profile::Ns2, Unit::Bytes) {
+            return red;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "octets of a packet")]
+        let octets = red.mean_size.get() as f64;
+        if !self.octets {
+            red.curve.min *= octets;
+            red.curve.max *= octets;
+        }
+        if let Limit::Packets(packets) = red.limit {
+            red.limit = Limit::Bytes(red.mean_size * u64::from(packets));
+        }
+        red
     }
 
     fn trouble(&self, discipline: Discipline, bad: BadSpec) -> Trouble {
@@ -200,10 +239,7 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         let Some(parameter) = all.iter().find(|parameter| parameter.key() == key) else {
             let own = all.iter().filter(|known| known.discipline == discipline);
             let own: Vec<&str> = own.map(|known| known.name).collect();
-            match own.is_empty() {
-                true => bail!("{} has no parameters", discipline.name()),
-                false => bail!("{name}: no such parameter; there are {}", own.join(", ")),
-            }
+            bail!("{name}: no such parameter; there are {}", own.join(", "));
         };
         let meaning = (parameter.meaning)(&plain_value(value));
         let (change, _) = meaning.map_err(|why| anyhow!("{name}={value}: {why}"))?;
@@ -222,6 +258,18 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
     draft
         .spec(discipline, rate)
         .map_err(|Trouble { key, why }| anyhow!("{key}: {why}"))
+}
+
+/// How much may wait in a plain queue: of ns-2.35's, the last place is never
+/// taken [Ns2].
+fn within(limit: Limit, profile: Profile) -> Limit {
+    match (profile, limit) {
+        (Profile::Clean, limit) => limit,
+        (Profile::Ns2, Limit::Packets(most)) => Limit::Packets(most.saturating_sub(1)),
+        (Profile::Ns2, Limit::Bytes(most)) => {
+            Limit::Bytes(Bytes::new(most.get().saturating_sub(1)))
+        }
+    }
 }
 
 /// A packet that a queue is tried with before there is any.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use anyhow::{Error, Result};
 
+use super::law::LawFiles;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// Reads the keys below one table.
@@ -15,6 +16,8 @@ pub(super) struct Reader<'a> {
     name: &'static str,
     /// Where the table begins.
     place: Origin,
+    /// Files of values that keys name.
+    pub(super) files: LawFiles,
     /// Every key that was asked for, whether there or not.
     asked: BTreeSet<String>,
     /// Every key that was read or filled in by default, in reading order and
@@ -41,6 +44,7 @@ impl<'a> Reader<'a> {
             root,
             name,
             place,
+            files: LawFiles::default(),
             asked: BTreeSet::new(),
             resolved: Vec::new(),
         }
@@ -87,11 +91,6 @@ impl<'a> Reader<'a> {
         };
         let node = self.find(path)?.unwrap_or(&follows);
         self.understand(path, node, meaning)
-    }
-
-    /// Where the table that is read begins.
-    pub(super) const fn place(&self) -> &Origin {
-        &self.place
     }
 
     /// The value at `path`, which must be written.
@@ -250,6 +249,11 @@ pub(super) struct Outcome {
 }
 
 impl<T> Found<T> {
+    /// The dotted key that it was read from.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// That this value cannot be, and why.
     pub(super) fn refuse(&self, why: impl fmt::Display) -> Error {
         refusal(&self.origin, &self.path, &self.written, why)

@@ -1,12 +1,14 @@
 //! Writes an experiment out with nothing left to default, and its hash.
 
+use std::collections::BTreeSet;
+
 use units::Seed;
 
 use super::FORMAT;
 use super::aliases::Aliases;
 use super::published::Row;
 use super::sweep::Factor;
-use super::tree::{KeyPath, Value, quoted};
+use super::tree::{KeyPath, Table, Value, quoted};
 use crate::plan::{Cell, Compare, Factors, Level, World};
 
 /// Keys that came after results were kept, and their defaults, which are
@@ -24,6 +26,10 @@ pub(super) struct Resolved<'a> {
     pub(super) head: &'a [(String, Value)],
     /// The keys of the first cell.
     pub(super) cell: &'a [(String, Value)],
+    /// The tables of a cell as they were written.
+    pub(super) body: &'a Table,
+    /// The keys that are not the same in all cells.
+    pub(super) varying: &'a BTreeSet<String>,
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
     pub(super) compare: &'a Compare,
@@ -48,21 +54,18 @@ impl Resolved<'_> {
     pub(super) fn write(&self, world: World) -> (String, String) {
         let mut writer = Writer::default();
         writer.comment("Resolved by jumbolab: --set applied, defaults written out.");
-        for key in ["format", "name", "title", "source"] {
+        for key in ["format", "name", "title", "source", "world"] {
             self.head_key(&mut writer, key, key);
         }
         writer.table("aliases");
-        for (alias, path) in self.aliases.declared() {
-            writer.pair(alias, &quoted(&path.to_string()));
+        for (alias, value) in self.aliases.declared() {
+            writer.pair(alias, &value.to_string());
         }
+        self.choices(&mut writer);
         self.cell_keys(&mut writer);
         writer.table("sweep");
         for factor in self.factors {
-            let levels = factor.levels.iter().map(|(_, node)| match node.value {
-                Value::Boolean(truth) => quoted(super::quantity::on_off(truth)),
-                ref value => value.to_string(),
-            });
-            let levels: Vec<_> = levels.collect();
+            let levels: Vec<_> = factor.levels.iter().map(|(at, _)| level(at)).collect();
             let list = format!("[{}]", levels.join(", "));
             writer.pair(&KeyPath(vec![factor.name.clone()]).to_string(), &list);
         }
@@ -90,7 +93,19 @@ impl Resolved<'_> {
         }
     }
 
-    /// The tables of a cell. A swept key stands under `[sweep]` alone.
+    fn choices(&self, writer: &mut Writer) {
+        for (choice, found) in self.aliases.choices().iter() {
+            for word in &found.words {
+                writer.table(&format!("choices.{choice}.{}", word.name));
+                for (path, node) in &word.keys {
+                    writer.pair(&quoted(&path.to_string()), &node.value.to_string());
+                }
+            }
+        }
+    }
+
+    /// The tables of a cell. A swept key stands under `[sweep]` alone, and one
+    /// that follows from swept ones as it was written, if it was.
     fn cell_keys(&self, writer: &mut Writer) {
         let mut tables: Vec<&str> = Vec::new();
         for (path, _) in self.cell {
@@ -112,12 +127,23 @@ impl Resolved<'_> {
                     Some(factor) => {
                         writer.comment(&format!("{key}: see {} in [sweep]", factor.name))
                     }
+                    None if self.varying.contains(path) => self.varies(writer, path, key),
                     None if LATER.contains(&(path, word(value))) => {
                         writer.unhashed(key, &value.to_string());
                     }
                     None => writer.pair(key, &value.to_string()),
                 }
             }
+        }
+    }
+}
+
+impl Resolved<'_> {
+    fn varies(&self, writer: &mut Writer, path: &str, key: &str) {
+        let written = KeyPath::parse(path).and_then(|path| self.body.at(&path.0));
+        match written {
+            Some(node) => writer.pair(key, &node.value.to_string()),
+            None => writer.comment(&format!("{key}: follows from the factors")),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One cell of an experiment, resolved: every value typed, every default
 //! written out, nothing left to fail.
 
+mod counted;
 mod cross;
 mod flows;
 mod graph;
@@ -11,8 +12,9 @@ use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use crate::command_line::CommandLine;
+pub use counted::{Counted, Window};
 pub use cross::{Cross, Gaps, Heading};
-pub use flows::{Flow, Flows};
+pub use flows::{Flow, Flows, Sends};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use watched::Watched;
 
@@ -156,6 +158,8 @@ pub struct Link {
     pub recorded: bool,
     /// What is kept of a simulated link.
     pub watch: Watched,
+    /// What is counted of it.
+    pub counted: Counted,
 }
 
 impl Link {
@@ -326,6 +330,9 @@ pub struct Transfer {
     pub echo: Echo,
     /// How long one transfer may take before the trial is given up.
     pub timeout: Span,
+    /// What a simulated connection is like; `None` over UDP, and where the
+    /// kernel's carries it.
+    pub tcp: Option<proto::tcp::Settings>,
 }
 
 /// What comes back of messages, for round trips.
@@ -371,6 +378,18 @@ impl Traffic {
         match self {
             Self::Transfer(transfer) => Some(transfer),
             Self::Command(_) | Self::Flows(_) => None,
+        }
+    }
+
+    /// Whether a simulated connection carries some of it.
+    pub fn has_connections(&self) -> bool {
+        match self {
+            Self::Transfer(transfer) => transfer.tcp.is_some(),
+            Self::Command(_) => false,
+            Self::Flows(flows) => flows
+                .flows
+                .iter()
+                .any(|flow| matches!(flow.sends, Sends::Octets { .. })),
         }
     }
 }

@@ -21,6 +21,14 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/mtu-and-queues.toml"),
     ),
     (
+        "red-increase",
+        include_str!("../../../../experiments/red-increase.toml"),
+    ),
+    (
+        "red-decrease",
+        include_str!("../../../../experiments/red-decrease.toml"),
+    ),
+    (
         "replay",
         include_str!("../../../../experiments/replay.toml"),
     ),

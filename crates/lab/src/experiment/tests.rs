@@ -1,8 +1,12 @@
 //! The format from outside: what it accepts, what it refuses and how it says
 //! so, and that a plan written out is the same plan.
 
+mod choices;
 mod command;
+mod connections;
 mod hostile;
+mod laws;
+mod on;
 mod queues;
 mod refused;
 mod shared;

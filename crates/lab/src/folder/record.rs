@@ -75,7 +75,8 @@ pub(super) struct Record {
     pub(super) facts: RunFacts,
 }
 
-/// Writes plan.toml: the experiment, then the `[run]` table.
+/// Writes plan.toml: the experiment, then the `[run]` table. Files that it names
+/// are there before it.
 pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<()> {
     let mut facts = facts.clone();
     // TOML has no null; what is not known is left out.
@@ -96,6 +97,9 @@ pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<(
         "{}\n# What ran it; not a part of the experiment.\n{run}",
         plan.text
     );
+    for kept in &plan.files {
+        replace(&path.join(&kept.name), |file| kept.write(file))?;
+    }
     replace(
         &path.join(PLAN),
         |file| Ok(file.write_all(text.as_bytes())?),

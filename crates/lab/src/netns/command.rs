@@ -159,6 +159,7 @@ impl Standing {
             nagle: false,
             echo: Echo::Off,
             timeout: command.timeout,
+            tcp: None,
         };
         let address = self.testbed.destination(&self.path);
         let base = transfer_of(setting, self.paced, &little, address, epoch);

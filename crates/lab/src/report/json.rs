@@ -1,5 +1,7 @@
 //! The report as JSON Lines; docs/formats.md is its schema.
 
+mod cell;
+
 use serde::Serialize;
 
 use crate::certificate::Flag;
@@ -54,15 +56,15 @@ struct Parts {
     host_ci95: Option<[f64; 2]>,
 }
 
-/// One object a metric and cell, without line ends.
+/// One object a metric and cell, then one a cell, without line ends.
 pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    compare(plan, trials)
-        .iter()
-        .map(|comparison| {
-            serde_json::to_string(&line(plan, trials, comparison))
-                .expect("a line holds only strings, numbers and maps with string keys")
-        })
-        .collect()
+    let comparisons = compare(plan, trials);
+    let of_metrics = comparisons.iter().map(|comparison| {
+        serde_json::to_string(&line(plan, trials, comparison))
+            .expect("a line holds only strings, numbers and maps with string keys")
+    });
+    let of_cells = cell::lines(plan, trials, &comparisons);
+    of_metrics.chain(of_cells).collect()
 }
 
 fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {
@@ -152,9 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn each_metric_has_a_line_for_each_cell() {
+    fn each_metric_has_a_line_for_each_cell_and_each_cell_has_one() {
         let lines = lines();
-        assert_eq!(lines.len(), 4 * 6);
+        assert_eq!(lines.len(), 4 * 6 + 6);
         for line in &lines {
             assert!(!line.contains("NaN") && !line.contains('\n'), "{line}");
         }

@@ -9,6 +9,7 @@ mod library;
 mod plots;
 mod series;
 mod tables;
+mod worlds;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
 use crate::report::{notes, summary, verdicts};
 use crate::trial::Trial;
-use plots::Figure;
+use plots::{Figure, Plotted};
+pub use worlds::{worlds_page, write_worlds_page};
 
 /// The page's name in a results folder.
 pub const FILE: &str = "report.html";
@@ -56,8 +58,23 @@ pub fn write_page(
 pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
     let comparisons = compare(plan, trials);
     let certificate = certify(facts, trials);
-    let figures = plots::figures(plan, trials, &comparisons);
+    let (figures, courses) = plots::figures(plan, trials, &comparisons);
     let title = format!("{}: {}", plan.name, plan.title);
+    let body = html! {
+        (head(plan, trials, facts, &comparisons, &certificate))
+        (plots(plan, &figures))
+        (courses_section(&courses))
+        (tables::tables(plan, &comparisons))
+        (lists(plan, trials, &comparisons))
+        (reading(plan, &comparisons))
+        (certificate_section(trials, &certificate))
+        (plan_section(plan))
+    };
+    document(&title, &body, &figures, &courses)
+}
+
+/// A page around `body`, with what its plots need.
+fn document(title: &str, body: &Markup, figures: &[Figure], courses: &[Plotted]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -72,16 +89,8 @@ pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                main {
-                    (head(plan, trials, facts, &comparisons, &certificate))
-                    (plots(plan, &figures))
-                    (tables::tables(plan, &comparisons))
-                    (lists(plan, trials, &comparisons))
-                    (reading(plan, &comparisons))
-                    (certificate_section(trials, &certificate))
-                    (plan_section(plan))
-                }
-                script id="plots" type="application/json" { (PreEscaped(plots::json(&figures))) }
+                main { (body) }
+                script id="plots" type="application/json" { (PreEscaped(plots::json(figures, courses))) }
                 script { (PreEscaped(library::script())) }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -198,6 +207,26 @@ fn figure_card(plan: &Plan, figure: &Figure) -> Markup {
                 @if figure.changes.is_some() {
                     div.plot.change #{(figure.changes_id())} role="img"
                         aria-label={ (label) ", change against " (plan.compare.baseline) } {}
+                }
+            }
+        }
+    }
+}
+
+/// What queues were like in the course of the trials.
+fn courses_section(courses: &[Plotted]) -> Markup {
+    html! {
+        @if !courses.is_empty() {
+            section {
+                h2 { "In the course of time" }
+                p.note {
+                    "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself."
+                }
+                @for course in courses {
+                    figure {
+                        figcaption { b { (course.title) } " " span.note { (course.definition) } }
+                        div.plots { div.plot #{(course.id)} role="img" aria-label=(course.title) {} }
+                    }
                 }
             }
         }

@@ -95,7 +95,12 @@ impl FromStr for Shard {
 
 /// The name of a trial: its cell's place in the plan, and which repeat.
 pub fn trial_id(cell: usize, repeat: u32) -> String {
-    format!("c{cell:02}-r{repeat:02}")
+    format!("{}-r{repeat:02}", cell_id(cell))
+}
+
+/// The name of a cell, which its trials have before their own: `c03`.
+pub(crate) fn cell_id(cell: usize) -> String {
+    format!("c{cell:02}")
 }
 
 /// The names of all trials of `plan` that this world can run, in order.

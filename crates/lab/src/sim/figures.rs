@@ -1,40 +1,37 @@
 //! From what a simulation came to, to the figures of a trial.
 
+mod flows;
+
 use proto::link::Fate;
 use serde_json::{Value, json};
 use sim::{FlowOutcome, Outcome, WayOutcome};
-use units::Rate;
+use units::{Rate, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER};
 use crate::experiment::{Setting, Traffic};
-use crate::metric::{OF_FLOWS, of_flow};
 use crate::trial::Figures;
 
-/// The figures of a trial.
+/// The figures of a trial whose sources would have stopped at `stop`.
 ///
 /// # Errors
-/// Where nothing arrived.
-pub(super) fn of(setting: &Setting, outcome: &Outcome) -> Result<Figures, String> {
+/// Where nothing arrived, or not all of a connection's transfer.
+pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Figures, String> {
     if outcome.flows.iter().all(|flow| flow.received == 0) {
         return Err("nothing arrived".to_owned());
     }
     let mut figures = Figures::default();
-    match setting.traffic {
-        Traffic::Flows(_) => {
-            for flow in &outcome.flows {
-                let told = single(flow).into_iter();
-                for (metric, value) in told.filter(|(metric, _)| OF_FLOWS.contains(metric)) {
-                    figures.put(&of_flow(metric, &flow.name), value);
-                }
-            }
-            for (metric, value) in together(&outcome.flows) {
-                figures.put(metric, value);
-            }
-        }
+    match &setting.traffic {
+        Traffic::Flows(flows) => flows::put(flows, outcome, &mut figures),
         Traffic::Transfer(_) | Traffic::Command(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
-            for (metric, value) in transfer.map(single).unwrap_or_default() {
+            if let Some(transfer) = transfer
+                && transfer.tcp.is_some()
+            {
+                complete(setting, transfer, stop)?;
+            }
+            let told = transfer.map(|flow| [single(flow), of_connection(flow)].concat());
+            for (metric, value) in told.unwrap_or_default() {
                 figures.put(metric, value);
             }
             let mean = |flow: &FlowOutcome| Some(flow.delays.as_ref()?.mean * 1e3);
@@ -44,8 +41,41 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome) -> Result<Figures, String
         }
     }
     fine(&mut figures);
-    support(&mut figures, outcome);
+    support(&mut figures, setting, outcome, stop);
     Ok(figures)
+}
+
+/// TCP gives up nothing; a transfer that it could not end has failed.
+fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), String> {
+    let Some(transfer) = setting.traffic.transfer() else {
+        return Ok(());
+    };
+    let messages = transfer.size.get().div_ceil(transfer.message.get());
+    if flow.received == messages {
+        return Ok(());
+    }
+    Err(format!(
+        "{} of {messages} messages arrived in {} of simulated time",
+        flow.received,
+        stop.since(Time::ZERO).unwrap_or_default()
+    ))
+}
+
+/// What TCP tells of a transfer.
+fn of_connection(flow: &FlowOutcome) -> Vec<(&'static str, Option<f64>)> {
+    let Some(tcp) = &flow.tcp else {
+        return Vec::new();
+    };
+    let sender = tcp.sender;
+    vec![
+        ("rtt_tcp", tcp.round_trip.map(Span::as_millis_f64)),
+        ("retransmissions", Some(count(sender.retransmissions))),
+        (
+            "segments",
+            Some(count(sender.segments + sender.retransmissions)),
+        ),
+        ("timeouts", Some(count(sender.timeouts))),
+    ]
 }
 
 /// What one flow came to, by the names and in the units of the catalogue.
@@ -69,35 +99,10 @@ fn single(flow: &FlowOutcome) -> Vec<(&'static str, Option<f64>)> {
             "ipdv_p95",
             millis(summary.and_then(|summary| summary.ipdv_p95)),
         ),
-        ("loss", percent(flow.lost, flow.sent)),
-    ]
-}
-
-/// What all flows came to together: delays and losses over their messages.
-fn together(flows: &[FlowOutcome]) -> [(&'static str, Option<f64>); 3] {
-    let arrived = |flow: &&FlowOutcome| flow.delays.is_some();
-    let (mut received, mut delay) = (0, 0.0);
-    for flow in flows.iter().filter(arrived) {
-        let mean = flow.delays.as_ref().map_or(0.0, |delays| delays.mean);
-        received += flow.received;
-        delay += mean * count(flow.received);
-    }
-    let rates: Vec<f64> = flows
-        .iter()
-        .filter_map(|flow| flow.goodput.map(Rate::megabits_per_second))
-        .collect();
-    let lost = flows.iter().map(|flow| flow.lost).sum();
-    let sent = flows.iter().map(|flow| flow.sent).sum();
-    [
         (
-            "throughput",
-            (!rates.is_empty()).then(|| rates.iter().sum()),
+            "loss",
+            percent(flow.lost, flow.sent).filter(|_| flow.tcp.is_none() || flow.delays.is_some()),
         ),
-        (
-            "delay",
-            (received > 0).then(|| delay / count(received) * 1e3),
-        ),
-        ("loss", percent(lost, sent)),
     ]
 }
 
@@ -120,11 +125,15 @@ fn fine(figures: &mut Figures) {
     }
 }
 
-/// What supports the figures: lists in the order of flows and links, because a
+/// What supports the figures: lists in the order of flows (those that are alike
+/// are one) and links, because a
 /// run may hold a hundred thousand trials.
-fn support(figures: &mut Figures, outcome: &Outcome) {
-    let by_flow =
-        |of: fn(&FlowOutcome) -> u64| json!(outcome.flows.iter().map(of).collect::<Vec<_>>());
+fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Time) {
+    let by_flow = |of: fn(&FlowOutcome) -> u64| {
+        let groups = groups(setting, outcome).into_iter();
+        let sums = groups.map(|group| group.iter().map(of).sum::<u64>());
+        json!(sums.collect::<Vec<_>>())
+    };
     figures.note("sent", by_flow(|flow| flow.sent));
     figures.note("received", by_flow(|flow| flow.received));
     figures.note("packets", by_flow(|flow| flow.packets));
@@ -132,8 +141,18 @@ fn support(figures: &mut Figures, outcome: &Outcome) {
     if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
         figures.note("refused", by_flow(refused));
     }
-    figures.note("utilisation", by_way(outcome, |way| json!(way.utilisation)));
-    figures.note("mean_queue", by_way(outcome, |way| json!(way.mean_queue)));
+    // A transfer of TCP ends long before its sources would be stopped.
+    let lasts = |end: Time| end.since(Time::ZERO).unwrap_or_default().as_secs_f64();
+    let scale = match &setting.traffic {
+        Traffic::Transfer(transfer) if transfer.tcp.is_some() => {
+            lasts(stop) / lasts(outcome.end.min(stop))
+        }
+        _ => 1.0,
+    };
+    let utilisation = by_way(outcome, |way| json!(way.utilisation * scale));
+    figures.note("utilisation", utilisation);
+    let mean_queue = by_way(outcome, |way| json!(way.mean_queue * scale));
+    figures.note("mean_queue", mean_queue);
     let dropped = |way: &WayOutcome| way.counters.of(Fate::Dropped);
     let lost = |way: &WayOutcome| way.counters.of(Fate::Lost) + way.counters.of(Fate::Damaged);
     let ways = || outcome.links.iter().flat_map(|link| &link.ways);
@@ -148,6 +167,14 @@ fn support(figures: &mut Figures, outcome: &Outcome) {
         figures.note("buffer_drops", json!(in_buffers));
     }
     figures.note("events", json!(outcome.events));
+}
+
+/// The flows of the outcome, those together that are alike.
+fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcome]> {
+    match &setting.traffic {
+        Traffic::Flows(flows) => flows::groups(flows, outcome).collect(),
+        Traffic::Transfer(_) | Traffic::Command(_) => outcome.flows.chunks(1).collect(),
+    }
 }
 
 /// A value of each direction of each link: there and back.

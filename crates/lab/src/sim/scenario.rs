@@ -1,8 +1,11 @@
 //! From the neutral words of an experiment to those of the simulator.
 
+mod connections;
+
 use proto::link;
+use proto::tcp;
 use proto::traffic::{Law, mean_gap};
-use sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Work};
+use sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Work};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
@@ -37,7 +40,7 @@ pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scena
             ways: [way.clone(), way],
         }
     });
-    let (flows, end) = flows(setting, &graph);
+    let (flows, end) = flows(setting, &graph, seed);
     Scenario {
         nodes: nodes.collect(),
         links: links.collect(),
@@ -72,50 +75,110 @@ fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
 }
 
 /// What is sent, and when the last source stops.
-fn flows(setting: &Setting, graph: &spec::Graph) -> (Vec<Flow>, Time) {
+fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time) {
     match &setting.traffic {
         Traffic::Flows(flows) => {
             let end = Time::ZERO + flows.duration;
-            let all = flows.flows.iter().map(|flow| of_flow(setting, graph, flow));
+            let all = flows
+                .flows
+                .iter()
+                .flat_map(|flow| of_group(setting, graph, flow, seed));
             (all.collect(), end)
         }
-        Traffic::Transfer(transfer) => {
-            let messages = transfer.size.get().div_ceil(transfer.message.get());
-            let gap = slowest_gap(setting, transfer.message);
-            let paced = |name, ends, message| Flow {
-                name: String::from(name),
-                ..of_transfer(setting, graph, ends, message, messages, gap)
-            };
-            let mut flows = vec![paced(TRANSFER, ["sender", "receiver"], transfer.message)];
-            if transfer.echo != spec::Echo::Off {
-                // Answers leave at the pace of the messages. They go the other
-                // way, where nothing else is, so that a round trip is as long
-                // on average as one way and the other.
-                flows.push(paced(ECHO, ["receiver", "sender"], MESSAGE_HEADER));
-            }
-            let all = Span::from_picos(whole(gap * octets(Bytes::new(messages + 1))));
-            (flows, Time::ZERO + all + SPARE)
-        }
+        Traffic::Transfer(transfer) => match &transfer.tcp {
+            Some(settings) => connections::of(setting, graph, transfer, settings),
+            None => of_datagrams(setting, graph, transfer),
+        },
         // Refused when the experiment was read.
         Traffic::Command(_) => (Vec::new(), Time::ZERO),
     }
 }
 
-fn of_flow(setting: &Setting, graph: &spec::Graph, flow: &spec::Flow) -> Flow {
-    Flow {
-        name: flow.name.clone(),
-        from: place(graph, &flow.from),
-        to: place(graph, &flow.to),
-        ip: setting.network.ip,
-        start: Time::ZERO + flow.start,
-        stop: flow.stop.map(|stop| Time::ZERO + stop),
-        traffic: sim::Traffic::Datagrams(Datagrams {
-            limit: flow.packets,
-            dont_fragment: flow.dont_fragment,
-            class: flow.class,
-            precedence: flow.precedence,
-            ..Datagrams::new(flow.gaps.clone(), flow.payloads.clone())
+/// A transfer over UDP.
+fn of_datagrams(
+    setting: &Setting,
+    graph: &spec::Graph,
+    transfer: &spec::Transfer,
+) -> (Vec<Flow>, Time) {
+    let messages = transfer.size.get().div_ceil(transfer.message.get());
+    let gap = slowest_gap(setting, transfer.message);
+    let paced = |name, ends, message| Flow {
+        name: String::from(name),
+        ..of_transfer(setting, graph, ends, message, messages, gap)
+    };
+    let mut flows = vec![paced(TRANSFER, ["sender", "receiver"], transfer.message)];
+    if transfer.echo != spec::Echo::Off {
+        // Answers leave at the pace of the messages. They go the other
+        // way, where nothing else is, so that a round trip is as long
+        // on average as one way and the other.
+        flows.push(paced(ECHO, ["receiver", "sender"], MESSAGE_HEADER));
+    }
+    let all = Span::from_picos(whole(gap * octets(Bytes::new(messages + 1))));
+    (flows, Time::ZERO + all + SPARE)
+}
+
+/// The flows that are alike, each with luck of its own.
+fn of_group(
+    setting: &Setting,
+    graph: &spec::Graph,
+    group: &spec::Flow,
+    seed: Seed,
+) -> impl Iterator<Item = Flow> {
+    let [from, to] = [&group.from, &group.to].map(|name| place(graph, name));
+    let ip = setting.network.ip;
+    (0..).zip(group.names()).map(move |(number, name)| {
+        // A part of `of` that is drawn from a stream of the flow's own.
+        let part = |what: &str, of: Span| {
+            let drawn = seed.derive(&format!("{what}/{name}")).get();
+            Span::from_picos(drawn.checked_rem(of.as_picos()).unwrap_or(0))
+        };
+        let later = group.stagger * number + part("start", group.start_within);
+        Flow {
+            from,
+            to,
+            ip,
+            start: Time::ZERO + group.start + later,
+            stop: group.stop.map(|stop| Time::ZERO + stop),
+            traffic: traffic(group, |settings| part("phase", settings.tick)),
+            name,
+        }
+    })
+}
+
+/// What a flow sends; `phase` says where in a tick its sender's clock begins.
+fn traffic(group: &spec::Flow, phase: impl Fn(&tcp::Settings) -> Span) -> sim::Traffic {
+    let (class, precedence) = (group.class, group.precedence);
+    match &group.sends {
+        spec::Sends::Datagrams {
+            gaps,
+            payloads,
+            bursts,
+            packets,
+            octets,
+            dont_fragment,
+        } => sim::Traffic::Datagrams(Datagrams {
+            bursts: bursts.clone(),
+            limit: *packets,
+            octets: octets.map(Bytes::get),
+            dont_fragment: *dont_fragment,
+            class,
+            precedence,
+            ..Datagrams::new(gaps.clone(), payloads.clone())
         }),
+        spec::Sends::Octets {
+            settings, octets, ..
+        } => {
+            let settings = tcp::Settings {
+                phase: phase(settings),
+                ..settings.clone()
+            };
+            sim::Traffic::Tcp(Tcp {
+                octets: octets.map(Bytes::get),
+                class,
+                precedence,
+                ..Tcp::new(settings)
+            })
+        }
     }
 }
 

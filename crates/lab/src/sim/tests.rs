@@ -1,5 +1,7 @@
 //! Trials whose figures can be worked out by hand.
 
+mod connections;
+
 use units::Seed;
 
 use super::*;

@@ -1,12 +1,14 @@
 //! What is kept of single packets, for links that are watched.
 
 mod capture;
+mod senders;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Value, json};
 use sim::{Loss, Outcome, Place, Scenario, Seen};
@@ -16,6 +18,7 @@ use crate::archive::{Column, Values, write_table};
 use crate::experiment::{Setting, Watched};
 use crate::trial::Figures;
 use capture::Capture;
+use senders::Senders;
 
 /// The folder of what is kept, in the results folder.
 const FOLDER: &str = "watch";
@@ -35,6 +38,7 @@ pub(super) struct Watcher {
     links: Vec<Option<Log>>,
     /// The names of the flows.
     flows: Vec<String>,
+    senders: Option<Senders>,
 }
 
 /// What is kept of one link.
@@ -77,7 +81,8 @@ impl Watcher {
     ) -> Result<Option<Self>> {
         let graph = setting.network.as_graph();
         let wanted = |link: usize| setting.network.links[link].watch;
-        if !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
+        let senders = Senders::of(setting);
+        if senders.is_none() && !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
             return Ok(None);
         }
         let folder = shelf.results.join(FOLDER);
@@ -116,6 +121,7 @@ impl Watcher {
                 .iter()
                 .map(|flow| flow.name.clone())
                 .collect(),
+            senders,
         }))
     }
 
@@ -157,6 +163,9 @@ impl Watcher {
                 capture.finish()?;
                 files.push(shelf.name(&log.name, "pcapng"));
             }
+        }
+        if let Some(senders) = self.senders {
+            files.extend(senders.finish(shelf)?);
         }
         if !waits.is_empty() {
             figures.note("queue_delay_ms", waits.into());
@@ -203,7 +212,7 @@ impl sim::Watch for Watcher {
         waited: Span,
     ) {
         let Some(log) = self.log(link) else { return };
-        if log.wanted.delays && !packet.answer {
+        if log.wanted.delays && !packet.answer && !packet.is_ack() {
             log.waits
                 .entry((way, packet.flow))
                 .or_default()
@@ -225,13 +234,19 @@ impl sim::Watch for Watcher {
             });
         }
     }
+
+    fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
+        if let Some(senders) = &mut self.senders {
+            senders.acted(at, flow, state, counts);
+        }
+    }
 }
 
 impl Shelf<'_> {
-    /// Where what is kept of the link called `link` goes, below the results
-    /// folder.
-    fn name(&self, link: &str, kind: &str) -> PathBuf {
-        Path::new(FOLDER).join(format!("{}-{link}.{kind}", self.trial))
+    /// Where what is kept of the link or flow called `name` goes, below the
+    /// results folder.
+    fn name(&self, name: &str, kind: &str) -> PathBuf {
+        Path::new(FOLDER).join(format!("{}-{name}.{kind}", self.trial))
     }
 }
 

@@ -48,10 +48,37 @@ impl Stream {
     }
 }
 
+/// What chance says of one frame.
+#[derive(Debug, Default)]
+pub(super) struct Chance {
+    /// Whether it is lost.
+    pub(super) lost: bool,
+    /// Whether any bit of it is wrong.
+    pub(super) damaged: bool,
+    /// Its extra delay.
+    pub(super) jitter: Span,
+    /// Whether it is held back.
+    pub(super) held: bool,
+    /// Whether it arrives twice.
+    pub(super) twice: bool,
+}
+
 impl Luck {
-    pub(super) fn new(settings: &Settings, seed: Seed) -> Self {
+    /// The luck of a link; `None` where no law is on, so that a link without
+    /// chance is small.
+    pub(super) fn new(settings: &Settings, seed: Seed) -> Option<Box<Self>> {
         let jitter = f64::from(u8::from(settings.jitter > Span::default()));
-        Self {
+        let laws = [
+            settings.loss,
+            settings.bit_error_rate,
+            jitter,
+            settings.reorder,
+            settings.duplicate,
+        ];
+        if laws.iter().all(|law| *law <= 0.0) {
+            return None;
+        }
+        Some(Box::new(Self {
             loss: Stream::new(seed, "loss", settings.loss),
             bit_errors: Stream::new(seed, "bit-errors", settings.bit_error_rate),
             jitter: Stream::new(seed, "jitter", jitter),
@@ -60,17 +87,29 @@ impl Luck {
             bit_right: (-settings.bit_error_rate).ln_1p(),
             jitter_law: settings.jitter_law,
             jitter_scale: settings.jitter,
+        }))
+    }
+
+    /// What becomes of a frame of `size`. Every law draws for every frame,
+    /// whatever became of it before.
+    pub(super) fn draw(&mut self, size: Bytes) -> Chance {
+        Chance {
+            lost: self.lost(),
+            damaged: self.damaged(size),
+            jitter: self.jitter(),
+            held: self.held_back(),
+            twice: self.twice(),
         }
     }
 
     /// Whether the frame is lost.
-    pub(super) fn lost(&mut self) -> bool {
+    fn lost(&mut self) -> bool {
         self.loss.strikes()
     }
 
     /// Whether any bit of a frame of `size` octets is wrong: independent
     /// errors, 1 - (1 - rate)^bits.
-    pub(super) fn damaged(&mut self, size: Bytes) -> bool {
+    fn damaged(&mut self, size: Bytes) -> bool {
         if self.bit_errors.probability <= 0.0 {
             return false;
         }
@@ -80,7 +119,7 @@ impl Luck {
     }
 
     /// The extra delay of a frame.
-    pub(super) fn jitter(&mut self) -> Span {
+    fn jitter(&mut self) -> Span {
         if self.jitter.probability <= 0.0 {
             return Span::default();
         }
@@ -104,12 +143,12 @@ impl Luck {
     }
 
     /// Whether the frame is held back.
-    pub(super) fn held_back(&mut self) -> bool {
+    fn held_back(&mut self) -> bool {
         self.reorder.strikes()
     }
 
     /// Whether the frame arrives twice.
-    pub(super) fn twice(&mut self) -> bool {
+    fn twice(&mut self) -> bool {
         self.duplicate.strikes()
     }
 }

@@ -132,12 +132,15 @@ impl Settings {
         }
     }
 
-    /// The IP packet in a frame.
-    pub(super) fn packet_size(&self, frame: Bytes) -> Bytes {
+    /// The largest frame, tags not counted.
+    pub(super) fn largest_frame(&self) -> Bytes {
         let around = match self.ethernet {
             true => Framing::MAC_HEADER + Framing::FCS,
             false => Bytes::ZERO,
         };
-        frame.checked_sub(around).unwrap_or(Bytes::ZERO)
+        // Tags are added to it.
+        let most = Bytes::new(u64::MAX / 2);
+        self.largest_packet
+            .map_or(most, |largest| largest.min(most) + around)
     }
 }

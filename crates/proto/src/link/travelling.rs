@@ -49,6 +49,7 @@ impl<P> Travelling<P> {
     }
 
     /// When the next one comes out.
+    #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         let ordinary = self.in_order.front().map(|next| next.at);
         let held_back = self.held_back.peek().map(|next| next.0.at);
@@ -67,7 +68,12 @@ impl<P> Travelling<P> {
         if held_back {
             self.held_back.pop().map(|Reverse(traveller)| traveller)
         } else {
-            self.in_order.pop_front()
+            let next = self.in_order.pop_front();
+            if self.in_order.is_empty() {
+                // Begins anew at the front, where memory is in the cache.
+                self.in_order.clear();
+            }
+            next
         }
     }
 }

@@ -12,15 +12,27 @@ pub(super) struct Wire {
     rate: Option<Rate>,
     free_at: Time,
     /// Picoseconds times rate that the last frames took beyond `free_at`.
-    remainder: u128,
+    remainder: u64,
+    latest: Taken,
+}
+
+/// What a frame takes from the wire. Most are as large as the one before, and
+/// a division less for each of them counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    size: Bytes,
+    picos: u64,
+    /// Picoseconds times rate beyond those.
+    remainder: u64,
 }
 
 impl Wire {
-    pub(super) const fn new(rate: Option<Rate>) -> Self {
+    pub(super) fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
             free_at: Time::ZERO,
             remainder: 0,
+            latest: Taken::default(),
         }
     }
 
@@ -37,12 +49,33 @@ impl Wire {
         }
         self.free_at = start;
         if let Some(rate) = self.rate {
-            let rate = u128::from(rate.bits_per_second());
-            let numerator = u128::from(size.get()) * 8 * PICOS + self.remainder;
-            self.remainder = numerator % rate;
-            let picos = u64::try_from(numerator / rate).unwrap_or(u64::MAX);
+            let rate = rate.bits_per_second();
+            if self.latest.size != size {
+                self.latest = Taken::by(size, rate);
+            }
+            let mut picos = self.latest.picos;
+            // Both are less than the rate.
+            let room = rate - self.latest.remainder;
+            if self.remainder >= room {
+                self.remainder -= room;
+                picos = picos.saturating_add(1);
+            } else {
+                self.remainder += self.latest.remainder;
+            }
             self.free_at += Span::from_picos(picos);
         }
         self.free_at
+    }
+}
+
+impl Taken {
+    fn by(size: Bytes, rate: u64) -> Self {
+        let rate = u128::from(rate);
+        let all = u128::from(size.get()) * 8 * PICOS;
+        Self {
+            size,
+            picos: u64::try_from(all / rate).unwrap_or(u64::MAX),
+            remainder: u64::try_from(all % rate).expect("less than the rate"),
+        }
     }
 }

@@ -113,9 +113,20 @@ impl Agent {
         self.send_much(now, None);
     }
 
-    /// Sends nothing new from now on.
+    /// Sends nothing new from now on. What was sent last is not there to be
+    /// sent any more either: theirs takes the highest number sent for the
+    /// number of segments [Ns2].
     pub(crate) fn stop(&mut self) {
-        self.ready = self.sent + 1;
+        self.ready = self.sent.max(0);
+    }
+
+    /// Has so many segments more to send.
+    pub(crate) fn supply(&mut self, now: Time, segments: u64) {
+        let segments = i64::try_from(segments).unwrap_or(i64::MAX / 4);
+        self.ready = self.ready.saturating_add(segments).min(i64::MAX / 2);
+        if self.highest >= 0 {
+            self.send_much(now, None);
+        }
     }
 
     pub(crate) fn receive(&mut self, now: Time, ack: &Ack) {
@@ -164,7 +175,12 @@ impl Agent {
     }
 
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
-        self.outbox.pop_front()
+        let next = self.outbox.pop_front();
+        if next.is_none() {
+            // Begins anew at the front, where memory is in the cache.
+            self.outbox.clear();
+        }
+        next
     }
 
     pub(crate) const fn next_timeout(&self) -> Option<Time> {
@@ -186,6 +202,8 @@ impl Agent {
             window: self.cwnd,
             threshold: Some(self.ssthresh),
             round_trip: self.ticks.round_trip(),
+            timeout: self.ticks.timeout(),
+            flight: float(self.sent - self.highest),
             acknowledged: unsigned(self.highest + 1),
         }
     }
@@ -258,6 +276,7 @@ impl Agent {
             self.ticks.forgive();
             self.timing = false;
             self.ticks.measure(self.timed.1, now);
+            self.counts.measure(self.timed.1, now);
         }
         self.renew_timer(now, number);
     }

@@ -97,6 +97,11 @@ impl Receiver {
         self.held
     }
 
+    /// The first number that is not there yet.
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Segments with data that arrived, repeats not counted.
     pub const fn segments(&self) -> u64 {
         self.segments

@@ -33,6 +33,10 @@ pub struct Counts {
     pub recoveries: u64,
     /// How often the window was reduced because of marks.
     pub marks: u64,
+    /// How many round trips were measured, and how long they took together.
+    pub round_trips: u64,
+    /// See `round_trips`.
+    pub round_trips_took: Span,
 }
 
 /// Where a sender stands.
@@ -44,6 +48,10 @@ pub struct State {
     pub threshold: Option<f64>,
     /// The smoothed round trip.
     pub round_trip: Option<Span>,
+    /// The time-out that would be set now.
+    pub timeout: Span,
+    /// What was sent and is not acknowledged, segments.
+    pub flight: f64,
     /// The first number that is not acknowledged.
     pub acknowledged: u64,
 }
@@ -74,6 +82,15 @@ impl Sender {
         match &mut self.0 {
             Kind::Standard(sender) => sender.stop(),
             Kind::Ns2(agent) => agent.stop(),
+        }
+    }
+
+    /// Has so many numbers more to send: octets, or segments where those are
+    /// counted.
+    pub fn supply(&mut self, now: Time, numbers: u64) {
+        match &mut self.0 {
+            Kind::Standard(sender) => sender.supply(now, numbers),
+            Kind::Ns2(agent) => agent.supply(now, numbers),
         }
     }
 
@@ -136,6 +153,11 @@ impl Sender {
 }
 
 impl Counts {
+    pub(super) fn measure(&mut self, sent: Time, now: Time) {
+        self.round_trips += 1;
+        self.round_trips_took += now.since(sent).unwrap_or_default();
+    }
+
     pub(super) fn count(&mut self, payload: u32, again: bool) {
         if again {
             self.retransmissions += 1;

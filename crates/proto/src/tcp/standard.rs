@@ -106,6 +106,15 @@ impl Standard {
         self.end = self.fresh.max(1);
     }
 
+    /// Has so many octets more to send. Each call's leave in segments of their
+    /// own where the window has room: nobody waits for more [RFC9293 s3.7.4].
+    pub(crate) fn supply(&mut self, now: Time, octets: u64) {
+        self.end = self.end.saturating_add(octets);
+        if self.una > 0 {
+            self.send(now);
+        }
+    }
+
     pub(crate) fn receive(&mut self, now: Time, ack: &Ack) {
         if ack.next > self.fresh {
             return;
@@ -150,7 +159,12 @@ impl Standard {
     }
 
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
-        self.outbox.pop_front()
+        let next = self.outbox.pop_front();
+        if next.is_none() {
+            // Begins anew at the front, where memory is in the cache.
+            self.outbox.clear();
+        }
+        next
     }
 
     pub(crate) const fn next_timeout(&self) -> Option<Time> {
@@ -185,6 +199,8 @@ impl Standard {
             window: self.window,
             threshold: self.threshold.is_finite().then_some(self.threshold),
             round_trip: self.estimator.round_trip(),
+            timeout: self.estimator.timeout(),
+            flight: self.segments(self.fresh - self.una),
             acknowledged: self.una,
         }
     }
@@ -199,6 +215,7 @@ impl Standard {
             && number >= end
         {
             self.estimator.measure(sent, now);
+            self.counts.measure(sent, now);
             self.timed = None;
         }
         let mut renew = true;
@@ -258,7 +275,9 @@ impl Standard {
             }
             let range = self.cut(self.next);
             let inside = range.to - self.una <= room || self.una == self.fresh;
-            if range.from == range.to || !inside {
+            // Nothing before the handshake is done, however little there is.
+            let opened = self.una > 0 || range.from == 0;
+            if range.from == range.to || !inside || !opened {
                 return;
             }
             self.next = range.to;

@@ -1,6 +1,6 @@
 //! RED: random early detection.
 
-use units::Time;
+use units::{Bytes, Time};
 
 use super::{Adaptation, Average, Curve, Spread};
 
@@ -42,6 +42,8 @@ pub struct Red {
     profile: Profile,
     /// Arrivals since the last drop, or since the average came over `min`.
     count: f64,
+    /// The octets of those arrivals.
+    octets: u64,
     /// Whether the latest arrival found the average over `min`.
     over: bool,
 }
@@ -64,6 +66,7 @@ impl Red {
             adaptation: adaptive.then(Adaptation::default),
             profile,
             count: -1.0,
+            octets: 0,
             over: false,
         }
     }
@@ -108,13 +111,34 @@ impl Red {
     pub fn judge(&mut self, waiting: usize, draw: impl FnOnce() -> f64) -> Verdict {
         match self.profile {
             Profile::Clean => self.judge_clean(draw),
-            Profile::Ns2 => self.judge_as_ns2(waiting, draw),
+            Profile::Ns2 => self.judge_as_ns2(waiting > 1, None, draw),
+        }
+    }
+
+    /// The same where the unit is octets, of a packet of `size` among such of
+    /// `mean_size` on average. The profile of ns-2 counts whole packets of the
+    /// mean size since the last drop then, and larger packets are drawn more
+    /// often [Ns2].
+    pub fn judge_octets(
+        &mut self,
+        waiting: Bytes,
+        size: Bytes,
+        mean_size: Bytes,
+        draw: impl FnOnce() -> f64,
+    ) -> Verdict {
+        match self.profile {
+            Profile::Clean => self.judge_clean(draw),
+            Profile::Ns2 => {
+                let waits = waiting > Bytes::new(1);
+                self.judge_as_ns2(waits, Some((size, mean_size)), draw)
+            }
         }
     }
 
     /// There was no room: a drop like any other to what is spread.
     pub fn full(&mut self) {
         self.count = 0.0;
+        self.octets = 0;
     }
 
     fn judge_clean(&mut self, draw: impl FnOnce() -> f64) -> Verdict {
@@ -138,16 +162,24 @@ impl Red {
         Verdict::Pass
     }
 
-    fn judge_as_ns2(&mut self, waiting: usize, draw: impl FnOnce() -> f64) -> Verdict {
+    fn judge_as_ns2(
+        &mut self,
+        waits: bool,
+        sizes: Option<(Bytes, Bytes)>,
+        draw: impl FnOnce() -> f64,
+    ) -> Verdict {
+        let size = sizes.map_or(0, |(size, _)| size.get());
         self.count += 1.0;
+        self.octets += size;
         let average = self.average.value();
-        if average < self.curve.min || waiting <= 1 {
+        if average < self.curve.min || !waits {
             self.over = false;
             return Verdict::Pass;
         }
         if !self.over {
             self.over = true;
             self.count = 1.0;
+            self.octets = size;
             return Verdict::Pass;
         }
         let curve = if average < self.curve.max {
@@ -155,9 +187,20 @@ impl Red {
         } else {
             &self.first
         };
-        let share = self.spread.share(curve.probability(average), self.count);
+        let probability = curve.probability(average);
+        let share = match sizes {
+            None => self.spread.share(probability, self.count),
+            Some((size, mean)) => {
+                let packets = self.octets / mean.get().max(1);
+                match self.spread.share(probability, packets as f64) {
+                    share if share < 1.0 => share * size.get() as f64 / mean.get() as f64,
+                    share => share,
+                }
+            }
+        };
         if draw() <= share {
             self.count = 0.0;
+            self.octets = 0;
             return Verdict::Early;
         }
         Verdict::Pass

@@ -4,20 +4,20 @@
 //! from one that does not, no more.
 
 use proto::link::Settings;
+use proto::traffic::Law;
 use queue::Limit;
 use units::{Bytes, Framing, Span};
 
-use super::bounds;
-use crate::fragments::{UDP_HEADER, fragment_header, ip_header};
-use crate::packet::Packet;
+use crate::fragments::{UDP_HEADER, fragment_header, ip_header, largest_payload};
+use crate::packet::{Content, Packet};
 use crate::reassembly::WINDOW;
 use crate::routes::Routes;
 use crate::way::{framing, mtu};
-use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Tcp, Traffic, Work};
+use crate::{BadScenario, Datagrams, Flow, Messages, Role, Scenario, Tcp, Traffic, Work};
 
 /// A packet with what stands around it where it waits, and rings that are
 /// twice as long as what is in them.
-const PACKET: f64 = 2.0 * (size_of::<Packet>() + 32) as f64;
+const PACKET: f64 = 2.0 * (size_of::<(Packet, Content)>() + 32) as f64;
 /// An arrival in a tally, and what is made of it at the end.
 const ARRIVAL: f64 = 96.0;
 /// The histogram of a flow that is too long for a tally.
@@ -153,13 +153,44 @@ impl Offered {
         };
         let held: f64 = path.iter().map(room).sum();
         let window = f64::from(tcp.settings.window);
+        // A window without a bound grows by a segment for each that arrives.
+        let segment = f64::from(tcp.segment(flow.ip, first));
+        let arrives = pace * seconds(lasts(scenario, flow));
+        let arrives = tcp
+            .octets
+            .map_or(arrives, |octets| float(octets) / segment + 1.0);
         let packets = if works(flow.from) {
-            window
+            window.min(f64::from(tcp.settings.initial_window) + arrives)
         } else {
             window.min(2.0 * held)
         };
+        let messages = tcp.messages.map_or(0.0, |messages| {
+            let of = |messages: Messages, octets: u64| {
+                float(octets.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
+            };
+            let answered = messages
+                .answers
+                .map(|answered| &scenario.flows[answered].traffic);
+            match (answered, tcp.octets) {
+                (Some(Traffic::Tcp(other)), _) => other
+                    .messages
+                    .zip(other.octets)
+                    .map_or(f64::INFINITY, |(messages, octets)| of(messages, octets)),
+                (_, Some(octets)) => of(messages, octets),
+                (_, None) => f64::INFINITY,
+            }
+        });
+        // Answers are as many as what they answer.
+        let packets = match tcp.messages {
+            Some(Messages {
+                answers: Some(_),
+                size,
+                ..
+            }) => packets.min(messages * (float(size) / segment + 1.0)),
+            _ => packets,
+        };
         Self {
-            messages: 0.0,
+            messages,
             packets,
             packets_per_second: pace,
             smallest: headers,
@@ -179,23 +210,19 @@ impl Offered {
             limit,
             ..
         } = datagrams;
-        let until = flow
-            .stop
-            .map_or(scenario.end, |stop| stop.min(scenario.end));
-        let lasts = until.since(flow.start).unwrap_or_default().as_picos() as f64;
-        let expected = lasts / gaps.mean();
-        // Ten standard deviations of a Poisson process more than the mean.
-        let most = expected + 10.0 * expected.sqrt() + 1.0;
-        let messages = if lasts > 0.0 { most } else { 0.0 };
+        let lasts = lasts(scenario, flow).as_picos() as f64;
+        let messages = if lasts > 0.0 { most(gaps, lasts) } else { 0.0 };
         let messages = messages.min(limit.map_or(f64::INFINITY, float));
         let narrowest = path
             .iter()
             .map(|way| mtu(&scenario.links[way / 2].ways[way % 2]));
         let narrowest = f64::from(narrowest.min().unwrap_or(u32::MAX));
         let room = (narrowest - f64::from(fragment_header(flow.ip)) - 7.0).max(8.0);
-        let datagram = payloads.mean() + f64::from(UDP_HEADER);
+        let first = mtu(&scenario.links[path[0] / 2].ways[path[0] % 2]);
+        let largest = f64::from(largest_payload(flow.ip, first));
+        let datagram = payloads.mean().min(largest) + f64::from(UDP_HEADER);
         let pieces = (datagram / room).ceil();
-        let (low, _) = bounds(payloads);
+        let (low, _) = payloads.range();
         let header = f64::from(ip_header(flow.ip));
         let smallest = if pieces > 1.0 {
             header
@@ -205,11 +232,42 @@ impl Offered {
         Self {
             messages,
             packets: messages * pieces,
-            packets_per_second: pieces / (gaps.mean() / 1e12),
+            packets_per_second: pieces / (typical(gaps).min(gaps.mean()) / 1e12),
             smallest,
             mean: (header + datagram / pieces).min(narrowest),
         }
     }
+}
+
+/// How many draws of `law` follow each other in a time of `lasts`, at most.
+/// The number of renewals has a variance of about lasts variance / mean^3
+/// [Kleinrock1975]; ten standard deviations more than their mean are enough.
+fn most(law: &Law, lasts: f64) -> f64 {
+    if !law.variance().is_finite() {
+        return lasts / typical(law) + 10.0 * (lasts / typical(law)).sqrt() + 1.0;
+    }
+    let expected = lasts / law.mean();
+    let spread = (law.variance() / law.mean().powi(2)).max(1.0);
+    expected + 10.0 * (expected * spread).sqrt() + 1.0
+}
+
+/// What a draw of `law` comes to at least, on average over many, also where
+/// there is no mean: nothing is below the scale of a Pareto law, and of a
+/// Cauchy law one in four draws is above the sum of median and scale.
+fn typical(law: &Law) -> f64 {
+    match law {
+        Law::Pareto(_, scale) => *scale,
+        Law::Cauchy(median, scale) => (median + scale) / 4.0,
+        law => law.mean(),
+    }
+}
+
+/// For how long a flow sends.
+fn lasts(scenario: &Scenario, flow: &Flow) -> Span {
+    let until = flow
+        .stop
+        .map_or(scenario.end, |stop| stop.min(scenario.end));
+    until.since(flow.start).unwrap_or_default()
 }
 
 /// What comes to one place from all flows.

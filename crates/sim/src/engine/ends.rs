@@ -5,17 +5,13 @@ use units::Time;
 use super::{Engine, Flow};
 use crate::Watch;
 use crate::connection::Connection;
-use crate::packet::{Body, Packet, Segment};
+use crate::packet::{Body, Congestion, Packet, Segment};
 use crate::sink::Sink;
 use crate::source::Source;
 
 /// Both ends of a flow.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "flows are few, and a step more to reach them costs every packet"
-)]
 pub(crate) enum Ends {
-    Datagrams(Source, Sink),
+    Datagrams(Box<(Source, Sink)>),
     Tcp(Box<Connection>),
 }
 
@@ -23,7 +19,7 @@ impl Ends {
     /// When the end that sends acts without an arrival.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         match self {
-            Self::Datagrams(source, _) => source.next_timeout(),
+            Self::Datagrams(ends) => ends.0.next_timeout(),
             Self::Tcp(connection) => connection.next_of_sender(),
         }
     }
@@ -36,7 +32,7 @@ impl<W: Watch> Engine<'_, W> {
         let Flow { from, ends, .. } = &mut self.flows[number];
         let from = *from;
         match ends {
-            Ends::Datagrams(source, _) => source.emit(&mut packets),
+            Ends::Datagrams(ends) => ends.0.emit(&mut packets),
             Ends::Tcp(connection) => connection.timeout_of_sender(self.now, &mut packets),
         }
         self.settle_sender(number);
@@ -61,20 +57,22 @@ impl<W: Watch> Engine<'_, W> {
     pub(super) fn deliver(&mut self, node: usize, packet: Packet) {
         self.nodes[node].counts.received += 1;
         let flow = &mut self.flows[packet.flow as usize];
-        match (packet.body, &mut flow.ends) {
-            (Body::Datagram(piece), Ends::Datagrams(_, sink)) => {
-                let complete = sink.receive(self.now, &packet, piece);
+        let content = self.contents.of(&packet);
+        match (content.body, &mut flow.ends) {
+            (Body::Datagram(piece), Ends::Datagrams(ends)) => {
+                let complete = ends.1.receive(self.now, content, piece);
                 if W::AWAKE && complete {
-                    let (node, seen) = (self.nodes[node].place, packet.seen(flow.place));
+                    let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
                     self.watch.delivered(self.now, node, seen);
                 }
             }
-            (Body::TooBig { mtu }, Ends::Datagrams(source, _)) => source.too_big(mtu),
+            (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(mtu),
             (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
             (Body::Segment(_), Ends::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
             }
         }
+        self.contents.let_go(&packet);
     }
 
     /// A packet has come to an end of a connection, which may answer at once.
@@ -85,14 +83,23 @@ impl<W: Watch> Engine<'_, W> {
         let Ends::Tcp(connection) = &mut flow.ends else {
             unreachable!("asked for a connection");
         };
-        match packet.body {
-            Body::Segment(Segment::Data(data)) => {
-                let new = connection.receive(self.now, &data, &mut packets);
+        let content = self.contents.of(&packet);
+        match content.body {
+            Body::Segment(Segment::Data(mut data)) => {
+                data.marked = packet.congestion == Congestion::Met;
+                let (new, messages) = connection.receive(self.now, &data, &mut packets);
                 self.agenda
                     .set(self.elements.sinks + number, connection.next_of_receiver());
                 if W::AWAKE && new {
-                    let (node, seen) = (self.nodes[node].place, packet.seen(flow.place));
+                    let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
                     self.watch.delivered(self.now, node, seen);
+                }
+                if messages > 0
+                    && let Some(answering) = self.flows[number].answered_by
+                    && let Ends::Tcp(connection) = &mut self.flows[answering].ends
+                {
+                    connection.answer(self.now, messages, &mut packets);
+                    self.settle_sender(answering);
                 }
             }
             Body::Segment(Segment::Ack(ack)) => {
@@ -117,7 +124,7 @@ impl<W: Watch> Engine<'_, W> {
         if W::AWAKE
             && let Ends::Tcp(connection) = &flow.ends
         {
-            let (state, counts) = (connection.state(), connection.outcome().sender);
+            let (state, counts) = (connection.state(), connection.counts());
             self.watch.acted(self.now, flow.place, state, counts);
         }
     }

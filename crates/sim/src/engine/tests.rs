@@ -7,7 +7,7 @@ use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 
 use super::*;
-use crate::{Datagrams, Host, Link, Scenario, Seen, Traffic, Work};
+use crate::{Datagrams, Host, Link, Role, Scenario, Seen, Traffic, Work};
 
 /// Packets and the octets of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -244,9 +244,10 @@ proptest! {
             }
         }
         for flow in &engine.flows {
-            let Ends::Datagrams(source, sink) = &flow.ends else {
+            let Ends::Datagrams(ends) = &flow.ends else {
                 unreachable!("the flows are of datagrams");
             };
+            let (source, sink) = &**ends;
             let sent = source.counts.sent;
             prop_assert_eq!(sent + source.counts.refused, 30);
             prop_assert!(sink.received + sink.unassembled() <= sent);

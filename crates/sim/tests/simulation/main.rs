@@ -1,6 +1,7 @@
 //! Whole networks in virtual time, held against closed forms, against the
 //! link machine driven by hand, and against themselves.
 
+mod flows;
 mod links;
 mod network;
 mod packets;

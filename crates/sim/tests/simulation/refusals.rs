@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Role, Scenario};
 use proto::link::Settings;
-use proto::traffic::Law;
+use proto::traffic::{Bursts, Law};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Span, Time};
 
@@ -153,9 +153,9 @@ fn laws_must_be_possible() {
         Law::Exponential(f64::INFINITY),
         Law::Exponential(-5.0),
         Law::Uniform(5.0, 4.0),
-        Law::Empirical(Vec::new()),
-        Law::Empirical(vec![1.0, f64::NAN]),
-        Law::Empirical(vec![1.0, -1.0]),
+        Law::Empirical(Vec::new().into()),
+        Law::Empirical(vec![1.0, f64::NAN].into()),
+        Law::Empirical(vec![1.0, -1.0].into()),
     ] {
         refused(
             |s| datagrams(s).gaps = law.clone(),
@@ -173,6 +173,19 @@ fn laws_must_be_possible() {
     refused(
         |s| datagrams(s).payloads = Law::Constant(65_508.0),
         "its payloads are larger than any message",
+    );
+    refused(
+        |s| datagrams(s).gaps = Law::Weibull(0.0, 1.0),
+        "flow `f`: its gaps must have a shape from 0.05 to 1000",
+    );
+    refused(
+        |s| {
+            datagrams(s).bursts = Some(Bursts {
+                on: Law::Constant(1.0),
+                off: Law::Constant(1.0),
+            });
+        },
+        "flow `f`: its bursts must send for 1 us or more at a time",
     );
 }
 

@@ -5,29 +5,36 @@ use units::{Bytes, Span};
 
 use crate::experiment::quantity::{name, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
-use crate::experiment::tree::Value;
-use crate::experiment::{Costs, Host, Scenario, System};
+use crate::experiment::tree::{Table, Value};
+use crate::experiment::{Costs, Host, Scenario, Setting, System};
 use crate::plan::World;
 
-pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Host> {
+use super::tcp::{control, usual_control};
+
+pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, world: World) -> Result<Host> {
+    let congestion = match world {
+        World::Sim => usual_control(tree),
+        World::Netns => "cubic",
+    };
     Ok(Host {
         scenario: reader.read("host.scenario", "LU-LU", scenario)?.value,
         offloads: reader.read("host.offloads", "off", switch)?.value,
         // TCP_CA_NAME_MAX is 16, its end included.
-        congestion: reader.read("host.congestion", "cubic", name(15))?.value,
+        congestion: reader.read("host.congestion", congestion, name(15))?.value,
         costs: costs(reader, world)?,
     })
 }
 
 /// Why `world` has no such hosts, if it has none.
-pub(super) fn not_here(host: &Host, world: World) -> Option<&'static str> {
+pub(super) fn not_here(setting: &Setting, world: World) -> Option<&'static str> {
+    let host = &setting.host;
     let windows = [host.scenario.sender, host.scenario.receiver].contains(&System::Windows);
     match world {
         World::Netns => windows.then_some("not measured here: needs a Windows host"),
         World::Sim if windows => Some("not simulated: hosts have costs, no operating system"),
-        World::Sim => host
-            .offloads
-            .then_some("not simulated: hosts have no offloads"),
+        World::Sim if host.offloads => Some("not simulated: hosts have no offloads"),
+        World::Sim => (setting.traffic.has_connections() && control(&host.congestion).is_none())
+            .then_some("not simulated: TCP's control is reno or cubic there"),
     }
 }
 

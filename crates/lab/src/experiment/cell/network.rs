@@ -1,5 +1,6 @@
 //! Reads `[network]`, `[links]` and `[nodes]`.
 
+mod counted;
 mod cross;
 mod graph;
 mod link;
@@ -10,11 +11,14 @@ mod watch;
 use anyhow::Result;
 use units::{IpMtu, IpVersion, Span};
 
+use super::Idle;
 use crate::experiment::quantity::{number, span_or, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{KeyPath, Node, Table, Value, fault};
 use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
 use crate::plan::World;
+pub(crate) use counted::SERIES_KEY;
+pub(super) use counted::read as read_counted;
 pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
 pub(crate) use link::LINK_KEYS;
@@ -46,12 +50,13 @@ const KINDS: &[(&str, LinkKind)] = &[
     ("mixed", LinkKind::Mixed),
 ];
 
-/// The network, and the MTUs of its links with the places they came from.
+/// The network, the MTUs of its links with the places they came from, and what
+/// was written of queues that it has not.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     world: World,
-) -> Result<(Network, Vec<Found<IpMtu>>)> {
+) -> Result<(Network, Vec<Found<IpMtu>>, Vec<Idle>)> {
     let found = reader.read("network.shape", "pair", word(SHAPES))?;
     let shape = found.value;
     if world != World::Sim && !Shape::PATHS.contains(&shape) {
@@ -96,7 +101,7 @@ pub(super) fn read(
         mtus.push(keys.mtu.clone());
         own.push(keys);
     }
-    defaults.refuse_parameters_of_no_link(&own)?;
+    let idle = defaults.idle_parameters(&own);
     let cut_through = cut_through(reader, shape, paced, &links)?;
     let network = Network {
         cut_through,
@@ -108,7 +113,7 @@ pub(super) fn read(
         graph,
         lateness: lateness(reader, paced)?,
     };
-    Ok((network, mtus))
+    Ok((network, mtus, idle))
 }
 
 /// Refuses what only an emulator of live frames has.

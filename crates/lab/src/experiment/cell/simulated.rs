@@ -36,7 +36,8 @@ fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
         BadScenario::NoHost { flow, .. }
         | BadScenario::FlowToItself { flow, .. }
         | BadScenario::Unreachable { flow, .. }
-        | BadScenario::Law { flow, .. } => Some(("flows", flow)),
+        | BadScenario::Law { flow, .. }
+        | BadScenario::Tcp { flow, .. } => Some(("flows", flow)),
         BadScenario::TooLong { .. } => Some(("traffic", "duration")),
         _ => None,
     }

@@ -7,11 +7,11 @@ use units::{Bytes, IpMtu, IpVersion, Span};
 use crate::experiment::quantity::{on_off, size, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Origin, Table, Value};
-use crate::experiment::{Echo, Link, Network, Protocol, Traffic, Transfer, auto_burst};
+use crate::experiment::{Echo, Host, Link, Network, Protocol, Traffic, Transfer, auto_burst};
 use crate::plan::World;
 
 use super::message::written;
-use super::{command, flows};
+use super::{command, flows, tcp};
 
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
@@ -57,9 +57,11 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     network: &Network,
+    host: &Host,
     mtus: &[Found<IpMtu>],
     world: World,
 ) -> Result<Traffic> {
+    tcp::refuse_elsewhere(reader, world)?;
     let kinds = word(&[
         ("transfer", Kind::Transfer),
         ("command", Kind::Command),
@@ -79,7 +81,7 @@ pub(super) fn read(
                     "a transfer needs a path from a sender to a receiver; write kind = \"flows\"",
                 ));
             }
-            transfer(reader, network, mtus, world).map(Traffic::Transfer)
+            transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
         }
         Kind::Command => {
             refuse_others(reader, OF_TRANSFERS, "transfer")?;
@@ -91,7 +93,7 @@ pub(super) fn read(
         Kind::Flows => {
             refuse_others(reader, OF_TRANSFERS, "transfer")?;
             refuse_others(reader, OF_COMMANDS, "command")?;
-            flows::read(reader, tree, network, &kind, world)
+            flows::read(reader, tree, network, host, &kind, world)
         }
     }
 }
@@ -127,7 +129,9 @@ pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
 
 fn transfer(
     reader: &mut Reader<'_>,
+    tree: &Table,
     network: &Network,
+    host: &Host,
     mtus: &[Found<IpMtu>],
     world: World,
 ) -> Result<Transfer> {
@@ -137,13 +141,6 @@ fn transfer(
         "tcp",
         word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
     )?;
-    if world == World::Sim && protocol.value == Protocol::Tcp {
-        let cause = reader.place().clone();
-        return Err(protocol.refuse_with(
-            &cause,
-            "the simulator has no TCP yet (docs/roadmap.md); --set traffic.protocol=udp, or --on netns",
-        ));
-    }
     let protocol = protocol.value;
     if world == World::Sim && links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
@@ -157,9 +154,19 @@ fn transfer(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let preroll = part(reader, "traffic.preroll", world)?;
+    let tcp = match world {
+        World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+        // Read past where the protocol is another, as every key of TCP is.
+        World::Sim if tree.get("tcp").is_some() => {
+            tcp::read(reader, &host.congestion)?;
+            None
+        }
+        World::Sim | World::Netns => None,
+    };
+    let drains = world == World::Netns || tcp.is_some();
+    let preroll = part(reader, "traffic.preroll", drains)?;
     let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = part(reader, "traffic.cpu_size", world)?;
+    let cpu_size = part(reader, "traffic.cpu_size", world == World::Netns)?;
     let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
     let send_buffer = socket_buffer(reader, "traffic.send_buffer", world)?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer", world)?;
@@ -179,17 +186,19 @@ fn transfer(
         nagle,
         echo: echo.value,
         timeout: timeout(reader, "transfer")?,
+        tcp: tcp.map(tcp::Connections::into_settings),
     })
 }
 
 /// A part of a trial that may be left out: 0, `auto`, or at least a message.
-fn part(reader: &mut Reader<'_>, path: &str, world: World) -> Result<Option<Bytes>> {
+/// `there`: the world has such a part.
+fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
     let found = reader.read(path, "auto", size_or("auto"))?;
     match found.value {
-        Some(size) if size > Bytes::ZERO && world == World::Sim => Err(found.refuse(
+        Some(size) if size > Bytes::ZERO && !there => Err(found.refuse(
             "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
         )),
-        None if world == World::Sim => Ok(Some(Bytes::ZERO)),
+        None if !there => Ok(Some(Bytes::ZERO)),
         Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
             let least = MESSAGE_HEADER.get();
             Err(found.refuse(format!(

@@ -69,6 +69,18 @@ pub(in crate::experiment) fn parameters() -> Vec<Parameter> {
         }));
     };
     of(
+        Discipline::DropTail,
+        &[("profile", |v| {
+            set(word(PROFILES)(v), |d, profile| d.drop_tail = profile)
+        })],
+    );
+    of(
+        Discipline::DropFront,
+        &[("profile", |v| {
+            set(word(PROFILES)(v), |d, profile| d.drop_front = profile)
+        })],
+    );
+    of(
         Discipline::Red,
         &[
             ("unit", |v| set(word(UNITS)(v), |d, unit| d.red.unit = unit)),

@@ -62,7 +62,10 @@ fn what_cannot_be_is_refused_with_its_name() {
             "red,mim=5",
             "mim: no such parameter; there are unit, min, max",
         ),
-        ("droptail,min=5", "droptail has no parameters"),
+        (
+            "droptail,min=5",
+            "min: no such parameter; there are profile",
+        ),
         ("red,min=-1", "min=-1: write a number from 0 on"),
         ("red,min=20", "red.max: min must be a number"),
         (

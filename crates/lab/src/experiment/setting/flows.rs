@@ -1,9 +1,10 @@
-//! Traffic on schedules.
+//! Traffic on schedules, and connections.
 
-use proto::traffic::Law;
-use units::Span;
+use proto::tcp;
+use proto::traffic::{Bursts, Law};
+use units::{Bytes, Span};
 
-/// Flows of datagrams, and for how long they are sent.
+/// Flows, and for how long they are sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
     /// When the last of them stops; what is under way then still arrives.
@@ -12,11 +13,17 @@ pub struct Flows {
     pub flows: Vec<Flow>,
 }
 
-/// Datagrams from one host to another.
-#[derive(Clone, Debug, PartialEq)]
+/// Traffic from one host to another, once or several times alike.
+#[derive(Clone, PartialEq)]
 pub struct Flow {
     /// Its name, of which there is no other.
     pub name: String,
+    /// How many flows are like this one.
+    pub count: u32,
+    /// By how much each of them begins later than the one before.
+    pub stagger: Span,
+    /// Each begins at a random instant within this time besides.
+    pub start_within: Span,
     /// The host that sends.
     pub from: String,
     /// The host that receives.
@@ -25,16 +32,51 @@ pub struct Flow {
     pub start: Span,
     /// When it stops; `None`: with the trial.
     pub stop: Option<Span>,
-    /// Picoseconds from one datagram to the next.
-    pub gaps: Law,
-    /// Octets of payload in a datagram.
-    pub payloads: Law,
-    /// How many datagrams are sent at most.
-    pub packets: Option<u64>,
-    /// Whether a datagram that needs fragments is not sent.
-    pub dont_fragment: bool,
+    /// What is sent.
+    pub sends: Sends,
     /// Its class, for queues that tell classes apart.
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.
     pub precedence: u8,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sends {
+    /// Datagrams on a schedule.
+    Datagrams {
+        /// Picoseconds from one datagram to the next.
+        gaps: Law,
+        /// Octets of payload in a datagram.
+        payloads: Law,
+        /// In which periods it sends; `None`: all the time.
+        bursts: Option<Bursts>,
+        /// How many datagrams are sent at most.
+        packets: Option<u64>,
+        /// With how many octets of payload it ends; `None`: not by them.
+        octets: Option<Bytes>,
+        /// Whether a datagram that needs fragments is not sent.
+        dont_fragment: bool,
+    },
+    /// Octets over a connection.
+    Octets {
+        /// What the connection is like; its segment may be larger than the
+        /// path's packets hold, and its phase is drawn for each flow.
+        settings: tcp::Settings,
+        /// How many octets; `None`: as many as can be until the flow stops.
+        octets: Option<Bytes>,
+        /// How often the sender is looked at; `None`: never.
+        watch: Option<Span>,
+    },
+}
+
+impl Flow {
+    /// The names of its flows: its own, or with numbers from 01 on.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        let digits = self.count.to_string().len().max(2);
+        (1..=self.count).map(move |number| match self.count {
+            1 => self.name.clone(),
+            _ => format!("{}{number:0digits$}", self.name),
+        })
+    }
 }

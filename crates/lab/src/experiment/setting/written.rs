@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use units::Framing;
+use units::{Framing, Span};
 
-use super::{Costs, Echo, Host, JitterLaw, Link, Network, Traffic, Transfer, Wire};
+use super::{Costs, Echo, Flow, Host, JitterLaw, Link, Network, Sends, Traffic, Transfer, Wire};
 
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,6 +116,7 @@ impl fmt::Debug for Link {
             cross,
             recorded,
             watch,
+            counted,
         } = self;
         let mut text = f.debug_struct("Link");
         text.field("name", name)
@@ -136,6 +137,9 @@ impl fmt::Debug for Link {
         if watch.is_any() {
             text.field("watch", watch);
         }
+        if counted.is_any() {
+            text.field("counted", counted);
+        }
         text.finish()
     }
 }
@@ -153,6 +157,7 @@ impl fmt::Debug for Transfer {
             nagle,
             echo,
             timeout,
+            tcp,
         } = self;
         let mut text = f.debug_struct("Traffic");
         text.field("protocol", protocol)
@@ -164,11 +169,71 @@ impl fmt::Debug for Transfer {
             .field("receive_buffer", receive_buffer)
             .field("nagle", nagle)
             .field("timeout", timeout);
+        if let Some(tcp) = tcp {
+            text.field("tcp", tcp);
+        }
         match echo {
             Echo::Headers => {}
             // As it was written when it was a switch.
             Echo::Off => drop(text.field("echo", &false)),
             Echo::Whole => drop(text.field("echo", echo)),
+        }
+        text.finish()
+    }
+}
+
+/// A flow of datagrams is written as when it was all that flows could be.
+impl fmt::Debug for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            count,
+            stagger,
+            start_within,
+            from,
+            to,
+            start,
+            stop,
+            sends,
+            class,
+            precedence,
+        } = self;
+        let mut text = f.debug_struct("Flow");
+        text.field("name", name)
+            .field("from", from)
+            .field("to", to)
+            .field("start", start)
+            .field("stop", stop);
+        match sends {
+            Sends::Datagrams {
+                gaps,
+                payloads,
+                packets,
+                dont_fragment,
+                ..
+            } => text
+                .field("gaps", gaps)
+                .field("payloads", payloads)
+                .field("packets", packets)
+                .field("dont_fragment", dont_fragment),
+            Sends::Octets { .. } => text.field("sends", sends),
+        };
+        text.field("class", class).field("precedence", precedence);
+        if let Sends::Datagrams { bursts, octets, .. } = sends {
+            if let Some(bursts) = bursts {
+                text.field("bursts", bursts);
+            }
+            if let Some(octets) = octets {
+                text.field("octets", octets);
+            }
+        }
+        if *count > 1 {
+            text.field("count", count);
+        }
+        for (name, span) in [("stagger", stagger), ("start_within", start_within)] {
+            if *span > Span::ZERO {
+                text.field(name, span);
+            }
         }
         text.finish()
     }

@@ -5,7 +5,7 @@ use proto::traffic::Law;
 use super::*;
 use crate::experiment::shipped;
 
-const GRAPH: &str = "\
+pub(super) const GRAPH: &str = "\
 format = 1
 name = \"graph\"
 [network]
@@ -108,6 +108,14 @@ fn a_medium_says_what_is_not_written() {
     assert!((metres - 10_000.0).abs() < 1e-3, "{metres}");
 }
 
+/// The laws of the gaps and payloads of datagrams.
+fn schedule(flow: &Flow) -> (&Law, &Law) {
+    match &flow.sends {
+        Sends::Datagrams { gaps, payloads, .. } => (gaps, payloads),
+        Sends::Octets { .. } => panic!("datagrams"),
+    }
+}
+
 #[test]
 fn a_load_is_a_share_of_the_slowest_link_with_framing() {
     let plan = sim(GRAPH, &["links.a-r.rate=100mbit"]);
@@ -116,7 +124,7 @@ fn a_load_is_a_share_of_the_slowest_link_with_framing() {
     };
     // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet at half of 100 Mbit/s.
     let gap = 1086.0 * 8.0 / 50e6 * 1e12;
-    assert!((flows.flows[0].gaps.mean() / gap - 1.0).abs() < 1e-12);
+    assert!((schedule(&flows.flows[0]).0.mean() / gap - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -134,19 +142,19 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
         panic!("flows");
     };
     assert_eq!(
-        flows.flows[0].payloads,
-        Law::Empirical(vec![40.0, 1500.0, 1500.0])
+        *schedule(&flows.flows[0]).1,
+        Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
     // The mean of 1013.3 octets counts as 1014; with headers and framing.
     let gap = 1100.0 * 8.0 / 50e6 * 1e12;
-    assert!((flows.flows[0].gaps.mean() / gap - 1.0).abs() < 1e-12);
+    assert!((schedule(&flows.flows[0]).0.mean() / gap - 1.0).abs() < 1e-12);
 
     let gaps = seen("gap_seen", "1ms 1ms 4ms").replace("load = \"50%\"\n", "");
     let plan = sim(&gaps, &[]);
     let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
         panic!("flows");
     };
-    assert_eq!(flows.flows[0].gaps.mean(), 2e9);
+    assert_eq!(schedule(&flows.flows[0]).0.mean(), 2e9);
     refused(
         &seen("gap_seen", "1ms"),
         &[],
@@ -166,8 +174,6 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
 
 #[test]
 fn what_the_simulator_cannot_do_is_refused_in_one_line() {
-    let tcp = "traffic.protocol = \"tcp\": the simulator has no TCP yet (docs/roadmap.md); --set traffic.protocol=udp, or --on netns";
-    refused(SMALL, &[], &format!("experiments/x.toml:1: {tcp}"));
     let udp = |sets: &[&str], line: &str| {
         let sets = [&["traffic.protocol=udp"], sets].concat();
         refused(SMALL, &sets, line);

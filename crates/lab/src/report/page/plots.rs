@@ -3,6 +3,7 @@
 //! Colours are left to the page's script, which knows whether it is dark: a
 //! trace says by its `meta` what it shows.
 
+mod courses;
 mod published;
 mod traces;
 
@@ -21,6 +22,7 @@ use crate::metric::{Better, Metric};
 use crate::plan::Plan;
 use crate::report::rows::{other_metrics, study_metrics};
 use crate::trial::Trial;
+pub(super) use courses::Plotted;
 
 /// The plots of one metric.
 pub(super) struct Figure {
@@ -61,8 +63,13 @@ struct Frame<'a> {
     series: Vec<Series>,
 }
 
-/// The plots of every metric that was measured: those of the study first.
-pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Vec<Figure> {
+/// The plots of every metric that was measured, those of the study first, and
+/// those of time series.
+pub(super) fn figures(
+    plan: &Plan,
+    trials: &[Trial],
+    comparisons: &[Comparison],
+) -> (Vec<Figure>, Vec<Plotted>) {
     let frame = Frame {
         plan,
         trials,
@@ -70,6 +77,11 @@ pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison])
         levels: levels(plan),
         series: series(plan),
     };
+    (of_metrics(&frame), courses::plots(&frame))
+}
+
+fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
+    let comparisons = frame.comparisons;
     let of_study = study_metrics(comparisons).into_iter();
     of_study
         .map(|(_, metric)| metric)
@@ -80,21 +92,24 @@ pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison])
         })
         .map(|metric| Figure {
             metric,
-            values: values(&frame, metric),
-            changes: changes(&frame, metric),
+            values: values(frame, metric),
+            changes: changes(frame, metric),
         })
         .collect()
 }
 
 /// The plots by the name of their element, in JSON that may stand in a `script`
 /// element: no tag begins or ends in it.
-pub(super) fn json(figures: &[Figure]) -> String {
+pub(super) fn json(figures: &[Figure], courses: &[Plotted]) -> String {
     let mut plots: BTreeMap<String, &Plot> = BTreeMap::new();
     for figure in figures {
         plots.insert(figure.values_id(), &figure.values);
         if let Some(changes) = &figure.changes {
             plots.insert(figure.changes_id(), changes);
         }
+    }
+    for course in courses {
+        plots.insert(course.id.clone(), &course.plot);
     }
     let json =
         serde_json::to_string(&plots).expect("a plot holds numbers, words and lists of them");

@@ -1,5 +1,6 @@
 // Draws the plots and gives them the colours of the page. Every trace says by
-// its `meta` what it shows: a series, what was published, or the link's limit.
+// its `meta` what it shows: a series, the band about one, what was published, or
+// the link's limit.
 (() => {
   "use strict";
   const plots = JSON.parse(document.getElementById("plots").textContent);
@@ -19,7 +20,7 @@
   };
 
   const colourOf = (trace, palette) => {
-    const series = /^series (\d+)$/.exec(trace.meta);
+    const series = /^(?:series|band) (\d+)$/.exec(trace.meta);
     if (series) return palette.series[Number(series[1]) % palette.series.length];
     return trace.meta === "limit" ? palette.muted : palette.ink;
   };
@@ -30,6 +31,7 @@
       const colour = colourOf(trace, palette);
       if (trace.marker) trace.marker.color = colour;
       if (trace.line) trace.line.color = colour;
+      if (trace.fill) trace.fillcolor = `${colour}2e`;
       if (trace.error_y) Object.assign(trace.error_y, { color: colour, thickness: 2, width: 6 });
     }
     Object.assign(layout, {

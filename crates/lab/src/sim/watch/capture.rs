@@ -1,5 +1,7 @@
 //! A simulated link as a capture: the headers that its packets would have had.
 
+mod connection;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -12,6 +14,7 @@ use wire::datagram::{Addresses, Datagram};
 use wire::pcapng::{Block, LinkType};
 
 use super::short;
+use connection::Connection;
 
 /// The first port that nobody is registered for [RFC6335 s6].
 const FIRST_PORT: u16 = 49_152;
@@ -36,6 +39,8 @@ struct Flow {
     ports: [u16; 2],
     service: u8,
     dont_fragment: bool,
+    /// Of TCP what its segments have shown.
+    connection: Option<Connection>,
 }
 
 impl Capture {
@@ -71,43 +76,40 @@ impl Capture {
     }
 
     /// Takes a packet whose first bit goes on the wire at `at`. Answers of
-    /// routers are left out: they are no datagrams.
+    /// routers are left out: they belong to no transport.
     pub(super) fn take(&mut self, at: Time, way: usize, packet: Seen) {
-        let Some(flow) = self.flows.get(packet.flow).filter(|_| !packet.answer) else {
+        if packet.answer {
             return;
-        };
+        }
         let mac = |node: usize| {
             let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
             // An address of no manufacturer [IEEE802.3 s3.2.3].
             [2, 0, c, d, e, f]
         };
         let [near, far] = [self.ends[way], self.ends[1 - way]];
-        let [.., a, b, c, d] = packet.sequence.to_be_bytes();
-        let datagram = Datagram {
-            ethernet: self.ethernet.then(|| [mac(far), mac(near)]),
-            addresses: flow.addresses,
-            ports: flow.ports,
-            service: flow.service,
-            identification: u32::from_be_bytes([a, b, c, d]),
-            whole: short(packet.whole),
-            offset: short(packet.offset),
-            length: short(packet.length),
-            dont_fragment: flow.dont_fragment,
-        };
-        let mut headers = [0; 96];
-        // The longest headers are 70 octets.
-        let Some(headers) = headers.get_mut(..datagram.header_len()) else {
+        let ethernet = self.ethernet.then(|| [mac(far), mac(near)]);
+        let Some(flow) = self.flows.get_mut(packet.flow) else {
             return;
         };
-        if datagram.emit(headers).is_err() {
-            return;
+        // The longest headers are 114 octets.
+        let mut headers = [0; 128];
+        let lengths = match &mut flow.connection {
+            Some(connection) => {
+                let around = (flow.addresses, flow.ports, flow.service);
+                connection.emit(at, packet, ethernet, around, &mut headers)
+            }
+            None => flow.emit(packet, ethernet, &mut headers),
+        };
+        if let Some((length, whole)) = lengths
+            && let Some(headers) = headers.get(..length)
+        {
+            self.put(Block::Packet {
+                interface: u32::from(way > 0),
+                nanos: at.as_nanos(),
+                octets: headers,
+                length: u32::try_from(whole).unwrap_or(u32::MAX),
+            });
         }
-        self.put(Block::Packet {
-            interface: u32::from(way > 0),
-            nanos: at.as_nanos(),
-            octets: headers,
-            length: u32::try_from(datagram.packet_len()).unwrap_or(u32::MAX),
-        });
     }
 
     /// Writes what is left.
@@ -131,6 +133,33 @@ impl Capture {
     }
 }
 
+impl Flow {
+    /// Writes the headers of a datagram or fragment to `room`. Returns how long
+    /// they are, and how long the packet is.
+    fn emit(
+        &self,
+        packet: Seen,
+        ethernet: Option<[[u8; 6]; 2]>,
+        room: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        let [.., a, b, c, d] = packet.sequence.to_be_bytes();
+        let datagram = Datagram {
+            ethernet,
+            addresses: self.addresses,
+            ports: self.ports,
+            service: self.service,
+            identification: u32::from_be_bytes([a, b, c, d]),
+            whole: short(packet.whole),
+            offset: short(packet.offset),
+            length: short(packet.length),
+            dont_fragment: self.dont_fragment,
+        };
+        let room = room.get_mut(..datagram.header_len())?;
+        datagram.emit(room).ok()?;
+        Some((datagram.header_len(), datagram.packet_len()))
+    }
+}
+
 fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
     let offset = u16::try_from(number % PORTS).unwrap_or(0);
     let (class, dont_fragment) = match &flow.traffic {
@@ -144,6 +173,10 @@ fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
         // The class selectors [RFC2474 s4.2.2].
         service: class.min(7) << 5,
         dont_fragment,
+        connection: match &flow.traffic {
+            Traffic::Datagrams(_) => None,
+            Traffic::Tcp(tcp) => Some(Connection::new(&tcp.settings)),
+        },
     }
 }
 

@@ -177,3 +177,60 @@ fn links_that_share_their_settings_are_watched_each_by_itself() {
             .all(|file| folder.path().join(file.as_str().unwrap()).exists())
     );
 }
+
+#[test]
+fn senders_are_looked_at_in_intervals_and_do_not_mind() {
+    let text = "\
+format = 1
+name = \"senders\"
+[network]
+rate = \"10mbit\"
+delay = \"5ms\"
+buffer = \"30 packets\"
+[host]
+congestion = \"reno\"
+[traffic]
+kind = \"flows\"
+duration = \"2s\"
+[flows.f]
+protocol = \"tcp\"
+count = 2
+[sweep]
+\"network.mtu\" = [1500]
+";
+    let setting = |sets: &[&str]| {
+        let mut experiment = Experiment::parse(text, "x.toml").unwrap();
+        for set in sets {
+            experiment.set(set).unwrap();
+        }
+        let plan = experiment.plan(World::Sim).unwrap();
+        plan.cells[0].setting.clone().unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let plain = run(&setting(&[]), folder.path());
+    let watched = run(&setting(&["flows.f.watch.interval=10ms"]), folder.path());
+    assert_eq!(watched.metrics, plain.metrics);
+    let file = "watch/c00-r01-f.tcp.parquet";
+    assert_eq!(watched.evidence["watched"], json!([file]));
+    let looks = rows(&folder.path().join(file));
+    let mut again = 0;
+    for name in ["f01", "f02"] {
+        let of_one: Vec<&Row> = looks
+            .iter()
+            .filter(|look| look.get_string(0).unwrap() == name)
+            .collect();
+        let intervals: Vec<i64> = of_one
+            .iter()
+            .map(|look| look.get_long(1).unwrap() / 10_000_000_000)
+            .collect();
+        assert!(intervals.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(intervals.len() > 50, "{}", intervals.len());
+        let last = of_one.last().unwrap();
+        assert!(last.get_double(2).unwrap() >= 1.0, "the window");
+        // No round trip is shorter than both ways.
+        assert!(last.get_long(4).unwrap() > 10_000_000_000);
+        again += last.get_long(8).unwrap();
+    }
+    let all = watched.metrics["retransmissions/f"];
+    assert!(again > 0 && again as f64 <= all, "{again} of {all}");
+}

@@ -7,7 +7,7 @@ use crate::experiment::discipline::{DISCIPLINES, Discipline};
 use crate::experiment::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Origin, Value};
-use crate::experiment::{JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
+use crate::experiment::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
 use crate::plan::World;
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
@@ -78,7 +78,7 @@ pub(super) struct Keys {
     bit_error_rate: Found<f64>,
     reorder: Found<f64>,
     duplicate: Found<f64>,
-    framing: Option<Found<Framing>>,
+    pub(super) framing: Option<Found<Framing>>,
     medium: Option<Found<Medium>>,
     length: Option<Found<f64>>,
     jitter_law: Found<JitterLaw>,
@@ -224,6 +224,7 @@ impl Keys {
             cross: None,
             recorded: false,
             watch: Watched::default(),
+            counted: Counted::default(),
         })
     }
 

@@ -7,10 +7,11 @@ use units::{Bytes, Framing};
 
 use super::link::Keys;
 use crate::experiment::Queue;
+use crate::experiment::cell::Idle;
 use crate::experiment::discipline::{Change, Discipline, Draft, Parameter, Trouble, parameters};
 use crate::experiment::quantity::size;
 use crate::experiment::reader::{Found, Meaning, Reader};
-use crate::experiment::tree::Value;
+use crate::experiment::tree::{Origin, Value};
 
 /// The most packets that a buffer may be asked to hold.
 const MOST_PACKETS: u32 = 10_000_000;
@@ -96,36 +97,38 @@ impl Keys {
     pub(super) fn planned_queue(&self, all: &Self) -> Result<Queue> {
         let discipline = self.queue.value;
         let draft = self.draft(all);
-        let mut own = self.parameters.0.iter();
-        if let Some(stranger) = own.find(|given| !draft.uses(discipline, given.discipline)) {
-            return Err(stranger.refuse(discipline));
-        }
         let spec = draft
             .spec(discipline, self.rate.value)
             .map_err(|trouble| self.at_fault(all, &trouble))?;
         Ok(match discipline {
-            Discipline::DropTail => Queue::DropTail,
-            Discipline::DropFront => Queue::DropFront,
+            Discipline::DropTail if !draft.is_ns2(discipline) => Queue::DropTail,
+            Discipline::DropFront if !draft.is_ns2(discipline) => Queue::DropFront,
             _ => Queue::Law(Box::new(spec)),
         })
     }
 
-    /// Refuses a parameter for all links that is of use to none.
-    pub(super) fn refuse_parameters_of_no_link(&self, links: &[Self]) -> Result<()> {
-        let of_use = |given: &Given| {
-            links.iter().any(|link| {
-                let draft = link.draft(self);
-                draft.uses(link.queue.value, given.discipline)
-            })
+    /// The parameters that are of no use: of this table, which is for all
+    /// `links`, to none of them, and of theirs to themselves.
+    pub(super) fn idle_parameters(&self, links: &[Self]) -> Vec<Idle> {
+        let uses = |link: &Self, given: &Given| {
+            let draft = link.draft(self);
+            draft.uses(link.queue.value, given.discipline)
         };
-        match self.parameters.0.iter().find(|given| !of_use(given)) {
-            None => Ok(()),
-            Some(stranger) => Err(stranger.refuse(self.queue.value)),
-        }
+        let of_all = self.parameters.0.iter();
+        let of_all = of_all.filter(|given| !links.iter().any(|link| uses(link, given)));
+        let of_all = of_all.map(|given| given.idle(self.queue.value));
+        let of_each = links.iter().flat_map(|link| {
+            let own = link.parameters.0.iter();
+            let own = own.filter(|given| !uses(link, given));
+            own.map(|given| given.idle(link.queue.value))
+        });
+        of_each.chain(of_all).collect()
     }
 
     fn draft(&self, all: &Self) -> Draft {
-        let largest = Framing::Ethernet.frame_size(self.mtu.value.bytes());
+        let framing = self.framing.as_ref();
+        let framing = framing.map_or(Framing::Ethernet, |found| found.value);
+        let largest = framing.frame_size(self.mtu.value.bytes());
         let mut draft = Draft::new(self.buffer.value.limit(), largest);
         for given in all.parameters.0.iter().chain(&self.parameters.0) {
             draft.apply(&given.change.value);
@@ -156,10 +159,15 @@ impl Keys {
 }
 
 impl Given {
-    fn refuse(&self, queue: Discipline) -> Error {
+    /// That it is of no use where the queue is another one.
+    fn idle(&self, queue: Discipline) -> Idle {
         let (own, queue) = (self.discipline.name(), queue.name());
-        self.change.refuse(format!(
-            "a parameter of {own}, and the queue is {queue}: write queue = \"{own}\" too, or leave it out"
-        ))
+        Idle {
+            path: self.change.path().to_owned(),
+            is_set: matches!(self.change.origin, Origin::Set(_)),
+            why: self.change.refuse(format!(
+                "a parameter of {own}, and the queue is {queue}: write queue = \"{own}\" too, or leave it out"
+            )),
+        }
     }
 }

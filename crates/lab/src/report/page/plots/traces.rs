@@ -254,7 +254,10 @@ fn cells<'a>(frame: &'a Frame<'_>, series: usize) -> impl Iterator<Item = (usize
     cells.filter_map(|&cell| Some((place(frame.plan, &frame.levels, cell)?, cell)))
 }
 
-fn trials_of<'a>(frame: &Frame<'a>, cell: usize) -> impl Iterator<Item = &'a Trial> + use<'a> {
+pub(super) fn trials_of<'a>(
+    frame: &Frame<'a>,
+    cell: usize,
+) -> impl Iterator<Item = &'a Trial> + use<'a> {
     let factors = &frame.plan.cells[cell].factors;
     let trials: &'a [Trial] = frame.trials;
     trials.iter().filter(move |trial| trial.factors == *factors)
@@ -305,7 +308,7 @@ pub(super) fn rounded(position: f64) -> f64 {
 }
 
 /// A value as exactly as a plot can show it, to keep the page small.
-fn brief(value: f64) -> f64 {
+pub(super) fn brief(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 

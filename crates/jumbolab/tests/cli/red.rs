@@ -1,0 +1,192 @@
+//! The experiments about RED: what programs read of them, and that their
+//! figures are those of ns-2.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, journal};
+
+/// The figures that a program reads of one combination of factors.
+const FIELDS: [&str; 6] = [
+    "drop_percent_h1",
+    "drop_percent_h2",
+    "utilisation_percent_h1",
+    "utilisation_percent_h2",
+    "mean_queue_h1",
+    "mean_queue_h2",
+];
+
+const WORDS: [&str; 6] = ["red", "rednog", "ared", "reddf", "droptail", "dropfront"];
+
+/// The lines of cells of `report --json`.
+fn cells(lines: Vec<Value>) -> Vec<Value> {
+    let is_cell = |line: &Value| line["cell"].is_string();
+    lines.into_iter().filter(is_cell).collect()
+}
+
+#[test]
+fn one_object_has_the_figures_of_a_cell_with_both_halves() {
+    let dir = Dir::new();
+    let short = "--set duration=4s --set h1=0s..2s --set h2=2s..4s --set stagger=20ms --repeat 3";
+    for (name, own, packets) in [
+        ("red-increase", "--set small_start=2s", "1500"),
+        ("red-decrease", "--set small_stop=2s", "1500,3000"),
+    ] {
+        let run = format!("run {name} -o {name} {short} {own} --set packet={packets}");
+        dir.run(&run).fine();
+        let lines = cells(dir.run(&format!("report {name} --json")).fine().json());
+        assert_eq!(lines.len(), WORDS.len() * packets.split(',').count());
+        for line in &lines {
+            assert_eq!(
+                (&line["n"], &line["failed"]),
+                (&3.into(), &0.into()),
+                "{line}"
+            );
+            assert!(
+                WORDS.contains(&line["factors"]["queue"].as_str().unwrap()),
+                "{line}"
+            );
+            for field in FIELDS {
+                let mean = line[field].as_f64().unwrap();
+                let [low, high] = [0, 1].map(|end| line[format!("{field}_ci95")][end].as_f64());
+                assert!(
+                    mean >= 0.0 && low.unwrap() <= mean && mean <= high.unwrap(),
+                    "{line}"
+                );
+            }
+            assert!(
+                line["utilisation_percent_h2"].as_f64().unwrap() < 101.0,
+                "{line}"
+            );
+        }
+        for trial in journal(&dir.path().join(name)) {
+            let series = &trial["evidence"]["series"]["bottleneck"];
+            for kind in ["queue", "arrivals", "drops"] {
+                assert_eq!(
+                    series[kind].as_str().unwrap().split(' ').count(),
+                    8,
+                    "{trial}"
+                );
+            }
+            let has_average = !trial["factors"]["queue"]
+                .as_str()
+                .unwrap()
+                .starts_with("drop");
+            assert_eq!(series["average"].is_string(), has_average, "{trial}");
+        }
+        let page = fs::read_to_string(dir.path().join(name).join("report.html")).unwrap();
+        for plot in ["queue", "average", "drops"] {
+            assert!(
+                page.contains(&format!("id=\"course-bottleneck-{plot}-0\"")),
+                "{plot}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_parameter_of_red_is_for_the_queues_that_have_it() {
+    let dir = Dir::new();
+    let run = "run red-increase --repeat 1 --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set stagger=1ms";
+    let here = |more: &str, folder: &str| {
+        dir.run(&format!("{run} {more} -o {folder}")).fine();
+        cells(dir.run(&format!("report {folder} --json")).fine().json())
+    };
+    let usual = here("", "usual");
+    let other = here("--set max_p=0.5 --set min_th=2 --set buffer=20", "other");
+    for (usual, other) in usual.iter().zip(&other) {
+        assert_eq!(usual["factors"], other["factors"]);
+        assert_ne!(
+            usual["drop_percent_h2"], other["drop_percent_h2"],
+            "{usual}"
+        );
+    }
+    dir.run(&format!("{run} --set queue=droptail --set max_p=0.5"))
+        .refused(&[
+            "--set max_p=0.5",
+            "a parameter of red",
+            "the queue is droptail",
+        ]);
+    let tcp = here("--set queue=red --set tcp=newreno,sack1", "tcp");
+    assert_ne!(tcp[0]["drop_percent_h2"], tcp[1]["drop_percent_h2"]);
+}
+
+/// What ns-2.35 comes to in the same scenario [Ns2]: means and standard
+/// deviations of five seeds, in the order of `FIELDS`.
+const NS2: [(&str, [(f64, f64); 6]); 4] = [
+    (
+        "red",
+        [
+            (2.55, 0.18),
+            (19.06, 0.50),
+            (88.2, 3.3),
+            (99.4, 0.3),
+            (10.0, 0.5),
+            (18.9, 0.1),
+        ],
+    ),
+    (
+        "ared",
+        [
+            (2.48, 0.24),
+            (19.39, 0.17),
+            (86.9, 2.8),
+            (98.0, 0.2),
+            (10.9, 0.2),
+            (16.1, 0.9),
+        ],
+    ),
+    (
+        "reddf",
+        [
+            (1.87, 0.20),
+            (19.39, 0.38),
+            (89.9, 1.4),
+            (98.8, 0.5),
+            (10.1, 0.3),
+            (18.9, 0.2),
+        ],
+    ),
+    (
+        "droptail",
+        [
+            (2.18, 0.32),
+            (16.02, 0.58),
+            (89.9, 3.4),
+            (100.0, 0.1),
+            (16.5, 1.7),
+            (30.0, 0.6),
+        ],
+    ),
+];
+
+#[test]
+fn growing_traffic_meets_what_it_meets_in_ns2() {
+    let dir = Dir::new();
+    let queues = "--set queue=red,ared,reddf,droptail";
+    dir.run(&format!("run red-increase -o r {queues}")).fine();
+    let lines = cells(dir.run("report r --json").fine().json());
+    let mut apart = Vec::new();
+    for (queue, theirs) in NS2 {
+        let line = lines.iter().find(|line| line["factors"]["queue"] == queue);
+        let line = line.expect("each queue has a line");
+        assert_eq!(line["n"], 40);
+        for (field, (mean, deviation)) in FIELDS.iter().zip(theirs) {
+            let ours = line[field].as_f64().unwrap();
+            let [low, high] = [0, 1].map(|end| line[format!("{field}_ci95")][end].as_f64());
+            // The interval is 2.02 standard errors to each side, by Student's t.
+            let error = (high.unwrap() - low.unwrap()) / 4.04;
+            let both = (error.powi(2) + f64::powi(deviation, 2) / 5.0).sqrt();
+            let may_be = 0.5 * deviation + 2.0 * both;
+            if (ours - mean).abs() > may_be {
+                apart.push(format!(
+                    "{queue} {field}: {ours}, theirs {mean}, may be {may_be}"
+                ));
+            }
+        }
+    }
+    // Each lies so far apart by chance less than once in twenty times: of 24
+    // figures two are no sign of a difference.
+    assert!(apart.len() <= 2, "{apart:#?}");
+}

@@ -1,0 +1,319 @@
+//! Lays runs of one experiment in several worlds side by side.
+
+use super::between::same_factors;
+use super::{Comparison, compare, in_cell};
+use crate::metric::{Metric, place};
+use crate::plan::{Cell, Factors, Level, Plan};
+use crate::trial::Trial;
+
+/// The factor by which the cells of one run are told from those of another.
+pub const WORLD: &str = "world";
+
+/// Runs of one experiment as though they were one run.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What each run is called: its world, with a number where two share one.
+    pub names: Vec<String>,
+    /// The cells of all runs, run by run; each has the factor [`WORLD`] first.
+    /// Everything else is that of the first run.
+    pub plan: Plan,
+    /// The trials of all runs.
+    pub trials: Vec<Trial>,
+    /// By metric in the catalogue's order, then by cell: every run held against
+    /// its own baselines, as it is when it is reported alone.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// One metric at one combination of levels, in all runs.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// The levels, without the world.
+    pub factors: Factors,
+    /// By run; `None` where a run has no such cell.
+    pub of_runs: Vec<Option<&'a Comparison>>,
+}
+
+/// `runs` side by side.
+///
+/// # Errors
+/// One line where they are not of one experiment, or take changes along
+/// different factors or against different baselines.
+pub fn beside(runs: &[(&Plan, &[Trial])]) -> Result<Beside, String> {
+    let (first, _) = runs.first().ok_or("no run to report")?;
+    for (plan, _) in runs {
+        alike("experiments", &first.name, &plan.name)?;
+        alike(
+            "compared factors",
+            &first.compare.factor,
+            &plan.compare.factor,
+        )?;
+        let baseline = |plan: &Plan| plan.compare.baseline.to_string();
+        alike("baselines", &baseline(first), &baseline(plan))?;
+    }
+    let names = names(runs);
+    let mut all = Beside {
+        plan: Plan {
+            cells: Vec::new(),
+            ..(*first).clone()
+        },
+        names,
+        trials: Vec::new(),
+        comparisons: Vec::new(),
+    };
+    let of_runs: Vec<Vec<Comparison>> = runs
+        .iter()
+        .map(|(plan, trials)| compare(plan, trials))
+        .collect();
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    for comparison in of_runs.iter().flatten() {
+        if !metrics.contains(&comparison.metric) {
+            metrics.push(comparison.metric);
+        }
+    }
+    metrics.sort_by_key(|metric| place(metric));
+    for metric in metrics {
+        let mut before = 0;
+        for ((name, (plan, _)), comparisons) in all.names.iter().zip(runs).zip(&of_runs) {
+            let of_cells = plan.cells.iter().enumerate().map(|(position, cell)| {
+                let of_cell =
+                    |other: &&Comparison| other.metric == metric && other.cell == position;
+                let found = comparisons.iter().find(of_cell).cloned();
+                let found = found.unwrap_or_else(|| in_cell(plan, metric, position, cell, &[]));
+                Comparison {
+                    cell: before + position,
+                    factors: in_world(name, &found.factors),
+                    ..found
+                }
+            });
+            all.comparisons.extend(of_cells);
+            before += plan.cells.len();
+        }
+    }
+    for (name, (plan, trials)) in all.names.iter().zip(runs) {
+        all.plan.cells.extend(plan.cells.iter().map(|cell| Cell {
+            factors: in_world(name, &cell.factors),
+            setting: cell.setting.clone(),
+        }));
+        all.trials.extend(trials.iter().map(|trial| Trial {
+            id: format!("{name} {}", trial.id),
+            factors: in_world(name, &trial.factors),
+            ..trial.clone()
+        }));
+        if all.plan.published.is_empty() {
+            all.plan.published.clone_from(&plan.published);
+        }
+    }
+    Ok(all)
+}
+
+impl Beside {
+    /// The metrics, in the catalogue's order.
+    pub fn metrics(&self) -> Vec<&'static Metric> {
+        let mut metrics: Vec<&'static Metric> = Vec::new();
+        for comparison in &self.comparisons {
+            if metrics.last() != Some(&comparison.metric) {
+                metrics.push(comparison.metric);
+            }
+        }
+        metrics
+    }
+
+    /// The rows of `metric` that at least one run measured, those that differ
+    /// in nothing but the compared factor together.
+    pub fn rows(&self, metric: &Metric) -> Vec<Row<'_>> {
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        let of_metric = self.comparisons.iter().filter(|row| row.metric == metric);
+        for comparison in of_metric {
+            let (run, factors) = self.split(&comparison.factors);
+            let row = match rows
+                .iter()
+                .position(|row| same_factors(&row.factors, &factors))
+            {
+                Some(position) => position,
+                None => {
+                    let of_runs = vec![None; self.names.len()];
+                    rows.push(Row { factors, of_runs });
+                    rows.len() - 1
+                }
+            };
+            if let Some(place) = run.and_then(|run| rows[row].of_runs.get_mut(run)) {
+                *place = Some(comparison);
+            }
+        }
+        rows.retain(|row| row.of_runs.iter().flatten().any(|of_run| of_run.n > 0));
+        let compared = &self.plan.compare.factor;
+        let others = |row: &Row<'_>| -> Vec<String> {
+            let other = |(name, _): &&(String, Level)| name != compared;
+            let others = row.factors.0.iter().filter(other);
+            others
+                .map(|(name, level)| format!("{name}={level}"))
+                .collect()
+        };
+        let mut kinds: Vec<Vec<String>> = Vec::new();
+        for row in &rows {
+            if !kinds.contains(&others(row)) {
+                kinds.push(others(row));
+            }
+        }
+        rows.sort_by_key(|row| kinds.iter().position(|kind| *kind == others(row)));
+        rows
+    }
+
+    /// Which run a cell is of, and its factors there.
+    fn split(&self, factors: &Factors) -> (Option<usize>, Factors) {
+        let (world, others): (Vec<_>, Vec<_>) = factors
+            .0
+            .iter()
+            .cloned()
+            .partition(|(name, _)| name == WORLD);
+        let named = |name: &String| {
+            world
+                .first()
+                .is_some_and(|(_, level)| level.to_string() == *name)
+        };
+        (self.names.iter().position(named), Factors(others))
+    }
+}
+
+impl Row<'_> {
+    /// What the study prints for it.
+    pub fn published(&self) -> Option<&crate::verdict::Figures> {
+        let mut figures = self
+            .of_runs
+            .iter()
+            .flatten()
+            .map(|of_run| &of_run.published);
+        figures.find(|figures| figures.value.is_some() || figures.claim.is_some())
+    }
+}
+
+fn alike(what: &str, one: &str, other: &str) -> Result<(), String> {
+    match one == other {
+        true => Ok(()),
+        false => Err(format!(
+            "runs of different worlds are laid side by side if they are of one experiment; their {what} differ: {one}, {other}"
+        )),
+    }
+}
+
+fn names(runs: &[(&Plan, &[Trial])]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (position, (plan, _)) in runs.iter().enumerate() {
+        let like = |other: &&(&Plan, &[Trial])| other.0.world == plan.world;
+        let number = runs[..=position].iter().filter(like).count();
+        names.push(match runs.iter().filter(like).count() {
+            1 => plan.world.to_string(),
+            _ => format!("{} {number}", plan.world),
+        });
+    }
+    names
+}
+
+fn in_world(name: &str, factors: &Factors) -> Factors {
+    let world = (WORLD.to_owned(), Level::Text(name.to_owned()));
+    Factors(
+        std::iter::once(world)
+            .chain(factors.0.iter().cloned())
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Difference;
+    use crate::compare::synthetic::study;
+    use crate::plan::World;
+
+    /// The study in two worlds; the simulator has no offloads, and says less.
+    fn two() -> [(Plan, Vec<Trial>); 2] {
+        let (live, of_live) = study();
+        let (mut plan, mut trials) = study();
+        plan.world = World::Sim;
+        for cell in &mut plan.cells {
+            if cell.factors.to_string().contains("offloads=on") {
+                cell.setting = Err("not simulated: hosts have no offloads".into());
+            }
+        }
+        trials.retain(|trial| !trial.factors.to_string().contains("offloads=on"));
+        for trial in &mut trials {
+            trial.metrics.remove("cpu_sender");
+        }
+        [(plan, trials), (live, of_live)]
+    }
+
+    fn laid(runs: &[(Plan, Vec<Trial>)]) -> Result<Beside, String> {
+        let runs: Vec<(&Plan, &[Trial])> = runs.iter().map(|(p, t)| (p, t.as_slice())).collect();
+        beside(&runs)
+    }
+
+    #[test]
+    fn a_row_holds_a_cell_of_every_world_that_has_it() {
+        let all = laid(&two()).unwrap();
+        assert_eq!(all.names, ["sim", "netns"]);
+        let rows = all.rows(Metric::named("throughput").unwrap());
+        let seen: Vec<(String, Vec<usize>)> = rows
+            .iter()
+            .map(|row| {
+                let counts = row
+                    .of_runs
+                    .iter()
+                    .map(|of_run| of_run.map_or(0, |row| row.n));
+                (row.factors.to_string(), counts.collect())
+            })
+            .collect();
+        let row = |offloads: &str, mtu: i64, counts: &[usize]| {
+            let factors = format!("scenario=LU-LU offloads={offloads} mtu={mtu}");
+            (factors, counts.to_vec())
+        };
+        assert_eq!(
+            seen,
+            [
+                row("off", 1500, &[2, 2]),
+                row("off", 9000, &[2, 2]),
+                row("on", 1500, &[0, 2]),
+                row("on", 9000, &[0, 2]),
+            ]
+        );
+        let claim = rows[1]
+            .published()
+            .and_then(|figures| figures.claim)
+            .unwrap();
+        assert_eq!(claim.percent, 25.03);
+        // A metric that one world alone has keeps its place in the other.
+        let cpu = all.rows(Metric::named("cpu_sender").unwrap());
+        assert_eq!(cpu[0].of_runs[0].map(|row| row.n), Some(0));
+        assert_eq!(cpu[0].of_runs[1].map(|row| row.n), Some(2));
+    }
+
+    #[test]
+    fn each_world_is_judged_as_it_is_alone() {
+        let runs = two();
+        let all = laid(&runs).unwrap();
+        let alone = compare(&runs[1].0, &runs[1].1);
+        let offset = runs[0].0.cells.len();
+        for row in &alone {
+            let here =
+                |other: &&Comparison| other.metric == row.metric && other.cell == row.cell + offset;
+            let here = all.comparisons.iter().find(here).unwrap();
+            assert_eq!(here.difference, row.difference, "{}", row.factors);
+            assert_eq!(here.judgement, row.judgement, "{}", row.factors);
+        }
+        let found = |row: &&Comparison| row.difference == Some(Difference::Found);
+        assert!(all.comparisons.iter().any(|row| found(&row)));
+    }
+
+    #[test]
+    fn runs_of_one_world_are_numbered_and_those_of_another_experiment_refused() {
+        let [sim, live] = two();
+        let three = [sim.clone(), live.clone(), sim.clone()];
+        assert_eq!(laid(&three).unwrap().names, ["sim 1", "netns", "sim 2"]);
+        let mut other = live;
+        other.0.name = "replay".into();
+        let error = laid(&[sim, other]).unwrap_err();
+        assert!(
+            error.ends_with("their experiments differ: synthetic, replay"),
+            "{error}"
+        );
+    }
+}

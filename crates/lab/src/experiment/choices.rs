@@ -1,0 +1,148 @@
+//! `[choices]`: words of which each stands for several keys.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::cell;
+use super::quantity::{choices, name};
+use super::reader::{Reader, refusal};
+use super::tree::{KeyPath, Node, Origin, Table, Value};
+
+/// The table that they stand in; the first part of the path of each.
+pub(super) const ROOT: &str = "choices";
+
+/// The longest name of a choice, as of an alias.
+const LONGEST: usize = 32;
+
+/// The choices of an experiment, by name.
+#[derive(Debug, Default)]
+pub(super) struct Choices(BTreeMap<String, Choice>);
+
+/// The words of one choice, as they were written.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub(super) words: Vec<Word>,
+    origin: Origin,
+}
+
+/// A word, and the keys that it writes over the file.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) name: String,
+    pub(super) keys: Vec<(KeyPath, Node)>,
+}
+
+impl Choices {
+    /// The choices of the experiment in `tree`.
+    ///
+    /// # Errors
+    /// One line where something else stands there.
+    pub(super) fn read(tree: &Table, place: &Origin) -> Result<Self> {
+        let mut reader = Reader::new(tree, "", place.clone());
+        let Some((table, _)) = reader.table(ROOT)? else {
+            return Ok(Self::default());
+        };
+        let read = |(called, node): (&str, &Node)| -> Result<(String, Choice)> {
+            let path = [ROOT, called];
+            name(LONGEST)(&Value::from(called)).map_err(|why| refuse(&path, node, &why))?;
+            let words = tables(&path, node)?.iter().map(|(word, node)| {
+                let path = [ROOT, called, word];
+                name(LONGEST)(&Value::from(word)).map_err(|why| refuse(&path, node, &why))?;
+                Ok(Word {
+                    name: word.to_owned(),
+                    keys: keys(&path, node)?,
+                })
+            });
+            let choice = Choice {
+                words: words.collect::<Result<_>>()?,
+                origin: node.origin.clone(),
+            };
+            Ok((called.to_owned(), choice))
+        };
+        Ok(Self(table.iter().map(read).collect::<Result<_>>()?))
+    }
+
+    /// The path that stands for the choice called `name`, if there is one.
+    pub(super) fn path(&self, name: &str) -> Option<KeyPath> {
+        let (name, _) = self.0.get_key_value(name)?;
+        Some(KeyPath(vec![ROOT.to_owned(), name.clone()]))
+    }
+
+    /// The choice that `path` stands for, if it does.
+    pub(super) fn at(&self, path: &KeyPath) -> Option<&Choice> {
+        match path.0.as_slice() {
+            [root, name] if root == ROOT => self.0.get(name),
+            _ => None,
+        }
+    }
+
+    /// All of them, by name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Choice)> {
+        self.0.iter().map(|(name, choice)| (name.as_str(), choice))
+    }
+}
+
+impl Choice {
+    /// The word that `value` is; `Err` says which there are.
+    pub(super) fn word(&self, value: &Value) -> Result<&Word, String> {
+        let is = |word: &&Word| matches!(value, Value::Text(text) if *text == word.name);
+        self.words.iter().find(is).ok_or_else(|| {
+            format!(
+                "write {}",
+                choices(self.words.iter().map(|word| &*word.name))
+            )
+        })
+    }
+
+    /// Where it was written.
+    pub(super) const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+fn tables<'a>(path: &[&str], node: &'a Node) -> Result<&'a Table> {
+    match &node.value {
+        Value::Table(table) if table.iter().next().is_some() => Ok(table),
+        _ => Err(refuse(
+            path,
+            node,
+            "write a table for each word: [choices.queue.gentle] \"network.red.gentle\" = \"on\"",
+        )),
+    }
+}
+
+/// The keys that a word writes: dotted, in quotes or as tables.
+fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
+    let mut found = Vec::new();
+    let mut open = vec![(KeyPath(Vec::new()), tables(path, node)?)];
+    while let Some((above, table)) = open.pop() {
+        for (key, node) in table.iter() {
+            let below = KeyPath::parse(key).unwrap_or_else(|| KeyPath(vec![key.to_owned()]));
+            let at = KeyPath([above.0.clone(), below.0].concat());
+            match &node.value {
+                Value::Table(inner) => open.push((at, inner)),
+                Value::List(_) => {
+                    let why = "one value belongs here; each word has one";
+                    return Err(refuse(&within(path, &at), node, why));
+                }
+                _ if !cell::ROOTS.contains(&at.root()) => {
+                    let why = "no key of a cell, as \"network.queue\" is one";
+                    return Err(refuse(&within(path, &at), node, why));
+                }
+                _ => found.push((at, node.clone())),
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn within<'a>(path: &[&'a str], at: &'a KeyPath) -> Vec<&'a str> {
+    let below = at.0.iter().map(String::as_str);
+    path.iter().copied().chain(below).collect()
+}
+
+fn refuse(path: &[&str], Node { value, origin }: &Node, why: &str) -> anyhow::Error {
+    let path = KeyPath(path.iter().map(|&key| key.to_owned()).collect());
+    refusal(origin, &path.to_string(), value, why)
+}

@@ -1,0 +1,264 @@
+//! Laws as they are written: `exponential:1ms`, `normal:512,64`, `file:seen.txt`.
+//! Keys of experiments and options of the command line read them alike.
+
+mod file;
+
+use std::fmt;
+use std::path::Path;
+
+use proto::traffic::Law;
+use units::{Bytes, Span};
+
+use super::quantity::choices;
+pub use file::LawFile;
+pub(crate) use file::LawFiles;
+
+/// What a law is of, and with it the unit of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// Times, `1ms`; the law has picoseconds.
+    Gaps,
+    /// Sizes, `1500` or `2kB`; the law has octets.
+    Sizes,
+}
+
+/// A law, and how it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenLaw {
+    /// The law, which [`Law::check`] found good.
+    pub law: Law,
+    text: String,
+}
+
+/// A parameter of a law.
+#[derive(Clone, Copy, PartialEq)]
+enum Parameter {
+    /// A time or a size.
+    Quantity,
+    /// A number without a unit.
+    Number,
+    /// A time or a size that may be left out: the unit of a count.
+    Unit,
+}
+
+/// A family of laws.
+struct Family {
+    name: &'static str,
+    parameters: &'static [Parameter],
+    /// What they are, for whoever wrote others.
+    takes: &'static str,
+    /// How they are written for gaps and for sizes.
+    examples: [&'static str; 2],
+    build: fn(&[f64]) -> Law,
+}
+
+use Parameter::{Number, Quantity, Unit};
+
+const FAMILIES: &[Family] = &[
+    Family {
+        name: "constant",
+        parameters: &[Quantity],
+        takes: "one value",
+        examples: ["constant:1ms", "constant:1000"],
+        build: |at| Law::Constant(at[0]),
+    },
+    Family {
+        name: "exponential",
+        parameters: &[Quantity],
+        takes: "a mean",
+        examples: ["exponential:1ms", "exponential:500"],
+        build: |at| Law::Exponential(at[0]),
+    },
+    Family {
+        name: "uniform",
+        parameters: &[Quantity, Quantity],
+        takes: "the least and the most",
+        examples: ["uniform:1ms,3ms", "uniform:40,1500"],
+        build: |at| Law::Uniform(at[0], at[1]),
+    },
+    Family {
+        name: "normal",
+        parameters: &[Quantity, Quantity],
+        takes: "a mean and a standard deviation",
+        examples: ["normal:1ms,100us", "normal:512,64"],
+        build: |at| Law::Normal(at[0], at[1]),
+    },
+    Family {
+        name: "poisson",
+        parameters: &[Quantity, Unit],
+        takes: "a mean, and perhaps the unit that is counted",
+        examples: ["poisson:20ms,1ms", "poisson:500"],
+        build: |at| Law::Poisson(at[0], at[1]),
+    },
+    Family {
+        name: "pareto",
+        parameters: &[Number, Quantity],
+        takes: "a shape and a scale",
+        examples: ["pareto:1.5,1ms", "pareto:1.5,40"],
+        build: |at| Law::Pareto(at[0], at[1]),
+    },
+    Family {
+        name: "cauchy",
+        parameters: &[Quantity, Quantity],
+        takes: "a median and a scale",
+        examples: ["cauchy:1ms,100us", "cauchy:500,50"],
+        build: |at| Law::Cauchy(at[0], at[1]),
+    },
+    Family {
+        name: "gamma",
+        parameters: &[Number, Quantity],
+        takes: "a shape and a scale",
+        examples: ["gamma:2,500us", "gamma:2,250"],
+        build: |at| Law::Gamma(at[0], at[1]),
+    },
+    Family {
+        name: "weibull",
+        parameters: &[Number, Quantity],
+        takes: "a shape and a scale",
+        examples: ["weibull:0.8,1ms", "weibull:0.8,500"],
+        build: |at| Law::Weibull(at[0], at[1]),
+    },
+];
+
+/// The prefix of a file of values.
+const FILE: &str = "file";
+
+impl WrittenLaw {
+    /// The law in `text`: a family with its parameters, one quantity alone for
+    /// a constant, or `file:PATH`. A path begins in the working directory.
+    ///
+    /// # Errors
+    /// One line that says what would be right.
+    pub fn parse(text: &str, measure: Measure) -> Result<Self, String> {
+        Self::read(text, measure, Path::new(""), &LawFiles::default())
+    }
+
+    /// As [`WrittenLaw::parse`], with paths that begin in `folder`, and files
+    /// that are read once.
+    pub(super) fn read(
+        text: &str,
+        measure: Measure,
+        folder: &Path,
+        files: &LawFiles,
+    ) -> Result<Self, String> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name.trim(), rest.trim()),
+            None => ("constant", text.trim()),
+        };
+        if name == FILE {
+            let file = files.read(rest, measure, folder)?;
+            let text = format!("{FILE}:{}", file.name);
+            let law = Law::Empirical(file.seen);
+            return Ok(Self { law, text });
+        }
+        let family = FAMILIES.iter().find(|family| family.name == name);
+        let family = family.ok_or_else(|| {
+            let names = FAMILIES.iter().map(|family| family.name);
+            let names = choices(names.chain([FILE]));
+            format!("there is no such law; write {names}, then a colon and what belongs to it")
+        })?;
+        family.read(rest, measure)
+    }
+}
+
+/// Whether `text` names a file of values.
+pub(super) fn is_file(text: &str) -> bool {
+    matches!(text.split_once(':'), Some((name, _)) if name.trim() == FILE)
+}
+
+impl fmt::Display for WrittenLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Family {
+    fn read(&self, text: &str, measure: Measure) -> Result<WrittenLaw, String> {
+        let name = self.name;
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        let needed = self.parameters.iter().filter(|one| **one != Unit).count();
+        if !(needed..=self.parameters.len()).contains(&words.len()) {
+            return Err(self.wrong(measure));
+        }
+        let (mut values, mut written) = (Vec::new(), Vec::new());
+        for (position, parameter) in self.parameters.iter().enumerate() {
+            let word = words.get(position).copied();
+            let (value, text) = match parameter {
+                Number => number(word.unwrap_or_default()),
+                Quantity | Unit => quantity(word.unwrap_or_else(|| measure.unit()), measure),
+            }
+            .map_err(|why| match words.len() {
+                // A quantity alone says for itself what it should be.
+                1 => why,
+                _ => self.wrong(measure),
+            })?;
+            values.push(value);
+            written.push(text);
+        }
+        let law = (self.build)(&values);
+        law.check().map_err(|bad| format!("{name} {bad}"))?;
+        let text = format!("{name}:{}", written.join(","));
+        Ok(WrittenLaw { law, text })
+    }
+
+    fn wrong(&self, measure: Measure) -> String {
+        let Self { name, takes, .. } = self;
+        let [gaps, sizes] = self.examples;
+        let example = match measure {
+            Measure::Gaps => gaps,
+            Measure::Sizes => sizes,
+        };
+        format!("{name} takes {takes}; write for instance \"{example}\"")
+    }
+}
+
+impl Measure {
+    /// The same in the law's unit.
+    pub(super) const fn counted(self) -> f64 {
+        match self {
+            Self::Gaps => 1e9,
+            Self::Sizes => 1.0,
+        }
+    }
+
+    /// What is counted where no unit is written: milliseconds, as the field's
+    /// generators count them [D-ITG], and octets.
+    const fn unit(self) -> &'static str {
+        match self {
+            Self::Gaps => "1ms",
+            Self::Sizes => "1B",
+        }
+    }
+}
+
+fn number(word: &str) -> Result<(f64, String), String> {
+    let number: Result<f64, _> = word.parse();
+    let number = number.map_err(|_| "write a number".to_owned())?;
+    Ok((number, number.to_string()))
+}
+
+/// A time or a size, as a number in the law's unit and as it is written.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "gaps below hours and sizes of packets are exact"
+)]
+fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
+    let why = |error: units::BadText| error.to_string();
+    match measure {
+        Measure::Gaps => {
+            let span: Span = word.parse().map_err(why)?;
+            let text = match span == Span::ZERO {
+                true => "0s".to_owned(),
+                false => span.to_string(),
+            };
+            Ok((span.as_picos() as f64, text))
+        }
+        Measure::Sizes => {
+            let size: Bytes = word.parse().map_err(why)?;
+            Ok((size.get() as f64, size.to_string()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! What is counted of a simulated link, over parts of a trial.
+
+use units::Span;
+
+/// What is counted of the way from a link's first end to its second. Whatever
+/// it is, it changes no other figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Parts of a trial that have figures of their own.
+    pub windows: Vec<Window>,
+    /// How long each interval of a time series is, if there is one.
+    pub series: Option<Span>,
+}
+
+/// A part of a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// What its metrics are called by: `mean_queue_NAME`.
+    pub name: String,
+    /// When it begins, from the beginning of the trial on.
+    pub from: Span,
+    /// When it is over; what happens at this instant is not counted.
+    pub to: Span,
+}
+
+impl Counted {
+    /// Whether anything is counted.
+    pub fn is_any(&self) -> bool {
+        !self.windows.is_empty() || self.series.is_some()
+    }
+}

@@ -1,0 +1,96 @@
+//! Metrics that are made of names in an experiment, and the order of all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use super::flow::{of_flow, split};
+use super::window::{self, OF_WINDOWS};
+use super::{METRICS, Metric};
+use crate::trial::Trial;
+
+/// The metrics that `trials` measured: those of the catalogue in its order,
+/// each followed by those of single flows, and then those over parts of the
+/// trial, in the order of their names.
+pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
+    let names: BTreeSet<&str> = trials
+        .iter()
+        .flat_map(|trial| trial.metrics.keys().map(String::as_str))
+        .collect();
+    let mut found = Vec::new();
+    for metric in METRICS {
+        if names.contains(metric.name) {
+            found.push(metric);
+        }
+        let first = of_flow(metric.name, "");
+        let flows = names.range(first.as_str()..);
+        let flows =
+            flows.take_while(|name| split(name).is_some_and(|(base, _)| base == metric.name));
+        found.extend(flows.filter_map(|name| Metric::named(name)));
+    }
+    for base in &OF_WINDOWS {
+        let of_base = names.iter().filter(|name| window::base(name) == Some(base));
+        found.extend(of_base.filter_map(|name| Metric::named(name)));
+    }
+    found
+}
+
+/// The place of a metric, or of what it is made of, in the order of reports.
+pub fn place(metric: &Metric) -> usize {
+    let of_catalogue = split(metric.name).map_or(metric.name, |(base, _)| base);
+    let in_catalogue = METRICS.iter().position(|other| other.name == of_catalogue);
+    in_catalogue.unwrap_or_else(|| {
+        let base = window::base(metric.name);
+        let of_windows = OF_WINDOWS.iter().position(|other| Some(other) == base);
+        METRICS.len() + of_windows.unwrap_or(OF_WINDOWS.len())
+    })
+}
+
+/// The metric called `name`, made when it is first asked for and kept for
+/// good, as the catalogue is; a run has some flows and windows, and a few
+/// metrics of each.
+pub(super) fn kept(name: &str, make: impl FnOnce() -> Metric) -> &'static Metric {
+    static MADE: Mutex<BTreeMap<String, &'static Metric>> = Mutex::new(BTreeMap::new());
+    // A map that a panic left behind is still whole: entries are put in at once.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry(name.to_owned())
+        .or_insert_with(|| Box::leak(Box::new(make())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic::{factors, trial};
+
+    #[test]
+    fn what_was_measured_is_listed_in_the_catalogues_order() {
+        let figures = [
+            ("delay", 1.0),
+            ("delay/small", 1.0),
+            ("delay/big", 1.0),
+            ("delay_p99/big", 1.0),
+            ("throughput/big", 1.0),
+            ("loss", 0.0),
+            ("mean_queue_late", 1.0),
+            ("drop_percent_late", 1.0),
+            ("drop_percent_early", 1.0),
+        ];
+        let trials = [trial(factors(1500), 1, &figures)];
+        let names: Vec<&str> = measured(&trials).iter().map(|metric| metric.name).collect();
+        assert_eq!(
+            names,
+            [
+                "throughput/big",
+                "delay",
+                "delay/big",
+                "delay/small",
+                "delay_p99/big",
+                "loss",
+                "drop_percent_early",
+                "drop_percent_late",
+                "mean_queue_late"
+            ]
+        );
+        let places: Vec<usize> = measured(&trials).into_iter().map(place).collect();
+        assert!(places.is_sorted(), "{places:?}");
+    }
+}

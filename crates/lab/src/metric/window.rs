@@ -1,0 +1,89 @@
+//! Metrics over a part of a trial: `mean_queue_NAME` is what waited on average
+//! on the link that has a window NAME, while that window was open.
+
+use super::{Better, Metric, kept};
+
+/// The longest name of a window.
+pub const LONGEST: usize = 16;
+
+/// What is told of each window, before the window's name.
+pub(super) static OF_WINDOWS: [Metric; 3] = [
+    Metric {
+        name: "drop_percent",
+        unit: "%",
+        title: "Dropped",
+        definition: "packets that the link's queue dropped, acknowledgements included, of those that came to it",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "utilisation_percent",
+        unit: "%",
+        title: "Utilisation",
+        definition: "time that the link takes for the packets whose transmission began, of the window's length",
+        better: Better::Higher,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "mean_queue",
+        unit: "packets",
+        title: "Mean queue",
+        definition: "packets that waited for the link on average over time, the one in transmission not counted",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+];
+
+/// The name of a metric over the window called `window`.
+pub fn of_window(metric: &str, window: &str) -> String {
+    format!("{metric}_{window}")
+}
+
+/// The metric over a window that is called `name`, if it can be one.
+pub(super) fn named(name: &str) -> Option<&'static Metric> {
+    let base = base(name)?;
+    let window = name.strip_prefix(base.name)?.strip_prefix('_')?;
+    Some(kept::kept(name, || Metric {
+        name: name.to_owned().leak(),
+        unit: base.unit,
+        title: format!("{}, {window}", base.title).leak(),
+        definition: format!("in the window {window}: {}", base.definition).leak(),
+        better: base.better,
+        primary: false,
+        table: None,
+        resolution: base.resolution,
+    }))
+}
+
+/// What the metric called `name` is over a window, if it can be such a metric.
+pub(super) fn base(name: &str) -> Option<&'static Metric> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    OF_WINDOWS.iter().find(|base| {
+        let rest = name.strip_prefix(base.name);
+        let window = rest.and_then(|rest| rest.strip_prefix('_'));
+        window.is_some_and(|window| {
+            (1..=LONGEST).contains(&window.len()) && window.chars().all(plain)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_over_a_window_is_called_by_both() {
+        let queue = Metric::named(&of_window("mean_queue", "h1")).unwrap();
+        assert_eq!((queue.name, queue.unit), ("mean_queue_h1", "packets"));
+        assert_eq!(queue.title, "Mean queue, h1");
+        for wrong in ["mean_queue", "mean_queue_", "mean_queue_a b", "queue_h1"] {
+            assert_eq!(Metric::named(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Two watches of one simulation.
+
+use proto::link::Found;
+use proto::tcp::{Counts, State};
+use sim::{Loss, Place, Seen, Watch};
+use units::{Span, Time};
+
+/// Tells both what happens.
+pub(super) struct Both<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
+
+impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
+        self.0.queued(at, link, packet, found);
+        self.1.queued(at, link, packet, found);
+    }
+
+    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), packet: Seen, waited: Span) {
+        self.0.sent(begins, ends, link, packet, waited);
+        self.1.sent(begins, ends, link, packet, waited);
+    }
+
+    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
+        self.0.lost(at, place, packet, why);
+        self.1.lost(at, place, packet, why);
+    }
+
+    fn delivered(&mut self, at: Time, node: usize, packet: Seen) {
+        self.0.delivered(at, node, packet);
+        self.1.delivered(at, node, packet);
+    }
+
+    fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
+        self.0.acted(at, flow, state, counts);
+        self.1.acted(at, flow, state, counts);
+    }
+}

@@ -1,0 +1,185 @@
+//! What is counted of links over parts of a trial.
+//!
+//! Sums do not depend on the order in which a link tells what its queue did:
+//! what waits from an instant on adds the rest of the part that the instant is
+//! in, and what goes takes that rest away again.
+
+mod series;
+
+use proto::link::Found;
+use serde_json::{Map, Value};
+use sim::{Loss, Place, Seen, Watch};
+use units::{Span, Time};
+
+use crate::experiment::{self as spec, Setting, Traffic};
+use crate::metric::of_window;
+use crate::trial::Figures;
+use series::Series;
+pub(crate) use series::UNKNOWN;
+
+/// Counts on the links that a setting asks for.
+pub(super) struct Counter {
+    /// By link, as the scenario has them; `None`: nothing is counted.
+    links: Vec<Option<Tally>>,
+}
+
+/// What is counted on the way from a link's first end to its second.
+struct Tally {
+    name: String,
+    windows: Vec<Window>,
+    series: Option<Series>,
+}
+
+/// A part of the trial. Instants and times are picoseconds.
+struct Window {
+    name: String,
+    from: u64,
+    to: u64,
+    arrivals: u64,
+    drops: u64,
+    /// How long the link takes for the packets that began.
+    busy: u64,
+    /// What waited, times how long.
+    waited: i128,
+}
+
+impl Counter {
+    /// Counts what `setting` asks for; `None` where it asks for nothing.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let Traffic::Flows(flows) = &setting.traffic else {
+            return None;
+        };
+        let graph = setting.network.as_graph();
+        let tally = |wire: &spec::Wiring| {
+            let counted = &setting.network.links[wire.link].counted;
+            counted.is_any().then(|| Tally {
+                name: wire.name.clone(),
+                windows: counted.windows.iter().map(Window::new).collect(),
+                series: counted
+                    .series
+                    .map(|interval| Series::new(interval, flows.duration)),
+            })
+        };
+        let links: Vec<Option<Tally>> = graph.wires.iter().map(tally).collect();
+        links.iter().any(Option::is_some).then_some(Self { links })
+    }
+
+    /// Puts what was counted into `figures`.
+    pub(super) fn finish(self, figures: &mut Figures) {
+        let mut series = Map::new();
+        for tally in self.links.into_iter().flatten() {
+            for window in &tally.windows {
+                window.put(figures);
+            }
+            if let Some(of_link) = tally.series {
+                series.insert(tally.name, of_link.finish());
+            }
+        }
+        if !series.is_empty() {
+            figures.note("series", Value::Object(series));
+        }
+    }
+
+    fn tally(&mut self, (link, way): (usize, usize)) -> Option<&mut Tally> {
+        match way {
+            0 => self.links.get_mut(link)?.as_mut(),
+            _ => None,
+        }
+    }
+}
+
+impl Watch for Counter {
+    fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, found: Found) {
+        let Some(tally) = self.tally(link) else {
+            return;
+        };
+        let at = at.as_picos();
+        for window in &mut tally.windows {
+            window.step(at, 1);
+            window.arrivals += u64::from(window.has(at));
+        }
+        if let Some(series) = &mut tally.series {
+            series.queued(at, found.average);
+        }
+    }
+
+    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), _: Seen, _: Span) {
+        let Some(tally) = self.tally(link) else {
+            return;
+        };
+        let busy = ends.since(begins).unwrap_or_default().as_picos();
+        let at = begins.as_picos();
+        for window in &mut tally.windows {
+            window.step(at, -1);
+            window.busy += if window.has(at) { busy } else { 0 };
+        }
+        if let Some(series) = &mut tally.series {
+            series.gone(at);
+        }
+    }
+
+    fn lost(&mut self, at: Time, place: Place, _: Seen, why: Loss) {
+        // What chance takes was sent.
+        let (Place::Way(link, way), Loss::Queue(_)) = (place, why) else {
+            return;
+        };
+        let Some(tally) = self.tally((link, way)) else {
+            return;
+        };
+        let at = at.as_picos();
+        for window in &mut tally.windows {
+            window.step(at, -1);
+            window.drops += u64::from(window.has(at));
+        }
+        if let Some(series) = &mut tally.series {
+            series.gone(at);
+            series.dropped(at);
+        }
+    }
+}
+
+impl Window {
+    fn new(window: &spec::Window) -> Self {
+        Self {
+            name: window.name.clone(),
+            from: window.from.as_picos(),
+            to: window.to.as_picos(),
+            arrivals: 0,
+            drops: 0,
+            busy: 0,
+            waited: 0,
+        }
+    }
+
+    const fn has(&self, at: u64) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    /// So many more wait from `at` on.
+    fn step(&mut self, at: u64, by: i128) {
+        let rest = self.to.saturating_sub(at.max(self.from));
+        self.waited += by * i128::from(rest);
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact far beyond what is printed"
+    )]
+    fn put(&self, figures: &mut Figures) {
+        let length = (self.to - self.from) as f64;
+        let drops = (self.arrivals > 0).then(|| 100.0 * self.drops as f64 / self.arrivals as f64);
+        for (metric, value) in [
+            ("drop_percent", drops),
+            (
+                "utilisation_percent",
+                Some(100.0 * self.busy as f64 / length),
+            ),
+            ("mean_queue", Some(self.waited as f64 / length)),
+        ] {
+            figures.put(&of_window(metric, &self.name), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

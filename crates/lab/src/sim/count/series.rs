@@ -1,0 +1,128 @@
+//! A time series of one link: what its queue was like in each interval.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use units::Span;
+
+/// What is told of an interval in which nothing came.
+pub(crate) const UNKNOWN: &str = "-";
+
+/// Counts, interval by interval. Instants and times are picoseconds.
+pub(super) struct Series {
+    interval: u64,
+    /// When the last interval, which may be shorter, is over.
+    end: u64,
+    slots: Vec<Slot>,
+}
+
+/// One interval.
+#[derive(Clone, Default)]
+struct Slot {
+    arrivals: u32,
+    drops: u32,
+    /// Of the averages that arrivals found, where the queue has one.
+    averages: f64,
+    averaged: u32,
+    /// How many more wait at its end than at its beginning.
+    more: i64,
+    /// What those changes add up to within it, times how long.
+    waited: i128,
+}
+
+impl Series {
+    pub(super) fn new(interval: Span, duration: Span) -> Self {
+        let (interval, end) = (interval.as_picos().max(1), duration.as_picos());
+        let slots = usize::try_from(end.div_ceil(interval)).unwrap_or(0);
+        Self {
+            interval,
+            end,
+            slots: vec![Slot::default(); slots],
+        }
+    }
+
+    /// A packet came at `at` and found this average.
+    pub(super) fn queued(&mut self, at: u64, average: Option<f64>) {
+        let Some(slot) = self.step(at, 1) else {
+            return;
+        };
+        slot.arrivals += 1;
+        if let Some(average) = average {
+            slot.averages += average;
+            slot.averaged += 1;
+        }
+    }
+
+    /// One packet less waits from `at` on.
+    pub(super) fn gone(&mut self, at: u64) {
+        self.step(at, -1);
+    }
+
+    /// The queue dropped a packet at `at`.
+    pub(super) fn dropped(&mut self, at: u64) {
+        if let Some(slot) = self.slot(at) {
+            slot.drops += 1;
+        }
+    }
+
+    /// The series as texts of numbers with a space between: a run may hold
+    /// thousands of trials, and all of them are in memory at its end.
+    pub(super) fn finish(self) -> Value {
+        let (mut queue, mut average) = (String::new(), String::new());
+        let (mut arrivals, mut drops) = (String::new(), String::new());
+        let mut waiting = 0;
+        for (number, slot) in (0_u64..).zip(&self.slots) {
+            let begin = number * self.interval;
+            let length = self.interval.min(self.end - begin);
+            let waited = i128::from(waiting) * i128::from(length) + slot.waited;
+            waiting += slot.more;
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "exact far beyond what is written"
+            )]
+            put(&mut queue, Some(waited as f64 / length as f64));
+            let mean = slot.averages / f64::from(slot.averaged);
+            put(&mut average, (slot.averaged > 0).then_some(mean));
+            // A `String` takes everything that is written into it.
+            let _ = write!(arrivals, "{} ", slot.arrivals);
+            let _ = write!(drops, "{} ", slot.drops);
+        }
+        let has_average = self.slots.iter().any(|slot| slot.averaged > 0);
+        let mut all = json!({
+            "interval_s": Span::from_picos(self.interval).as_secs_f64(),
+            "queue": queue.trim_end(),
+            "arrivals": arrivals.trim_end(),
+            "drops": drops.trim_end(),
+        });
+        if has_average {
+            all["average"] = average.trim_end().into();
+        }
+        all
+    }
+
+    fn slot(&mut self, at: u64) -> Option<&mut Slot> {
+        let number = usize::try_from(at / self.interval).ok()?;
+        self.slots.get_mut(number)
+    }
+
+    /// So many more wait from `at` on.
+    fn step(&mut self, at: u64, by: i64) -> Option<&mut Slot> {
+        let end = (at - at % self.interval + self.interval).min(self.end);
+        let slot = self.slot(at)?;
+        slot.more += by;
+        slot.waited += i128::from(by) * i128::from(end.saturating_sub(at));
+        Some(slot)
+    }
+}
+
+/// A number with at most two digits behind the point, and a space.
+fn put(text: &mut String, value: Option<f64>) {
+    match value {
+        None => text.push_str(UNKNOWN),
+        Some(value) => {
+            let written = format!("{value:.2}");
+            text.push_str(written.trim_end_matches('0').trim_end_matches('.'));
+        }
+    }
+    text.push(' ');
+}

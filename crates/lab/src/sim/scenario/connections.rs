@@ -1,0 +1,62 @@
+//! A transfer over a simulated connection.
+
+use proto::tcp;
+use sim::{Flow, Messages, Tcp};
+use units::{Bytes, Span, Time};
+
+use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
+use crate::experiment::{self as spec, MESSAGE_HEADER, Setting};
+
+/// How many times as long as an idle path takes a transfer may last, and how
+/// much longer: what is not complete by then has failed.
+const PATIENCE: f64 = 100.0;
+const MORE_PATIENCE: Span = Span::from_secs(3_600);
+
+/// The flows of a transfer, and when the last source stops.
+pub(super) fn of(
+    setting: &Setting,
+    graph: &spec::Graph,
+    transfer: &spec::Transfer,
+    settings: &tcp::Settings,
+) -> (Vec<Flow>, Time) {
+    let all = transfer.preroll + transfer.size;
+    let messages = all.get().div_ceil(transfer.message.get());
+    let gap = slowest_gap(setting, transfer.message);
+    let flow = |name: &str, [from, to]: [&str; 2], octets, messages| Flow {
+        name: name.to_owned(),
+        from: place(graph, from),
+        to: place(graph, to),
+        ip: setting.network.ip,
+        start: Time::ZERO,
+        stop: None,
+        traffic: sim::Traffic::Tcp(Tcp {
+            octets,
+            messages: Some(messages),
+            ..Tcp::new(settings.clone())
+        }),
+    };
+    let forth = Messages {
+        size: transfer.message.get(),
+        preroll: transfer.preroll.get(),
+        answers: None,
+    };
+    let mut flows = vec![flow(
+        TRANSFER,
+        ["sender", "receiver"],
+        Some(all.get()),
+        forth,
+    )];
+    if transfer.echo != spec::Echo::Off {
+        // The kernel's answers share the connection of the messages; here they
+        // have one of their own, whose headers are as long.
+        let back = Messages {
+            size: MESSAGE_HEADER.get(),
+            preroll: 0,
+            answers: Some(0),
+        };
+        flows.push(flow(ECHO, ["receiver", "sender"], None, back));
+    }
+    let idle = gap * octets(Bytes::new(messages));
+    let end = Time::ZERO + Span::from_picos(whole(PATIENCE * idle)) + MORE_PATIENCE;
+    (flows, end)
+}

@@ -1,0 +1,139 @@
+//! What the senders of watched connections do over time.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use proto::tcp::{Counts, State};
+use units::{Span, Time};
+
+use super::{Shelf, column, whole};
+use crate::archive::{Column, Values, write_table};
+use crate::experiment::{Sends, Setting, Traffic};
+
+/// The senders of a simulation.
+pub(super) struct Senders {
+    /// The names of those that are watched together, a file each.
+    groups: Vec<String>,
+    /// By flow, as the scenario has them; `None`: not watched.
+    flows: Vec<Option<Sender>>,
+}
+
+/// A sender that is watched.
+struct Sender {
+    name: String,
+    group: usize,
+    interval: Span,
+    next: Time,
+    looks: Vec<Look>,
+}
+
+/// Where a sender stood.
+struct Look {
+    at: Time,
+    state: State,
+    counts: Counts,
+}
+
+impl Senders {
+    /// Those that `setting` asks for; `None` where it asks for none.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let Traffic::Flows(flows) = &setting.traffic else {
+            return None;
+        };
+        let mut senders = Self {
+            groups: Vec::new(),
+            flows: Vec::new(),
+        };
+        for flow in &flows.flows {
+            let interval = match &flow.sends {
+                Sends::Octets { watch, .. } => *watch,
+                Sends::Datagrams { .. } => None,
+            };
+            let group = senders.groups.len();
+            if interval.is_some() {
+                senders.groups.push(flow.name.clone());
+            }
+            senders.flows.extend(flow.names().map(|name| {
+                Some(Sender {
+                    name,
+                    group,
+                    interval: interval?,
+                    next: Time::ZERO,
+                    looks: Vec::new(),
+                })
+            }));
+        }
+        (!senders.groups.is_empty()).then_some(senders)
+    }
+
+    /// The first time that a sender acts in each interval it is taken down.
+    pub(super) fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
+        let Some(Some(sender)) = self.flows.get_mut(flow) else {
+            return;
+        };
+        if at < sender.next {
+            return;
+        }
+        let passed = at.as_picos() / sender.interval.as_picos().max(1);
+        sender.next = Time::ZERO + sender.interval * (passed + 1);
+        sender.looks.push(Look { at, state, counts });
+    }
+
+    /// Writes what was seen; returns the files, below the results folder.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub(super) fn finish(self, shelf: Shelf<'_>) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for (number, group) in self.groups.iter().enumerate() {
+            let senders = self.flows.iter().flatten();
+            let senders: Vec<&Sender> = senders.filter(|sender| sender.group == number).collect();
+            let name = shelf.name(group, "tcp.parquet");
+            write_table(&shelf.results.join(&name), &columns(&senders))?;
+            files.push(name);
+        }
+        Ok(files)
+    }
+}
+
+/// A row for each look, in the order of senders and of time.
+fn columns(senders: &[&Sender]) -> Vec<Column> {
+    let rows = || {
+        let each = |sender: &&Sender| sender.looks.len();
+        let names = senders
+            .iter()
+            .flat_map(move |sender| std::iter::repeat_n(sender.name.clone(), each(sender)));
+        names.zip(senders.iter().flat_map(|sender| &sender.looks))
+    };
+    let integers = |of: fn(&Look) -> Option<u64>| {
+        Values::Integer(rows().map(|row| whole(of(row.1)?)).collect())
+    };
+    let reals = |of: fn(&Look) -> Option<f64>| Values::Real(rows().map(|row| of(row.1)).collect());
+    vec![
+        column(
+            "flow",
+            Values::Text(rows().map(|row| Some(row.0)).collect()),
+        ),
+        column("at_ps", integers(|look| Some(look.at.as_picos()))),
+        column("window", reals(|look| Some(look.state.window))),
+        column("threshold", reals(|look| look.state.threshold)),
+        column(
+            "round_trip_ps",
+            integers(|look| look.state.round_trip.map(Span::as_picos)),
+        ),
+        column(
+            "timeout_ps",
+            integers(|look| Some(look.state.timeout.as_picos())),
+        ),
+        column("flight", reals(|look| Some(look.state.flight))),
+        column(
+            "acknowledged",
+            integers(|look| Some(look.state.acknowledged)),
+        ),
+        column(
+            "retransmissions",
+            integers(|look| Some(look.counts.retransmissions)),
+        ),
+        column("timeouts", integers(|look| Some(look.counts.timeouts))),
+    ]
+}

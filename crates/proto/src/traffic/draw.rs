@@ -1,0 +1,125 @@
+//! Drawing from laws.
+
+use rand::{Rng, RngExt as _};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution as _, Gamma, Poisson, StandardNormal};
+use units::Seed;
+
+use super::law::Law;
+
+/// The largest value that is drawn: a little less than a whole number can be.
+const MOST: f64 = 1.8e19;
+
+/// A law with luck of its own: what is drawn from one never changes the other.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    dice: Dice,
+    generator: ChaCha8Rng,
+    /// What the last whole number left of what was drawn, so that means are
+    /// exact although each draw is rounded down.
+    rest: f64,
+}
+
+impl Stream {
+    pub(super) fn new(law: Law, seed: Seed) -> Self {
+        Self {
+            dice: Dice::of(law),
+            generator: ChaCha8Rng::seed_from_u64(seed.get()),
+            rest: 0.0,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        let drawn = self.dice.draw(&mut self.generator) + self.rest;
+        let whole = drawn.floor();
+        self.rest = drawn - whole;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number that is not below zero"
+        )]
+        let whole = whole as u64;
+        whole
+    }
+}
+
+/// A law that is ready to be drawn from.
+#[derive(Clone, Debug)]
+pub(super) enum Dice {
+    /// What needs no preparation.
+    Plain(Law),
+    /// A count, and the unit that it is of.
+    Poisson(Poisson<f64>, f64),
+    /// A gamma law of shape 1 or more and scale 1; the scale, and for a shape
+    /// below 1 its inverse.
+    Gamma(Gamma<f64>, f64, Option<f64>),
+}
+
+impl Dice {
+    /// Of what [`Law::check`] refuses nothing but zeros are drawn.
+    pub(super) fn of(law: Law) -> Self {
+        if law.check().is_err() {
+            return Self::Plain(Law::Constant(0.0));
+        }
+        match law {
+            Law::Poisson(mean, unit) => match Poisson::new(mean / unit) {
+                Ok(count) => Self::Poisson(count, unit),
+                // So few that the mean is none at all.
+                Err(_) => Self::Plain(Law::Constant(0.0)),
+            },
+            Law::Gamma(shape, scale) => {
+                // Below 1 it is the law of the next shape times a power of a
+                // uniform variate [Marsaglia2000 s6]. The power is taken here
+                // so that it is the same on every machine, which `rand_distr`'s
+                // need not be where other crates turn its std on.
+                let inverse = (shape < 1.0).then(|| 1.0 / shape);
+                let whole = shape + f64::from(u8::from(inverse.is_some()));
+                match Gamma::new(whole, 1.0) {
+                    Ok(gamma) => Self::Gamma(gamma, scale, inverse),
+                    Err(_) => Self::Plain(Law::Constant(0.0)),
+                }
+            }
+            law => Self::Plain(law),
+        }
+    }
+
+    /// A value from zero on.
+    pub(super) fn draw(&self, generator: &mut ChaCha8Rng) -> f64 {
+        let drawn = match self {
+            Self::Plain(law) => plain(law, generator),
+            Self::Poisson(count, unit) => count.sample(generator) * unit,
+            Self::Gamma(gamma, scale, inverse) => {
+                let one = gamma.sample(generator);
+                let power = inverse.map_or(1.0, |inverse| {
+                    libm::pow(1.0 - generator.random::<f64>(), inverse)
+                });
+                one * power * scale
+            }
+        };
+        drawn.clamp(0.0, MOST)
+    }
+}
+
+/// By inversion, but for the normal law.
+fn plain(law: &Law, generator: &mut impl Rng) -> f64 {
+    // In [0, 1), so that the logarithms and powers below are of no zero.
+    let mut uniform = || generator.random::<f64>();
+    match law {
+        Law::Constant(value) => *value,
+        Law::Exponential(mean) => -mean * libm::log1p(-uniform()),
+        Law::Uniform(least, most) => least + (most - least) * uniform(),
+        Law::Empirical(seen) => seen[generator.random_range(0..seen.len())],
+        Law::Normal(mean, deviation) => {
+            let normal: f64 = generator.sample(StandardNormal);
+            mean + deviation * normal
+        }
+        Law::Pareto(shape, scale) => scale * libm::pow(1.0 - uniform(), -1.0 / shape),
+        Law::Cauchy(median, scale) => {
+            median + scale * libm::tan(std::f64::consts::PI * (uniform() - 0.5))
+        }
+        Law::Weibull(shape, scale) => scale * libm::pow(-libm::log1p(-uniform()), 1.0 / shape),
+        // Prepared, see above.
+        Law::Poisson(..) | Law::Gamma(..) => 0.0,
+    }
+}

@@ -1,0 +1,52 @@
+//! Values that were seen, to be drawn from again.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use units::Seed;
+
+/// Values that were seen, of which a copy costs nothing.
+#[derive(Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "Vec<f64>", into = "Vec<f64>"))]
+pub struct Seen(Arc<[f64]>);
+
+impl Seen {
+    /// More than this are shown by their number and digest.
+    const SHOWN: usize = 1_000;
+
+    /// A number that hardly any other values in any other order have.
+    pub fn digest(&self) -> u64 {
+        let fold = |seed: Seed, value: &f64| seed.with(value.to_bits());
+        self.iter().fold(Seed::new(0), fold).get()
+    }
+}
+
+impl Deref for Seen {
+    type Target = [f64];
+    fn deref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl From<Vec<f64>> for Seen {
+    fn from(values: Vec<f64>) -> Self {
+        Self(values.into())
+    }
+}
+
+impl From<Seen> for Vec<f64> {
+    fn from(seen: Seen) -> Self {
+        seen.to_vec()
+    }
+}
+
+impl fmt::Debug for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.len() {
+            0..=Self::SHOWN => self.0.fmt(f),
+            number => write!(f, "{number} values, digest {:016x}", self.digest()),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Schedules that end, and those that send by turns.
+
+use units::Span;
+
+use super::*;
+
+const MILLI: f64 = 1e9;
+
+fn every_ms() -> Schedule {
+    Schedule::new(Time::ZERO, Law::Constant(MILLI), Law::Constant(100.0), SEED)
+}
+
+fn at(micros: u64) -> Time {
+    Time::ZERO + Span::from_micros(micros)
+}
+
+fn turns(on: f64, off: f64) -> Bursts {
+    Bursts {
+        on: Law::Constant(on * MILLI),
+        off: Law::Constant(off * MILLI),
+    }
+}
+
+fn instants(schedule: Schedule) -> Vec<u64> {
+    schedule.map(|(at, _)| at.as_picos() / 1_000_000).collect()
+}
+
+#[test]
+fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_octets() {
+    assert_eq!(instants(every_ms().until(at(3_000))), [1_000, 2_000]);
+    assert_eq!(instants(every_ms().until(at(3_001))), [1_000, 2_000, 3_000]);
+    assert_eq!(every_ms().packets(5).count(), 5);
+    assert_eq!(every_ms().packets(0).count(), 0);
+    // The packet that reaches the number is whole.
+    assert_eq!(every_ms().octets(300).count(), 3);
+    assert_eq!(every_ms().octets(301).count(), 4);
+    assert_eq!(every_ms().octets(0).count(), 0);
+    assert_eq!(every_ms().octets(1_000).packets(2).count(), 2);
+    // Once ended it stays so.
+    let mut ended = every_ms().until(at(1));
+    assert!((0..3).all(|_| ended.next().is_none()));
+}
+
+#[test]
+fn sizes_above_the_largest_count_as_the_largest_also_among_octets() {
+    let mut sent = every_ms().largest(Bytes::new(60)).octets(120);
+    assert!(sent.all(|(_, size)| size == Bytes::new(60)));
+    assert_eq!(every_ms().largest(Bytes::new(60)).octets(120).count(), 2);
+}
+
+#[test]
+fn gaps_pass_in_periods_of_sending_only() {
+    // 2.5 ms of sending, 10 ms of silence: half a gap is left for the next.
+    let schedule = every_ms().bursts(turns(2.5, 10.0)).unwrap();
+    assert_eq!(
+        instants(schedule.packets(7)),
+        [1_000, 2_000, 13_000, 14_000, 15_000, 26_000, 27_000]
+    );
+    // A gap of several periods takes several silences.
+    let schedule = every_ms().bursts(turns(0.4, 1.0)).unwrap();
+    assert_eq!(instants(schedule.packets(2)), [3_000, 5_000 + 1_000]);
+}
+
+#[test]
+fn what_leaves_at_the_end_of_a_period_belongs_to_it() {
+    let schedule = every_ms().bursts(turns(1.0, 10.0)).unwrap();
+    assert_eq!(instants(schedule.packets(3)), [1_000, 12_000, 23_000]);
+}
+
+#[test]
+fn no_silence_changes_no_instant() {
+    let bursts = Bursts {
+        on: Law::Exponential(MILLI),
+        off: Law::Constant(0.0),
+    };
+    let gaps = || {
+        Schedule::new(
+            Time::ZERO,
+            Law::Exponential(MILLI),
+            Law::Constant(1.0),
+            SEED,
+        )
+    };
+    let broken = gaps().bursts(bursts).unwrap();
+    assert!(broken.take(1_000).eq(gaps().take(1_000)));
+}
+
+#[test]
+fn periods_of_sending_below_a_microsecond_are_refused() {
+    let none = every_ms().bursts(turns(0.0, 1.0));
+    assert_eq!(none.unwrap_err(), BadLaw::Periods);
+    let wrong = every_ms().bursts(turns(1.0, f64::NAN));
+    assert_eq!(wrong.unwrap_err(), BadLaw::Numbers);
+}
+
+#[test]
+fn a_flow_sends_in_its_share_of_the_time() {
+    let bursts = Bursts {
+        on: Law::Exponential(10.0 * MILLI),
+        off: Law::Weibull(2.0, 30.0 * MILLI),
+    };
+    let share = bursts.on.mean() / (bursts.on.mean() + bursts.off.mean());
+    let seconds = 400;
+    let schedule = every_ms().until(Time::ZERO + Span::from_secs(seconds));
+    let sent = schedule.bursts(bursts).unwrap().count() as f64;
+    // Four standard errors of some ten thousand pairs of periods.
+    let expected = 1_000.0 * seconds as f64 * share;
+    assert!(
+        (sent / expected - 1.0).abs() < 0.05,
+        "{sent}, not {expected}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn bursts_never_go_back_and_move_neither_sizes_nor_number(
+        gaps in laws(), sizes in laws(), on in laws(), off in laws(), seed: u64,
+    ) {
+        let bursts = Bursts { on, off };
+        prop_assume!(bursts.check().is_ok());
+        // What a period needs to pass a gap is bounded by the end.
+        let until = at(10_000);
+        let plain = Schedule::new(Time::ZERO, gaps, sizes, Seed::new(seed)).until(until);
+        let broken = plain.clone().bursts(bursts).unwrap();
+        let both: Vec<_> = broken.take(200).zip(plain).collect();
+        for ((later, size), (sooner, other)) in &both {
+            prop_assert!(later >= sooner && size == other);
+        }
+        prop_assert!(both.is_sorted_by_key(|((at, _), _)| *at));
+    }
+
+    #[test]
+    fn octets_are_reached_by_the_last_packet_alone(sizes in laws(), octets in 1u64..1_000_000) {
+        let largest = Bytes::new(65_507);
+        let schedule = Schedule::new(Time::ZERO, Law::Constant(1.0), sizes, SEED).largest(largest);
+        let sent: Vec<_> = schedule.octets(octets).take(2_000).collect();
+        let before: u64 = sent.iter().rev().skip(1).map(|(_, size)| size.get()).sum();
+        prop_assert!(before < octets);
+        let all = before + sent.last().unwrap().1.get();
+        prop_assert!(sent.len() == 2_000 || all >= octets);
+    }
+}

@@ -1,0 +1,144 @@
+//! Messages within the octets of a connection: when each was sent, and when it
+//! was there.
+
+use std::collections::VecDeque;
+
+use proto::Arrivals;
+use units::{Bytes, Rate, Time};
+
+use crate::sink::Sink;
+
+/// The messages of a connection, between its ends.
+pub(crate) struct Messages {
+    size: u64,
+    /// Octets before the first message.
+    preroll: u64,
+    /// All octets; `None`: messages follow as they are released.
+    all: Option<u64>,
+    /// When those were sent that are not there yet.
+    under_way: VecDeque<Time>,
+    sent: u64,
+    arrived: u64,
+    sink: Sink,
+    arrivals: Arrivals,
+}
+
+impl Messages {
+    /// Messages of `size` octets behind `preroll` others, of a connection of
+    /// `all` octets; `tally`: every arrival is to be kept.
+    pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, tally: bool) -> Self {
+        let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(preroll));
+        Self {
+            size: size.max(1),
+            preroll,
+            all,
+            under_way: VecDeque::new(),
+            sent: 0,
+            arrived: 0,
+            sink: Sink::new(false, tally),
+            // A link holds no tokens: counting starts right behind the pre-roll.
+            arrivals: Arrivals::new(Bytes::new(preroll), counted, None),
+        }
+    }
+
+    /// Octets up to the one numbered `to` were sent by `now`, the first time.
+    pub(crate) fn send(&mut self, now: Time, to: u64) {
+        // Those that are released were taken down then.
+        let all = self.all.unwrap_or(0);
+        while self.begins(self.sent) < to.min(all) {
+            self.release(now);
+        }
+    }
+
+    /// A message is handed to the connection at `now`.
+    pub(crate) fn release(&mut self, now: Time) {
+        self.under_way.push_back(now);
+        self.sent += 1;
+    }
+
+    /// So many octets are there without a gap; returns how many messages are
+    /// there with them.
+    pub(crate) fn receive(&mut self, now: Time, octets: u64) -> u64 {
+        let octets = octets.min(self.all.unwrap_or(u64::MAX));
+        self.arrivals.record(Bytes::new(octets), now, true);
+        let before = self.arrived;
+        while let Some(&sent) = self.under_way.front() {
+            let begins = self.begins(self.arrived);
+            let ends = (begins + self.size).min(self.all.unwrap_or(u64::MAX));
+            if octets < ends {
+                break;
+            }
+            self.under_way.pop_front();
+            let payload = Bytes::new(ends - begins);
+            self.sink.take(now, self.arrived, sent, payload);
+            self.arrived += 1;
+        }
+        self.arrived - before
+    }
+
+    /// Octets of so many messages.
+    pub(crate) const fn octets(&self, messages: u64) -> u64 {
+        messages.saturating_mul(self.size)
+    }
+
+    /// Messages that were sent, and that arrived.
+    pub(crate) const fn counts(&self) -> (u64, u64) {
+        (self.sent, self.arrived)
+    }
+
+    /// Octets that came behind the pre-roll over the time from its end.
+    pub(crate) fn goodput(&self) -> Option<Rate> {
+        let goodput = self.arrivals.goodput()?;
+        let bits = u128::from(goodput.bytes.get()) * 8;
+        let rate = (bits * 1_000_000_000_000).checked_div(goodput.span.as_picos().into())?;
+        Rate::from_bits_per_second(u64::try_from(rate).ok()?)
+    }
+
+    /// What took down their delays.
+    pub(crate) fn into_sink(self) -> Sink {
+        self.sink
+    }
+
+    const fn begins(&self, message: u64) -> u64 {
+        self.preroll
+            .saturating_add(message.saturating_mul(self.size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_message_is_there_with_its_last_octet_and_the_pre_roll_is_none() {
+        let mut messages = Messages::new(100, 50, Some(320), true);
+        messages.send(at(1), 50);
+        assert_eq!(messages.counts(), (0, 0));
+        messages.send(at(2), 151);
+        assert_eq!(messages.counts(), (2, 0), "the second has begun");
+        assert_eq!(messages.receive(at(5), 149), 0);
+        assert_eq!(messages.receive(at(6), 151), 1);
+        messages.send(at(7), 320);
+        assert_eq!(messages.receive(at(9), 320), 2, "the last one is shorter");
+        assert_eq!(messages.counts(), (3, 3));
+        let (delays, summary) = messages.into_sink().figures(3);
+        let delays = delays.expect("three arrived");
+        assert!((delays.max - 7e-9).abs() < 1e-15 && (delays.min - 2e-9).abs() < 1e-15);
+        assert_eq!(summary.expect("kept").bytes, Bytes::new(270));
+    }
+
+    #[test]
+    fn what_is_released_counts_from_then_on() {
+        let mut messages = Messages::new(28, 0, None, true);
+        messages.release(at(1));
+        messages.release(at(3));
+        messages.send(at(4), 56);
+        assert_eq!(messages.octets(2), 56);
+        assert_eq!(messages.receive(at(5), 56), 2);
+        assert_eq!(messages.counts(), (2, 2));
+    }
+}

@@ -1,0 +1,54 @@
+//! What flows of datagrams send.
+
+use jumbolab_sim::Datagrams;
+use proto::traffic::{Bursts, Law, Schedule};
+use units::{Bytes, Seed, Time};
+
+use crate::network::{SECOND, at, bare, pair, run};
+
+#[test]
+fn a_flow_sends_what_its_schedule_says_and_no_more() {
+    let bursts = Bursts {
+        on: Law::Exponential(0.01 * SECOND),
+        off: Law::Weibull(0.8, 0.02 * SECOND),
+    };
+    let laws = [
+        Law::Normal(1e9, 5e8),
+        Law::Poisson(2e9, 1e9),
+        Law::Pareto(0.9, 1e8),
+        Law::Cauchy(1e9, 1e8),
+        Law::Gamma(2.0, 5e8),
+        Law::Weibull(0.8, 1e9),
+        Law::Empirical(vec![1e8, 1e9, 1e9].into()),
+    ];
+    for gaps in laws {
+        for (bursts, octets) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
+            // Some are larger than a datagram can be, and count as the largest.
+            let payloads = Law::Pareto(1.1, 400.0);
+            let mut scenario = pair(
+                &bare(1_000_000_000, 1_000_000),
+                Datagrams {
+                    bursts: bursts.clone(),
+                    octets,
+                    ..Datagrams::new(gaps.clone(), payloads.clone())
+                },
+            );
+            scenario.end = at(1.0);
+            let seed = Seed::new(1).derive("flow/f");
+            let mut schedule = Schedule::new(Time::ZERO, gaps.clone(), payloads, seed)
+                .until(at(1.0))
+                .largest(Bytes::new(65_507));
+            if let Some(octets) = octets {
+                schedule = schedule.octets(octets);
+            }
+            if let Some(bursts) = bursts {
+                schedule = schedule.bursts(bursts).unwrap();
+            }
+            let sizes: Vec<u64> = schedule.map(|(_, size)| size.get()).collect();
+            let flow = &run(scenario).flows[0];
+            assert!(flow.sent > 10, "{gaps:?}");
+            assert_eq!(flow.sent, sizes.len() as u64, "{gaps:?}");
+            assert_eq!(flow.sent_bytes.get(), sizes.iter().sum::<u64>(), "{gaps:?}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The headers of a TCP segment whose payload is zeros: what a capture shows of
+//! a connection that was only simulated.
+
+use crate::Error;
+use crate::datagram::{Addresses, Datagram};
+use crate::error::Field;
+use crate::octets::demand_mut;
+
+/// The number of TCP [RFC9293 s3.1].
+const TCP: u8 = 6;
+/// Octets of a header without options, and with as many as there can be
+/// [RFC9293 s3.1].
+const LEAST: u16 = 20;
+const MOST: u16 = 60;
+/// Kinds of options [RFC9293 s3.2] [RFC2018 s3] [RFC7323 s3.2].
+const NOTHING: u8 = 1;
+const BLOCKS: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// Bits of the flags [RFC9293 s3.1].
+pub mod flag {
+    /// Synchronise: it opens the connection.
+    pub const SYN: u8 = 0x02;
+    /// The acknowledgement counts.
+    pub const ACK: u8 = 0x10;
+    /// A mark was seen.
+    pub const ECE: u8 = 0x40;
+    /// The window was reduced.
+    pub const CWR: u8 = 0x80;
+}
+
+/// An IP packet with a segment of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment<'a> {
+    /// The frame around it: destination, source; `None`: no frame.
+    pub ethernet: Option<[[u8; 6]; 2]>,
+    /// Source and destination.
+    pub addresses: Addresses,
+    /// Source and destination port.
+    pub ports: [u16; 2],
+    /// The octet of service, with the bits of ECN [RFC3168 s5].
+    pub service: u8,
+    /// The number of the packet [RFC791 s3.1].
+    pub identification: u32,
+    /// The number of its first octet.
+    pub sequence: u32,
+    /// The number that is awaited.
+    pub acknowledgement: u32,
+    /// Bits of [`flag`].
+    pub flags: u8,
+    /// Octets that may be sent.
+    pub window: u16,
+    /// The sender's clock, and what it saw last of the other's.
+    pub timestamps: Option<[u32; 2]>,
+    /// Ranges that are there beyond the acknowledgement: the first number, and
+    /// the first one behind it.
+    pub blocks: &'a [[u32; 2]],
+    /// Octets of the header, options included. What has no room is left out,
+    /// what is not used is padding.
+    pub header: u16,
+    /// Octets behind the header.
+    pub payload: u16,
+}
+
+impl Segment<'_> {
+    /// The octets of its headers.
+    pub const fn header_len(&self) -> usize {
+        self.around().around_len() + self.header as usize
+    }
+
+    /// The octets of all of it, zeros included, without an FCS.
+    pub const fn packet_len(&self) -> usize {
+        self.header_len() + self.payload as usize
+    }
+
+    /// The packet around it.
+    const fn around(&self) -> Datagram {
+        let whole = self.header.saturating_add(self.payload);
+        Datagram {
+            ethernet: self.ethernet,
+            addresses: self.addresses,
+            ports: self.ports,
+            service: self.service,
+            identification: self.identification,
+            whole,
+            offset: 0,
+            length: whole,
+            // No router cuts a segment.
+            dont_fragment: true,
+        }
+    }
+
+    /// Writes its headers, with checksums, to the first
+    /// [`Segment::header_len`] octets of `octets`.
+    ///
+    /// # Errors
+    /// Where there are fewer, or no header of TCP is so long.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        if !(LEAST..=MOST).contains(&self.header) || !self.header.is_multiple_of(4) {
+            return Err(Error::Malformed(Field::HeaderLength));
+        }
+        let octets = demand_mut(octets, self.header_len())?;
+        let around = self.around();
+        let tcp = around.emit_around(octets, TCP);
+        let [one, other] = self.ports.map(u16::to_be_bytes);
+        tcp[..2].copy_from_slice(&one);
+        tcp[2..4].copy_from_slice(&other);
+        tcp[4..8].copy_from_slice(&self.sequence.to_be_bytes());
+        tcp[8..12].copy_from_slice(&self.acknowledgement.to_be_bytes());
+        // The length in words of four octets, in the upper half.
+        let [_, words] = (self.header / 4).to_be_bytes();
+        tcp[12] = words << 4;
+        tcp[13] = self.flags;
+        tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
+        self.options(&mut tcp[LEAST.into()..]);
+        let sum = around.pseudo_header(TCP).add(tcp).finish();
+        tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+        Ok(())
+    }
+
+    /// Fills the room behind the header's fixed part: timestamps first, then as
+    /// many blocks as fit, each option at the end of its words.
+    fn options(&self, room: &mut [u8]) {
+        room.fill(NOTHING);
+        let before = match self.timestamps {
+            Some([now, echo]) if room.len() >= 12 => {
+                room[2..4].copy_from_slice(&[TIMESTAMPS, 10]);
+                room[4..8].copy_from_slice(&now.to_be_bytes());
+                room[8..12].copy_from_slice(&echo.to_be_bytes());
+                12
+            }
+            _ => 0,
+        };
+        let fit = ((room.len() - before).saturating_sub(2) / 8).min(self.blocks.len());
+        if fit == 0 {
+            return;
+        }
+        let length = 2 + 8 * fit;
+        let at = room.len() - length;
+        room[at] = BLOCKS;
+        room[at + 1] = u8::try_from(length).unwrap_or(u8::MAX);
+        let places = room[at + 2..].chunks_exact_mut(4);
+        for (place, number) in places.zip(self.blocks.iter().flatten()) {
+            place.copy_from_slice(&number.to_be_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::net::{Ipv4Addr, Ipv6Addr};
+    use std::vec;
+
+    use super::*;
+    use crate::too_big::Checksum;
+
+    fn segment<'a>(blocks: &'a [[u32; 2]], header: u16) -> Segment<'a> {
+        Segment {
+            ethernet: None,
+            addresses: Addresses::V4([1, 2].map(|end| Ipv4Addr::new(198, 18, 0, end))),
+            ports: [50_000, 50_001],
+            service: 0,
+            identification: 7,
+            sequence: 0x0102_0304,
+            acknowledgement: 9,
+            flags: flag::ACK,
+            window: 65_535,
+            timestamps: None,
+            blocks,
+            header,
+            payload: 0,
+        }
+    }
+
+    fn emitted(segment: &Segment<'_>) -> std::vec::Vec<u8> {
+        let mut octets = vec![0xee; segment.header_len()];
+        segment.emit(&mut octets).unwrap();
+        octets
+    }
+
+    #[test]
+    fn a_segment_has_its_fields_and_a_checksum_that_holds() {
+        let data = Segment {
+            payload: 1_000,
+            ..segment(&[], 20)
+        };
+        let octets = emitted(&data);
+        assert_eq!((octets.len(), data.packet_len()), (40, 1_040));
+        assert_eq!(octets[9], 6);
+        assert_eq!(octets[20..28], [0xc3, 0x50, 0xc3, 0x51, 1, 2, 3, 4]);
+        assert_eq!(octets[32..36], [0x50, flag::ACK, 0xff, 0xff]);
+        let sum = Checksum::default()
+            .add(&octets[12..20])
+            .add(&[0, 6])
+            .add(&1_020_u16.to_be_bytes())
+            .add(&octets[20..]);
+        assert_eq!(sum.finish(), 0);
+    }
+
+    #[test]
+    fn options_fill_their_room_and_no_more() {
+        let blocks = [[100, 200], [300, 400]];
+        let full = Segment {
+            timestamps: Some([5, 6]),
+            ..segment(&blocks, 20 + 12 + 20)
+        };
+        let octets = emitted(&full);
+        assert_eq!(octets[40..44], [1, 1, 8, 10]);
+        assert_eq!(octets[52..56], [1, 1, 5, 18]);
+        assert_eq!(octets[68..72], 400_u32.to_be_bytes());
+        // Where blocks alone were counted one has to go.
+        let octets = emitted(&segment(&blocks, 36));
+        assert_eq!(octets[40..48], [1, 1, 1, 1, 1, 1, 5, 10]);
+        assert_eq!(octets[52..56], 200_u32.to_be_bytes());
+        let octets = emitted(&segment(&blocks[..1], 28));
+        assert_eq!(octets[40..48], [1; 8]);
+    }
+
+    #[test]
+    fn a_header_that_tcp_cannot_have_is_refused() {
+        for header in [16, 22, 64] {
+            let wrong = segment(&[], header);
+            let error = wrong.emit(&mut [0; 200]).unwrap_err();
+            assert_eq!(error, Error::Malformed(Field::HeaderLength));
+        }
+        let ipv6 = Segment {
+            addresses: Addresses::V6([Ipv6Addr::LOCALHOST; 2]),
+            ..segment(&[], 20)
+        };
+        assert!(ipv6.emit(&mut [0; 59]).is_err());
+        assert_eq!(emitted(&ipv6)[6], 6);
+    }
+}
