@@ -9,9 +9,11 @@ use anyhow::{Context, Result, bail};
 use live::clock;
 use live::emulator::{Cross, Emulator, Report, Wire};
 use live::{Namespace, Worker};
+use proto::link::{self, Event, Fate};
 use serde::{Deserialize, Serialize};
-use units::{Seed, Span, Time};
+use units::{Bytes, Seed, Span, Time};
 
+use crate::passed::{Over, Passed};
 use crate::recording::{Heading, Recording};
 
 /// The worker's role.
@@ -40,6 +42,9 @@ enum Request {
     /// A trial begins: with this cross traffic, a record of these wires, and
     /// this seed of the cross traffic's chance.
     Begin(Vec<Cross>, Vec<usize>, u64),
+    /// What this recorded wire did on its way from the first end to the second
+    /// between two instants, in nanoseconds of the wall clock since 1970.
+    Over(usize, u64, u64),
     /// It is over: no cross traffic, no record; what there is goes into a file
     /// for each wire that is named.
     End(Vec<(usize, PathBuf)>),
@@ -50,6 +55,7 @@ enum Request {
 enum Answer {
     Ready,
     Report(Report),
+    Over(Option<Over>),
     Failed(String),
 }
 
@@ -84,6 +90,17 @@ impl Emulation {
         self.ready(PATIENCE)
     }
 
+    /// What `wire`, which is recorded, did with packets between two instants,
+    /// in nanoseconds of the wall clock since 1970.
+    pub(crate) fn over(&mut self, wire: usize, from: u64, to: u64) -> Result<Option<Over>> {
+        self.ask(&Request::Over(wire, from, to))?;
+        match self.answer(PATIENCE)? {
+            Answer::Over(over) => Ok(over),
+            Answer::Failed(why) => bail!("the emulator gave up: {why}"),
+            Answer::Ready | Answer::Report(_) => bail!("the emulator answered out of turn"),
+        }
+    }
+
     /// Ends it. When this returns, the record of each wire is in its file and
     /// survives a crash.
     pub(crate) fn end(&mut self, files: Vec<(usize, PathBuf)>) -> Result<()> {
@@ -103,7 +120,7 @@ impl Emulation {
         match self.answer(PATIENCE)? {
             Answer::Report(report) => Ok(report),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
-            Answer::Ready => bail!("the emulator answered out of turn"),
+            Answer::Ready | Answer::Over(_) => bail!("the emulator answered out of turn"),
         }
     }
 
@@ -115,7 +132,7 @@ impl Emulation {
         match self.answer(patience)? {
             Answer::Ready => Ok(()),
             Answer::Failed(why) => bail!("{why}"),
-            Answer::Report(_) => bail!("the emulator answered out of turn"),
+            Answer::Report(_) | Answer::Over(_) => bail!("the emulator answered out of turn"),
         }
     }
 
@@ -145,6 +162,7 @@ pub(crate) fn serve() -> Result<()> {
     };
     answer(&Answer::Ready)?;
     let mut begun = emulator.opened();
+    let mut events = Vec::new();
     loop {
         if let Err(error) = emulator.run(io::stdin().as_fd()) {
             return answer(&failed(error));
@@ -171,9 +189,21 @@ pub(crate) fn serve() -> Result<()> {
                 let crossed = emulator.begin_cross(&cross, luck);
                 crossed.map_or_else(failed, |()| Answer::Ready)
             }
+            Request::Over(wire, from, to) => {
+                events.extend(emulator.take_events());
+                let way = order.wires.get(wire).map(|wire| &wire.ways[0]);
+                let passed = way.map(|way| passed(&emulator, &events, wire, way));
+                let between = clock::monotonic_at(from).zip(clock::monotonic_at(to));
+                let over = passed
+                    .zip(between)
+                    .and_then(|(passed, (from, to))| passed.over(from, to));
+                Answer::Over(over)
+            }
             Request::End(files) => {
                 emulator.end_cross();
-                let kept = keep(&mut emulator, &order.wires, begun, &files);
+                events.extend(emulator.take_events());
+                let events = std::mem::take(&mut events);
+                let kept = keep(&emulator, &order.wires, &events, begun, &files);
                 emulator.end_record();
                 kept.map_or_else(
                     |error| Answer::Failed(format!("{error:#}")),
@@ -184,14 +214,41 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
+/// What passed on the way from the first end of a wire to the second.
+fn passed(
+    emulator: &Emulator,
+    events: &[(usize, usize, Event)],
+    number: usize,
+    way: &link::Settings,
+) -> Passed {
+    let mut passed = Passed::default();
+    let of_way = events
+        .iter()
+        .filter(|(wire, way, _)| (*wire, *way) == (number, 0));
+    for (_, _, event) in of_way {
+        passed.come(event.arrival);
+        match event.fate {
+            Fate::Dropped | Fate::TooBig => passed.drop(event.at),
+            Fate::Delivered | Fate::Duplicated | Fate::Lost | Fate::Damaged => {
+                passed.begin(event.at, way.busy(Bytes::new(event.size)));
+            }
+        }
+    }
+    let [waiting, _] = emulator.waiting(number);
+    for arrival in waiting {
+        passed.come(arrival.at);
+    }
+    passed
+}
+
 /// Writes what became of packets that came since `begun`.
 fn keep(
-    emulator: &mut Emulator,
+    emulator: &Emulator,
     wires: &[Wire],
+    events: &[(usize, usize, Event)],
     begun: Time,
     files: &[(usize, PathBuf)],
 ) -> Result<()> {
-    let events = emulator.take_events();
     for &(wire, ref path) in files {
         let described = wires.get(wire).context("a wire that is not there")?;
         let heading = Heading {

@@ -21,6 +21,7 @@ pub mod journal;
 pub mod metric;
 pub mod netns;
 pub mod outline;
+mod passed;
 pub mod plan;
 pub mod predicted;
 pub mod recording;

@@ -12,6 +12,7 @@ mod keeping_up;
 mod standing;
 mod transfers;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::process::Command;
@@ -32,7 +33,7 @@ use crate::recording::Shelf;
 use crate::trial::Figures;
 pub(crate) use command::{ended, until_ready};
 pub(crate) use convert::emulated;
-use convert::{Paced, cross_of, path_of, recorded_of};
+use convert::{Paced, counted_of, cross_of, path_of, recorded_of};
 pub(crate) use standing::Standing;
 use standing::{INSPECTION, OUTRUNNING, Seen};
 
@@ -136,9 +137,12 @@ impl Netns {
             None => Vec::new(),
         };
         let cross = cross_of(setting);
-        let steered = !cross.is_empty() || !recorded.is_empty();
+        let counted: Vec<usize> = counted_of(setting).map(|(wire, _)| wire).collect();
+        let steered = !cross.is_empty() || !recorded.is_empty() || !counted.is_empty();
         if steered {
-            let wires = recorded.iter().map(|(wire, _)| *wire).collect();
+            let wires = recorded.iter().map(|(wire, _)| *wire);
+            let wires = wires.chain(counted).collect::<BTreeSet<usize>>();
+            let wires = wires.into_iter().collect();
             let crossed = !cross.is_empty();
             self.emulation(setting)?
                 .begin(cross, wires, luck.derive("cross"))?;

@@ -70,7 +70,7 @@ impl Simulator {
         };
         let mut figures = figures::of(setting, &outcome, stop)?;
         if let Some(counter) = counter {
-            counter.finish(&mut figures);
+            counter.finish(&mut figures, figures::counted(&outcome));
         }
         Ok((figures, seconds(outcome.end)))
     }
@@ -100,7 +100,7 @@ impl Simulator {
         };
         let mut figures = figures::of(setting, &outcome, stop)?;
         if let Some(counter) = counter {
-            counter.finish(&mut figures);
+            counter.finish(&mut figures, figures::counted(&outcome));
         }
         let kept = watcher.finish(&outcome, shelf, &mut figures);
         kept.map_err(|error| format!("{error:#}"))?;

@@ -52,6 +52,11 @@ impl Epoch {
         Time::from_nanos(unix_nanos.saturating_sub(self.unix_nanos))
     }
 
+    /// Nanoseconds of `time`, which counts from the epoch, since 1970 in UTC.
+    pub const fn unix_nanos_at(self, time: Time) -> u64 {
+        self.unix_nanos.saturating_add(time.as_nanos())
+    }
+
     /// Nanoseconds of the epoch since 1970 in UTC.
     pub const fn unix_nanos(self) -> u64 {
         self.unix_nanos
@@ -64,6 +69,13 @@ impl Epoch {
 pub fn monotonic() -> Time {
     let first = first_reading();
     Time::from_nanos(nanos(ClockId::CLOCK_MONOTONIC).saturating_sub(first))
+}
+
+/// What [`monotonic`] showed when the wall clock showed `unix_nanos`, if
+/// nobody has set the wall clock since; nothing if that was before it began.
+pub fn monotonic_at(unix_nanos: u64) -> Option<Time> {
+    let nanos = u64::try_from(i128::from(unix_nanos) - compare()).ok()?;
+    Some(Time::from_picos(nanos.checked_mul(1_000)?))
 }
 
 /// How far the wall clock has moved against the monotonic one: the

@@ -20,4 +20,6 @@ use ranges::Ranges;
 pub use receiver::Receiver;
 pub use segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
 pub use sender::{Counts, Sender, State};
-pub use settings::{Acknowledging, Control, Profile, Recovery, Settings};
+pub use settings::{
+    Acknowledging, Control, Counting, Profile, Recovery, Reduction, Settings, SlowStart,
+};

@@ -123,8 +123,7 @@ impl Agenda {
             return;
         }
         let wheel = (at ^ self.position).checked_ilog2().unwrap_or(0) / BITS;
-        let digit = (at >> (wheel * BITS)) as usize % SLOTS;
-        self.file(number, wheel as usize, digit);
+        self.file(number, wheel as usize, digit_at(at, wheel * BITS));
     }
 
     /// Puts an entry into a slot of a wheel.
@@ -176,7 +175,7 @@ impl Agenda {
             let slot = wheel * SLOTS + digit as usize;
             self.taken[wheel] &= self.taken[wheel] - 1;
             let first = std::mem::replace(&mut self.slots[slot], NOBODY);
-            let shift = wheel as u32 * BITS;
+            let shift = u32::try_from(wheel).expect("there are few wheels") * BITS;
             // Coarser digits are those of before.
             let above = self.position.checked_shr(shift + BITS).unwrap_or(0);
             let coarse = above.checked_shl(shift + BITS).unwrap_or(0);
@@ -189,8 +188,7 @@ impl Agenda {
             let mut at = first;
             while at != NOBODY {
                 let Entry { kept, next, .. } = self.entries[at as usize];
-                let digit = (kept >> (shift - BITS)) as usize % SLOTS;
-                self.file(at, wheel - 1, digit);
+                self.file(at, wheel - 1, digit_at(kept, shift - BITS));
                 at = next;
             }
         }
@@ -220,6 +218,12 @@ impl Agenda {
         }
         self.near.sort_unstable_by(|one, other| other.cmp(one));
     }
+}
+
+/// The digit of `at` that begins with bit `shift`: its slot in a wheel.
+fn digit_at(at: u64, shift: u32) -> usize {
+    const LAST: u64 = (1 << BITS) - 1;
+    usize::try_from(at >> shift & LAST).expect("a digit is small")
 }
 
 fn number(element: usize) -> u32 {

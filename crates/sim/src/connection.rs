@@ -49,6 +49,9 @@ impl Connection {
     ) -> Self {
         let mut settings = tcp.settings.clone();
         settings.segment = tcp.segment(flow.ip, first_mtu);
+        settings.write = tcp
+            .messages
+            .and_then(|messages| u32::try_from(messages.size).ok());
         if let Some(answers) = tcp.answers()
             && settings.profile == Profile::Ns2
         {
@@ -211,6 +214,7 @@ impl Connection {
                 Some(last) if self.there() >= self.octets => last,
                 last => self.lasts[1].max(last.unwrap_or(Time::ZERO)),
             },
+            counted: self.messages.as_ref().and_then(Messages::counted),
             first_arrival: self.first.map(|(at, _)| at),
             last_arrival: self.last,
             goodput: goodput(),

@@ -94,6 +94,12 @@ impl Messages {
         Rate::from_bits_per_second(u64::try_from(rate).ok()?)
     }
 
+    /// When what goodput counts began and ended.
+    pub(crate) fn counted(&self) -> Option<(Time, Time)> {
+        let goodput = self.arrivals.goodput()?;
+        Some((goodput.first, goodput.last))
+    }
+
     /// What took down their delays.
     pub(crate) fn into_sink(self) -> Sink {
         self.sink

@@ -93,6 +93,9 @@ pub struct TcpOutcome {
     /// When it was to stop; where all that it had to send was there earlier, or
     /// something later, when its last data arrived.
     pub ended: Time,
+    /// When the part of its messages began and ended that goodput counts, where
+    /// it has messages.
+    pub counted: Option<(Time, Time)>,
     /// When the first data arrived.
     pub first_arrival: Option<Time>,
     /// When new data arrived last.

@@ -148,11 +148,19 @@ impl Packet {
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
             answer: matches!(content.body, Body::TooBig { .. }),
-            segment: match content.body {
+            segment: match self.arrived(content.body) {
                 Body::Segment(segment) => Some(segment),
                 Body::Datagram(_) | Body::TooBig { .. } => None,
             },
         }
+    }
+
+    /// What was in this packet at first, with the mark that it met on its way.
+    pub(crate) fn arrived(&self, mut body: Body) -> Body {
+        if let Body::Segment(Segment::Data(data)) = &mut body {
+            data.marked = self.congestion == Congestion::Met;
+        }
+        body
     }
 }
 

@@ -64,7 +64,7 @@ impl Simulation {
     /// The network before anything has happened.
     pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
         Engine::new(
-            self.ways(W::AWAKE),
+            self.ways(|way| W::AWAKE && watch.wants(way)),
             self.nodes(),
             self.flows(),
             &self.routes,
@@ -72,12 +72,14 @@ impl Simulation {
         )
     }
 
-    fn ways(&self, notes: bool) -> Vec<Way> {
+    /// The directions of links, those with notes for which `wants` holds.
+    fn ways(&self, wants: impl Fn((usize, usize)) -> bool) -> Vec<Way> {
         let mut ways = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
             for (settings, direction) in link.ways.iter().zip(0..) {
                 let name = format!("link/{}/{direction}", link.name);
                 let seed = self.scenario.seed.derive(&name);
+                let notes = wants((*place, direction));
                 let account = Account::new(self.scenario.end, notes);
                 let machine = Link::witnessed(settings.clone(), seed, account)
                     .expect("the same was built when the scenario was checked");

@@ -71,6 +71,13 @@ pub trait Watch {
     /// Whether it looks at anything at all.
     const AWAKE: bool = true;
 
+    /// Whether packets on this link, in this direction, are to be told of. It is
+    /// asked before anything happens; what is told then is the same as if all
+    /// were, without the others.
+    fn wants(&self, _link: (usize, usize)) -> bool {
+        true
+    }
+
     /// A packet comes to a link and finds this in its queue.
     fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Found) {}
 

@@ -38,12 +38,10 @@ set monitor [$ns monitor-queue $left $right ""]
 [$right get-module "Manual"] add-route-to-adj-node -default $left
 
 for {set flow 0} {$flow < $flows} {incr flow} {
-    # Round trips from 28 ms to 32 ms, so that no two flows stay in step.
-    set delay [expr 2.0 + 0.01 * ($flow % 100)]ms
     set from [$ns node]
     set to [$ns node]
     foreach {host router} [list $from $left $to $right] {
-        $ns duplex-link $host $router ${megabits}Mb $delay DropTail
+        $ns duplex-link $host $router ${megabits}Mb 2ms DropTail
         $ns queue-limit $host $router 1000
         $ns queue-limit $router $host 1000
         [$host get-module "Manual"] add-route-to-adj-node -default $router

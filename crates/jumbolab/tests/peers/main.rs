@@ -12,6 +12,7 @@
 
 mod emulated;
 mod sawtooth;
+mod worlds;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
@@ -94,6 +95,10 @@ fn checks() -> Result<()> {
         (
             "a_reno_flow_uses_what_its_buffer_lets_it",
             sawtooth::sawtooth,
+        ),
+        (
+            "the_kernels_tcp_and_the_simulators_come_to_the_same",
+            worlds::agree,
         ),
     ];
     // As with libtest, words choose checks by a part of their name.

@@ -29,6 +29,10 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/red-decrease.toml"),
     ),
     (
+        "kernel-and-simulator",
+        include_str!("../../../../experiments/kernel-and-simulator.toml"),
+    ),
+    (
         "replay",
         include_str!("../../../../experiments/replay.toml"),
     ),

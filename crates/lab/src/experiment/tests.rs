@@ -1,6 +1,7 @@
 //! The format from outside: what it accepts, what it refuses and how it says
 //! so, and that a plan written out is the same plan.
 
+mod both_worlds;
 mod choices;
 mod command;
 mod connections;

@@ -149,6 +149,13 @@ pub(super) fn recorded_of(setting: &Setting) -> Vec<(usize, String)> {
         .collect()
 }
 
+/// The links that have a window over what is counted of a transfer, and its
+/// name.
+pub(super) fn counted_of(setting: &Setting) -> impl Iterator<Item = (usize, &str)> {
+    let links = setting.network.links.iter().enumerate();
+    links.filter_map(|(number, link)| Some((number, link.counted.transfer.as_deref()?)))
+}
+
 /// The transfer that a setting asks for, one way, over links that are `paced` so.
 pub(super) fn transfer_of(
     setting: &Setting,

@@ -8,11 +8,12 @@ use serde_json::json;
 use units::{Bytes, Seed};
 
 use super::checks::{flags, late_share};
-use super::convert::{Paced, transfer_of};
+use super::convert::{Paced, counted_of, transfer_of};
 use super::figures::{Ends, Passes};
 use super::keeping_up::invalid;
 use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
 use crate::experiment::{self as spec, Setting};
+use crate::passed::Over;
 
 impl Netns {
     /// Transfers through the links for bulk and those for single messages;
@@ -52,6 +53,7 @@ impl Netns {
             ..bases[bases.len() - 1].clone()
         };
         let rated = self.over(setting, bulk, &drained)?;
+        let windows = self.windows(setting, &rated, epoch)?;
         let one_way = self.over(setting, single, &idle)?;
         let echo = match transfer.echo {
             spec::Echo::Off => None,
@@ -96,6 +98,9 @@ impl Netns {
         };
         passes.something_arrived(transfer.message, transfer.size)?;
         let mut figures = Figures::of(&passes);
+        for (window, over) in &windows {
+            figures.take_window(window, over);
+        }
         figures.flags = flags(setting, transfer, &passes, &seen);
         if let Some(goodput) = &passes.rated.1.goodput {
             let late = 100.0 * late_share(&seen[0], &passes, goodput);
@@ -107,6 +112,25 @@ impl Netns {
         figures.note("message_octets", json!(bases[0].message.get()));
         figures.note("preroll_octets", json!(bases[0].preroll.get()));
         Ok((figures, seen))
+    }
+
+    /// The figures over the counted part of a transfer, by the windows' names.
+    fn windows(
+        &mut self,
+        setting: &Setting,
+        (_, received): &Ends,
+        epoch: Epoch,
+    ) -> Result<Vec<(String, Over)>, Failure> {
+        let Some(goodput) = &received.goodput else {
+            return Ok(Vec::new());
+        };
+        let [from, to] = [goodput.first, goodput.last].map(|time| epoch.unix_nanos_at(time));
+        let mut windows = Vec::new();
+        for (wire, window) in counted_of(setting) {
+            let over = self.emulation(setting)?.over(wire, from, to)?;
+            windows.extend(over.map(|over| (window.to_owned(), over)));
+        }
+        Ok(windows)
     }
 
     fn over(

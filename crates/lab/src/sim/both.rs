@@ -9,6 +9,10 @@ use units::{Span, Time};
 pub(super) struct Both<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
 
 impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
+    fn wants(&self, link: (usize, usize)) -> bool {
+        self.0.wants(link) || self.1.wants(link)
+    }
+
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
         self.0.queued(at, link, packet, found);
         self.1.queued(at, link, packet, found);

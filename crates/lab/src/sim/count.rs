@@ -13,6 +13,7 @@ use units::{Span, Time};
 
 use crate::experiment::{self as spec, Setting, Traffic};
 use crate::metric::of_window;
+use crate::passed::Passed;
 use crate::trial::Figures;
 use series::Series;
 pub(crate) use series::UNKNOWN;
@@ -28,6 +29,8 @@ struct Tally {
     name: String,
     windows: Vec<Window>,
     series: Option<Series>,
+    /// The window over what is counted of a transfer, and what passed.
+    transfer: Option<(String, Passed)>,
 }
 
 /// A part of the trial. Instants and times are picoseconds.
@@ -46,8 +49,9 @@ struct Window {
 impl Counter {
     /// Counts what `setting` asks for; `None` where it asks for nothing.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
-        let Traffic::Flows(flows) = &setting.traffic else {
-            return None;
+        let duration = match &setting.traffic {
+            Traffic::Flows(flows) => flows.duration,
+            Traffic::Transfer(_) | Traffic::Command(_) => Span::ZERO,
         };
         let graph = setting.network.as_graph();
         let tally = |wire: &spec::Wiring| {
@@ -57,19 +61,29 @@ impl Counter {
                 windows: counted.windows.iter().map(Window::new).collect(),
                 series: counted
                     .series
-                    .map(|interval| Series::new(interval, flows.duration)),
+                    .map(|interval| Series::new(interval, duration)),
+                transfer: counted
+                    .transfer
+                    .clone()
+                    .map(|window| (window, Passed::default())),
             })
         };
         let links: Vec<Option<Tally>> = graph.wires.iter().map(tally).collect();
         links.iter().any(Option::is_some).then_some(Self { links })
     }
 
-    /// Puts what was counted into `figures`.
-    pub(super) fn finish(self, figures: &mut Figures) {
+    /// Puts what was counted into `figures`; `transfer` says when what is
+    /// counted of a transfer began and ended.
+    pub(super) fn finish(self, figures: &mut Figures, transfer: Option<(Time, Time)>) {
         let mut series = Map::new();
         for tally in self.links.into_iter().flatten() {
             for window in &tally.windows {
                 window.put(figures);
+            }
+            if let Some((window, passed)) = &tally.transfer
+                && let Some(over) = transfer.and_then(|(from, to)| passed.over(from, to))
+            {
+                figures.take_window(window, &over);
             }
             if let Some(of_link) = tally.series {
                 series.insert(tally.name, of_link.finish());
@@ -89,10 +103,17 @@ impl Counter {
 }
 
 impl Watch for Counter {
+    fn wants(&self, (link, way): (usize, usize)) -> bool {
+        way == 0 && self.links.get(link).is_some_and(Option::is_some)
+    }
+
     fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, found: Found) {
         let Some(tally) = self.tally(link) else {
             return;
         };
+        if let Some((_, passed)) = &mut tally.transfer {
+            passed.come(at);
+        }
         let at = at.as_picos();
         for window in &mut tally.windows {
             window.step(at, 1);
@@ -107,7 +128,11 @@ impl Watch for Counter {
         let Some(tally) = self.tally(link) else {
             return;
         };
-        let busy = ends.since(begins).unwrap_or_default().as_picos();
+        let busy = ends.since(begins).unwrap_or_default();
+        if let Some((_, passed)) = &mut tally.transfer {
+            passed.begin(begins, busy);
+        }
+        let busy = busy.as_picos();
         let at = begins.as_picos();
         for window in &mut tally.windows {
             window.step(at, -1);
@@ -126,6 +151,9 @@ impl Watch for Counter {
         let Some(tally) = self.tally((link, way)) else {
             return;
         };
+        if let Some((_, passed)) = &mut tally.transfer {
+            passed.drop(at);
+        }
         let at = at.as_picos();
         for window in &mut tally.windows {
             window.step(at, -1);

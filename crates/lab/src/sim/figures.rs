@@ -45,6 +45,13 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Fig
     Ok(figures)
 }
 
+/// When what is counted of a transfer began and ended.
+pub(super) fn counted(outcome: &Outcome) -> Option<(Time, Time)> {
+    let mut flows = outcome.flows.iter();
+    let transfer = flows.find(|flow| flow.name == TRANSFER)?;
+    transfer.tcp.as_ref()?.counted
+}
+
 /// TCP gives up nothing; a transfer that it could not end has failed.
 fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), String> {
     let Some(transfer) = setting.traffic.transfer() else {

@@ -183,6 +183,10 @@ impl Watcher {
 }
 
 impl sim::Watch for Watcher {
+    fn wants(&self, (link, _): (usize, usize)) -> bool {
+        self.links.get(link).is_some_and(Option::is_some)
+    }
+
     fn queued(
         &mut self,
         at: Time,

@@ -109,6 +109,12 @@ impl Settings {
         }
     }
 
+    /// For how long a frame of so many octets has the wire.
+    pub fn busy(&self, frame: Bytes) -> Span {
+        let wire = self.wire_size(frame);
+        self.rate.map_or(Span::ZERO, |rate| rate.serialise(wire))
+    }
+
     pub(super) fn check(&self) -> Result<(), BadSettings> {
         for (name, probability) in [
             ("loss", self.loss),

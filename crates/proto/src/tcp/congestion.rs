@@ -1,24 +1,49 @@
 //! How the window grows, and what is left of it at a loss.
 
 mod cubic;
+mod hybrid;
 
 use units::{Span, Time};
 
-use super::Control;
+use super::{Control, Counting, Settings};
 use cubic::Cubic;
+pub(crate) use hybrid::Hybrid;
 
 /// A law for the window, which it counts in segments.
 #[derive(Clone, Debug)]
-pub(crate) enum Law {
+pub(crate) struct Law {
+    counting: Counting,
+    /// Segments that were acknowledged since the window last grew by a whole
+    /// one, where it does.
+    credit: f64,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
     Reno,
     Cubic(Cubic),
 }
 
+/// Round trips as a sender has seen them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trips {
+    /// Smoothed.
+    pub(crate) smooth: Span,
+    /// The shortest one, where they are timed one by one.
+    pub(crate) shortest: Option<Span>,
+}
+
 impl Law {
-    pub(crate) fn new(control: Control) -> Self {
-        match control {
-            Control::Reno => Self::Reno,
-            Control::Cubic => Self::Cubic(Cubic::new()),
+    pub(crate) const fn new(settings: &Settings) -> Self {
+        Self {
+            counting: settings.counting,
+            credit: 0.0,
+            kind: match settings.control {
+                Control::Reno => Kind::Reno,
+                Control::Cubic => Kind::Cubic(Cubic::new(false)),
+                Control::LinuxCubic => Kind::Cubic(Cubic::new(true)),
+            },
         }
     }
 
@@ -26,29 +51,65 @@ impl Law {
     pub(crate) fn grow(
         &mut self,
         now: Time,
-        round_trip: Span,
+        trips: Trips,
         window: f64,
         threshold: f64,
         acked: f64,
     ) -> f64 {
-        // Slow start: a segment for each acknowledgement [RFC5681 s3.1].
-        if window < threshold {
-            return window + acked.min(1.0);
+        let slow = match self.counting {
+            _ if window >= threshold => 0.0,
+            // A segment for each acknowledgement [RFC5681 s3.1].
+            Counting::Acknowledgements => return window + acked.min(1.0),
+            // As much as is acknowledged; what is above the threshold counts
+            // as avoidance [RFC3465 s2].
+            Counting::Octets => acked.min(threshold - window),
+        };
+        let (window, left) = (window + slow, acked - slow);
+        if left <= 0.0 {
+            return window;
         }
-        match self {
+        let growth = match &mut self.kind {
             // [RFC5681 eq 3]
-            Self::Reno => window + 1.0 / window,
-            Self::Cubic(cubic) => cubic.grow(now, round_trip, window, acked),
+            Kind::Reno => 1.0 / window,
+            Kind::Cubic(cubic) => cubic.grow(now, trips, window, left),
+        };
+        match (&self.kind, self.counting) {
+            (Kind::Reno, Counting::Acknowledgements) => window + growth,
+            (Kind::Cubic(_), Counting::Acknowledgements) => window + growth * left,
+            (_, Counting::Octets) => window + self.whole(growth, left),
         }
+    }
+
+    /// Whole segments that `left` acknowledged ones, each good for `growth` of
+    /// one, are worth together with what came before [RFC3465 s2.1].
+    fn whole(&mut self, growth: f64, left: f64) -> f64 {
+        // What had been enough already for today's pace is worth one.
+        let mut grown = 0.0;
+        if self.credit * growth >= 1.0 {
+            self.credit = 0.0;
+            grown = 1.0;
+        }
+        self.credit += left;
+        let more = libm::floor(self.credit * growth + 1e-9);
+        if more > 0.0 {
+            self.credit = (self.credit - more / growth).max(0.0);
+        }
+        grown + more
     }
 
     /// The threshold after a loss that was found with `flight` segments
     /// outstanding: half of that, at least two [RFC5681 eq 4].
     pub(crate) fn reduce(&mut self, flight: f64) -> f64 {
-        match self {
-            Self::Reno => (flight / 2.0).max(2.0),
-            Self::Cubic(cubic) => cubic.reduce(flight).max(2.0),
-        }
+        self.credit = 0.0;
+        let threshold = match &mut self.kind {
+            Kind::Reno => flight / 2.0,
+            Kind::Cubic(cubic) => cubic.reduce(flight),
+        };
+        let threshold = match self.counting {
+            Counting::Acknowledgements => threshold,
+            Counting::Octets => libm::floor(threshold),
+        };
+        threshold.max(2.0)
     }
 }
 
@@ -56,20 +117,45 @@ impl Law {
 mod tests {
     use super::*;
 
+    fn law(counting: Counting) -> Law {
+        Law::new(&Settings {
+            counting,
+            ..Settings::new(1_000)
+        })
+    }
+
     #[test]
     fn slow_start_doubles_a_round_trip_and_avoidance_adds_a_segment() {
-        let mut law = Law::new(Control::Reno);
-        let trip = Span::from_millis(100);
+        let mut law = law(Counting::Acknowledgements);
         let mut window = 10.0;
         for _ in 0..10 {
-            window = law.grow(Time::ZERO, trip, window, 100.0, 1.0);
+            window = law.grow(Time::ZERO, Trips::default(), window, 100.0, 1.0);
         }
         assert!((window - 20.0_f64).abs() < 1e-9);
         for _ in 0..20 {
-            window = law.grow(Time::ZERO, trip, window, 10.0, 1.0);
+            window = law.grow(Time::ZERO, Trips::default(), window, 10.0, 1.0);
         }
         assert!((window - 21.0).abs() < 0.03);
         assert!((law.reduce(21.0) - 10.5).abs() < 1e-9);
         assert!((law.reduce(1.0) - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_octets_count_half_as_many_acknowledgements_do_the_same() {
+        let mut law = law(Counting::Octets);
+        let mut window = 10.0;
+        for _ in 0..5 {
+            window = law.grow(Time::ZERO, Trips::default(), window, 100.0, 2.0);
+        }
+        assert!((window - 20.0_f64).abs() < 1e-9);
+        for number in 1..=10 {
+            assert!((window - 20.0).abs() < 1e-9, "{window} after {number}");
+            window = law.grow(Time::ZERO, Trips::default(), window, 10.0, 2.0);
+        }
+        assert!((window - 21.0).abs() < 1e-9, "{window}");
+        // What the threshold leaves of an acknowledgement counts as avoidance.
+        let window = law.grow(Time::ZERO, Trips::default(), 99.0, 100.0, 2.0);
+        assert!((window - 100.0).abs() < 1e-9);
+        assert!((law.credit - 1.0).abs() < 1e-9);
     }
 }

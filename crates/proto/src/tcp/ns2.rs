@@ -211,6 +211,10 @@ impl Agent {
     /// Sends number `number`.
     fn output(&mut self, now: Time, number: i64) {
         let again = number <= self.sent;
+        // Copies of acknowledgements of everything ask for what there is not.
+        if !again && number >= self.ready {
+            return;
+        }
         let payload = if number == 0 { 0 } else { self.payload };
         self.outbox.push_back(Data {
             sequence: unsigned(number),
@@ -221,6 +225,7 @@ impl Agent {
             capable: false,
             marked: false,
             reduced: false,
+            push: false,
         });
         self.counts.count(payload, again);
         let nothing_outstanding = self.highest == self.sent;

@@ -12,6 +12,9 @@ pub struct Receiver {
     selective: bool,
     options: u32,
     delay: Option<Span>,
+    /// How many more acknowledgements are not delayed.
+    quick: u32,
+    quick_pushes: bool,
     /// The first number that is not there yet.
     next: u64,
     /// What is there beyond.
@@ -38,6 +41,8 @@ impl Receiver {
                 Acknowledging::Each => None,
                 Acknowledging::Delayed(delay) => Some(delay),
             },
+            quick: settings.quick_acks,
+            quick_pushes: settings.quick_pushes,
             next: 0,
             beyond: Ranges::default(),
             reported: Vec::with_capacity(MOST_BLOCKS + 1),
@@ -69,7 +74,10 @@ impl Receiver {
         self.store(range);
         // Out of order, a repeat, or a gap that is filled: at once
         // [RFC5681 s4.2].
+        let quick = self.quick > 0;
+        self.quick = self.quick.saturating_sub(1);
         let at_once = !in_order || gap || data.payload == 0 || self.held.is_some();
+        let at_once = at_once || quick || data.push && self.quick_pushes;
         match self.delay {
             Some(delay) if !at_once => self.held = Some(now + delay),
             _ => self.acknowledge(range),

@@ -28,6 +28,8 @@ pub struct Data {
     /// Whether the sender says that it has reduced its window
     /// [RFC3168 s6.1.2].
     pub reduced: bool,
+    /// Whether it holds the last octet of a write [RFC9293 s3.9.1].
+    pub push: bool,
 }
 
 /// An acknowledgement.

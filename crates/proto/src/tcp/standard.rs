@@ -1,16 +1,21 @@
 //! The sender of the standards; numbers are octets, 0 is the SYN.
 
+mod departures;
+mod proportion;
 mod repair;
+mod window;
 
 use std::collections::VecDeque;
 
-use units::{Span, Time};
+use units::Time;
 
-use super::congestion::Law;
+use super::congestion::{Hybrid, Law};
 use super::rto::Estimator;
 use super::segment::{Ack, Data, HEADER};
 use super::sender::{Counts, State};
-use super::{Range, Ranges, Recovery, Settings};
+use super::{Range, Ranges, Recovery, Reduction, Settings, SlowStart};
+use departures::Departures;
+use proportion::Proportion;
 
 /// Duplicate acknowledgements that mean a loss [RFC5681 s3.2].
 const DUPLICATES: u32 = 3;
@@ -24,8 +29,10 @@ pub(crate) struct Standard {
     payload: u32,
     header: u32,
     first_window: u32,
+    write: Option<u64>,
     /// Octets that the receiver lets be under way.
     most: u64,
+    first_room: Option<u64>,
     limited_transmit: bool,
     capable: bool,
     /// Behind the last octet that there is to send.
@@ -39,9 +46,16 @@ pub(crate) struct Standard {
     window: f64,
     threshold: f64,
     law: Law,
+    /// What ends slow start early, and when what was sent, for its sake.
+    hybrid: Option<Hybrid>,
+    departures: Option<Departures>,
     duplicates: u32,
     /// What must be acknowledged for recovery to be over, while it lasts.
     recovering: Option<u64>,
+    reduction: Reduction,
+    lasting_reports: bool,
+    /// How far the window has come down, where it does so by and by.
+    proportion: Proportion,
     /// What must be acknowledged before duplicates mean a loss again
     /// [RFC6582 s3.2].
     bar: u64,
@@ -71,7 +85,9 @@ impl Standard {
             payload: settings.segment.max(1),
             header: HEADER + settings.options,
             first_window: settings.initial_window.max(1),
+            write: settings.write.map(|write| u64::from(write.max(1))),
             most: u64::from(settings.window) * u64::from(settings.segment),
+            first_room: settings.first_room.map(u64::from),
             limited_transmit: settings.limited_transmit,
             capable: settings.ecn,
             end: octets.saturating_add(1),
@@ -80,9 +96,14 @@ impl Standard {
             fresh: 0,
             window: 1.0,
             threshold: settings.initial_threshold.map_or(f64::INFINITY, f64::from),
-            law: Law::new(settings.control),
+            law: Law::new(settings),
+            hybrid: (settings.slow_start == SlowStart::Hybrid).then(Hybrid::default),
+            departures: (settings.slow_start == SlowStart::Hybrid).then(Departures::default),
             duplicates: 0,
             recovering: None,
+            reduction: settings.reduction,
+            lasting_reports: settings.lasting_reports,
+            proportion: Proportion::default(),
             bar: 0,
             partial: false,
             sacked: Ranges::default(),
@@ -119,11 +140,15 @@ impl Standard {
         if ack.next > self.fresh {
             return;
         }
+        let delivered = self.una + self.sacked.total();
         let news = self.report(ack);
+        let delivered = self.una.max(ack.next) + self.sacked.total() - delivered;
+        self.proportion.deliver(delivered);
         if ack.echo {
             self.answer_mark();
         }
         if ack.next > self.una {
+            self.proportion.safe = true;
             self.advance(now, ack.next);
         } else if ack.next == self.una && self.fresh > self.una && news {
             self.duplicate(now);
@@ -149,8 +174,9 @@ impl Standard {
         self.bar = self.fresh;
         self.recovering = None;
         self.duplicates = 0;
-        // The receiver may have changed its mind [RFC2018 s8].
-        self.sacked.clear();
+        if !self.lasting_reports {
+            self.sacked.clear();
+        }
         self.next = self.una;
         self.timed = None;
         self.estimator.back_off();
@@ -218,6 +244,7 @@ impl Standard {
             self.counts.measure(sent, now);
             self.timed = None;
         }
+        self.time(now);
         let mut renew = true;
         match self.recovering {
             _ if opens => self.window = self.first_window.into(),
@@ -225,7 +252,13 @@ impl Standard {
                 self.duplicates = 0;
                 self.grow(now, acked);
             }
-            Some(point) if number >= point || self.recovery == Recovery::Reno => self.leave(),
+            Some(point) if number >= point || self.recovery == Recovery::Reno => {
+                self.leave();
+                if self.reduction == Reduction::Proportional {
+                    // What ends a recovery is the first to count again [Linux].
+                    self.grow(now, self.segments(self.proportion.now()));
+                }
+            }
             Some(_) => renew = self.acknowledge_part(now, acked),
         }
         if self.una == self.fresh {
@@ -233,29 +266,6 @@ impl Standard {
         } else if renew {
             self.timer = Some(now + self.estimator.timeout());
         }
-    }
-
-    fn grow(&mut self, now: Time, acked: f64) {
-        // A window that the receiver's keeps from being used does not grow.
-        if self.octets(self.window) >= self.most {
-            return;
-        }
-        let trip = self.estimator.round_trip().unwrap_or(Span::ZERO);
-        self.window = self.law.grow(now, trip, self.window, self.threshold, acked);
-    }
-
-    /// The receiver saw a mark: as at a loss, once a window, but nothing needs
-    /// to be sent again [RFC3168 s6.1.2].
-    fn answer_mark(&mut self) {
-        if !self.capable || self.una < self.marked || self.recovering.is_some() {
-            return;
-        }
-        let flight = self.flight();
-        self.threshold = self.law.reduce(flight);
-        self.window = self.threshold;
-        self.marked = self.fresh.max(1);
-        self.tell = true;
-        self.counts.marks += 1;
     }
 
     /// Sends what the window has room for.
@@ -268,7 +278,7 @@ impl Standard {
             true => self.duplicates.min(LIMITED),
             false => 0,
         };
-        let room = self.octets(self.window + f64::from(early)).min(self.most);
+        let room = self.octets(self.window + f64::from(early)).min(self.most());
         loop {
             if let Some(range) = self.sacked.containing(self.next) {
                 self.next = range.to;
@@ -312,13 +322,24 @@ impl Standard {
             capable: self.capable && !again && payload > 0,
             marked: false,
             reduced: self.tell && !again,
+            push: self.write.is_some_and(|write| {
+                // The SYN has the first number.
+                let (from, to) = (range.from.saturating_sub(1), range.to - 1);
+                payload > 0 && (from / write < to / write || range.to == self.end)
+            }),
         });
         self.tell &= again;
         self.counts.count(payload, again);
         if again {
             self.timed = self.timed.filter(|(end, _)| *end <= range.from);
+            if let Some(departures) = &mut self.departures {
+                departures.forget(range);
+            }
         } else {
             self.fresh = range.to;
+            if let Some(departures) = &mut self.departures {
+                departures.note(range.to, now);
+            }
             self.timed.get_or_insert((range.to, now));
         }
         let timeout = self.estimator.timeout();

@@ -5,7 +5,7 @@ use units::Time;
 use super::{Engine, Flow};
 use crate::Watch;
 use crate::connection::Connection;
-use crate::packet::{Body, Congestion, Packet, Segment};
+use crate::packet::{Body, Packet, Segment};
 use crate::sink::Sink;
 use crate::source::Source;
 
@@ -84,9 +84,8 @@ impl<W: Watch> Engine<'_, W> {
             unreachable!("asked for a connection");
         };
         let content = self.contents.of(&packet);
-        match content.body {
-            Body::Segment(Segment::Data(mut data)) => {
-                data.marked = packet.congestion == Congestion::Met;
+        match packet.arrived(content.body) {
+            Body::Segment(Segment::Data(data)) => {
                 let (new, messages) = connection.receive(self.now, &data, &mut packets);
                 self.agenda
                     .set(self.elements.sinks + number, connection.next_of_receiver());

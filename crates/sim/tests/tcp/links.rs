@@ -172,6 +172,25 @@ fn the_order_of_tables_makes_no_difference() {
     assert_eq!(one, run(scenario));
 }
 
+#[test]
+fn copies_of_the_last_acknowledgement_ask_for_nothing_that_there_is_not() {
+    let way = Settings {
+        reorder: 0.05,
+        hold: Span::from_millis(7),
+        duplicate: 0.05,
+        ..way(10_000_000, 10, packets(50))
+    };
+    for seed in 0..40 {
+        let settings = tcp::Settings::ns2(Recovery::NewReno, 1_000, 100);
+        let scenario = line(&way, 100_000, vec![connection(settings, Some(62_000))]);
+        let outcome = run(Scenario {
+            seed: Seed::new(seed),
+            ..scenario
+        });
+        assert_eq!(outcome.flows[0].received_bytes, Bytes::new(62_000));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]

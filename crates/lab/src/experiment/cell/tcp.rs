@@ -1,13 +1,16 @@
 //! Reads `[tcp]` and `[flows.NAME.tcp]`: what simulated connections are like.
 
+mod words;
+
 use anyhow::Result;
 use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
-use crate::experiment::quantity::{either, number, on_off, size_or, span, switch, word};
+use crate::experiment::quantity::{either, on_off, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
 use crate::plan::World;
+use words::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Its keys, below `tcp` or the `tcp` of a flow.
 const KEYS: [&str; 15] = [
@@ -45,11 +48,13 @@ const LARGEST_SEGMENT: u32 = 65_495;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Agent {
     Standard,
+    Linux,
     Ns2(Recovery),
 }
 
 const AGENTS: &[(&str, Agent)] = &[
     ("standard", Agent::Standard),
+    ("linux", Agent::Linux),
     ("reno", Agent::Ns2(Recovery::Reno)),
     ("newreno", Agent::Ns2(Recovery::NewReno)),
     ("sack1", Agent::Ns2(Recovery::Sack)),
@@ -80,10 +85,7 @@ pub(super) fn read(reader: &mut Reader<'_>, congestion: &str) -> Result<Connecti
     let control = control(congestion).unwrap_or(Control::Reno);
     let agent = reader.read("tcp.agent", "standard", word(AGENTS))?;
     grows_as_reno(reader, &agent, congestion)?;
-    let base = Settings {
-        control,
-        ..defaults(agent.value)
-    };
+    let base = defaults(agent.value, control);
     let settings = keys(reader, "tcp", agent.value, &base, true)?;
     Ok(Connections { settings, control })
 }
@@ -106,16 +108,17 @@ pub(super) fn of_flow(
         return keys(reader, &table, agent, &all.settings, false);
     };
     grows_as_reno(reader, &agent, congestion)?;
-    let base = Settings {
-        control: all.control,
-        ..defaults(agent.value)
-    };
+    let base = defaults(agent.value, all.control);
     keys(reader, &table, agent.value, &base, true)
 }
 
 /// Refuses the table `table` where no connection is simulated; `why` not.
 pub(super) fn refuse(reader: &mut Reader<'_>, table: &str, why: &str) -> Result<()> {
-    for key in KEYS {
+    refuse_all(reader, table, &KEYS, why)
+}
+
+fn refuse_all(reader: &mut Reader<'_>, table: &str, keys: &[&str], why: &str) -> Result<()> {
+    for key in keys {
         let path = format!("{table}.{key}");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             return Err(refusal(origin, &path, value, why));
@@ -124,12 +127,19 @@ pub(super) fn refuse(reader: &mut Reader<'_>, table: &str, why: &str) -> Result<
     Ok(())
 }
 
-/// Refuses `[tcp]` in a world whose TCP is the kernel's.
+/// Refuses `[tcp]` in a world whose TCP is the kernel's, unless it asks for
+/// just that.
 pub(super) fn refuse_elsewhere(reader: &mut Reader<'_>, world: World) -> Result<()> {
     let why = "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
     match world {
         World::Sim => Ok(()),
-        World::Netns => refuse(reader, "tcp", why),
+        World::Netns => {
+            let agent = reader.optional("tcp.agent", word(AGENTS))?;
+            if let Some(found) = agent.filter(|found| found.value != Agent::Linux) {
+                return Err(found.refuse(why));
+            }
+            refuse_all(reader, "tcp", &KEYS[1..], why)
+        }
     }
 }
 
@@ -146,20 +156,24 @@ pub(super) fn control(congestion: &str) -> Option<Control> {
 pub(super) fn usual_control(tree: &Table) -> &'static str {
     let agent = tree.table("tcp").and_then(|tcp| tcp.get("agent"));
     match agent.map(|node| &node.value) {
-        Some(Value::Text(agent)) if agent != "standard" => "reno",
+        Some(Value::Text(agent)) if !["standard", "linux"].contains(&agent.as_str()) => "reno",
         _ => "cubic",
     }
 }
 
-fn defaults(agent: Agent) -> Settings {
+fn defaults(agent: Agent, control: Control) -> Settings {
     match agent {
-        Agent::Standard => Settings::new(u32::MAX),
+        Agent::Standard => Settings {
+            control,
+            ..Settings::new(u32::MAX)
+        },
+        Agent::Linux => Settings::linux(control, u32::MAX),
         Agent::Ns2(recovery) => Settings::ns2(recovery, u32::MAX, NS2_WINDOW),
     }
 }
 
 fn grows_as_reno(reader: &mut Reader<'_>, agent: &Found<Agent>, congestion: &str) -> Result<()> {
-    if agent.value == Agent::Standard || congestion == "reno" {
+    if !matches!(agent.value, Agent::Ns2(_)) || congestion == "reno" {
         return Ok(());
     }
     let why = "ns-2's agents know Reno's control only; write host.congestion = \"reno\"";
@@ -178,9 +192,9 @@ fn keys(
     all: bool,
 ) -> Result<Settings> {
     let mut keys = Keys { reader, table, all };
-    let standard = agent == Agent::Standard;
+    let standard = !matches!(agent, Agent::Ns2(_));
     let recovery = match agent {
-        Agent::Standard => {
+        Agent::Standard | Agent::Linux => {
             let usual = name_of(RECOVERIES, base.recovery);
             let recovery = keys.key("recovery", usual.into(), word(RECOVERIES))?;
             recovery.map_or(base.recovery, |found| found.value)
@@ -356,49 +370,4 @@ impl Keys<'_, '_> {
             false => self.reader.optional(&path, meaning),
         }
     }
-}
-
-/// A threshold as it is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Threshold {
-    None,
-    Window,
-    Segments(u32),
-}
-
-fn threshold(value: &Value) -> Meaning<Threshold> {
-    let words = word(&[("none", Threshold::None), ("window", Threshold::Window)]);
-    match value {
-        Value::Text(_) => words(value),
-        value => segments(value)
-            .map(|(segments, canonical)| (Threshold::Segments(segments), canonical))
-            .map_err(|why| format!("{why}, \"window\" or \"none\"")),
-    }
-}
-
-fn segments(value: &Value) -> Meaning<u32> {
-    let (segments, canonical) = number(1, 1_000_000_000)(value)?;
-    let segments = u32::try_from(segments).map_err(|error| error.to_string())?;
-    Ok((segments, canonical))
-}
-
-/// A number of segments, or `none`.
-fn limit(window: u32) -> Value {
-    match window {
-        u32::MAX => "none".into(),
-        window => whole(window),
-    }
-}
-
-fn whole(number: u32) -> Value {
-    i64::from(number).into()
-}
-
-fn written(span: Span) -> Value {
-    Value::Text(span.to_string())
-}
-
-fn name_of<T: PartialEq>(words: &[(&'static str, T)], wanted: T) -> &'static str {
-    let found = words.iter().find(|(_, meaning)| *meaning == wanted);
-    found.map_or("", |(name, _)| name)
 }

@@ -10,6 +10,8 @@ pub struct Counted {
     pub windows: Vec<Window>,
     /// How long each interval of a time series is, if there is one.
     pub series: Option<Span>,
+    /// The window, by name, that is open while a transfer is counted.
+    pub transfer: Option<String>,
 }
 
 /// A part of a trial.
@@ -26,6 +28,6 @@ pub struct Window {
 impl Counted {
     /// Whether anything is counted.
     pub fn is_any(&self) -> bool {
-        !self.windows.is_empty() || self.series.is_some()
+        !self.windows.is_empty() || self.series.is_some() || self.transfer.is_some()
     }
 }

@@ -41,6 +41,7 @@ fn counter(interval: u64) -> Counter {
                 window("all", 0, 2 * SECOND),
             ],
             series: Some(series),
+            transfer: None,
         })],
     }
 }
@@ -85,7 +86,7 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
         Loss::Queue(Reason::Full),
     );
     let mut figures = Figures::default();
-    counter.finish(&mut figures);
+    counter.finish(&mut figures, None);
     for (metric, value) in [
         ("mean_queue_early", 0.5),
         ("mean_queue_late", 0.25),
@@ -118,7 +119,7 @@ proptest! {
             wait(&mut counter, from, from + wait_for, is_sent);
         }
         let mut figures = Figures::default();
-        counter.finish(&mut figures);
+        counter.finish(&mut figures, None);
         let series = &figures.evidence["series"]["wire"];
         prop_assert_eq!(numbers(&series["arrivals"]).iter().sum::<f64>(), packets.len() as f64);
         let mut waited = 0.0;

@@ -157,3 +157,17 @@ fn flows_begin_at_instants_of_their_own() {
     let phases: std::collections::BTreeSet<_> = one.flows.iter().filter_map(phase).collect();
     assert_eq!(phases.len(), 5, "each clock has its own phase");
 }
+
+#[test]
+fn a_link_has_figures_of_what_is_counted_of_a_transfer() {
+    let set = "links.router-receiver.windows.there=all";
+    let figures = figures(OVER_TCP, &[set, "tcp.agent=linux"]);
+    // Frames of 1538 octets with 1428 of payload, sent without a pause.
+    let carried = figures.metrics["throughput"] * 1538.0 / 1428.0;
+    let taken = figures.metrics["utilisation_percent_there"];
+    assert!((taken / carried - 1.0).abs() < 0.01, "{taken} {carried}");
+    assert!(taken > 99.0, "{taken}");
+    // The link before it is as fast: nothing has to wait here.
+    assert!(figures.metrics["mean_queue_there"] < 0.01);
+    assert!(figures.metrics["drop_percent_there"].abs() < 1e-9);
+}

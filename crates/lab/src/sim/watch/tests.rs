@@ -234,3 +234,39 @@ count = 2
     let all = watched.metrics["retransmissions/f"];
     assert!(again > 0 && again as f64 <= all, "{again} of {all}");
 }
+
+#[test]
+fn what_is_counted_agrees_with_the_outcome_and_is_the_same_beside_a_watch() {
+    let counted = [
+        "links.bottleneck.windows.all=0ms..200ms",
+        "links.bottleneck.series.interval=10ms",
+    ];
+    let both: Vec<&str> = counted.into_iter().chain(WATCHED).collect();
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let alone = run(&setting(&counted), first.path());
+    let beside = run(&setting(&both), second.path());
+    assert_eq!(alone.metrics, beside.metrics);
+    assert_eq!(alone.evidence["series"], beside.evidence["series"]);
+    run(&setting(&WATCHED), first.path());
+    for kind in ["queue.parquet", "drops.parquet", "pcapng"] {
+        let octets = |folder: &tempfile::TempDir| {
+            let name = format!("watch/c00-r01-bottleneck.{kind}");
+            fs::read(folder.path().join(name)).unwrap()
+        };
+        assert!(octets(&first) == octets(&second), "{kind}");
+    }
+    // The bottleneck is the first link; it is counted there, and not back.
+    let there = |key: &str| alone.evidence[key][0][0].as_f64().unwrap();
+    let metric = |name: &str| alone.metrics[name];
+    assert!((metric("mean_queue_all") - there("mean_queue")).abs() < 1e-6);
+    let beyond = metric("utilisation_percent_all") - 100.0 * there("utilisation");
+    assert!((0.0..0.5).contains(&beyond), "{beyond}");
+    let series = &alone.evidence["series"]["bottleneck"];
+    let sum = |key: &str| -> f64 {
+        let words = series[key].as_str().unwrap().split(' ');
+        words.map(|word| word.parse::<f64>().unwrap()).sum()
+    };
+    assert_eq!(sum("drops"), there("dropped"));
+    let drops = 100.0 * sum("drops") / sum("arrivals");
+    assert!((metric("drop_percent_all") - drops).abs() < 1e-9);
+}

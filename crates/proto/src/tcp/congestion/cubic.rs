@@ -1,15 +1,23 @@
 //! CUBIC [RFC9438].
 
-use units::{Span, Time};
+use units::Time;
+
+use super::Trips;
 
 /// Segments per cubic second [RFC9438 s5.1].
 const SCALE: f64 = 0.4;
 /// What is left of the window at a loss [RFC9438 s4.6].
 const DECREASE: f64 = 0.7;
 
+/// The least share by which Linux grows a round trip before the first loss
+/// [Linux].
+const LEAST: f64 = 0.05;
+
 /// The state of CUBIC, windows in segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
+    /// Whether it does as Linux does.
+    linux: bool,
     /// The window at which the last loss came, or less with fast convergence.
     plateau: f64,
     /// The window just before the last loss.
@@ -23,8 +31,9 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(linux: bool) -> Self {
         Self {
+            linux,
             plateau: 0.0,
             before: 0.0,
             epoch: None,
@@ -33,9 +42,9 @@ impl Cubic {
         }
     }
 
-    /// The window after an acknowledgement of `acked` segments in congestion
-    /// avoidance.
-    pub(crate) fn grow(&mut self, now: Time, round_trip: Span, window: f64, acked: f64) -> f64 {
+    /// By how much the window grows for each of `acked` segments that are
+    /// acknowledged in congestion avoidance.
+    pub(crate) fn grow(&mut self, now: Time, trips: Trips, window: f64, acked: f64) -> f64 {
         let epoch = *self.epoch.get_or_insert_with(|| {
             // [RFC9438 eq 2]; beyond the plateau the cubic begins at once.
             self.plateau = self.plateau.max(window);
@@ -45,18 +54,28 @@ impl Cubic {
         });
         let elapsed = now.since(epoch).unwrap_or_default().as_secs_f64();
         // As much a segment as is fair to a Reno that halves [RFC9438 s4.3].
-        let alpha = match self.reno < self.before {
+        let alpha = match self.linux || self.reno < self.before {
             true => 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE),
             false => 1.0,
         };
         self.reno += alpha * acked / window;
-        if self.at(elapsed) < self.reno {
-            return self.reno.max(window);
+        if self.at(elapsed) < self.reno && !self.linux {
+            return (self.reno - window).max(0.0) / acked;
         }
+        let ahead = match self.linux {
+            true => trips.shortest.unwrap_or(trips.smooth),
+            false => trips.smooth,
+        };
         // [RFC9438 s4.4]
-        let target = self.at(elapsed + round_trip.as_secs_f64());
+        let mut target = self.at(elapsed + ahead.as_secs_f64());
+        if self.linux {
+            target = target.max(self.reno);
+            if self.before <= 0.0 {
+                target = target.max(window * (1.0 + LEAST));
+            }
+        }
         let target = target.clamp(window, 1.5 * window);
-        window + (target - window) / window * acked
+        (target - window) / window
     }
 
     /// The threshold after a loss at a window of `flight` segments, with fast
@@ -80,18 +99,24 @@ impl Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Span;
 
     #[test]
     fn the_window_is_back_at_the_plateau_after_the_cube_root() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::new(false);
         let mut window = cubic.reduce(1_000.0);
         assert!((window - 700.0).abs() < 1e-9);
         // K = cbrt(1000 (1 - 0.7) / 0.4) = 9.0856 s.
         let trip = Span::from_millis(100);
+        let trips = Trips {
+            smooth: trip,
+            shortest: None,
+        };
         for round in 0..91u64 {
             let now = Time::ZERO + trip * round;
             for _ in 0..10 {
-                window = cubic.grow(now, trip, window, window / 10.0);
+                let acked = window / 10.0;
+                window += cubic.grow(now, trips, window, acked) * acked;
             }
         }
         assert!((window - 1_000.0).abs() < 1.0, "{window}");
@@ -99,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_second_loss_below_the_plateau_lowers_it_further() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::new(false);
         cubic.reduce(100.0);
         cubic.reduce(80.0);
         assert!((cubic.plateau - 68.0).abs() < 1e-9);

@@ -10,6 +10,7 @@ fn data(from: u64, length: u32) -> Data {
         capable: false,
         marked: false,
         reduced: false,
+        push: false,
     }
 }
 
@@ -106,4 +107,21 @@ fn ns2_goes_on_reporting_what_the_number_has_overtaken() {
     let standard = acks(&settings(), &arrivals);
     assert_eq!(blocks(standard[5]), [(800, 900), (600, 700), (400, 500)]);
     assert_eq!(theirs[4].unwrap().next, 300);
+}
+
+#[test]
+fn linux_delays_nothing_at_first_and_no_push() {
+    let settings = Settings::linux(crate::tcp::Control::Reno, 100);
+    let mut receiver = Receiver::new(&settings);
+    let mut acknowledged = |number: u64, push: bool| {
+        let segment = Data {
+            push,
+            ..data(100 * number, 100)
+        };
+        receiver.receive(Time::ZERO, &segment);
+        receiver.poll_transmit().is_some()
+    };
+    assert!((0..16).all(|number| acknowledged(number, false)));
+    assert!(!acknowledged(16, false) && acknowledged(17, false));
+    assert!(acknowledged(18, true) && !acknowledged(19, false));
 }

@@ -2,9 +2,9 @@
 
 use units::Time;
 
-use super::{DUPLICATES, Standard};
+use super::{DUPLICATES, Proportion, Standard};
 use crate::tcp::segment::Ack;
-use crate::tcp::{Range, Recovery};
+use crate::tcp::{Range, Recovery, Reduction};
 
 /// What is still under way, as SACK tells it.
 struct Pipe {
@@ -86,13 +86,23 @@ impl Standard {
             mut octets,
             lost_below,
         } = self.pipe();
-        let room = self.octets(self.window);
+        let room = match self.reduction {
+            Reduction::AtOnce => self.octets(self.window),
+            Reduction::Proportional => {
+                let threshold = self.octets(self.threshold);
+                octets
+                    + self
+                        .proportion
+                        .allowed(octets, threshold, self.payload.into())
+            }
+        };
+        self.proportion.safe = false;
         while octets + u64::from(self.payload) <= room {
             let highest = self.sacked.last().map_or(self.una, |range| range.from);
             let new = self.cut(self.fresh);
             let range = match self.missing(lost_below) {
                 Some(lost) => lost,
-                None if new.from < new.to && new.to - self.una <= self.most => new,
+                None if new.from < new.to && new.to - self.una <= self.most() => new,
                 None => match self.missing(highest) {
                     Some(missing) => missing,
                     None => return,
@@ -104,6 +114,7 @@ impl Standard {
             self.next = self.next.max(range.to);
             self.output(now, range);
             octets += range.to - range.from;
+            self.proportion.send(range.to - range.from);
         }
     }
 
@@ -125,6 +136,8 @@ impl Standard {
         let mut range = self.cut(self.una);
         range.to = range.to.min(first);
         self.resent = range.to;
+        self.proportion = Proportion::new(self.fresh - self.una);
+        self.proportion.send(range.to - range.from);
         self.next = self.fresh;
         self.timer = None;
         self.output(now, range);

@@ -1,6 +1,8 @@
 //! Reads `[links.NAME.windows]` and `[links.NAME.series]`: what is counted of
 //! a simulated link over parts of a trial.
 
+mod transfer;
+
 use anyhow::Result;
 use units::Span;
 
@@ -32,8 +34,11 @@ pub(in crate::experiment::cell) fn read(
     let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
     let duration = match traffic {
         Traffic::Flows(flows) if world == World::Sim => flows.duration,
+        Traffic::Transfer(of) if transfer::is_followed(network, of, world) => {
+            return transfer::read(reader, tree, network);
+        }
         Traffic::Flows(_) | Traffic::Transfer(_) | Traffic::Command(_) => {
-            return refuse(reader, &links, world);
+            return refuse(reader, &links, traffic, world);
         }
     };
     let mut taken: Vec<String> = Vec::new();
@@ -41,7 +46,11 @@ pub(in crate::experiment::cell) fn read(
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
         taken.extend(windows.iter().map(|window| window.name.clone()));
-        let counted = Counted { windows, series };
+        let counted = Counted {
+            windows,
+            series,
+            transfer: None,
+        };
         if counted.is_any() {
             of_one_wire(reader, network, position)?;
         }
@@ -51,14 +60,23 @@ pub(in crate::experiment::cell) fn read(
 }
 
 /// Refuses both tables where nothing can be counted.
-fn refuse(reader: &mut Reader<'_>, links: &[String], world: World) -> Result<()> {
+fn refuse(
+    reader: &mut Reader<'_>,
+    links: &[String],
+    traffic: &Traffic,
+    world: World,
+) -> Result<()> {
     for link in links {
         for table in TABLES {
             let path = format!("links.{link}.{table}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
-                let why = match world {
-                    World::Netns => "only links of the world `sim` are counted: --on sim",
-                    World::Sim => {
+                let why = match (traffic, world) {
+                    (Traffic::Transfer(_), World::Netns) => {
+                        "only a transfer over TCP and link = \"emulated\" is counted"
+                    }
+                    (_, World::Netns) => "only links of the world `sim` are counted: --on sim",
+                    (Traffic::Transfer(_), World::Sim) => "only a transfer over TCP is counted",
+                    (_, World::Sim) => {
                         "only traffic of kind = \"flows\" has a duration to be parted; remove it"
                     }
                 };
@@ -95,23 +113,8 @@ fn windows(
     duration: Span,
     taken: &[String],
 ) -> Result<Vec<Window>> {
-    let table = tree
-        .table("links")
-        .and_then(|links| links.table(link)?.table("windows"));
-    let Some(table) = table else {
-        return Ok(Vec::new());
-    };
     let mut windows = Vec::new();
-    for (called, Node { value, origin }) in table.iter() {
-        let path = format!("links.{link}.windows.{called}");
-        let refuse = |why: &str| refusal(origin, &path, value, why);
-        name(LONGEST_WINDOW)(&Value::from(called))
-            .map_err(|why| refuse(&format!("the window's name: {why}")))?;
-        if taken.iter().any(|other| other == called) {
-            return Err(refuse(
-                "a window of another link has this name; its metrics need one of their own",
-            ));
-        }
+    for (called, path, _) in called(tree, link, taken)? {
         let Some(found) = reader.optional(&path, part)? else {
             continue;
         };
@@ -126,6 +129,32 @@ fn windows(
         });
     }
     Ok(windows)
+}
+
+/// The windows that are written of `link`: their names, which no other one
+/// has, and their places.
+fn called<'a>(
+    tree: &'a Table,
+    link: &str,
+    taken: &[String],
+) -> Result<Vec<(&'a str, String, &'a Node)>> {
+    let table = tree
+        .table("links")
+        .and_then(|links| links.table(link)?.table("windows"));
+    let mut all = Vec::new();
+    for (called, node) in table.into_iter().flat_map(Table::iter) {
+        let path = format!("links.{link}.windows.{called}");
+        let refuse = |why: &str| refusal(&node.origin, &path, &node.value, why);
+        name(LONGEST_WINDOW)(&Value::from(called))
+            .map_err(|why| refuse(&format!("the window's name: {why}")))?;
+        if taken.iter().any(|other| other == called) {
+            return Err(refuse(
+                "a window of another link has this name; its metrics need one of their own",
+            ));
+        }
+        all.push((called, path, node));
+    }
+    Ok(all)
 }
 
 fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<Span>> {

@@ -99,7 +99,8 @@ pub(super) fn plots(frame: &Frame<'_>) -> Vec<Plotted> {
 
 /// The lines of some cells, if any of them has this quantity.
 fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> Option<Plot> {
-    let (mut bands, mut lines): (Vec<Box<dyn Trace>>, Vec<Box<dyn Trace>>) = Default::default();
+    let mut bands: Vec<Box<dyn Trace>> = Vec::new();
+    let mut lines: Vec<Box<dyn Trace>> = Vec::new();
     for &cell in cells {
         let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
         let course = course(trials, link, quantity);

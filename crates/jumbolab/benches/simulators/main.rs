@@ -1,0 +1,131 @@
+//! Packets that Jumbolab simulates per second of processor, beside ns-2 and
+//! ns-3, on the same dumbbells [Ns2] [Ns3].
+//!
+//!     cargo bench -p jumbolab --bench simulators [-- ROUNDS] [SCENARIO]...
+//!
+//! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so that
+//! all meet the same other work; each is measured less a run of the same
+//! network for a millisecond, which is its set-up. A ratio counts only where
+//! the share of packets that the bottleneck drops and the share of time for
+//! which it is busy agree in the same runs. docs/speed.md says what is in the
+//! table.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program of its own"
+)]
+
+mod program;
+mod scenario;
+mod simulator;
+
+use std::process::ExitCode;
+
+use program::Result;
+use scenario::{SCENARIOS, Scenario};
+use simulator::{Outcome, Simulator};
+
+/// Rounds, of which the median counts.
+const ROUNDS: usize = 5;
+/// By how many points drops and utilisation may differ: twice what they differ
+/// by between seeds.
+const DROPS: f64 = 0.5;
+const BUSY: f64 = 1.5;
+
+fn main() -> ExitCode {
+    if let Some(done) = program::measured() {
+        return done;
+    }
+    match compare() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = words.iter().find_map(|word| word.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS).max(1);
+    let folder = tempfile::tempdir()?;
+    let simulators = Simulator::all(folder.path())?;
+    println!(
+        "| | simulator | simulated | packets/CPU-second | range | drops % | busy % | kB/flow | Jumbolab is faster by |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let named = |scenario: &Scenario| words.iter().any(|word| word == scenario.name);
+    let all = !SCENARIOS.iter().any(named);
+    for scenario in SCENARIOS.into_iter().filter(|one| all || named(one)) {
+        let simulators: Vec<&Simulator> = simulators
+            .iter()
+            .filter(|simulator| scenario.shared || simulator.is_ours())
+            .collect();
+        let mut runs = vec![Vec::new(); simulators.len()];
+        for _ in 0..rounds {
+            for (simulator, runs) in simulators.iter().zip(&mut runs) {
+                runs.push(simulator.run(&simulator.share_of(scenario))?);
+            }
+        }
+        for (simulator, theirs) in simulators.iter().zip(&runs) {
+            row(scenario, simulator, theirs, &runs[0]);
+        }
+    }
+    Ok(())
+}
+
+/// A line of the table; `ours` are Jumbolab's runs.
+fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Outcome]) {
+    let rates = sorted(theirs.iter().map(Outcome::rate));
+    let ratios = sorted(
+        ours.iter()
+            .zip(theirs)
+            .map(|(ours, theirs)| ours.rate() / theirs.rate()),
+    );
+    let [drops, busy, memory] = [
+        |outcome: &Outcome| 100.0 * outcome.dropped / outcome.arrived,
+        |outcome: &Outcome| 100.0 * outcome.busy,
+        |outcome: &Outcome| outcome.memory / 1e3,
+    ]
+    .map(|of| median(&sorted(theirs.iter().map(of))));
+    let apart = ours.iter().zip(theirs).any(|(ours, theirs)| {
+        let [ours, theirs] = [ours, theirs].map(|one| (one.dropped / one.arrived, one.busy));
+        100.0 * (ours.0 - theirs.0).abs() > DROPS || 100.0 * (ours.1 - theirs.1).abs() > BUSY
+    });
+    let faster = match () {
+        () if simulator.is_ours() => String::new(),
+        () if simulator.share_of(scenario).seconds < scenario.seconds => {
+            format!("{:.0}, by the rates alone", median(&ratios))
+        }
+        () if apart => format!("({:.1}, but they do not agree)", median(&ratios)),
+        () => format!(
+            "{:.1} ({:.1} to {:.1})",
+            median(&ratios),
+            ratios[0],
+            ratios[ratios.len() - 1]
+        ),
+    };
+    println!(
+        "| {}: {} Mb/s, {} flows, {} B | {simulator} | {} s | {:.0} k | {:.0} to {:.0} k | {drops:.2} | {busy:.1} | {:.1} | {faster} |",
+        scenario.name,
+        scenario.megabits,
+        scenario.flows,
+        scenario.octets,
+        simulator.share_of(scenario).seconds,
+        median(&rates) / 1e3,
+        rates[0] / 1e3,
+        rates[rates.len() - 1] / 1e3,
+        memory / f64::from(scenario.flows),
+    );
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    sorted[sorted.len() / 2]
+}

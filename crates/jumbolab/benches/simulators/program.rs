@@ -1,0 +1,88 @@
+//! A run of a program, and what it cost.
+//!
+//! Processor time and memory of a child are known only once for all children
+//! together. So each run has a process of its own in between, which is this
+//! benchmark started again with [`MEASURE`].
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The word with which this program runs another one and says what it cost.
+const MEASURE: &str = "--measure";
+
+/// What a run cost, and what it printed.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Processor seconds, of the program and of the kernel for it.
+    pub(crate) seconds: f64,
+    /// Octets of memory at most.
+    pub(crate) memory: f64,
+    pub(crate) output: String,
+}
+
+/// Runs `program` in `folder`.
+pub(crate) fn run(program: &Path, words: &[String], folder: &Path) -> Result<Run> {
+    let output = Command::new(std::env::current_exe()?)
+        .arg(MEASURE)
+        .arg(program)
+        .args(words)
+        .current_dir(folder)
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let cost = text
+        .trim_end()
+        .rsplit_once('\n')
+        .and_then(|(output, cost)| Some((output, cost.split_once(' ')?)))
+        .filter(|_| output.status.success());
+    let Some((output, (seconds, memory))) = cost else {
+        return Err(format!("{} failed: {text}", program.display()).into());
+    };
+    Ok(Run {
+        seconds: seconds.parse()?,
+        memory: memory.parse()?,
+        output: output.to_owned(),
+    })
+}
+
+/// The process in between: does what [`run`] asks, if it was started for that.
+pub(crate) fn measured() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != MEASURE {
+        return None;
+    }
+    Some(match measure(words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn measure(mut words: impl Iterator<Item = std::ffi::OsString>) -> Result<bool> {
+    let program = words.next().ok_or("no program")?;
+    let status = Command::new(&program)
+        .args(words)
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = [used.user_time(), used.system_time()]
+        .iter()
+        .map(|time| f64_of(time.tv_sec()) + f64_of(time.tv_usec()) / 1e6)
+        .sum::<f64>();
+    // Linux counts kibibytes.
+    println!("\n{micros} {}", f64_of(used.max_rss()) * 1024.0);
+    Ok(status.success())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+const fn f64_of(number: i64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,172 @@
+//! A dumbbell, as each simulator is told of it.
+
+use std::fmt::Write as _;
+
+/// Connections, each over access links of its own, through one bottleneck with
+/// RED. All links have the same rate; access links travel 2 ms, the bottleneck
+/// 10 ms; flows begin one after the other within the first second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) megabits: u32,
+    pub(crate) flows: u32,
+    pub(crate) seconds: f64,
+    /// Octets of a data packet, IP and TCP headers included.
+    pub(crate) octets: u32,
+    /// Whether other simulators run it too.
+    pub(crate) shared: bool,
+}
+
+/// Those that are measured.
+pub(crate) const SCENARIOS: [Scenario; 4] = [
+    Scenario {
+        name: "a",
+        megabits: 100,
+        flows: 100,
+        seconds: 60.0,
+        octets: 1_500,
+        shared: true,
+    },
+    Scenario {
+        name: "b",
+        megabits: 1_000,
+        flows: 200,
+        seconds: 10.0,
+        octets: 1_500,
+        shared: true,
+    },
+    Scenario {
+        name: "b9000",
+        megabits: 1_000,
+        flows: 200,
+        seconds: 10.0,
+        octets: 9_000,
+        shared: true,
+    },
+    Scenario {
+        name: "c",
+        megabits: 10_000,
+        flows: 2_000,
+        seconds: 5.0,
+        octets: 1_500,
+        shared: false,
+    },
+];
+
+impl Scenario {
+    /// The same for so many seconds.
+    pub(crate) const fn lasting(self, seconds: f64) -> Self {
+        Self { seconds, ..self }
+    }
+
+    /// Packets that may wait at the bottleneck: what it carries in 20 ms, at
+    /// least 100.
+    fn limit(&self) -> u32 {
+        let bits = u64::from(self.megabits) * 1_000_000 / 50;
+        let packets = bits / (8 * u64::from(self.octets));
+        u32::try_from(packets).unwrap_or(u32::MAX).max(100)
+    }
+
+    /// RED's thresholds, packets: a tenth of the limit and three times that.
+    fn thresholds(&self) -> [u32; 2] {
+        let min = self.limit() / 10;
+        [min, 3 * min]
+    }
+
+    /// The words that the programs for ns-2 and ns-3 take.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let [min, max] = self.thresholds();
+        [self.megabits, self.flows]
+            .map(|number| number.to_string())
+            .into_iter()
+            .chain([self.seconds.to_string()])
+            .chain([self.octets, self.limit(), min, max].map(|number| number.to_string()))
+            .collect()
+    }
+
+    /// The experiment for Jumbolab.
+    pub(crate) fn experiment(&self) -> String {
+        let Self {
+            megabits,
+            flows,
+            seconds,
+            octets,
+            ..
+        } = self;
+        let limit = self.limit();
+        let [min, max] = self.thresholds();
+        let mut text = format!(
+            "format = 1
+name = \"speed\"
+
+[network]
+shape = \"explicit\"
+ip = 4
+mtu = {octets}
+rate = \"{megabits}mbit\"
+framing = \"none\"
+delay = \"2ms\"
+buffer = \"1000 packets\"
+
+[links.bottleneck]
+ends = [\"left\", \"right\"]
+delay = \"10ms\"
+queue = \"red\"
+buffer = \"{limit} packets\"
+red = {{ min = {min}, max = {max}, weight = 0.002, spread = \"wait\", mean_size = {octets}, profile = \"ns2\" }}
+
+[nodes.left]
+role = \"router\"
+[nodes.right]
+role = \"router\"
+
+[host]
+congestion = \"reno\"
+
+[tcp]
+agent = \"sack1\"
+window = 1000
+
+[traffic]
+kind = \"flows\"
+duration = \"{}us\"
+
+[trials]
+repeat = 1
+",
+            micros(*seconds)
+        );
+        for flow in 0..*flows {
+            let start = micros(f64::from(flow) / f64::from(*flows));
+            write!(
+                text,
+                "
+[nodes.s{flow}]
+role = \"host\"
+[nodes.r{flow}]
+role = \"host\"
+[links.a{flow}]
+ends = [\"s{flow}\", \"left\"]
+[links.b{flow}]
+ends = [\"right\", \"r{flow}\"]
+[flows.f{flow}]
+protocol = \"tcp\"
+from = \"s{flow}\"
+to = \"r{flow}\"
+start = \"{start}us\"
+"
+            )
+            .expect("a string takes any text");
+        }
+        text
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and below an hour"
+)]
+fn micros(seconds: f64) -> u64 {
+    (seconds * 1e6).round() as u64
+}

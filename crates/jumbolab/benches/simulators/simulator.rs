@@ -1,0 +1,190 @@
+//! The simulators that are compared.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::{Result, Run, run};
+use crate::scenario::Scenario;
+
+/// Simulated seconds of a run that is all set-up.
+const SETUP: f64 = 0.001;
+/// ns-3 simulates one part in so many of the time.
+const NS3_PART: f64 = 20.0;
+
+/// A simulator, and where its program and its files are.
+pub(crate) struct Simulator {
+    kind: Kind,
+    program: PathBuf,
+    /// Words before those of the scenario.
+    first: Vec<String>,
+    folder: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Jumbolab,
+    Ns2,
+    Ns3,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    /// Packets that came to the bottleneck, there.
+    pub(crate) arrived: f64,
+    /// Of them those that were dropped.
+    pub(crate) dropped: f64,
+    /// The share of the time for which the bottleneck was busy.
+    pub(crate) busy: f64,
+    /// Processor seconds without the set-up.
+    seconds: f64,
+    /// Octets of memory at most.
+    pub(crate) memory: f64,
+}
+
+impl Outcome {
+    /// Packets that the bottleneck carried, by processor second.
+    pub(crate) fn rate(&self) -> f64 {
+        (self.arrived - self.dropped) / self.seconds
+    }
+}
+
+impl Simulator {
+    /// Jumbolab first, then the others that are installed.
+    pub(crate) fn all(folder: &Path) -> Result<Vec<Self>> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/simulators");
+        let folder = folder.to_owned();
+        let mut all = vec![Self {
+            kind: Kind::Jumbolab,
+            program: env!("CARGO_BIN_EXE_jumbolab").into(),
+            first: Vec::new(),
+            folder: folder.clone(),
+        }];
+        if Command::new("ns").arg("/dev/null").output().is_ok() {
+            all.push(Self {
+                kind: Kind::Ns2,
+                program: "ns".into(),
+                first: vec![here.join("dumbbell.tcl").display().to_string()],
+                folder: folder.clone(),
+            });
+        } else {
+            println!("ns-2 is not here: install ns2");
+        }
+        let program = folder.join("ns3-dumbbell");
+        let modules = [
+            "core",
+            "network",
+            "internet",
+            "point-to-point",
+            "applications",
+            "traffic-control",
+        ];
+        let built = Command::new("g++")
+            .args(["-O2", "-std=c++17", "-o"])
+            .arg(&program)
+            .arg(here.join("dumbbell.cc"))
+            .args(modules.map(|module| format!("-lns3-{module}")))
+            .status();
+        if built.is_ok_and(|status| status.success()) {
+            all.push(Self {
+                kind: Kind::Ns3,
+                program,
+                first: Vec::new(),
+                folder,
+            });
+        } else {
+            println!("ns-3 is not here: install g++ and libns3-dev");
+        }
+        Ok(all)
+    }
+
+    pub(crate) fn is_ours(&self) -> bool {
+        self.kind == Kind::Jumbolab
+    }
+
+    /// What of a scenario this simulator runs.
+    pub(crate) fn share_of(&self, scenario: Scenario) -> Scenario {
+        match self.kind {
+            Kind::Ns3 => scenario.lasting(scenario.seconds / NS3_PART),
+            Kind::Jumbolab | Kind::Ns2 => scenario,
+        }
+    }
+
+    /// Runs `scenario`, and once more without any time, which is subtracted.
+    pub(crate) fn run(&self, scenario: &Scenario) -> Result<Outcome> {
+        let (setup, _) = self.once(&scenario.lasting(SETUP))?;
+        let (run, [arrived, dropped, busy]) = self.once(scenario)?;
+        Ok(Outcome {
+            arrived,
+            dropped,
+            busy,
+            seconds: run.seconds - setup.seconds,
+            memory: run.memory,
+        })
+    }
+
+    /// A run; packets that came to the bottleneck, that it dropped, and the
+    /// share of the time for which it was busy.
+    fn once(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
+        if self.is_ours() {
+            return self.once_ours(scenario);
+        }
+        let words = [self.first.clone(), scenario.words()].concat();
+        let run = run(&self.program, &words, &self.folder)?;
+        let words: Vec<&str> = run.output.split_whitespace().collect();
+        let ["arrived", arrived, "dropped", dropped, "octets", octets] = words[..] else {
+            return Err(format!("{self} printed {}", run.output).into());
+        };
+        let octets: f64 = octets.parse()?;
+        let busy = octets * 8.0 / (f64::from(scenario.megabits) * 1e6 * scenario.seconds);
+        let figures = [arrived.parse()?, dropped.parse()?, busy];
+        Ok((run, figures))
+    }
+
+    fn once_ours(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
+        let file = self.folder.join("speed.toml");
+        fs::write(&file, scenario.experiment())?;
+        let results = tempfile::tempdir_in(&self.folder)?;
+        let words = format!(
+            "run {} --on sim --threads 1 -o {}",
+            file.display(),
+            results.path().display()
+        );
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let run = run(&self.program, &words, &self.folder)?;
+        let journal = journal(results.path())?;
+        let trial: Value = serde_json::from_str(journal.lines().next().ok_or("no trial")?)?;
+        let evidence = &trial["evidence"];
+        let number = |at: &str| evidence.pointer(at).and_then(Value::as_f64).unwrap_or(0.0);
+        let packets = evidence["packets"].as_array().ok_or("no packets")?;
+        let sent: f64 = packets.iter().filter_map(Value::as_f64).sum();
+        // Access links drop nothing: what was sent came to the bottleneck.
+        let figures = [sent, number("/dropped/0/0"), number("/utilisation/0/0")];
+        Ok((run, figures))
+    }
+}
+
+impl fmt::Display for Simulator {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self.kind {
+            Kind::Jumbolab => "Jumbolab",
+            Kind::Ns2 => "ns-2.35",
+            Kind::Ns3 => "ns-3",
+        })
+    }
+}
+
+/// The journal of the only run below `folder`.
+fn journal(folder: &Path) -> Result<String> {
+    let places = [folder.join("trials.jsonl")].into_iter().chain(
+        fs::read_dir(folder)?
+            .flatten()
+            .map(|entry| entry.path().join("trials.jsonl")),
+    );
+    let place = places.into_iter().find(|place| place.exists());
+    Ok(fs::read_to_string(place.ok_or("no journal")?)?)
+}

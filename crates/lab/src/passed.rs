@@ -1,0 +1,115 @@
+//! What a link did with packets over a part of a trial.
+
+use serde::{Deserialize, Serialize};
+use units::{Span, Time};
+
+use crate::metric::of_window;
+use crate::trial::Figures;
+
+/// When packets came to one way of a link, and when they left its queue. What
+/// came is not told apart from each other: sums do not need it.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    came: Vec<Time>,
+    /// With the time that the link takes for each.
+    began: Vec<(Time, Span)>,
+    dropped: Vec<Time>,
+}
+
+/// Figures over a part of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Over {
+    drop_percent: f64,
+    utilisation_percent: f64,
+    mean_queue: f64,
+}
+
+impl Passed {
+    /// A packet came to the queue.
+    pub(crate) fn come(&mut self, at: Time) {
+        self.came.push(at);
+    }
+
+    /// A packet left it for the wire, which it has for `busy`.
+    pub(crate) fn begin(&mut self, at: Time, busy: Span) {
+        self.began.push((at, busy));
+    }
+
+    /// The queue dropped a packet.
+    pub(crate) fn drop(&mut self, at: Time) {
+        self.dropped.push(at);
+    }
+
+    /// What happened from one instant up to another; nothing if no packet came
+    /// between them.
+    pub(crate) fn over(&self, from: Time, to: Time) -> Option<Over> {
+        let length = to.since(from)?.as_secs_f64();
+        let inside = |at: &Time| (from..to).contains(at);
+        // What waits from an instant on adds the rest of the part, what goes
+        // takes its rest away.
+        let rest = |at: &Time| to.since((*at).max(from)).unwrap_or_default().as_secs_f64();
+        let came: f64 = self.came.iter().map(rest).sum();
+        let went: f64 = self
+            .began
+            .iter()
+            .map(|(at, _)| at)
+            .chain(&self.dropped)
+            .map(rest)
+            .sum();
+        let busy: f64 = self
+            .began
+            .iter()
+            .filter(|(at, _)| inside(at))
+            .map(|(_, busy)| busy.as_secs_f64())
+            .sum();
+        let count = |instants: &[Time]| instants.iter().filter(|at| inside(at)).count();
+        let (came_inside, dropped) = (count(&self.came), count(&self.dropped));
+        (came_inside > 0).then(|| Over {
+            drop_percent: 100.0 * number(dropped) / number(came_inside),
+            utilisation_percent: 100.0 * busy / length,
+            mean_queue: (came - went) / length,
+        })
+    }
+}
+
+impl Figures {
+    /// Takes the figures over the window called `window`.
+    pub(crate) fn take_window(&mut self, window: &str, over: &Over) {
+        for (metric, value) in [
+            ("drop_percent", over.drop_percent),
+            ("utilisation_percent", over.utilisation_percent),
+            ("mean_queue", over.mean_queue),
+        ] {
+            self.put(&of_window(metric, window), Some(value));
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "packets of a transfer")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_of_the_part_between_two_instants() {
+        let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
+        let mut passed = Passed::default();
+        // Waits from 0 to 400, of which 100 are before the part; dropped at 500;
+        // still there in the end, from 900 on.
+        for millis in [0, 500, 900, 2_000] {
+            passed.come(at(millis));
+        }
+        passed.begin(at(400), Span::from_millis(250));
+        passed.drop(at(500));
+        passed.begin(at(3_000), Span::from_millis(250));
+        let over = passed.over(at(100), at(1_100)).unwrap();
+        assert!((over.mean_queue - 0.5).abs() < 1e-9, "{over:?}");
+        assert!((over.utilisation_percent - 25.0).abs() < 1e-9, "{over:?}");
+        assert!((over.drop_percent - 50.0).abs() < 1e-9, "{over:?}");
+        assert_eq!(passed.over(at(2_500), at(2_600)), None);
+    }
+}

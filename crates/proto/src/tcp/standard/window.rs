@@ -1,0 +1,90 @@
+//! How the window of a sender of the standards changes without a loss, and
+//! what bounds it.
+
+use units::{Span, Time};
+
+use super::Standard;
+use super::departures::Departures;
+use crate::tcp::congestion::Trips;
+
+impl Standard {
+    /// Takes the round trip of what was acknowledged last, where each is timed.
+    pub(super) fn time(&mut self, now: Time) {
+        let Some(departures) = &mut self.departures else {
+            return;
+        };
+        let trip = departures.acknowledge(self.una, now);
+        let (Some(hybrid), Some((trip, shortest)), None) =
+            (&mut self.hybrid, trip, self.recovering)
+        else {
+            return;
+        };
+        if self.window < self.threshold
+            && hybrid.is_full(now, (self.una, self.fresh), trip, shortest, self.window)
+        {
+            self.threshold = self.window;
+        }
+    }
+
+    pub(super) fn grow(&mut self, now: Time, acked: f64) {
+        // A window that the receiver's keeps from being used does not grow.
+        if self.octets(self.window) >= self.most {
+            return;
+        }
+        let trips = Trips {
+            smooth: self.estimator.round_trip().unwrap_or(Span::ZERO),
+            shortest: self.departures.as_ref().and_then(Departures::shortest),
+        };
+        self.window = self
+            .law
+            .grow(now, trips, self.window, self.threshold, acked);
+    }
+
+    /// The receiver saw a mark: as at a loss, once a window, but nothing needs
+    /// to be sent again [RFC3168 s6.1.2].
+    pub(super) fn answer_mark(&mut self) {
+        if !self.capable || self.una < self.marked || self.recovering.is_some() {
+            return;
+        }
+        let flight = self.flight();
+        self.threshold = self.law.reduce(flight);
+        self.window = self.threshold;
+        self.marked = self.fresh.max(1);
+        self.tell = true;
+        self.counts.marks += 1;
+    }
+
+    /// Octets that may be under way for the receiver's sake.
+    pub(super) fn most(&self) -> u64 {
+        let opened = |first| 2 * self.una + first;
+        self.most.min(self.first_room.map_or(u64::MAX, opened))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::segment::{Ack, Blocks};
+    use crate::tcp::{Control, Settings};
+
+    #[test]
+    fn a_window_that_opens_by_and_by_lets_seven_jumbo_segments_go_first() {
+        let settings = Settings::linux(Control::Reno, 8_948);
+        let mut sender = Standard::new(&settings, 10_000_000);
+        sender.start(Time::ZERO);
+        assert!(sender.poll_transmit().is_some_and(|syn| syn.payload == 0));
+        let mut flight = |number: u64| {
+            let ack = Ack {
+                next: number,
+                blocks: Blocks::new(number),
+                header: 32,
+                echo: false,
+            };
+            sender.receive(Time::ZERO, &ack);
+            std::iter::from_fn(|| sender.poll_transmit()).count()
+        };
+        assert_eq!(flight(1), 7);
+        // 65 535 octets and twice what arrived: 14 segments and more.
+        assert_eq!(flight(1 + 7 * 8_948), 17);
+    }
+}

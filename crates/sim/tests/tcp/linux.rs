@@ -1,0 +1,147 @@
+//! What the TCP of Linux 6.18 did over an emulated link, the simulator's does
+//! over the same link.
+
+use jumbolab_sim::{
+    Flow, Host, Link, Loss, Messages, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
+};
+use proto::link::{Found, Settings};
+use proto::tcp::{self, Control};
+use queue::{Limit, Spec};
+use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
+
+/// Octets of frames that are let pass before anything is counted.
+const PREROLL: u64 = 1_000_000;
+
+/// What was seen of the kernel at 20 Mbit/s and 40 ms, MTU 1500, in transfers
+/// of 21 MB that wrote 64 kB at once: the control, the frames that could wait,
+/// utilisation in per cent, frames that waited on average, and frames dropped
+/// from the first to the last; a mean of two transfers [Linux].
+const KERNEL: [(Control, u32, f64, f64, f64); 6] = [
+    (Control::Reno, 33, 95.8, 13.26, 50.0),
+    (Control::Reno, 66, 99.86, 35.98, 138.0),
+    (Control::Reno, 132, 100.0, 82.31, 201.0),
+    (Control::Cubic, 33, 99.56, 17.99, 7.0),
+    (Control::Cubic, 66, 100.0, 48.94, 8.5),
+    (Control::Cubic, 132, 100.0, 98.02, 13.0),
+];
+
+/// By how much each may differ: a share, and of drops so many frames besides.
+/// Where two frames or three are dropped at the end of slow start is a matter of
+/// microseconds.
+const TOLERANCE: f64 = 0.1;
+const FRAMES: f64 = 3.0;
+
+#[test]
+fn a_connection_of_linux_uses_its_buffer_as_the_kernel_did() {
+    for (control, frames, utilisation, queue, drops) in KERNEL {
+        let seen = run(control, frames);
+        let near = |what: &str, ours: f64, kernels: f64, besides: f64| {
+            assert!(
+                (ours - kernels).abs() <= TOLERANCE * kernels + besides,
+                "{control:?}, {frames} frames, {what}: {ours}, the kernel {kernels}"
+            );
+        };
+        near("utilisation", seen.utilisation(), utilisation, 0.0);
+        near("queue", seen.queue(), queue, 0.0);
+        near("drops", seen.drops, drops, FRAMES);
+    }
+}
+
+/// The way from the sender to the receiver.
+#[derive(Default)]
+struct Bottleneck {
+    /// Octets of frames that have begun.
+    octets: u64,
+    /// When counting began and when the last frame did.
+    counted: Option<(Time, Time)>,
+    busy: f64,
+    /// Frames times seconds, of those that were sent.
+    waited: f64,
+    drops: f64,
+}
+
+impl Bottleneck {
+    fn lasted(&self) -> f64 {
+        let (from, to) = self.counted.expect("more was sent than the pre-roll");
+        to.since(from).unwrap_or_default().as_secs_f64()
+    }
+
+    fn utilisation(&self) -> f64 {
+        100.0 * self.busy / self.lasted()
+    }
+
+    fn queue(&self) -> f64 {
+        self.waited / self.lasted()
+    }
+}
+
+impl Watch for Bottleneck {
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: Found) {}
+
+    fn sent(&mut self, from: Time, to: Time, link: (usize, usize), packet: Seen, waited: Span) {
+        if link != (0, 0) {
+            return;
+        }
+        self.octets += packet.size.get();
+        if self.octets >= PREROLL && packet.size > Bytes::new(1_000) {
+            let (first, _) = *self.counted.get_or_insert((from, to));
+            self.counted = Some((first, to));
+            self.busy += to.since(from).unwrap_or_default().as_secs_f64();
+            self.waited += waited.as_secs_f64();
+        }
+    }
+
+    fn lost(&mut self, _: Time, place: Place, _: Seen, _: Loss) {
+        self.drops += if place == Place::Way(0, 0) { 1.0 } else { 0.0 };
+    }
+}
+
+fn run(control: Control, frames: u32) -> Bottleneck {
+    let limit = Limit::Packets(frames);
+    let rate = Rate::from_bits_per_second(20_000_000);
+    let way = Settings {
+        delay: Span::from_millis(20),
+        largest_packet: Some(Bytes::new(1_500)),
+        ..Settings::perfect(rate, Spec::DropTail { limit })
+    };
+    let node = |name: &str| Node {
+        name: name.to_owned(),
+        role: Role::Host(Host::default()),
+    };
+    let messages = Messages {
+        size: 64_000,
+        preroll: 1_000_000,
+        answers: None,
+    };
+    let scenario = Scenario {
+        nodes: vec![node("sender"), node("receiver")],
+        links: vec![Link {
+            name: "wire".to_owned(),
+            ends: [0, 1],
+            ways: [way.clone(), way],
+        }],
+        flows: vec![Flow {
+            name: "flow".to_owned(),
+            from: 0,
+            to: 1,
+            ip: IpVersion::V4,
+            start: Time::ZERO,
+            stop: None,
+            traffic: Traffic::Tcp(Tcp {
+                octets: Some(21_000_000),
+                messages: Some(messages),
+                ..Tcp::new(tcp::Settings::linux(control, u32::MAX))
+            }),
+        }],
+        end: Time::ZERO + Span::from_secs(60),
+        seed: Seed::new(1),
+        budget: Scenario::BUDGET,
+        longest_tally: Scenario::LONGEST_TALLY,
+    };
+    let mut seen = Bottleneck::default();
+    scenario
+        .check()
+        .expect("it is sound")
+        .run_watched(&mut seen);
+    seen
+}
