@@ -8,6 +8,7 @@
 mod aliases;
 mod argument;
 mod cell;
+mod claims;
 mod choices;
 mod discipline;
 mod law;
@@ -217,6 +218,7 @@ impl Experiment {
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
+        let claims = claims::claims(&mut reader, &factors, &aliases)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -237,6 +239,7 @@ impl Experiment {
             factors: &factors,
             compare: &compare,
             rows: &rows,
+            claims: &claims,
             cells: &cells,
         };
         let (text, hash) = resolved.write(world);
@@ -254,6 +257,7 @@ impl Experiment {
                 .filter(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
                 .filter_map(|row| row.against(&compare))
                 .collect(),
+            claims,
             compare,
             text,
             hash,

@@ -10,6 +10,7 @@
 mod agent;
 pub mod archive;
 pub mod certificate;
+pub mod claims;
 pub mod command_line;
 pub mod compare;
 pub mod doctor;

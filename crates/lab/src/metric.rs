@@ -323,6 +323,36 @@ pub const METRICS: &[Metric] = &[
         table: None,
         resolution: None,
     },
+    Metric {
+        name: "drop_bias",
+        unit: "%",
+        title: "Drops out of proportion",
+        definition: "half the sum over flows of |share of the packets that a link's queue dropped - share of those that came|: 0 where drops fall in proportion to arrivals",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "synchronisation",
+        unit: "%",
+        title: "Connections that lose together",
+        definition: "share of the connections through a link that lose data in front of it within one epoch of a first loss, on average over such epochs; of n connections 100/n is none together",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "notice",
+        unit: "ms",
+        title: "From a drop to its repair",
+        definition: "mean time from the drop of a segment in front of a link until the same segment comes there again, where no time-out was needed; of the losses of a connection that are not repaired yet the first",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
 ];
 
 impl Metric {

@@ -44,6 +44,8 @@ pub struct Plan {
     pub compare: Compare,
     /// Published figures to hold the results against.
     pub published: Vec<Published>,
+    /// What a study asserts without a figure.
+    pub claims: Vec<Assertion>,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
     /// Eight hexadecimal digits over experiment, seeds, world and format.
@@ -91,6 +93,42 @@ pub struct Published {
     pub resolution_percent: Option<f64>,
     /// Where it is printed, e.g. `[Praptodiyono2019 Table 4]`.
     pub source: String,
+}
+
+/// What a study asserts of one metric without printing a figure: which way it
+/// goes, or what bounds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assertion {
+    /// The assertion, one line.
+    pub text: String,
+    /// Where it is printed, e.g. `[Floyd1993 s1]`.
+    pub source: String,
+    /// The metric, as reports name it.
+    pub metric: String,
+    /// The cells that it is about have one of these levels of each of these
+    /// factors.
+    pub cells: Vec<(String, Vec<Level>)>,
+    /// What is said of them.
+    pub expected: Expected,
+}
+
+/// What is said of a mean, in the metric's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// It differs from that of the cell that has these levels and else the same.
+    Than {
+        /// The levels of the other cell.
+        than: Factors,
+        /// Whether it is above the other one, not below.
+        higher: bool,
+        /// By how much at least; negative: it may fall short of the other by so
+        /// much.
+        by: f64,
+    },
+    /// It is no more than this.
+    AtMost(f64),
+    /// It is no less than this.
+    AtLeast(f64),
 }
 
 /// The factors of a cell, in sweep order. A level that is listed twice makes

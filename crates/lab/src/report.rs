@@ -1,6 +1,7 @@
 //! What a run found: a page and tables for people, JSON Lines for programs.
 
 mod between;
+mod claims;
 mod figure;
 mod grid;
 mod json;

@@ -140,6 +140,19 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
     change
 }
 
+/// The 95 % interval of `sample`'s mean less that of `other`, by Welch's
+/// approximation [Welch1947]; `None` where one is a single value.
+pub fn difference(sample: &Mean, other: &Mean) -> Option<Interval> {
+    let (freedom, error) = welch_parts(sample, other)?;
+    let half = student(freedom).inverse_cdf_two_sided(0.95) * error;
+    let difference = sample.mean - other.mean;
+    Interval {
+        low: difference - half,
+        high: difference + half,
+    }
+    .finite()
+}
+
 /// Which of several hypotheses are rejected if the chance of rejecting any
 /// true one is to stay below `level` [Holm1979].
 pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
@@ -158,6 +171,12 @@ pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
 /// The two-sided p-value of `estimate` being 0 by Welch's test, from the
 /// variances of its two parts [Welch1947].
 fn welch(estimate: f64, a: &Mean, b: &Mean) -> Option<f64> {
+    let (freedom, error) = welch_parts(a, b)?;
+    Some(student(freedom).p_two_sided(estimate, error))
+}
+
+/// The degrees of freedom and the standard error of the difference of two means.
+fn welch_parts(a: &Mean, b: &Mean) -> Option<(f64, f64)> {
     let (va, vb) = (a.variance?, b.variance?);
     let squares = va.powi(2) / (count(a.n) - 1.0) + vb.powi(2) / (count(b.n) - 1.0);
     let freedom = if squares > 0.0 {
@@ -165,7 +184,7 @@ fn welch(estimate: f64, a: &Mean, b: &Mean) -> Option<f64> {
     } else {
         1.0
     };
-    Some(student(freedom).p_two_sided(estimate, (va + vb).sqrt()))
+    Some((freedom, (va + vb).sqrt()))
 }
 
 /// Student's t with so many degrees of freedom.

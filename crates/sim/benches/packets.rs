@@ -66,6 +66,18 @@ fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
         .bench_values(jumbolab_sim::Simulation::run);
 }
 
+/// So many connections, each over access links of its own, through one queue
+/// for a second: many links and long agendas. Data packets are counted.
+#[divan::bench(args = [100, 2_000])]
+fn a_dumbbell(bencher: Bencher<'_, '_>, flows: u32) {
+    let build = || dumbbell(flows).check().expect("the scenario is sound");
+    let ways = build().run().links.remove(0).ways;
+    bencher
+        .counter(ItemsCount::new(ways[0].counters.arrived))
+        .with_inputs(build)
+        .bench_values(jumbolab_sim::Simulation::run);
+}
+
 fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario + Sync) {
     bencher
         .counter(ItemsCount::new(packets))
@@ -80,6 +92,46 @@ fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario 
             scenario.check().expect("the scenario is sound")
         })
         .bench_values(jumbolab_sim::Simulation::run);
+}
+
+/// Two routers, and a pair of hosts at them for each flow. The share of a flow is
+/// 5 Mb/s.
+fn dumbbell(flows: u32) -> Scenario {
+    let rate = Rate::from_bits_per_second(5_000_000 * u64::from(flows));
+    let way = |millis, queue| Settings {
+        ethernet: false,
+        delay: Span::from_millis(millis),
+        ..Settings::perfect(rate, queue)
+    };
+    let link = |name: String, ends, way: Settings| Link {
+        name,
+        ends,
+        ways: [way.clone(), way],
+    };
+    let node = |name: String, role| Node { name, role };
+    let host = Role::Host(Host::default());
+    let limit = Limit::Packets(10 * flows);
+    let red = Spec::Red(RedSettings::new(limit, Bytes::new(SIZE)));
+    let mut dumbbell = network("drop-tail", 0, flows);
+    dumbbell.nodes = ["left", "right"]
+        .map(|name| node(name.into(), Role::Router))
+        .into();
+    dumbbell.links = vec![link("0".into(), [0, 1], way(10, red))];
+    for (flow, number) in dumbbell.flows.iter_mut().zip(1usize..) {
+        (flow.from, flow.to) = (2 * number, 2 * number + 1);
+        let settings = proto::tcp::Settings::new(960);
+        flow.traffic = Traffic::Tcp(Tcp::new(settings));
+        for (host_at, side) in [(flow.from, 0), (flow.to, 1)] {
+            dumbbell.nodes.push(node(format!("{host_at}"), host));
+            let tail = Spec::DropTail {
+                limit: Limit::Packets(1_000),
+            };
+            let access = link(format!("to {host_at}"), [host_at, side], way(2, tail));
+            dumbbell.links.push(access);
+        }
+    }
+    dumbbell.end = Time::ZERO + Span::from_secs(1);
+    dumbbell
 }
 
 /// Two hosts and so many routers in a line.

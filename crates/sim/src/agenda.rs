@@ -253,5 +253,30 @@ mod tests {
                 prop_assert_eq!(agenda.first(), first);
             }
         }
+
+        #[test]
+        fn over_any_spans_everyone_acts_in_turn(
+            elements in 1u32..80,
+            spans in prop::collection::vec((0u32..64, any::<u64>(), 0usize..80), 1..400),
+        ) {
+            let mut agenda = Agenda::new(elements);
+            let mut plain = vec![None; elements as usize];
+            let mut now = 0u64;
+            for (bits, span, other) in spans {
+                let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
+                prop_assert_eq!(agenda.first(), first);
+                // Whoever acts goes on later, and lets another one act.
+                if let Some((at, element)) = first {
+                    now = at.as_picos();
+                    agenda.set(element, None);
+                    plain[element] = None;
+                }
+                let other = other % plain.len();
+                let at = now.checked_add(span >> bits).filter(|at| *at < NEVER);
+                let at = at.map(Time::from_picos);
+                agenda.set(other, at);
+                plain[other] = at;
+            }
+        }
     }
 }

@@ -102,7 +102,7 @@ int main(int count, char** words) {
         sink.Install(receivers.Get(flow)).Start(Seconds(0));
         BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(to, 5000));
         source.SetAttribute("SendSize", UintegerValue(octets - 52));
-        source.Install(senders.Get(flow)).Start(Seconds(double(flow) / flows));
+        source.Install(senders.Get(flow)).Start(Seconds(0.2 * flow / flows));
     }
 
     Simulator::Stop(Seconds(seconds));

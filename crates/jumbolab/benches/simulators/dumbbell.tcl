@@ -49,7 +49,7 @@ for {set flow 0} {$flow < $flows} {incr flow} {
     }
     set sender [$ns create-connection TCP/Sack1 $from TCPSink/Sack1 $to $flow]
     set source [$sender attach-app FTP]
-    $ns at [expr double($flow) / $flows] "$source start"
+    $ns at [expr 0.2 * $flow / $flows] "$source start"
 }
 
 $ns at $seconds {

@@ -4,8 +4,8 @@
 //!     cargo bench -p jumbolab --bench simulators [-- ROUNDS] [SCENARIO]...
 //!
 //! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so that
-//! all meet the same other work; each is measured less a run of the same
-//! network for a millisecond, which is its set-up. A ratio counts only where
+//! all meet the same other work; each is measured less a run of the first 50 ms
+//! of the same, which is its set-up. A ratio counts only where
 //! the share of packets that the bottleneck drops and the share of time for
 //! which it is busy agree in the same runs. docs/speed.md says what is in the
 //! table.

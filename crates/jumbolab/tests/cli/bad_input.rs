@@ -43,7 +43,7 @@ fn what_this_world_cannot_do_is_refused_by_name() {
         "--set network.link=emulated --set burst=50kB",
         &["burst", "bucket"],
     );
-    refused("--on sim", &["sim", "netns"]);
+    refused("--on hosts", &["hosts", "not built yet"]);
     refused("--on mars", &["mars", "netns"]);
 }
 

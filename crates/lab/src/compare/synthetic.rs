@@ -134,6 +134,7 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
             baseline: Level::Integer(1500),
         },
         published,
+        claims: Vec::new(),
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
         files: Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::cell::{
-    self, CROSS_KEYS, LINK_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS, parameter_keys,
+    self, CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS, parameter_keys,
 };
 use super::choices::{self, Choices};
 use super::on;
@@ -20,7 +20,7 @@ const GIVEN: [&str; 2] = ["repeat", "seeds"];
 const REPEAT: &str = "trials.repeat";
 
 /// The top-level keys beside those of a cell.
-const OTHER_ROOTS: [&str; 12] = [
+const OTHER_ROOTS: [&str; 13] = [
     "format",
     "name",
     "title",
@@ -33,6 +33,7 @@ const OTHER_ROOTS: [&str; 12] = [
     "trials",
     "compare",
     "published",
+    "claim",
 ];
 
 /// Short names and the keys they stand for.
@@ -238,6 +239,7 @@ pub(super) fn with_links(known: &BTreeSet<String>) -> BTreeSet<String> {
                 .iter()
                 .chain(&CROSS_KEYS)
                 .chain(&WATCH_KEYS)
+                .chain(&LOSSES_KEYS)
                 .chain([&RECORD_KEY, &SERIES_KEY]);
             let keys = keys.copied().chain(queues.iter().map(String::as_str));
             let paths = keys.map(|key| format!("links.{link}.{key}"));

@@ -9,7 +9,7 @@ use super::aliases::Aliases;
 use super::published::Row;
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use crate::plan::{Cell, Compare, Factors, Level, World};
+use crate::plan::{Assertion, Cell, Compare, Expected, Factors, Level, World};
 
 /// Keys that came after results were kept, and their defaults, which are
 /// written out and not hashed: folders are named by the hash.
@@ -34,6 +34,7 @@ pub(super) struct Resolved<'a> {
     pub(super) factors: &'a [Factor],
     pub(super) compare: &'a Compare,
     pub(super) rows: &'a [Row],
+    pub(super) claims: &'a [Assertion],
     /// What `auto` and the other words came to.
     pub(super) cells: &'a [Cell],
 }
@@ -79,6 +80,9 @@ impl Resolved<'_> {
         for row in self.rows {
             writer.row(row);
         }
+        for claim in self.claims {
+            writer.claim(claim);
+        }
         let Writer { text, hashed } = writer;
         let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
         let settings: Vec<_> = self.cells.iter().map(|cell| &cell.setting).collect();
@@ -110,6 +114,9 @@ impl Resolved<'_> {
         let mut tables: Vec<&str> = Vec::new();
         for (path, _) in self.cell {
             let (table, _) = path.rsplit_once('.').unwrap_or(("", path));
+            if self.is_of_a_choice(table) {
+                continue;
+            }
             if !tables.contains(&table) {
                 tables.push(table);
             }
@@ -139,6 +146,20 @@ impl Resolved<'_> {
 }
 
 impl Resolved<'_> {
+    /// Whether a table is of a flow that only words of `[choices]` make: then
+    /// these words have it, and written out it would be in every cell.
+    fn is_of_a_choice(&self, table: &str) -> bool {
+        let Some(path) = KeyPath::parse(table) else {
+            return false;
+        };
+        match path.0.as_slice() {
+            [flows, name, ..] if flows == "flows" => {
+                self.body.at(&[flows.clone(), name.clone()]).is_none()
+            }
+            _ => false,
+        }
+    }
+
     fn varies(&self, writer: &mut Writer, path: &str, key: &str) {
         let written = KeyPath::parse(path).and_then(|path| self.body.at(&path.0));
         match written {
@@ -180,11 +201,7 @@ impl Writer {
         if !figures.unit.is_empty() {
             self.pair("unit", &quoted(&figures.unit));
         }
-        let Factors(factors) = &figures.factors;
-        self.inline(
-            "factors",
-            factors.iter().map(|(name, at)| (name.clone(), level(at))),
-        );
+        self.levels("factors", &figures.factors);
         for (key, figures) in [("values", &figures.values), ("changes", &figures.changes)] {
             let figures = figures.iter();
             self.inline(
@@ -201,6 +218,33 @@ impl Writer {
             ("baseline".to_owned(), level(&compare.baseline)),
         ];
         self.inline("compare", compare.into_iter());
+    }
+
+    fn claim(&mut self, claim: &Assertion) {
+        self.line("");
+        self.line("[[claim]]");
+        self.pair("text", &quoted(&claim.text));
+        self.pair("source", &quoted(&claim.source));
+        self.pair("metric", &quoted(&claim.metric));
+        let cells = claim.cells.iter().map(|(name, levels)| {
+            let levels: Vec<String> = levels.iter().map(level).collect();
+            (name.clone(), format!("[{}]", levels.join(", ")))
+        });
+        self.inline("cells", cells);
+        match &claim.expected {
+            Expected::Than { than, higher, by } => {
+                self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
+                self.levels("than", than);
+                self.pair("by", &number(*by));
+            }
+            Expected::AtMost(bound) => self.pair("at_most", &number(*bound)),
+            Expected::AtLeast(bound) => self.pair("at_least", &number(*bound)),
+        }
+    }
+
+    fn levels(&mut self, key: &str, Factors(factors): &Factors) {
+        let factors = factors.iter();
+        self.inline(key, factors.map(|(name, at)| (name.clone(), level(at))));
     }
 
     /// A table on one line, left out where it is empty.

@@ -12,7 +12,7 @@ use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use crate::command_line::CommandLine;
-pub use counted::{Counted, Window};
+pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use flows::{Flow, Flows, Sends};
 pub use graph::{Graph, Role, Vertex, Wiring};

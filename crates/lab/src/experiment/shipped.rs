@@ -33,6 +33,18 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/kernel-and-simulator.toml"),
     ),
     (
+        "red-claims",
+        include_str!("../../../../experiments/red-claims.toml"),
+    ),
+    (
+        "buffer-sizing",
+        include_str!("../../../../experiments/buffer-sizing.toml"),
+    ),
+    (
+        "mtu-and-loss",
+        include_str!("../../../../experiments/mtu-and-loss.toml"),
+    ),
+    (
         "replay",
         include_str!("../../../../experiments/replay.toml"),
     ),

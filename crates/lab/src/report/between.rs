@@ -248,6 +248,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
             table = line.trim_matches(['[', ']']).to_owned();
         } else if let Some((key, value)) = line.split_once('=')
             && table != "published"
+            && table != "claim"
             && !line.starts_with('#')
         {
             let key = match table.is_empty() {

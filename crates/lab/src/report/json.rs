@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
+use crate::report::claims;
 use crate::report::grid::{framing_note, model};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
@@ -56,7 +57,8 @@ struct Parts {
     host_ci95: Option<[f64; 2]>,
 }
 
-/// One object a metric and cell, then one a cell, without line ends.
+/// One object a metric and cell, then one a cell, then one a claim, without
+/// line ends.
 pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let comparisons = compare(plan, trials);
     let of_metrics = comparisons.iter().map(|comparison| {
@@ -64,7 +66,8 @@ pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
             .expect("a line holds only strings, numbers and maps with string keys")
     });
     let of_cells = cell::lines(plan, trials, &comparisons);
-    of_metrics.chain(of_cells).collect()
+    let of_claims = claims::json_lines(plan, &comparisons);
+    of_metrics.chain(of_cells).chain(of_claims).collect()
 }
 
 fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {

@@ -21,7 +21,7 @@ use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
 use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
-use crate::report::{notes, summary, verdicts};
+use crate::report::{claims, notes, summary, verdicts};
 use crate::trial::Trial;
 use plots::{Figure, Plotted};
 pub use worlds::{worlds_page, write_worlds_page};
@@ -236,7 +236,8 @@ fn courses_section(courses: &[Plotted]) -> Markup {
 /// What more trials would settle, and which trials stand apart.
 fn lists(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Markup {
     html! {
-        @for (heading, lines) in verdicts::lists(plan, trials, comparisons) {
+        @let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
+        @for (heading, lines) in [of_claims].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
             @if !lines.is_empty() {
                 section {
                     h2 { (heading) }

@@ -9,7 +9,7 @@ use crate::folder::{RunFacts, complete, expected};
 use crate::plan::Plan;
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
-use crate::report::{notes, summary, verdicts};
+use crate::report::{claims, notes, summary, verdicts};
 use crate::trial::Trial;
 
 /// The tables of the study with what was measured, the other metrics, the
@@ -74,8 +74,9 @@ fn write_all(
         writeln!(text, "{}", grid.trim_fmt())?;
     }
     let verdicts_given = ("Verdicts", verdicts::lines(plan, comparisons));
+    let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
     let lists = verdicts::lists(plan, trials, comparisons);
-    for (heading, lines) in [verdicts_given].into_iter().chain(lists) {
+    for (heading, lines) in [verdicts_given, of_claims].into_iter().chain(lists) {
         if !lines.is_empty() {
             let indented: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
             writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;

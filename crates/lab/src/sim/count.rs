@@ -4,9 +4,11 @@
 //! what waits from an instant on adds the rest of the part that the instant is
 //! in, and what goes takes that rest away again.
 
+mod losses;
 mod series;
 
 use proto::link::Found;
+use proto::tcp::{Counts, State};
 use serde_json::{Map, Value};
 use sim::{Loss, Place, Seen, Watch};
 use units::{Span, Time};
@@ -15,6 +17,7 @@ use crate::experiment::{self as spec, Setting, Traffic};
 use crate::metric::of_window;
 use crate::passed::Passed;
 use crate::trial::Figures;
+use losses::Losses;
 use series::Series;
 pub(crate) use series::UNKNOWN;
 
@@ -31,6 +34,7 @@ struct Tally {
     series: Option<Series>,
     /// The window over what is counted of a transfer, and what passed.
     transfer: Option<(String, Passed)>,
+    losses: Option<Losses>,
 }
 
 /// A part of the trial. Instants and times are picoseconds.
@@ -49,9 +53,9 @@ struct Window {
 impl Counter {
     /// Counts what `setting` asks for; `None` where it asks for nothing.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
-        let duration = match &setting.traffic {
-            Traffic::Flows(flows) => flows.duration,
-            Traffic::Transfer(_) | Traffic::Command(_) => Span::ZERO,
+        let (duration, flows) = match &setting.traffic {
+            Traffic::Flows(flows) => (flows.duration, flows.flows.as_slice()),
+            Traffic::Transfer(_) | Traffic::Command(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
         let tally = |wire: &spec::Wiring| {
@@ -66,6 +70,9 @@ impl Counter {
                     .transfer
                     .clone()
                     .map(|window| (window, Passed::default())),
+                losses: counted
+                    .losses
+                    .map(|losses| Losses::new(losses, flows)),
             })
         };
         let links: Vec<Option<Tally>> = graph.wires.iter().map(tally).collect();
@@ -84,6 +91,9 @@ impl Counter {
                 && let Some(over) = transfer.and_then(|(from, to)| passed.over(from, to))
             {
                 figures.take_window(window, &over);
+            }
+            if let Some(losses) = tally.losses {
+                losses.put(figures);
             }
             if let Some(of_link) = tally.series {
                 series.insert(tally.name, of_link.finish());
@@ -107,7 +117,7 @@ impl Watch for Counter {
         way == 0 && self.links.get(link).is_some_and(Option::is_some)
     }
 
-    fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, found: Found) {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
         let Some(tally) = self.tally(link) else {
             return;
         };
@@ -115,6 +125,9 @@ impl Watch for Counter {
             passed.come(at);
         }
         let at = at.as_picos();
+        if let Some(losses) = &mut tally.losses {
+            losses.came(at, &packet);
+        }
         for window in &mut tally.windows {
             window.step(at, 1);
             window.arrivals += u64::from(window.has(at));
@@ -143,7 +156,7 @@ impl Watch for Counter {
         }
     }
 
-    fn lost(&mut self, at: Time, place: Place, _: Seen, why: Loss) {
+    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
         // What chance takes was sent.
         let (Place::Way(link, way), Loss::Queue(_)) = (place, why) else {
             return;
@@ -155,6 +168,9 @@ impl Watch for Counter {
             passed.drop(at);
         }
         let at = at.as_picos();
+        if let Some(losses) = &mut tally.losses {
+            losses.dropped(at, &packet);
+        }
         for window in &mut tally.windows {
             window.step(at, -1);
             window.drops += u64::from(window.has(at));
@@ -162,6 +178,13 @@ impl Watch for Counter {
         if let Some(series) = &mut tally.series {
             series.gone(at);
             series.dropped(at);
+        }
+    }
+
+    fn acted(&mut self, _: Time, flow: usize, _: State, counts: Counts) {
+        let tallies = self.links.iter_mut().flatten();
+        for losses in tallies.filter_map(|tally| tally.losses.as_mut()) {
+            losses.acted(flow, counts.timeouts);
         }
     }
 }

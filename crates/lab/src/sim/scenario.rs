@@ -124,15 +124,16 @@ fn of_group(
     group: &spec::Flow,
     seed: Seed,
 ) -> impl Iterator<Item = Flow> {
-    let [from, to] = [&group.from, &group.to].map(|name| place(graph, name));
     let ip = setting.network.ip;
-    (0..).zip(group.names()).map(move |(number, name)| {
+    (0u32..).zip(group.names()).map(move |(number, name)| {
+        let [from, to] =
+            [&group.from, &group.to].map(|name| place(graph, &spec::Flow::end(name, number + 1)));
         // A part of `of` that is drawn from a stream of the flow's own.
         let part = |what: &str, of: Span| {
             let drawn = seed.derive(&format!("{what}/{name}")).get();
             Span::from_picos(drawn.checked_rem(of.as_picos()).unwrap_or(0))
         };
-        let later = group.stagger * number + part("start", group.start_within);
+        let later = group.stagger * u64::from(number) + part("start", group.start_within);
         Flow {
             from,
             to,

@@ -3,6 +3,8 @@
 mod datagrams;
 mod laws;
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use units::Span;
 
@@ -102,9 +104,12 @@ fn flow(
         return Err(reader.missing("flows", &example));
     }
     let key = |key: &str| format!("flows.{called}.{key}");
-    let from = host(reader, &key("from"), network, "sender")?;
-    let to = host(reader, &key("to"), network, "receiver")?;
-    if from.value == to.value {
+    let count = reader.optional(&key("count"), number(1, i64::from(MOST_FLOWS)))?;
+    let count = count.map_or(1, |found| u32::try_from(found.value).unwrap_or(MOST_FLOWS));
+    let from = host(reader, &key("from"), network, "sender", count)?;
+    let to = host(reader, &key("to"), network, "receiver", count)?;
+    let itself = |number| Flow::end(&from.value, number) == Flow::end(&to.value, number);
+    if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
     // Written out where it was written: what came later changes no older plan.
@@ -131,9 +136,6 @@ fn flow(
             "traffic.duration ends at {duration}, before it begins"
         )));
     }
-    let most = i64::from(MOST_FLOWS);
-    let count = reader.optional(&key("count"), number(1, most))?;
-    let count = count.map_or(1, |found| u32::try_from(found.value).unwrap_or(MOST_FLOWS));
     let stagger = reader.optional(&key("stagger"), span)?;
     let within = reader.optional(&key("start_within"), span)?;
     let later =
@@ -235,12 +237,14 @@ fn unique(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<()> {
     Ok(())
 }
 
-/// The host at `path`; of a path, and where a name is left out, its own end.
+/// The host at `path`, or one for each of `count` flows; of a path, and where a
+/// name is left out, its own end.
 fn host(
     reader: &mut Reader<'_>,
     path: &str,
     network: &Network,
     end: &str,
+    count: u32,
 ) -> Result<Found<String>> {
     let graph = network.as_graph();
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host);
@@ -249,11 +253,21 @@ fn host(
         true => end.to_owned(),
         false => format!("{end}1"),
     };
+    let named = |text: &str| {
+        let sorted: BTreeSet<&str> = hosts.iter().copied().collect();
+        (1..=count).all(|number| sorted.contains(Flow::end(text, number).as_str()))
+    };
     let host = |value: &Value| match value {
-        Value::Text(text) if hosts.contains(&text.as_str()) => Ok((text.clone(), value.clone())),
+        Value::Text(text) if named(text) => Ok((text.clone(), value.clone())),
         _ => {
             let some: Vec<&str> = hosts.iter().copied().take(16).collect();
-            Err(format!("write the name of a host: {}", some.join(", ")))
+            let names = some.join(", ");
+            Err(match value {
+                Value::Text(text) if text.contains('*') => format!(
+                    "`*` is the number of a flow, here 1 to {count}, and each must be a host's: {names}"
+                ),
+                _ => format!("write the name of a host: {names}"),
+            })
         }
     };
     reader.read(path, end.as_str(), host)

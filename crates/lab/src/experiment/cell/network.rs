@@ -17,7 +17,7 @@ use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{KeyPath, Node, Table, Value, fault};
 use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
 use crate::plan::World;
-pub(crate) use counted::SERIES_KEY;
+pub(crate) use counted::{LOSSES_KEYS, SERIES_KEY};
 pub(super) use counted::read as read_counted;
 pub(crate) use cross::CROSS_KEYS;
 use link::Keys;

@@ -12,6 +12,19 @@ pub struct Counted {
     pub series: Option<Span>,
     /// The window, by name, that is open while a transfer is counted.
     pub transfer: Option<String>,
+    /// When it is looked at who loses, if at all.
+    pub losses: Option<Losses>,
+}
+
+/// When it is looked at which flows lose packets in front of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Losses {
+    /// When that begins, from the beginning of the trial on.
+    pub from: Span,
+    /// When it is over; what happens at this instant is not counted.
+    pub to: Span,
+    /// Losses that follow the first one within this time are one congestion.
+    pub epoch: Span,
 }
 
 /// A part of a trial.
@@ -28,6 +41,9 @@ pub struct Window {
 impl Counted {
     /// Whether anything is counted.
     pub fn is_any(&self) -> bool {
-        !self.windows.is_empty() || self.series.is_some() || self.transfer.is_some()
+        !self.windows.is_empty()
+            || self.series.is_some()
+            || self.transfer.is_some()
+            || self.losses.is_some()
     }
 }

@@ -79,4 +79,10 @@ impl Flow {
             _ => format!("{}{number:0digits$}", self.name),
         })
     }
+
+    /// The host at an end of the flow of that number, from 1 on: in what is
+    /// written of all of them `*` stands for it.
+    pub fn end(written: &str, number: u32) -> String {
+        written.replace('*', &number.to_string())
+    }
 }

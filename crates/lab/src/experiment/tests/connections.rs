@@ -40,6 +40,39 @@ fn connections(plan: &Plan, cell: usize) -> Vec<Settings> {
 }
 
 #[test]
+fn each_of_a_group_may_have_hosts_of_its_own() {
+    let text = FLOWS
+        .replace(
+            "count = 3",
+            "count = 3\nfrom = \"sender*\"\nto = \"receiver*\"",
+        )
+        .replace(
+            "[host]",
+            "[network]\nshape = \"dumbbell\"\npairs = 3\n[host]",
+        );
+    let plan = sim(&text, &[]);
+    let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
+        panic!("flows");
+    };
+    let group = &flows.flows[1];
+    assert_eq!(
+        (group.from.as_str(), group.to.as_str()),
+        ("sender*", "receiver*")
+    );
+    assert_eq!(Flow::end(&group.from, 3), "sender3");
+    refused(
+        &text,
+        &["network.pairs=2"],
+        "experiments/x.toml:16: flows.b.from = \"sender*\": `*` is the number of a flow, here 1 to 3, and each must be a host's: sender1, receiver1, sender2, receiver2",
+    );
+    refused(
+        &text,
+        &["flows.b.to=sender2"],
+        "--set flows.b.to=sender2: flows.b.to = \"sender2\": a flow from a host to itself; name two hosts",
+    );
+}
+
+#[test]
 fn what_is_not_written_is_as_the_agent_has_it() {
     let standard = &connections(&sim(FLOWS, &[]), 0)[0];
     assert_eq!(*standard, Settings::new(u32::MAX));
@@ -156,7 +189,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["tcp.agent=tahoe"],
-            "--set tcp.agent=tahoe: tcp.agent = \"tahoe\": write \"standard\", \"reno\", \"newreno\" or \"sack1\"",
+            "--set tcp.agent=tahoe: tcp.agent = \"tahoe\": write \"standard\", \"linux\", \"reno\", \"newreno\" or \"sack1\"",
         ),
         (
             &["tcp.agent=sack1", "tcp.recovery=reno"],

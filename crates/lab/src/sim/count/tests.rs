@@ -42,6 +42,7 @@ fn counter(interval: u64) -> Counter {
             ],
             series: Some(series),
             transfer: None,
+            losses: None,
         })],
     }
 }

@@ -1,6 +1,8 @@
-//! Reads `[links.NAME.windows]` and `[links.NAME.series]`: what is counted of
-//! a simulated link over parts of a trial.
+//! Reads `[links.NAME.windows]`, `[links.NAME.series]` and
+//! `[links.NAME.losses]`: what is counted of a simulated link over parts of a
+//! trial.
 
+mod losses;
 mod transfer;
 
 use anyhow::Result;
@@ -12,12 +14,13 @@ use crate::experiment::tree::{Node, Table, Value};
 use crate::experiment::{Counted, Network, Traffic, Window};
 use crate::metric::LONGEST_WINDOW;
 use crate::plan::World;
+pub(crate) use losses::LOSSES_KEYS;
 
 /// Its keys, below a link's, as far as they have fixed names.
 pub(crate) const SERIES_KEY: &str = "series.interval";
 
 /// The tables of a link that are read here.
-const TABLES: [&str; 2] = ["windows", "series"];
+const TABLES: [&str; 3] = ["windows", "series", "losses"];
 
 /// The most intervals of a time series: each is a point of a plot.
 const MOST_INTERVALS: u64 = 10_000;
@@ -42,14 +45,18 @@ pub(in crate::experiment::cell) fn read(
         }
     };
     let mut taken: Vec<String> = Vec::new();
+    let mut looked_at: Option<&str> = None;
     for (position, link) in links.iter().enumerate() {
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
+        let losses = losses::read(reader, link, duration, looked_at)?;
+        looked_at = looked_at.or(losses.map(|_| link.as_str()));
         taken.extend(windows.iter().map(|window| window.name.clone()));
         let counted = Counted {
             windows,
             series,
             transfer: None,
+            losses,
         };
         if counted.is_any() {
             of_one_wire(reader, network, position)?;
@@ -71,7 +78,7 @@ fn refuse(
             let path = format!("links.{link}.{table}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
                 let why = match (traffic, world) {
-                    (Traffic::Transfer(_), World::Netns) => {
+                    (Traffic::Transfer(_), World::Netns) if table == "windows" => {
                         "only a transfer over TCP and link = \"emulated\" is counted"
                     }
                     (_, World::Netns) => "only links of the world `sim` are counted: --on sim",

@@ -8,7 +8,7 @@ use crate::experiment::tree::{Node, Table, Value};
 use crate::experiment::{Graph, Role, Vertex, Wiring};
 
 /// The most pairs of a dumbbell.
-const MOST_PAIRS: i64 = 1_000;
+const MOST_PAIRS: i64 = 5_000;
 
 /// The most nodes and the most links of an explicit network.
 const MOST_NODES: usize = 10_000;

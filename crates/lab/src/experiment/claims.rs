@@ -1,0 +1,149 @@
+//! `[[claim]]`: what a study asserts without printing a figure.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::aliases::Aliases;
+use super::quantity::{float, line, word};
+use super::reader::{Meaning, Reader, did_you_mean, refusal};
+use super::sweep::{self, Factor, level};
+use super::tree::{KeyPath, Node, Value};
+use crate::metric::{METRICS, Metric};
+use crate::plan::{Assertion, Expected, Factors, Level};
+
+/// The name of the table.
+const ROOT: &str = "claim";
+
+/// The claims of an experiment, in their order.
+pub(super) fn claims(
+    reader: &mut Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Vec<Assertion>> {
+    let Some(node) = reader.find(ROOT)? else {
+        return Ok(Vec::new());
+    };
+    let not_tables = |node: &Node| {
+        let why = "write [[claim]] above each of them";
+        refusal(&node.origin, ROOT, &node.value, why)
+    };
+    let Value::List(claims) = &node.value else {
+        return Err(not_tables(node));
+    };
+    let read = |node: &Node| match &node.value {
+        Value::Table(table) => {
+            let reader = Reader::new(table, ROOT, node.origin.clone());
+            claim(reader, factors, aliases)
+        }
+        _ => Err(not_tables(node)),
+    };
+    claims.iter().map(read).collect()
+}
+
+fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<Assertion> {
+    let text = reader.required("text", "text = \"the queue stays short\"", line)?;
+    let source = reader.required("source", "source = \"[Key s4]\"", line)?;
+    let metric = reader.required("metric", "metric = \"throughput\"", line)?;
+    if Metric::named(&metric.value).is_none() {
+        let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
+        return Err(metric.refuse(format!(
+            "no metric is called so{hint}; docs/formats.md lists them"
+        )));
+    }
+    let claim = Assertion {
+        text: text.value,
+        source: source.value,
+        metric: metric.value,
+        cells: lists(&mut reader, "cells", factors, aliases)?,
+        expected: expected(&mut reader, factors, aliases)?,
+    };
+    reader.finish(&BTreeSet::new())?;
+    Ok(claim)
+}
+
+/// What is expected: one of three ways of writing it.
+fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<Expected> {
+    let is = reader.optional("is", word(&[("higher", true), ("lower", false)]))?;
+    let by = reader.optional("by", figure)?;
+    let than = levels(reader, "than", factors, aliases)?;
+    let most = reader.optional("at_most", figure)?;
+    let least = reader.optional("at_least", figure)?;
+    match (is, most, least) {
+        (Some(is), None, None) if than.0.is_empty() => {
+            Err(is.refuse("say than what: than = { queue = \"droptail\" }"))
+        }
+        (Some(is), None, None) => Ok(Expected::Than {
+            than,
+            higher: is.value,
+            by: by.map_or(0.0, |by| by.value),
+        }),
+        (None, _, _) if by.is_some() || !than.0.is_empty() => {
+            Err(reader.missing("is", "is = \"lower\", which `than` and `by` belong to"))
+        }
+        (None, Some(most), None) => Ok(Expected::AtMost(most.value)),
+        (None, None, Some(least)) => Ok(Expected::AtLeast(least.value)),
+        (None, None, None) => Err(reader.missing(
+            "is",
+            "is = \"lower\" and than = { queue = \"droptail\" }; or at_most = 15, or at_least = 15",
+        )),
+        (_, Some(bound), _) | (_, _, Some(bound)) => {
+            Err(bound.refuse("a claim says one thing; write another [[claim]] for the other"))
+        }
+    }
+}
+
+/// One level of each factor.
+fn levels(
+    reader: &mut Reader<'_>,
+    key: &str,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Factors> {
+    let found = reader.table(key)?;
+    let lists = lists(reader, key, factors, aliases)?;
+    let one = |(name, levels): (String, Vec<Level>)| match (<[Level; 1]>::try_from(levels), found) {
+        (Ok([level]), _) => Ok((name, level)),
+        (Err(levels), Some((_, origin))) => {
+            let path = format!("{ROOT}.{key}.{name}");
+            let levels: Vec<String> = levels.iter().map(Level::to_string).collect();
+            let value = Value::Text(levels.join(", "));
+            Err(refusal(origin, &path, &value, "one level belongs here"))
+        }
+        (Err(_), None) => Err(reader.missing(key, "than = { queue = \"droptail\" }")),
+    };
+    Ok(Factors(lists.into_iter().map(one).collect::<Result<_>>()?))
+}
+
+/// Levels of factors that are swept, by the names of the factors: a list, or
+/// one alone.
+fn lists(
+    reader: &mut Reader<'_>,
+    key: &str,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Vec<(String, Vec<Level>)>> {
+    let Some((table, _)) = reader.table(key)? else {
+        return Ok(Vec::new());
+    };
+    let one = |(name, node): (&str, &Node)| {
+        let place = format!("{ROOT}.{key}.{}", KeyPath(vec![name.into()]));
+        let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
+        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let swept = factors.iter().find(|factor| factor.path == path);
+        let Some(factor) = swept else {
+            return Err(refuse("it is not swept; [sweep] lists the factors".into()));
+        };
+        let levels = sweep::levels(node).iter().map(|node| level(&node.value));
+        let levels = levels.collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        Ok((factor.name.clone(), levels))
+    };
+    let mut lists = table.iter().map(one).collect::<Result<Vec<_>>>()?;
+    lists.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(lists)
+}
+
+fn figure(value: &Value) -> Meaning<f64> {
+    let figure = float(value).ok_or("write a number, in the metric's unit")?;
+    Ok((figure, Value::Float(figure)))
+}

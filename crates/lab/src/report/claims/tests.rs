@@ -1,0 +1,48 @@
+use super::*;
+use crate::compare::compare;
+use crate::compare::synthetic::{cell, factors, plan, trial};
+use crate::plan::{Assertion, Level};
+
+#[test]
+fn a_claim_is_told_with_its_settings_for_people_and_programs() {
+    let mut plan = plan(vec![cell(factors(1500)), cell(factors(9000))], 3, vec![]);
+    let claim = |expected| Assertion {
+        text: "large frames carry more".into(),
+        source: "[Mathis1997]".into(),
+        metric: "throughput".into(),
+        cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        expected,
+    };
+    plan.claims = vec![
+        claim(Expected::Than {
+            than: factors(1500),
+            higher: true,
+            by: 10.0,
+        }),
+        claim(Expected::AtMost(800.0)),
+    ];
+    let mut trials = Vec::new();
+    for (repeat, more) in (1..).zip([-1.0, 0.0, 1.0]) {
+        for (mtu, mean) in [(1500, 900.0), (9000, 940.0)] {
+            trials.push(trial(factors(mtu), repeat, &[("throughput", mean + more)]));
+        }
+    }
+    let comparisons = compare(&plan, &trials);
+    assert_eq!(
+        lines(&plan, &comparisons),
+        [
+            "large frames carry more [Mathis1997]: reproduced",
+            "  mtu=9000: throughput 940.0 Mbit/s against 900.0 with mtu=1500, claimed by 10 at least; difference [37.73, 42.27]: reproduced",
+            "large frames carry more [Mathis1997]: not reproduced",
+            "  mtu=9000: throughput 940.0 Mbit/s, claimed at most 800; mean [937.5, 942.5]: not reproduced",
+        ]
+    );
+    let objects = json_lines(&plan, &comparisons);
+    assert!(
+        objects[1].starts_with(
+            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"verdict":"not reproduced","settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"interval":[937."#
+        ),
+        "{}",
+        objects[1]
+    );
+}

@@ -1,0 +1,202 @@
+//! Who loses packets in front of a link, together with whom, and when a sender
+//! makes up for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+use sim::{Seen, Segment};
+
+use crate::experiment as spec;
+use crate::trial::Figures;
+
+/// Instants and times are picoseconds.
+const PER_MILLISECOND: f64 = 1e9;
+
+/// What is kept of losses while it is looked at them.
+pub(super) struct Losses {
+    from: u64,
+    to: u64,
+    epoch: u64,
+    /// The group of flows that are alike, by a flow's place in the scenario.
+    group: Vec<usize>,
+    groups: Vec<Group>,
+    /// Connections that sent data through the link.
+    connections: BTreeMap<usize, Connection>,
+    congestion: Congestion,
+    /// How long senders took to make up for a loss: the sum, and how many.
+    notices: (f64, u32),
+}
+
+/// Flows that are alike.
+struct Group {
+    name: String,
+    arrivals: u64,
+    drops: u64,
+}
+
+#[derive(Default)]
+struct Connection {
+    timeouts: u64,
+    /// The first segment that was dropped and has not come again: its number
+    /// and when that was.
+    missed: Option<(u64, u64)>,
+}
+
+/// Times at which connections lose, each an epoch long from its first loss on.
+#[derive(Default)]
+struct Congestion {
+    ends: u64,
+    losers: BTreeSet<usize>,
+    /// How many epochs there were, and the losers of each, added up.
+    epochs: u32,
+    lost_together: usize,
+}
+
+impl Losses {
+    /// Nothing seen so far of `flows`.
+    pub(super) fn new(losses: spec::Losses, flows: &[spec::Flow]) -> Self {
+        let places = flows.iter().enumerate();
+        let places =
+            places.flat_map(|(place, flow)| std::iter::repeat_n(place, flow.count as usize));
+        Self {
+            from: losses.from.as_picos(),
+            to: losses.to.as_picos(),
+            epoch: losses.epoch.as_picos(),
+            group: places.collect(),
+            groups: flows
+                .iter()
+                .map(|flow| Group {
+                    name: flow.name.clone(),
+                    arrivals: 0,
+                    drops: 0,
+                })
+                .collect(),
+            connections: BTreeMap::new(),
+            congestion: Congestion::default(),
+            notices: (0.0, 0),
+        }
+    }
+
+    /// A packet comes to the link.
+    pub(super) fn came(&mut self, at: u64, packet: &Seen) {
+        if !self.has(at) {
+            return;
+        }
+        if let Some(group) = self.group_of(packet.flow) {
+            group.arrivals += 1;
+        }
+        if !is_data(packet) {
+            return;
+        }
+        let connection = self.connections.entry(packet.flow).or_default();
+        if let Some((sequence, since)) = connection.missed
+            && sequence == packet.sequence
+        {
+            connection.missed = None;
+            self.notices.0 += millis(at - since);
+            self.notices.1 += 1;
+        }
+    }
+
+    /// The link's queue drops a packet.
+    pub(super) fn dropped(&mut self, at: u64, packet: &Seen) {
+        if !self.has(at) {
+            return;
+        }
+        if let Some(group) = self.group_of(packet.flow) {
+            group.drops += 1;
+        }
+        if !is_data(packet) {
+            return;
+        }
+        let connection = self.connections.entry(packet.flow).or_default();
+        connection.missed.get_or_insert((packet.sequence, at));
+        let congestion = &mut self.congestion;
+        if at >= congestion.ends {
+            congestion.ends = at + self.epoch;
+            congestion.epochs += 1;
+            congestion.losers.clear();
+        }
+        if congestion.losers.insert(packet.flow) {
+            congestion.lost_together += 1;
+        }
+    }
+
+    /// The sender of a flow has acted; so many times it has timed out so far.
+    /// What it then sends again says nothing of when it was told of a loss.
+    pub(super) fn acted(&mut self, flow: usize, timeouts: u64) {
+        let Some(connection) = self.connections.get_mut(&flow) else {
+            return;
+        };
+        if timeouts > connection.timeouts {
+            *connection = Connection {
+                timeouts,
+                missed: None,
+            };
+        }
+    }
+
+    /// Puts what was seen into `figures`.
+    pub(super) fn put(&self, figures: &mut Figures) {
+        figures.put("drop_bias", self.bias());
+        let congestion = &self.congestion;
+        let connections = self.connections.len();
+        let together = (congestion.epochs > 0 && connections > 0).then(|| {
+            100.0 * count(congestion.lost_together)
+                / f64::from(congestion.epochs)
+                / count(connections)
+        });
+        figures.put("synchronisation", together);
+        let (sum, number) = self.notices;
+        figures.put("notice", (number > 0).then(|| sum / f64::from(number)));
+        let flows = self.groups.iter();
+        let flows: Map<String, Value> = flows
+            .map(|group| (group.name.clone(), json!([group.arrivals, group.drops])))
+            .collect();
+        figures.note(
+            "losses",
+            json!({ "flows": flows, "epochs": congestion.epochs, "noticed": number }),
+        );
+    }
+
+    /// How much of what was dropped fell on others than it would have fallen on
+    /// in proportion to what came, in per cent.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts are far below 2^53"
+    )]
+    fn bias(&self) -> Option<f64> {
+        let arrivals: u64 = self.groups.iter().map(|group| group.arrivals).sum();
+        let drops: u64 = self.groups.iter().map(|group| group.drops).sum();
+        let apart = self.groups.iter().map(|group| {
+            let of_arrivals = group.arrivals as f64 / arrivals as f64;
+            (group.drops as f64 / drops as f64 - of_arrivals).abs()
+        });
+        (drops > 0 && arrivals > 0).then(|| 50.0 * apart.sum::<f64>())
+    }
+
+    const fn has(&self, at: u64) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    fn group_of(&mut self, flow: usize) -> Option<&mut Group> {
+        self.groups.get_mut(*self.group.get(flow)?)
+    }
+}
+
+/// Whether a connection would send it again.
+fn is_data(packet: &Seen) -> bool {
+    matches!(packet.segment, Some(Segment::Data(data)) if data.payload > 0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact far beyond what is printed")]
+fn millis(picos: u64) -> f64 {
+    picos as f64 / PER_MILLISECOND
+}
+
+const fn count(number: usize) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests;
