@@ -1,10 +1,14 @@
 //! The command line as it is typed.
 
+mod traffic;
+
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub(crate) use traffic::{Recv, Send};
 
 /// What a bigger MTU buys, answered with evidence.
 #[derive(Debug, Parser)]
@@ -29,6 +33,12 @@ pub(crate) enum Command {
     Shell(Shell),
     /// Carry frames between two interfaces as a link would that you describe, until Ctrl-C.
     Emulate(Box<Emulate>),
+    /// Send traffic to `jumbolab recv`, or ICMP echoes to anybody, and say what became of it.
+    Send(Box<Send>),
+    /// Receive what `jumbolab send` sends, until Ctrl-C.
+    Recv(Recv),
+    /// Say what a packet log holds: delay and its variation, loss, order.
+    Decode(Decode),
 }
 
 #[derive(Debug, clap::Args)]
@@ -185,6 +195,39 @@ pub(crate) struct Emulate {
     /// One JSON object a second instead of tables (docs/formats.md).
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Decode {
+    /// Packet logs, as `--log` writes them. Of one that was torn off all before the tear is decoded.
+    #[arg(value_name = "LOG", required = true)]
+    pub(crate) logs: Vec<PathBuf>,
+    /// One JSON object for each row (docs/formats.md).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// The rows as CSV.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Write the rows as a Parquet file as well.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Add rows for each interval of this length, by arrival, e.g. 1s.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) interval: Option<String>,
+    /// Add rows for each flow.
+    #[arg(long)]
+    pub(crate) by_flow: bool,
+    /// Whose definitions the figures follow.
+    #[arg(long, value_name = "WHOSE", default_value = "standard")]
+    pub(crate) metrics: Metrics,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Metrics {
+    /// Those of the standards: docs/formats.md names them.
+    Standard,
+    /// Those of D-ITG's decoder, to be compared with what it prints.
+    Ditg,
 }
 
 /// What the arguments alone do not say.

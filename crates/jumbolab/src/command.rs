@@ -1,9 +1,13 @@
 //! The commands, one file each.
 
+pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
 pub(crate) mod list;
+pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod send;
 pub(crate) mod shell;
+mod traffic;

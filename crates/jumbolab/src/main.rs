@@ -21,7 +21,10 @@ fn main() -> ExitCode {
             Command::Report(report) => command::report::run(&report).map(done),
             Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
             Command::Shell(shell) => command::shell::run(shell),
+            Command::Decode(decode) => command::decode::run(&decode).map(done),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
+            Command::Send(send) => command::send::run(&send).map(done),
+            Command::Recv(recv) => command::recv::run(&recv).map(done),
         },
     };
     match result {

@@ -49,10 +49,14 @@ pub(crate) fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
 
 /// Writes the same table as CSV [RFC4180], with a line of names first.
 pub fn csv(trials: &[Trial], output: &mut impl Write) -> Result<()> {
-    let columns = columns(trials)?;
+    csv_table(&columns(trials)?, trials.len(), output)
+}
+
+/// Writes any table of so many rows as CSV, with a line of names first.
+pub(crate) fn csv_table(columns: &[Column], rows: usize, output: &mut impl Write) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
     writeln!(output, "{}", names.join(","))?;
-    for row in 0..trials.len() {
+    for row in 0..rows {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         writeln!(output, "{}", cells.join(","))?;
     }

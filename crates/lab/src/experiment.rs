@@ -8,8 +8,8 @@
 mod aliases;
 mod argument;
 mod cell;
-mod claims;
 mod choices;
+mod claims;
 mod discipline;
 mod law;
 mod on;

@@ -78,6 +78,27 @@ pub fn monotonic_at(unix_nanos: u64) -> Option<Time> {
     Some(Time::from_picos(nanos.checked_mul(1_000)?))
 }
 
+/// What CLOCK_MONOTONIC shows, in nanoseconds: [`monotonic`] with the zero of
+/// the kernel, so that two processes of a machine read the same.
+pub fn monotonic_nanos() -> u64 {
+    nanos(ClockId::CLOCK_MONOTONIC)
+}
+
+/// What CLOCK_MONOTONIC shows when [`monotonic`] shows `time`, in nanoseconds.
+pub(crate) fn nanos_of(time: Time) -> u64 {
+    first_reading().saturating_add(time.as_nanos())
+}
+
+/// What names the clock that [`monotonic_nanos`] reads: the same in two
+/// processes if, but for chance, they read the same one. Every start of the
+/// kernel has another, and every time namespace [time_namespaces(7)].
+pub fn identity() -> [u8; 8] {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    let name = format!("{}{}", boot.trim(), namespace.display());
+    units::Seed::new(0).derive(&name).get().to_be_bytes()
+}
+
 /// How far the wall clock has moved against the monotonic one: the
 /// difference of two of these is the step between them.
 pub fn wall_offset_nanos() -> i64 {

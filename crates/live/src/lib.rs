@@ -29,6 +29,7 @@ pub mod stamps;
 mod sys;
 pub mod testbed;
 pub mod tool;
+pub mod traffic;
 pub mod transfer;
 pub mod worker;
 

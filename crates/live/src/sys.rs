@@ -3,6 +3,8 @@
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
 pub(crate) mod ethtool;
+pub(crate) mod inbox;
+pub(crate) mod option;
 pub(crate) mod packet;
 pub(crate) mod packet_ring;
 pub(crate) mod scheduling;

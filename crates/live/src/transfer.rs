@@ -20,7 +20,10 @@ use crate::meter::Process;
 pub use receive::Receiver;
 pub use send::send;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
-pub(crate) use socket::{endpoint, stamp_arrivals, wait};
+pub(crate) use socket::{
+    choose_congestion_control, endpoint, receive_buffer, send_buffer, stamp_arrivals, tcp_state,
+    wait,
+};
 pub use wire::message::HEADER_LEN;
 
 /// The transport of a transfer.

@@ -1,12 +1,17 @@
 //! Endpoints without I/O: the state of protocols and of measurements, driven
 //! by whoever has the sockets and the clock.
 //!
-//! The same tally serves the live receiver, the offline decoder and the
-//! simulator, so that a figure means the same wherever it comes from.
+//! The same tally serves the live receiver and the simulator, and the same
+//! ledger whoever reads packet logs, so that a figure means the same wherever
+//! it comes from.
 
 mod arrivals;
+pub mod control;
+pub mod ditg;
 mod layout;
+pub mod ledger;
 pub mod link;
+pub mod offset;
 mod stream;
 mod tally;
 pub mod tcp;

@@ -43,6 +43,22 @@ pub enum Field {
     OptionLength,
     /// The length of an address prefix.
     PrefixLength,
+    /// A checksum.
+    Checksum,
+    /// Who read a clock.
+    Clock,
+    /// A number of things.
+    Count,
+    /// The Differentiated Services codepoint.
+    Dscp,
+    /// The number of a flow.
+    Flow,
+    /// A name.
+    Name,
+    /// A number of as many octets as it needs.
+    Number,
+    /// The bits of each value of a column.
+    Width,
 }
 
 impl fmt::Display for Field {
@@ -59,6 +75,14 @@ impl fmt::Display for Field {
             Self::HeaderLength => "header length",
             Self::OptionLength => "option length",
             Self::PrefixLength => "prefix length",
+            Self::Checksum => "checksum",
+            Self::Clock => "clock",
+            Self::Count => "count",
+            Self::Dscp => "DSCP",
+            Self::Flow => "flow",
+            Self::Name => "name",
+            Self::Number => "number",
+            Self::Width => "width",
         })
     }
 }

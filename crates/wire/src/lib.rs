@@ -1,5 +1,5 @@
 //! Octets and their meaning: the messages that our traffic is made of, Router
-//! Advertisements, and what a captured frame is.
+//! Advertisements, packet logs, and what a captured frame is.
 //!
 //! One file per format. A format is a plain struct that says what the octets
 //! mean, with `parse` (octets to meaning) and `emit` (meaning to octets); the
@@ -8,16 +8,20 @@
 //! return an [`Error`] that names the field, [`frame::Summary::of`] says what
 //! it could still make out.
 //!
-//! No clock and no socket exist here, and nothing allocates.
+//! No clock and no socket exist here, and nothing but [`log`] allocates.
 #![no_std]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod control;
 pub mod datagram;
+pub mod echo;
 mod error;
 pub mod frame;
 pub mod icmpv6;
+pub mod log;
 pub mod message;
 mod octets;
 pub mod pcapng;

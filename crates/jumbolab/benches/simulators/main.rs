@@ -1,7 +1,7 @@
 //! Packets that Jumbolab simulates per second of processor, beside ns-2 and
 //! ns-3, on the same dumbbells [Ns2] [Ns3].
 //!
-//!     cargo bench -p jumbolab --bench simulators [-- ROUNDS] [SCENARIO]...
+//!     cargo bench -p jumbolab --bench simulators -- 5 a b
 //!
 //! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so that
 //! all meet the same other work; each is measured less a run of the first 50 ms
@@ -116,7 +116,7 @@ fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Ou
         median(&rates) / 1e3,
         rates[0] / 1e3,
         rates[rates.len() - 1] / 1e3,
-        memory / f64::from(scenario.flows),
+        memory,
     );
 }
 

@@ -60,6 +60,11 @@ impl Scenario {
         Self { seconds, ..self }
     }
 
+    /// The same with one flow.
+    pub(crate) const fn of_one_flow(self) -> Self {
+        Self { flows: 1, ..self }
+    }
+
     /// Packets that may wait at the bottleneck: what it carries in 20 ms, at
     /// least 100.
     fn limit(&self) -> u32 {

@@ -46,7 +46,8 @@ pub(crate) struct Outcome {
     /// seconds that this took.
     carried: f64,
     seconds: f64,
-    /// Octets of memory at most.
+    /// Octets of memory that each flow took at most, beyond those of a network
+    /// with one flow.
     pub(crate) memory: f64,
 }
 
@@ -118,9 +119,11 @@ impl Simulator {
         }
     }
 
-    /// Runs `scenario`, and its beginning alone, which is subtracted.
+    /// Runs `scenario`, its beginning alone, which is subtracted, and that of a
+    /// single flow, whose memory is.
     pub(crate) fn run(&self, scenario: &Scenario) -> Result<Outcome> {
         let (setup, [early, ..]) = self.once(&scenario.lasting(SETUP))?;
+        let (single, _) = self.once(&scenario.lasting(SETUP).of_one_flow())?;
         let (run, [arrived, dropped, busy]) = self.once(scenario)?;
         Ok(Outcome {
             arrived,
@@ -128,7 +131,7 @@ impl Simulator {
             busy,
             carried: arrived - dropped - early,
             seconds: run.seconds - setup.seconds,
-            memory: run.memory,
+            memory: (run.memory - single.memory) / f64::from(scenario.flows),
         })
     }
 

@@ -2,7 +2,9 @@
 //! namespaces it makes belong to a single-threaded process of their own.
 
 mod bad_input;
+mod claims;
 mod commands;
+mod decode;
 mod doctor;
 mod emulate;
 mod harness;
@@ -15,4 +17,5 @@ mod runs;
 mod sandbox;
 mod shell;
 mod sim;
+mod traffic;
 mod worlds;

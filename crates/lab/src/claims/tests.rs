@@ -39,7 +39,10 @@ fn verdict(expected: Expected, small: f64, large: f64) -> Verdict {
 fn a_claim_of_direction_holds_fails_or_is_open() {
     assert_eq!(verdict(more_by(0.0), 900.0, 940.0), Verdict::Reproduced);
     assert_eq!(verdict(more_by(0.0), 940.0, 900.0), Verdict::NotReproduced);
-    assert_eq!(verdict(more_by(0.0), 900.0, 900.0), Verdict::BelowResolution);
+    assert_eq!(
+        verdict(more_by(0.0), 900.0, 900.0),
+        Verdict::BelowResolution
+    );
     // More, and surely not by so much; less, and surely not by so much.
     assert_eq!(verdict(more_by(80.0), 900.0, 940.0), Verdict::NotReproduced);
     assert_eq!(verdict(more_by(-80.0), 940.0, 900.0), Verdict::Reproduced);
@@ -66,12 +69,19 @@ fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
         interval: None,
         verdict,
     };
-    let of = |verdicts: &[Verdict]| together(&verdicts.iter().map(|&of| held(of)).collect::<Vec<_>>());
+    let of =
+        |verdicts: &[Verdict]| together(&verdicts.iter().map(|&of| held(of)).collect::<Vec<_>>());
     use Verdict::{BelowResolution, NotMeasured, NotReproduced, Reproduced};
     assert_eq!(of(&[]), NotMeasured);
     assert_eq!(of(&[Reproduced, Reproduced]), Reproduced);
     assert_eq!(of(&[Reproduced, BelowResolution]), BelowResolution);
-    assert_eq!(of(&[Reproduced, BelowResolution, NotReproduced]), NotReproduced);
-    let cells = [("mtu".to_owned(), vec![4000, 9000].into_iter().map(Level::Integer).collect())];
+    assert_eq!(
+        of(&[Reproduced, BelowResolution, NotReproduced]),
+        NotReproduced
+    );
+    let cells = [(
+        "mtu".to_owned(),
+        vec![4000, 9000].into_iter().map(Level::Integer).collect(),
+    )];
     assert!(has(&factors(9000), &cells) && !has(&factors(1500), &cells));
 }

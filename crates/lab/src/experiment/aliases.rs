@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::cell::{
-    self, CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS, parameter_keys,
+    self, CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS,
+    parameter_keys,
 };
 use super::choices::{self, Choices};
 use super::on;

@@ -3,6 +3,7 @@
 
 mod both_worlds;
 mod choices;
+mod claims;
 mod command;
 mod connections;
 mod hostile;

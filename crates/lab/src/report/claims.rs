@@ -69,7 +69,11 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
         || "; a single trial has no interval, run more".to_owned(),
         |Interval { low, high }| {
             let [low, high] = [low, high].map(figure::four_digits);
-            let what = if held.other.is_some() { "difference" } else { "mean" };
+            let what = if held.other.is_some() {
+                "difference"
+            } else {
+                "mean"
+            };
             format!("; {what} [{low}, {high}]")
         },
     );

@@ -70,9 +70,7 @@ impl Counter {
                     .transfer
                     .clone()
                     .map(|window| (window, Passed::default())),
-                losses: counted
-                    .losses
-                    .map(|losses| Losses::new(losses, flows)),
+                losses: counted.losses.map(|losses| Losses::new(losses, flows)),
             })
         };
         let links: Vec<Option<Tally>> = graph.wires.iter().map(tally).collect();

@@ -73,7 +73,7 @@ pub fn try_congestion_control(name: &str) -> Result<()> {
     choose_congestion_control(socket.as_fd(), name)
 }
 
-fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
+pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
     setsockopt(&socket, sockopt::TcpCongestion, &name.into())
         .during(|| format!("choosing the congestion control `{name}`"))
 }
@@ -109,17 +109,17 @@ pub(crate) fn endpoint(address: IpAddr, port: u16) -> SockaddrStorage {
 }
 
 /// SO_SNDBUF as it is.
-pub(super) fn send_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+pub(crate) fn send_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::SndBuf).during(|| "reading the send buffer")? as u64)
 }
 
 /// SO_RCVBUF as it is.
-pub(super) fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+pub(crate) fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::RcvBuf).during(|| "reading the receive buffer")? as u64)
 }
 
 /// TCP's account of a connection.
-pub(super) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
+pub(crate) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
     let info = tcp_info::tcp_info(socket).during(|| "reading TCP_INFO")?;
     let congestion =
         getsockopt(&socket, sockopt::TcpCongestion).during(|| "reading the congestion control")?;

@@ -50,7 +50,9 @@ pub(in crate::experiment::cell) fn read(
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
         let losses = losses::read(reader, link, duration, looked_at)?;
-        looked_at = looked_at.or(losses.map(|_| link.as_str()));
+        if losses.is_some() {
+            looked_at = Some(link.as_str());
+        }
         taken.extend(windows.iter().map(|window| window.name.clone()));
         let counted = Counted {
             windows,

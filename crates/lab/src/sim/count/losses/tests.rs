@@ -81,7 +81,10 @@ fn drops_in_proportion_have_no_bias_and_drops_of_one_flow_alone_have_all() {
     assert!(figures(&fair).metrics["drop_bias"].abs() < 1e-9);
     // The flow has a quarter of the arrivals and all of the drops.
     assert!((figures(&unfair).metrics["drop_bias"] - 75.0).abs() < 1e-9);
-    assert_eq!(figures(&unfair).evidence["losses"]["flows"]["flow1"], json!([25, 25]));
+    assert_eq!(
+        figures(&unfair).evidence["losses"]["flows"]["flow1"],
+        json!([25, 25])
+    );
 }
 
 #[test]
@@ -97,7 +100,10 @@ fn connections_that_lose_within_one_epoch_lose_together() {
     losses.dropped(200 * MILLISECOND, &segment(1, 3));
     losses.dropped(250 * MILLISECOND, &segment(1, 4));
     let together = figures(&losses).metrics["synchronisation"];
-    assert!((together - 100.0 * (1.0 + 0.25) / 2.0).abs() < 1e-9, "{together}");
+    assert!(
+        (together - 100.0 * (1.0 + 0.25) / 2.0).abs() < 1e-9,
+        "{together}"
+    );
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! `jumbolab decode`.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+use lab::decode::{self, Definitions, Request};
+use units::Span;
+
+use crate::args::{Decode, Metrics};
+use crate::output;
+
+/// Octets between two looks at the bar.
+const STEP: u64 = 1 << 22;
+
+pub(crate) fn run(args: &Decode) -> Result<()> {
+    let request = Request {
+        definitions: match args.metrics {
+            Metrics::Standard => Definitions::Standard,
+            Metrics::Ditg => Definitions::Ditg,
+        },
+        by_flow: args.by_flow,
+        interval: args.interval.as_deref().map(interval).transpose()?,
+    };
+    let mut rows = Vec::new();
+    let mut pages = Vec::new();
+    for log in &args.logs {
+        let bar = io::stderr().is_terminal().then(|| ProgressBar::new(0));
+        let mut shown = 0;
+        let decoded = decode::decode(log, &request, &mut |done, all| {
+            if let Some(bar) = bar.as_ref().filter(|_| done >= shown + STEP) {
+                shown = done;
+                bar.set_length(all);
+                bar.set_position(done);
+            }
+        });
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        let decoded = decoded?;
+        if let Some(complaint) = &decoded.complaint {
+            output::say(complaint);
+        }
+        if !args.json && !args.csv {
+            pages.push(decode::text(&decoded));
+        }
+        rows.extend(decoded.rows);
+    }
+    if let Some(path) = &args.parquet {
+        decode::write(path, &rows)?;
+    }
+    if args.json {
+        return output::print_lines(decode::json(&rows));
+    }
+    if args.csv {
+        let mut table = Vec::new();
+        decode::csv(&rows, &mut table)?;
+        return output::print(&String::from_utf8(table)?);
+    }
+    output::print(&pages.join("\n"))
+}
+
+fn interval(text: &str) -> Result<Span> {
+    let span: Option<Span> = text.parse().ok();
+    span.filter(|span| span.as_nanos() > 0).with_context(|| {
+        format!("--interval {text}: write a time above 0, for instance 1s or 100ms")
+    })
+}

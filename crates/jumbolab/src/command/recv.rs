@@ -1,0 +1,145 @@
+//! `jumbolab recv`: whoever may send is received.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use lab::packet_log::{Keeper, PacketLog, Zero};
+use live::clock::Epoch;
+use live::interrupt;
+use live::traffic::{Event, Receiver, Records, Serving, Session};
+use proto::control::Limits;
+use units::Span;
+
+use super::traffic::{self, secret};
+use crate::args::Recv;
+use crate::output;
+
+pub(crate) fn run(args: &Recv) -> Result<()> {
+    interrupt::listen()?;
+    if let Some(folder) = &args.log {
+        fs::create_dir_all(folder).with_context(|| format!("--log {}", folder.display()))?;
+    }
+    let logs = Logs::default();
+    let receiver = open(args, &logs)?;
+    for address in &receiver.addresses {
+        output::say(&format!(
+            "listening on {} port {}",
+            address.ip(),
+            address.port()
+        ));
+    }
+    let mut failed = None;
+    receiver.run(|event| {
+        if let Err(error) = tell(&event, args.json) {
+            failed.get_or_insert(error);
+        }
+    })?;
+    for log in std::mem::take(&mut *logs.lock().expect(NO_PANIC)) {
+        log.end()?;
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// The logs of all sessions: they end when their sessions do.
+type Logs = Arc<Mutex<Vec<PacketLog>>>;
+
+const NO_PANIC: &str = "nobody panics with the list of logs in hand";
+
+/// Opens the log of a session, named after when it began, its number and its
+/// sender.
+fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
+    let peer = session.peer.ip().to_string().replace(':', "_");
+    let seconds = Epoch::now().unix_nanos() / 1_000_000_000;
+    let name = format!("{seconds}-{}-{peer}.jlog", session.number);
+    let zero = Zero {
+        sender: session.epoch,
+        here: session.offset.to_other(session.epoch),
+    };
+    let (log, records) = PacketLog::create(&folder.join(name), Keeper::Receiver, zero)?;
+    logs.lock().expect(NO_PANIC).push(log);
+    Ok(records)
+}
+
+/// Says what happened: who came and went on stderr, what arrived on stdout.
+fn tell(event: &Event, json: bool) -> Result<()> {
+    match event {
+        Event::Opened {
+            peer, flow, port, ..
+        } => {
+            let what = traffic::describe(Some(flow.transport), flow.meter);
+            let name = flow.name.as_str();
+            output::say(&format!(
+                "{}: flow {name}, {what}, to port {port}",
+                peer.ip()
+            ));
+        }
+        Event::Refused { peer, why } => {
+            output::say(&format!("{}: refused: {why}", peer.ip()));
+        }
+        Event::Ended(served) => {
+            if let Some(fault) = &served.fault {
+                output::say(&format!("{}: {fault}", served.session.peer.ip()));
+            }
+            output::print(&traffic::served(served, json))?;
+        }
+    }
+    Ok(())
+}
+
+fn open(args: &Recv, logs: &Logs) -> Result<Receiver> {
+    let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let all: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    let named = !args.bind.is_empty();
+    let addresses = match (named, args.open) {
+        (true, _) => args.bind.clone(),
+        (false, true) => all.to_vec(),
+        (false, false) => loopback.to_vec(),
+    };
+    let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
+        Ok(Receiver::open(serving(args, addresses, logs)?)?)
+    };
+    let first = attempt(&addresses);
+    if named || first.is_ok() {
+        return first;
+    }
+    // A host may have one version of IP only; nobody has named either.
+    let (one, other) = addresses.split_at(1);
+    first.or_else(|error| attempt(one).or_else(|_| attempt(other)).map_err(|_| error))
+}
+
+fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
+    let longest: Span = match args.longest.as_str() {
+        "1h" => Span::from_secs(3600),
+        text => text
+            .parse()
+            .map_err(|why| anyhow!("--longest {text}: {why}"))?,
+    };
+    ensure!(
+        args.flows > 0 && args.sessions > 0,
+        "--flows and --sessions: write numbers from 1 on"
+    );
+    let (folder, logs) = (args.log.clone(), Arc::clone(logs));
+    Ok(Serving {
+        listen: addresses
+            .iter()
+            .map(|address| SocketAddr::new(*address, args.port))
+            .collect(),
+        secret: args.secret.as_deref().map(secret).transpose()?,
+        open: args.open,
+        limits: Limits {
+            flows: args.flows,
+            longest,
+            ..Limits::default()
+        },
+        sessions: args.sessions.into(),
+        once: args.once,
+        keep: Box::new(move |session| {
+            let records = folder.as_deref().map(|folder| log(folder, session, &logs));
+            records.transpose().map_err(|error| format!("{error:#}"))
+        }),
+    })
+}

@@ -1,0 +1,103 @@
+//! `jumbolab send`: traffic by hand.
+
+use std::cell::RefCell;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use lab::flows::{Keys, flow};
+use lab::packet_log::{Keeper, PacketLog, Zero};
+use live::interrupt;
+use live::traffic::{Flow, Plan, run as send};
+use units::Seed;
+
+use super::traffic::{self, secret};
+use crate::args::Send;
+use crate::output;
+
+pub(crate) fn run(args: &Send) -> Result<()> {
+    let to = resolve(args)?;
+    let flows = flows(args, to)?;
+    let secret = args.secret.as_deref().map(secret).transpose()?;
+    interrupt::listen()?;
+    let described = flows.clone();
+    let (log, opened) = (args.log.clone(), Rc::new(RefCell::new(None)));
+    let (meter, keeping) = (flows[0].meter, Rc::clone(&opened));
+    ensure!(
+        log.is_none() || flows.iter().all(|flow| flow.meter == meter),
+        "--log: a packet log has flows of one meter; send the others by themselves"
+    );
+    let keep = move |epoch| {
+        let Some(path) = &log else {
+            return Ok(None);
+        };
+        let zero = Zero {
+            sender: epoch,
+            here: epoch,
+        };
+        let (log, records) = PacketLog::create(path, Keeper::Sender(meter), zero)
+            .map_err(|error| format!("{error:#}"))?;
+        keeping.replace(Some(log));
+        Ok(Some(records))
+    };
+    let plan = Plan {
+        to,
+        flows,
+        secret,
+        keep: Box::new(keep),
+    };
+    let outcome = send(plan)?;
+    if let Some(log) = opened.take() {
+        log.end()?;
+    }
+    let lines = traffic::sent(&described, &outcome, args.json);
+    output::print(&lines)?;
+    match outcome.fault {
+        None => Ok(()),
+        Some(fault) => Err(anyhow!(
+            "{fault}; the figures are of what was sent until then"
+        )),
+    }
+}
+
+/// The receiver's control address.
+fn resolve(args: &Send) -> Result<SocketAddr> {
+    let host = args.host.as_str();
+    let addresses: Vec<SocketAddr> = (host, args.port)
+        .to_socket_addrs()
+        .with_context(|| format!("{host}: write the name or the address of a host"))?
+        .collect();
+    let fits = |address: &&SocketAddr| {
+        (!args.ipv4 || address.is_ipv4()) && (!args.ipv6 || address.is_ipv6())
+    };
+    let found = addresses.iter().find(fits).copied();
+    found.ok_or_else(|| {
+        let version = if args.ipv4 { "IPv4" } else { "IPv6" };
+        anyhow!("{host} has no {version} address; leave -4 and -6 out")
+    })
+}
+
+fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
+    let typed = args.keys.typed();
+    let named: Vec<(String, Keys)> = match &args.file {
+        Some(file) => typed.read_file(file)?,
+        None if args.flows == 1 => vec![("flow".to_owned(), typed)],
+        None => (1..=args.flows)
+            .map(|number| (format!("flow-{number}"), typed.clone()))
+            .collect(),
+    };
+    ensure!(
+        !named.is_empty(),
+        "--flows {}: write a number from 1 on",
+        args.flows
+    );
+    let mut flows = Vec::new();
+    for (name, keys) in named {
+        flows.push(flow(&name, &keys, to.ip(), Seed::new(args.seed))?);
+    }
+    let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
+    if echoes > 0 && echoes < flows.len() {
+        bail!("echoes need no receiver, and the other flows do; send them one after the other");
+    }
+    Ok(flows)
+}

@@ -1,0 +1,298 @@
+//! What `send` and `recv` say at the end, and what both read.
+
+mod json;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use live::traffic::{Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served, Transport};
+use proto::control::Secret;
+use proto::offset::Offset;
+use units::{Bytes, Span};
+
+/// The secret in a file, without the end of its last line.
+pub(super) fn secret(file: &Path) -> Result<Secret> {
+    let name = file.display();
+    let mut octets = fs::read(file).with_context(|| format!("--secret {name}"))?;
+    while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
+        octets.pop();
+    }
+    ensure!(
+        (8..=4096).contains(&octets.len()),
+        "--secret {name}: a secret has 8 to 4096 octets; make one with: head -c 24 /dev/urandom | base64 > {name}"
+    );
+    Ok(Secret::new(octets))
+}
+
+/// What a flow is, in words.
+pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
+    let how = match transport {
+        Some(Transport::Udp) => "UDP",
+        Some(Transport::Tcp) => "TCP",
+        None => "ICMP echo",
+    };
+    let what = match meter {
+        Meter::OneWay => "one way",
+        Meter::RoundTrip => "there and back",
+    };
+    format!("{how}, {what}")
+}
+
+/// What a sender says of its flows.
+pub(super) fn sent(flows: &[Flow], outcome: &Outcome, as_json: bool) -> String {
+    let mut text = String::new();
+    for (flow, result) in flows.iter().zip(&outcome.flows) {
+        if as_json {
+            text += &json::sent(flow, result, outcome);
+        } else {
+            text += &sent_in_words(flow, result, outcome.offset);
+        }
+    }
+    if let (false, Some(offset)) = (as_json, outcome.offset) {
+        text += &clocks(offset, outcome.same_clock);
+    }
+    text
+}
+
+/// What a receiver says of a session's flows.
+pub(super) fn served(served: &Served, as_json: bool) -> String {
+    let mut text = String::new();
+    for (flow, report) in &served.flows {
+        if as_json {
+            text += &json::received(served, flow, report);
+        } else {
+            let what = describe(Some(flow.transport), flow.meter);
+            let peer = served.session.peer.ip();
+            let _ = writeln!(text, "{}: {what}, from {peer}", flow.name.as_str());
+            text += &received(report, None, flow.meter, Some(served.session.offset));
+        }
+    }
+    text
+}
+
+fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<Offset>) -> String {
+    let mut text = format!(
+        "{}: {}\n",
+        flow.name.as_str(),
+        describe(flow.transport, flow.meter)
+    );
+    if let Some(fault) = &result.fault {
+        let _ = writeln!(text, "  failed      {fault}");
+    }
+    let Some(sent) = &result.sent else {
+        return text;
+    };
+    if flow.paced {
+        let _ = writeln!(text, "  offered     {} messages", sent.offered);
+    }
+    let rates = rates(sent.messages, sent.octets, sent.lasted);
+    let _ = writeln!(
+        text,
+        "  sent        {} messages, {}{rates}",
+        sent.messages, sent.octets
+    );
+    if sent.refused + sent.unsent > 0 {
+        let _ = writeln!(
+            text,
+            "  not sent    {} of a size that the protocol cannot carry, {} that the kernel did not take",
+            sent.refused, sent.unsent
+        );
+    }
+    if let Some(lateness) = sent.lateness {
+        let _ = writeln!(
+            text,
+            "  lateness    p50 {}, p99 {}, at most {}",
+            time(lateness.median),
+            time(lateness.p99),
+            time(lateness.most)
+        );
+    }
+    if let Some(report) = &result.report {
+        text += &received(report, Some(sent.messages), flow.meter, offset);
+    }
+    if flow.meter == Meter::RoundTrip {
+        let lost = sent.messages.saturating_sub(sent.echoes);
+        let _ = writeln!(
+            text,
+            "  back        {} messages, {}",
+            sent.echoes,
+            share(lost, sent.messages)
+        );
+    }
+    if let Some(round_trips) = &sent.round_trips {
+        let _ = writeln!(text, "  round trip  {}", quantiles(round_trips));
+    }
+    if let Some(tcp) = &sent.tcp {
+        let _ = writeln!(
+            text,
+            "  TCP         {}, segments of {} octets, {} of {} sent again, round trip {}",
+            tcp.congestion,
+            tcp.segment_size,
+            tcp.retransmitted,
+            tcp.segments,
+            time(tcp.round_trip)
+        );
+    }
+    text
+}
+
+/// What arrived of a flow, of so many messages if that is known.
+fn received(report: &Report, sent: Option<u64>, meter: Meter, offset: Option<Offset>) -> String {
+    let octets = Bytes::new(report.octets);
+    let mut text = format!("  received    {} messages, {octets}", report.messages);
+    text += &rates(report.messages, octets, Span::from_nanos(report.lasted));
+    if let Some(sent) = sent {
+        let _ = write!(
+            text,
+            ", {}",
+            share(sent.saturating_sub(report.messages), sent)
+        );
+    }
+    text += "\n";
+    if report.duplicates + report.reordered + report.overflowed + report.merged > 0 {
+        let _ = writeln!(
+            text,
+            "  of these    {} copies, {} overtaken; {} had no room in the receiver, {} reads were merged",
+            report.duplicates, report.reordered, report.overflowed, report.merged
+        );
+    }
+    if meter == Meter::OneWay && report.delayed + report.negative > 0 {
+        let delays = Figures {
+            count: report.delayed,
+            least: Span::from_nanos(report.least),
+            mean: Span::from_nanos(report.mean),
+            median: Span::from_nanos(report.median),
+            p95: Span::from_nanos(report.p95),
+            p99: Span::from_nanos(report.p99),
+            most: Span::from_nanos(report.most),
+        };
+        let bound = offset.map_or(0, |offset| offset.bound);
+        let bound = if bound > 0 {
+            format!(", each ± {} for the clocks", time(Span::from_nanos(bound)))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "  delay       {}{bound}", quantiles(&delays));
+        let _ = writeln!(
+            text,
+            "  jitter      {} (RFC 3550)",
+            time(Span::from_nanos(report.jitter))
+        );
+        if report.negative > 0 {
+            let _ = writeln!(
+                text,
+                "  impossible  {} arrived before they were sent, by clocks that differ",
+                report.negative
+            );
+        }
+        if report.unstamped > 0 {
+            let _ = writeln!(
+                text,
+                "  unstamped   {} had no stamp of the kernel, and have the program's",
+                report.unstamped
+            );
+        }
+    }
+    text
+}
+
+fn clocks(offset: Offset, same: bool) -> String {
+    if same {
+        return "clocks: both ends read the same one\n".to_owned();
+    }
+    let ahead = if offset.nanos < 0 {
+        "behind"
+    } else {
+        "ahead of"
+    };
+    let by = Span::from_nanos(offset.nanos.unsigned_abs());
+    let bound = Span::from_nanos(offset.bound);
+    format!(
+        "clocks: the receiver's is {ahead} this one by {} ± {}\n",
+        time(by),
+        time(bound)
+    )
+}
+
+fn quantiles(figures: &Figures) -> String {
+    format!(
+        "least {}, mean {}, p50 {}, p95 {}, p99 {}, at most {}",
+        time(figures.least),
+        time(figures.mean),
+        time(figures.median),
+        time(figures.p95),
+        time(figures.p99),
+        time(figures.most)
+    )
+}
+
+/// Messages and bits a second, if that took any time.
+fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
+    let [each, bits] = per_second(messages, octets, lasted);
+    match lasted == Span::ZERO {
+        true => String::new(),
+        false => format!(", {each:.1}/s, {:.3} Mbit/s", bits / 1e6),
+    }
+}
+
+/// Messages and bits a second from the first to the last: one message fewer
+/// than there are has passed in that time, and its share of the octets.
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
+    let seconds = lasted.as_secs_f64();
+    if seconds <= 0.0 || messages < 2 {
+        return [0.0; 2];
+    }
+    let passed = (messages - 1) as f64;
+    let bits = octets.bits() as f64 * passed / messages as f64;
+    [passed / seconds, bits / seconds]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn share(lost: u64, of: u64) -> String {
+    let percent = if of == 0 {
+        0.0
+    } else {
+        100.0 * lost as f64 / of as f64
+    };
+    format!("{lost} lost ({percent:.3} %)")
+}
+
+/// A time with three digits or so, in a unit that suits it.
+#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+fn time(span: Span) -> String {
+    let nanos = span.as_nanos() as f64;
+    match nanos {
+        nanos if nanos < 1e3 => format!("{nanos} ns"),
+        nanos if nanos < 1e6 => format!("{:.2} us", nanos / 1e3),
+        nanos if nanos < 1e9 => format!("{:.3} ms", nanos / 1e6),
+        nanos => format!("{:.3} s", nanos / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_counts_what_passed_between_the_first_and_the_last() {
+        let [each, bits] = per_second(11, Bytes::new(1_100), Span::from_secs(1));
+        assert_eq!((each, bits), (10.0, 8_000.0));
+        assert_eq!(per_second(1, Bytes::new(100), Span::ZERO), [0.0; 2]);
+    }
+
+    #[test]
+    fn times_have_a_unit_that_suits_them() {
+        for (nanos, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_500, "1.50 us"),
+            (2_500_000, "2.500 ms"),
+            (3_000_000_000, "3.000 s"),
+        ] {
+            assert_eq!(time(Span::from_nanos(nanos)), text);
+        }
+    }
+}

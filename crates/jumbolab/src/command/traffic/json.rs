@@ -1,0 +1,150 @@
+//! The same as JSON Lines: an object a flow.
+
+use live::traffic::{Asked, Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served, Transport};
+use proto::offset::Offset;
+use serde_json::{Map, Value, json};
+use units::{Bytes, Span};
+
+use super::per_second;
+
+/// A flow as its sender saw it.
+pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> String {
+    let mut object = Map::new();
+    head(&mut object, flow.name.as_str(), flow.transport, flow.meter);
+    object.insert(
+        "fault".into(),
+        json!(result.fault.as_ref().or(outcome.fault.as_ref())),
+    );
+    object.insert("segmentation".into(), json!(flow.options.segmentation));
+    object.insert("merge".into(), json!(flow.options.merge));
+    object.insert("receive_buffer".into(), json!(result.receive_buffer));
+    if let Some(sent) = &result.sent {
+        let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
+        object.insert("offered".into(), json!(sent.offered));
+        object.insert("sent".into(), json!(sent.messages));
+        object.insert("sent_octets".into(), json!(sent.octets.get()));
+        object.insert("sent_seconds".into(), json!(sent.lasted.as_secs_f64()));
+        object.insert("sent_per_second".into(), json!(each));
+        object.insert("sent_mbit".into(), json!(bits / 1e6));
+        object.insert("refused".into(), json!(sent.refused));
+        object.insert("unsent".into(), json!(sent.unsent));
+        object.insert("lateness_us".into(), quantiles(sent.lateness.as_ref()));
+        object.insert("send_buffer".into(), json!(sent.send_buffer));
+        if flow.meter == Meter::RoundTrip {
+            object.insert("echoes".into(), json!(sent.echoes));
+            object.insert("echoes_unstamped".into(), json!(sent.unstamped));
+            object.insert("round_trip_us".into(), quantiles(sent.round_trips.as_ref()));
+        }
+        if let Some(tcp) = &sent.tcp {
+            object.insert("congestion".into(), json!(tcp.congestion));
+            object.insert("segments".into(), json!(tcp.segments));
+            object.insert("retransmitted".into(), json!(tcp.retransmitted));
+            object.insert("segment_size".into(), json!(tcp.segment_size));
+        }
+        if let Some(report) = &result.report {
+            object.insert(
+                "lost".into(),
+                json!(sent.messages.saturating_sub(report.messages)),
+            );
+        }
+    }
+    if let Some(report) = &result.report {
+        arrived(&mut object, report, flow.meter);
+    }
+    if let Some(offset) = outcome.offset {
+        clocks(&mut object, offset);
+    }
+    format!("{}\n", Value::Object(object))
+}
+
+/// A flow as its receiver saw it.
+pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String {
+    let mut object = Map::new();
+    head(
+        &mut object,
+        flow.name.as_str(),
+        Some(flow.transport),
+        flow.meter,
+    );
+    object.insert("session".into(), json!(served.session.number));
+    object.insert("peer".into(), json!(served.session.peer.to_string()));
+    object.insert("fault".into(), json!(served.fault));
+    object.insert("merge".into(), json!(flow.merge));
+    arrived(&mut object, report, flow.meter);
+    clocks(&mut object, served.session.offset);
+    format!("{}\n", Value::Object(object))
+}
+
+fn head(object: &mut Map<String, Value>, name: &str, transport: Option<Transport>, meter: Meter) {
+    let protocol = match transport {
+        Some(Transport::Udp) => "udp",
+        Some(Transport::Tcp) => "tcp",
+        None => "echo",
+    };
+    let meter = match meter {
+        Meter::OneWay => "one-way",
+        Meter::RoundTrip => "round-trip",
+    };
+    object.insert("flow".into(), json!(name));
+    object.insert("protocol".into(), json!(protocol));
+    object.insert("meter".into(), json!(meter));
+}
+
+fn arrived(object: &mut Map<String, Value>, report: &Report, meter: Meter) {
+    let lasted = Span::from_nanos(report.lasted);
+    object.insert("received".into(), json!(report.messages));
+    object.insert("received_octets".into(), json!(report.octets));
+    object.insert("duplicates".into(), json!(report.duplicates));
+    object.insert("reordered".into(), json!(report.reordered));
+    object.insert("overflowed".into(), json!(report.overflowed));
+    object.insert("merged".into(), json!(report.merged));
+    if meter == Meter::OneWay {
+        let [each, bits] = per_second(report.messages, Bytes::new(report.octets), lasted);
+        let delays = Figures {
+            count: report.delayed,
+            least: Span::from_nanos(report.least),
+            mean: Span::from_nanos(report.mean),
+            median: Span::from_nanos(report.median),
+            p95: Span::from_nanos(report.p95),
+            p99: Span::from_nanos(report.p99),
+            most: Span::from_nanos(report.most),
+        };
+        object.insert("received_seconds".into(), json!(lasted.as_secs_f64()));
+        object.insert("received_per_second".into(), json!(each));
+        object.insert("received_mbit".into(), json!(bits / 1e6));
+        object.insert("unstamped".into(), json!(report.unstamped));
+        object.insert("negative".into(), json!(report.negative));
+        object.insert(
+            "delay_us".into(),
+            quantiles((delays.count > 0).then_some(&delays)),
+        );
+        object.insert(
+            "jitter_us".into(),
+            json!(micros(Span::from_nanos(report.jitter))),
+        );
+    }
+}
+
+fn clocks(object: &mut Map<String, Value>, offset: Offset) {
+    object.insert("clock_offset_ns".into(), json!(offset.nanos));
+    object.insert("clock_bound_ns".into(), json!(offset.bound));
+}
+
+fn quantiles(figures: Option<&Figures>) -> Value {
+    figures.map_or(Value::Null, |figures| {
+        json!({
+            "count": figures.count,
+            "least": micros(figures.least),
+            "mean": micros(figures.mean),
+            "p50": micros(figures.median),
+            "p95": micros(figures.p95),
+            "p99": micros(figures.p99),
+            "most": micros(figures.most),
+        })
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run are exact")]
+fn micros(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e3
+}

@@ -1,0 +1,76 @@
+//! Experiments that hold what is claimed, and what closed forms say, against
+//! simulation: each of them shrunk.
+
+use serde_json::Value;
+
+use crate::harness::Dir;
+
+/// The lines of `report --json` that have this key.
+fn with(lines: Vec<Value>, key: &str) -> Vec<Value> {
+    let has = |line: &Value| line.get(key).is_some_and(|value| !value.is_null());
+    lines.into_iter().filter(has).collect()
+}
+
+#[test]
+fn red_claims_are_told_with_their_verdicts_wherever_a_run_is_reported() {
+    let dir = Dir::new();
+    let short = "--set duration=8s --set all=2s..8s --set window=2s..8s --repeat 3";
+    let run = format!("run red-claims -o r {short} --set study=share,flood15,two35");
+    let page = dir.run(&run).fine().stdout;
+    assert!(page.contains("\nClaims\n"), "{page}");
+    let held =
+        "Under a flood RED's queue is shorter than drop-tail's [Mulahuwaish s2.D]: reproduced";
+    assert!(page.contains(held), "{page}");
+    let claims = with(dir.run("report r --json").fine().json(), "claim");
+    assert!(claims.len() > 10);
+    for claim in &claims {
+        assert!(
+            claim["verdict"].is_string() && claim["of"].is_string(),
+            "{claim}"
+        );
+    }
+    let notice = |claim: &&Value| claim["of"] == "notice" && claim["by"] == 0.0;
+    let notice = claims.iter().find(notice).unwrap();
+    assert_eq!(notice["settings"].as_array().unwrap().len(), 1, "{notice}");
+    assert_eq!(notice["verdict"], "reproduced", "{notice}");
+    let html = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
+    assert!(html.contains("Under a flood RED"));
+}
+
+#[test]
+fn a_larger_buffer_keeps_the_link_busier_as_the_sawtooth_has_it() {
+    let dir = Dir::new();
+    let short = "--set duration=40s --set steady=10s..40s --set losses=10s..40s --set within=1s";
+    let cells = "--set congestion=reno --set flows=1 --set mtu=9000 --repeat 2";
+    dir.run(&format!("run buffer-sizing -o r {short} {cells}"))
+        .fine();
+    let cells = with(dir.run("report r --json").fine().json(), "cell");
+    let busy: Vec<f64> = cells
+        .iter()
+        .map(|cell| cell["utilisation_percent_steady"].as_f64().unwrap())
+        .collect();
+    assert_eq!(busy.len(), 5);
+    assert!(busy.is_sorted_by(|a, b| a <= &(b + 0.5)), "{busy:?}");
+    assert!(busy[0] < 90.0 && busy[4] > 99.0, "{busy:?}");
+}
+
+#[test]
+fn wrong_bits_take_from_large_frames_what_lost_frames_leave_them() {
+    let dir = Dir::new();
+    let short = "--set size=4MB --set preroll=2MB --set delay=10ms --set mtu=1500,9000 --repeat 2";
+    dir.run(&format!(
+        "run mtu-and-loss -o r {short} --set impairment=p2,e7"
+    ))
+    .fine();
+    let lines = with(dir.run("report r --json").fine().json(), "model");
+    let gain = |impairment: &str| {
+        let of = |line: &&Value| {
+            line["factors"]["impairment"] == impairment && line["factors"]["mtu"] == 9000
+        };
+        lines.iter().find(of).unwrap()["change_percent"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(gain("p2") > gain("e7") && gain("e7") > 0.0);
+    dir.run("run mtu-and-loss --on netns --dry-run").fine();
+}

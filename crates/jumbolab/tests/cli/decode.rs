@@ -1,0 +1,97 @@
+//! `jumbolab decode`.
+
+use std::fs;
+
+use wire::log::{Clock, Facts, Marks, Record, Role, Writer};
+
+use crate::harness::Dir;
+
+/// A log of 100 packets a millisecond apart, each on the way for 2 ms; number 9 is lost.
+fn log() -> Vec<u8> {
+    let mut out = Vec::new();
+    let facts = Facts {
+        role: Role::Receiver,
+        sent: Clock::Program,
+        received: Clock::Kernel,
+        returned: Clock::None,
+        wall: 0,
+        start: 0,
+    };
+    let mut writer = Writer::new(&facts, &mut out);
+    for sequence in (0..100).filter(|sequence| *sequence != 9) {
+        let sent = sequence * 1_000_000;
+        let record = Record {
+            flow: 0,
+            sequence,
+            sent,
+            received: Some(sent + 2_000_000),
+            returned: None,
+            size: 100,
+            marks: Marks::default(),
+        };
+        writer.record(record, &mut out);
+        if sequence == 49 {
+            writer.flush(&mut out);
+        }
+    }
+    writer.finish(&mut out);
+    out
+}
+
+#[test]
+fn a_log_is_decoded_for_people_and_for_programs() {
+    let dir = Dir::new();
+    fs::write(dir.path().join("a.jlog"), log()).unwrap();
+    let page = dir.run("decode a.jlog").fine();
+    assert_eq!(page.stderr, "");
+    assert!(
+        page.stdout
+            .contains("100 sent, 99 arrived, 1 lost (1.0000 %)"),
+        "{}",
+        page.stdout
+    );
+    assert!(
+        page.stdout.contains("stamped by the kernel"),
+        "{}",
+        page.stdout
+    );
+    let rows = dir.run("decode a.jlog --json --interval 50ms --parquet rows.parquet");
+    let rows = rows.fine().json();
+    // 99 ms from the first arrival to the last: two intervals.
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0]["delay_p50_s"], 0.002);
+    assert!(dir.path().join("rows.parquet").exists());
+    let csv = dir.run("decode a.jlog --csv --metrics ditg").fine();
+    assert_eq!(csv.stdout.lines().count(), 2);
+    assert!(csv.stdout.contains("jitter_s"), "{}", csv.stdout);
+}
+
+#[test]
+fn a_torn_log_is_decoded_up_to_the_tear_with_one_line_on_stderr() {
+    let dir = Dir::new();
+    let log = log();
+    fs::write(dir.path().join("torn.jlog"), &log[..log.len() - 20]).unwrap();
+    let outcome = dir.run("decode torn.jlog --json").fine();
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("torn or damaged after"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(outcome.json()[0]["received"], 49);
+}
+
+#[test]
+fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
+    let dir = Dir::new();
+    dir.write("x.txt", "not a log at all");
+    fs::write(dir.path().join("a.jlog"), log()).unwrap();
+    for (line, says) in [
+        ("decode x.txt", "no packet log"),
+        ("decode missing", "cannot be read"),
+        ("decode a.jlog --interval 0s", "for instance 1s"),
+        ("decode a.jlog --interval soon", "for instance 1s"),
+    ] {
+        dir.run(line).refused(&[says]);
+    }
+}

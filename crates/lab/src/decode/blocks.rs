@@ -1,0 +1,126 @@
+//! The blocks of a file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use wire::Error;
+use wire::log::{self, Block, ENVELOPE, LONGEST, MAGIC, Next};
+
+/// Reads a log block by block.
+pub(super) struct Blocks {
+    file: File,
+    /// Octets of the file when it was opened.
+    pub(super) length: u64,
+    /// Octets before the next block.
+    pub(super) position: u64,
+    /// Where the log ends before its file does.
+    pub(super) tear: Option<Tear>,
+    /// What was read; of it, the part from `start` to `end` is ahead.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// Where a log ends before its file does, and why.
+pub(super) struct Tear {
+    pub(super) position: u64,
+    pub(super) why: String,
+}
+
+impl Blocks {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).context("cannot be read")?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            bail!("this is a folder; name a packet log, as `--log` writes it");
+        }
+        let mut blocks = Self {
+            file,
+            length: metadata.len(),
+            position: 0,
+            tear: None,
+            buffer: vec![0; ENVELOPE + LONGEST],
+            start: 0,
+            end: 0,
+        };
+        blocks.fill(MAGIC.len())?;
+        match log::open(blocks.ahead()) {
+            Ok(()) => blocks.consume(MAGIC.len()),
+            Err(Error::Malformed(wire::Field::Version)) => {
+                bail!(
+                    "this is a packet log of another version; decode it with the build that wrote it"
+                )
+            }
+            Err(_) => bail!("this is no packet log; name a file that `--log` wrote"),
+        }
+        Ok(blocks)
+    }
+
+    /// The next block, or none where the log ends.
+    pub(super) fn next(&mut self) -> Result<Option<Block<'_>>> {
+        if !self.fill(ENVELOPE)? {
+            if self.start < self.end {
+                self.torn("the last block is not whole".into());
+            }
+            return Ok(None);
+        }
+        let length = match log::length(self.ahead()) {
+            Ok(length) => length,
+            Err(error) => {
+                self.torn(error.to_string());
+                return Ok(None);
+            }
+        };
+        if !self.fill(length)? {
+            self.torn("the last block is not whole".into());
+            return Ok(None);
+        }
+        let octets = self.start..self.start + length;
+        match log::next(&self.buffer[octets]) {
+            Ok(Next::Block(block, length)) => {
+                self.start += length;
+                self.position += length as u64;
+                Ok(Some(block))
+            }
+            Ok(Next::More(_)) => Ok(None),
+            Err(error) => {
+                let (position, why) = (self.position, error.to_string());
+                self.tear = Some(Tear { position, why });
+                Ok(None)
+            }
+        }
+    }
+
+    fn torn(&mut self, why: String) {
+        let position = self.position;
+        self.tear = Some(Tear { position, why });
+    }
+
+    fn ahead(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn consume(&mut self, octets: usize) {
+        self.start += octets;
+        self.position += octets as u64;
+    }
+
+    /// Reads until so many octets are ahead; whether they are.
+    fn fill(&mut self, need: usize) -> Result<bool> {
+        if self.end - self.start >= need {
+            return Ok(true);
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        while self.end < need {
+            let read = self.file.read(&mut self.buffer[self.end..]);
+            match read.context("cannot be read to its end")? {
+                0 => return Ok(false),
+                read => self.end += read,
+            }
+        }
+        Ok(true)
+    }
+}

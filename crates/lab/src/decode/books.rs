@@ -1,0 +1,341 @@
+//! The books of all flows of a log.
+
+mod offset;
+mod slice;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Result, bail};
+use proto::ditg::Account;
+use proto::ledger::{Arrival, Course, Ledger};
+use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
+
+use super::row::{Figures, Row, Scope};
+use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
+use offset::Offset;
+use slice::SliceBooks;
+
+/// What is written down while records are read.
+pub(super) struct Books {
+    pub(super) facts: Option<Facts>,
+    definitions: Definitions,
+    by_flow: bool,
+    /// Nanoseconds.
+    interval: Option<u64>,
+    flows: Vec<FlowBooks>,
+    /// Where in `flows` each is, by number.
+    places: BTreeMap<u32, usize>,
+    /// Of the flows mixed, in the order of the log.
+    account: Account,
+    /// The first arrival of the log, in nanoseconds, if there are intervals.
+    first: Option<u64>,
+    /// The interval that the latest arrival was in, counted from the first.
+    current: u64,
+    slice: SliceBooks,
+    slices: Vec<Row>,
+}
+
+/// What is known of one flow.
+#[derive(Default)]
+struct FlowBooks {
+    flow: Option<Flow>,
+    sent: Option<Sent>,
+    estimates: Vec<Estimate>,
+    /// What follows from the estimates.
+    offset: Offset,
+    ledger: Option<Ledger>,
+    account: Account,
+    slice: SliceBooks,
+    /// One more than the highest number in a round-trip log.
+    asked: u64,
+}
+
+impl Books {
+    pub(super) fn new(request: &Request) -> Self {
+        Self {
+            facts: None,
+            definitions: request.definitions,
+            by_flow: request.by_flow,
+            interval: request.interval.map(|interval| interval.as_nanos().max(1)),
+            flows: Vec::new(),
+            places: BTreeMap::new(),
+            account: Account::default(),
+            first: None,
+            current: 0,
+            slice: SliceBooks::default(),
+            slices: Vec::new(),
+        }
+    }
+
+    pub(super) fn describe(&mut self, flow: Flow) -> Result<()> {
+        let number = flow.number;
+        self.flow(number)?.flow = Some(flow);
+        Ok(())
+    }
+
+    pub(super) fn sent(&mut self, sent: Sent) -> Result<()> {
+        self.flow(sent.flow)?.sent = Some(sent);
+        Ok(())
+    }
+
+    /// Of many estimates the first and the last count.
+    pub(super) fn estimate(&mut self, estimate: Estimate) -> Result<()> {
+        let estimates = &mut self.flow(estimate.flow)?.estimates;
+        estimates.truncate(1);
+        estimates.push(estimate);
+        let offset = Offset::of(estimates);
+        self.flow(estimate.flow)?.offset = offset;
+        Ok(())
+    }
+
+    /// Takes down records in the order of the log.
+    pub(super) fn records(&mut self, batch: &Batch) -> Result<()> {
+        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
+        // The flow of the record before, which is mostly that of the next too.
+        let mut latest = None;
+        for record in batch.records() {
+            let place = match latest {
+                Some((number, place)) if number == record.flow => place,
+                _ => self.place(record.flow)?,
+            };
+            latest = Some((record.flow, place));
+            let at = match role {
+                Role::Sender => Some(record.sent),
+                Role::Receiver => Some(record.received.unwrap_or(record.sent)),
+                Role::RoundTrip => record.returned,
+            };
+            if let Some(at) = at {
+                self.arrival(place, role, at, &record)?;
+            } else {
+                // Asked, and not answered.
+                let asked = &mut self.flows[place].asked;
+                *asked = record.sequence.saturating_add(1).max(*asked);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn arrival(&mut self, place: usize, role: Role, at: u64, record: &Record) -> Result<()> {
+        if let Some(interval) = self.interval {
+            let first = *self.first.get_or_insert(at);
+            let now = at.saturating_sub(first) / interval;
+            if now > self.current {
+                self.end_of_interval(interval)?;
+                self.current = now;
+            }
+        }
+        let flow = &mut self.flows[place];
+        let after = |instant: u64| instant.wrapping_sub(record.sent).cast_signed();
+        let delay = match role {
+            Role::Sender => None,
+            Role::Receiver => record
+                .received
+                .map(|received| after(received).wrapping_sub(flow.offset.when(received))),
+            Role::RoundTrip => Some(after(at)),
+        };
+        let expected = flow.sent.map(|sent| sent.packets);
+        let ledger = flow.ledger.get_or_insert_with(|| Ledger::new(expected));
+        let place = ledger.record(Arrival {
+            sequence: record.sequence,
+            at,
+            delay,
+            size: record.size,
+        });
+        let ditg = self.definitions == Definitions::Ditg;
+        if ditg {
+            let delay = delay.unwrap_or_default();
+            self.account.record(at, delay, record.size);
+            flow.account.record(at, delay, record.size);
+        }
+        if self.interval.is_some() {
+            self.slice.record(place, at, delay, record.size, ditg);
+            if self.by_flow {
+                flow.slice.record(place, at, delay, record.size, ditg);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes rows of the current interval.
+    fn end_of_interval(&mut self, interval: u64) -> Result<()> {
+        let definitions = self.definitions;
+        let start = self.current.saturating_mul(interval);
+        let mut row = |scope: Scope, slice: &mut SliceBooks| {
+            if slice.packets > 0 {
+                self.slices.push(Row {
+                    log: String::new(),
+                    scope,
+                    start: Some(seconds(start)),
+                    figures: std::mem::take(slice).figures(definitions, interval),
+                });
+            }
+        };
+        row(Scope::All, &mut self.slice);
+        for (number, place) in self.places.iter().filter(|_| self.by_flow) {
+            let flow = &mut self.flows[*place];
+            row(flow.scope(*number), &mut flow.slice);
+        }
+        if self.slices.len() > MOST_ROWS {
+            bail!("--interval: this makes more than {MOST_ROWS} rows; take a longer one");
+        }
+        Ok(())
+    }
+
+    /// What a log is, in one line.
+    pub(super) fn title(&self, name: &str) -> String {
+        let Some(facts) = self.facts else {
+            return name.into();
+        };
+        let role = match facts.role {
+            Role::Sender => "sender's log",
+            Role::Receiver => "receiver's log",
+            Role::RoundTrip => "log of round trips",
+        };
+        let clock = |what: &str, clock| {
+            let clock = match clock {
+                Clock::None => return None,
+                Clock::Program => "the program",
+                Clock::Kernel => "the kernel",
+                Clock::Hardware => "the interface",
+                Clock::Simulation => "the simulation",
+            };
+            Some(format!("{what} stamped by {clock}"))
+        };
+        let began = (facts.wall > 0).then(|| {
+            let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(facts.wall);
+            format!("began {}", humantime::format_rfc3339_millis(instant))
+        });
+        let parts = [
+            Some(format!("{name}: {role}")),
+            began,
+            clock("sending", facts.sent),
+            clock("arrival", facts.received),
+            clock("return", facts.returned),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The rows of the whole, and then of intervals.
+    pub(super) fn rows(mut self, name: &str) -> Result<Vec<Row>> {
+        if let Some(interval) = self.interval {
+            self.end_of_interval(interval)?;
+        }
+        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
+        let mut rows = vec![Row {
+            log: name.into(),
+            scope: Scope::All,
+            start: None,
+            figures: self.all(role),
+        }];
+        let mut each = self.places.iter().map(|(number, place)| {
+            let flow = &self.flows[*place];
+            Row {
+                log: name.into(),
+                scope: flow.scope(*number),
+                start: None,
+                figures: flow.figures(self.definitions, role),
+            }
+        });
+        if self.places.len() == 1 {
+            // One flow is all there is, and has a name.
+            rows = each.collect();
+        } else if self.by_flow {
+            rows.extend(each.by_ref());
+        }
+        rows.extend(self.slices.into_iter().map(|row| Row {
+            log: name.into(),
+            ..row
+        }));
+        Ok(rows)
+    }
+
+    /// All flows together.
+    fn all(&self, role: Role) -> Figures {
+        let mut course = Course::default();
+        let mut total: Option<proto::ledger::Figures> = None;
+        let mut span: Option<(u64, u64)> = None;
+        let mut bound = None;
+        for flow in &self.flows {
+            let (figures, ledger) = flow.books(role);
+            course.add(ledger.course());
+            bound = bound.max(flow.offset.bound);
+            if let Some((first, last)) = ledger.span() {
+                let (start, end) = span.unwrap_or((first, last));
+                span = Some((start.min(first), end.max(last)));
+            }
+            match &mut total {
+                None => total = Some(figures),
+                Some(total) => {
+                    total.received += figures.received;
+                    total.octets = total.octets.saturating_add(figures.octets);
+                    total.unstamped += figures.unstamped;
+                    total.order.add(&figures.order);
+                    total.goodput = total.goodput.zip(figures.goodput).map(|(a, b)| a + b);
+                }
+            }
+        }
+        let mut total = total.unwrap_or_else(|| Ledger::new(None).figures(None));
+        total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
+        total.delay = course.figures();
+        match self.definitions {
+            Definitions::Standard => Figures::Standard(Box::new(total), bound.map(seconds)),
+            Definitions::Ditg => Figures::Ditg(self.account.figures(), Some(total.order)),
+        }
+    }
+
+    fn flow(&mut self, number: u32) -> Result<&mut FlowBooks> {
+        let place = self.place(number)?;
+        Ok(&mut self.flows[place])
+    }
+
+    /// Where a flow is in `flows`.
+    fn place(&mut self, number: u32) -> Result<usize> {
+        if let Some(place) = self.places.get(&number) {
+            return Ok(*place);
+        }
+        let place = self.flows.len();
+        if place == MOST_FLOWS {
+            bail!("this log has more than {MOST_FLOWS} flows; write several logs");
+        }
+        self.flows.push(FlowBooks::default());
+        self.places.insert(number, place);
+        Ok(place)
+    }
+}
+
+impl FlowBooks {
+    fn scope(&self, number: u32) -> Scope {
+        self.flow
+            .as_ref()
+            .map_or(Scope::Number(number), |flow| Scope::Flow(flow.clone()))
+    }
+
+    fn books(&self, role: Role) -> (proto::ledger::Figures, Ledger) {
+        let expected = self.sent.map(|sent| sent.packets);
+        let asked = (self.asked > 0).then_some(self.asked);
+        let ledger = self.ledger.clone().unwrap_or_else(|| Ledger::new(expected));
+        let mut figures = ledger.figures(expected.max(asked));
+        if role == Role::Sender {
+            // It cannot know.
+            figures.unstamped = 0;
+        }
+        (figures, ledger)
+    }
+
+    fn figures(&self, definitions: Definitions, role: Role) -> Figures {
+        let (figures, _) = self.books(role);
+        match definitions {
+            Definitions::Standard => {
+                Figures::Standard(Box::new(figures), self.offset.bound.map(seconds))
+            }
+            Definitions::Ditg => Figures::Ditg(self.account.figures(), Some(figures.order)),
+        }
+    }
+}
+
+/// Nanoseconds as seconds.
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}

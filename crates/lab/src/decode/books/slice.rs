@@ -1,0 +1,63 @@
+//! The books of an interval.
+
+use proto::ditg::Account;
+use proto::ledger::{Delays, Place};
+
+use super::super::Definitions;
+use super::super::row::{Figures, Slice};
+use super::seconds;
+
+/// What happened in the current interval.
+#[derive(Default)]
+pub(super) struct SliceBooks {
+    pub(super) packets: u64,
+    octets: u64,
+    missing: i64,
+    delays: Delays,
+    account: Account,
+}
+
+impl SliceBooks {
+    pub(super) fn record(
+        &mut self,
+        place: Place,
+        at: u64,
+        delay: Option<i64>,
+        size: u32,
+        ditg: bool,
+    ) {
+        self.packets += 1;
+        if ditg {
+            self.account.record(at, delay.unwrap_or_default(), size);
+        }
+        match place {
+            Place::Ahead(skipped) => {
+                let skipped = i64::try_from(skipped).unwrap_or(i64::MAX);
+                self.missing = self.missing.saturating_add(skipped);
+            }
+            Place::Late => self.missing -= 1,
+            Place::Copy | Place::Unexpected => return,
+        }
+        self.octets = self.octets.saturating_add(size.into());
+        if let Some(delay) = delay.and_then(|delay| u64::try_from(delay).ok()) {
+            self.delays.record(delay);
+        }
+    }
+
+    pub(super) fn figures(&self, definitions: Definitions, interval: u64) -> Figures {
+        match definitions {
+            Definitions::Standard => Figures::Slice(Slice {
+                packets: self.packets,
+                octets: self.octets,
+                missing: self.missing,
+                seconds: seconds(interval),
+                delay_mean: self.delays.mean(),
+                delay_min: self.delays.min(),
+                delay_p50: self.delays.quantile(0.5),
+                delay_p99: self.delays.quantile(0.99),
+                delay_max: self.delays.max(),
+            }),
+            Definitions::Ditg => Figures::Ditg(self.account.figures(), None),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Rows for programs: JSON Lines, CSV and Parquet.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use proto::{ditg, ledger};
+use serde_json::{Map, Value};
+use wire::log::Flow;
+
+use crate::archive::{self, Column, Values};
+
+/// Figures of a log, of one flow of it, or of an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The file.
+    pub log: String,
+    /// Of what.
+    pub scope: Scope,
+    /// Where the interval begins, in seconds after the first arrival; none for the whole.
+    pub start: Option<f64>,
+    /// What it comes to.
+    pub figures: Figures,
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scope {
+    /// All flows together.
+    All,
+    /// A flow of which the log says nothing.
+    Number(u32),
+    /// A flow.
+    Flow(Flow),
+}
+
+/// What it comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figures {
+    /// Of the whole; and how far the clocks' offset may be off, in seconds.
+    Standard(Box<ledger::Figures>, Option<f64>),
+    /// Of an interval.
+    Slice(Slice),
+    /// By D-ITG's definitions; which numbers came only of the whole.
+    Ditg(ditg::Figures, Option<ledger::OrderFigures>),
+}
+
+/// Figures of an interval, times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// Arrivals, copies included.
+    pub packets: u64,
+    /// Octets of payload, copies not counted.
+    pub octets: u64,
+    /// Numbers that were skipped less those that came late.
+    pub missing: i64,
+    /// The length of the interval.
+    pub seconds: f64,
+    /// Mean delay.
+    pub delay_mean: Option<f64>,
+    /// Smallest delay.
+    pub delay_min: Option<f64>,
+    /// Median delay.
+    pub delay_p50: Option<f64>,
+    /// 99th percentile.
+    pub delay_p99: Option<f64>,
+    /// Largest delay.
+    pub delay_max: Option<f64>,
+}
+
+/// One value of a row.
+enum Cell {
+    Text(Option<String>),
+    Integer(Option<i64>),
+    Real(Option<f64>),
+}
+
+/// One JSON object a row.
+pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
+    rows.iter().map(|row| {
+        let object: Map<String, Value> = row
+            .cells()
+            .into_iter()
+            .map(|(name, cell)| {
+                let value = match cell {
+                    Cell::Text(text) => text.into(),
+                    Cell::Integer(number) => number.into(),
+                    Cell::Real(number) => number.into(),
+                };
+                (name.into(), value)
+            })
+            .collect();
+        Value::Object(object).to_string()
+    })
+}
+
+/// Writes the rows as CSV with a line of names first.
+pub fn csv(rows: &[Row], output: &mut impl Write) -> Result<()> {
+    archive::csv_table(&columns(rows), rows.len(), output)
+}
+
+/// Writes the rows as a Parquet file, whole or not at all.
+pub fn write(path: &Path, rows: &[Row]) -> Result<()> {
+    archive::write_table(path, &columns(rows))
+}
+
+/// Every name that a row has, in the order in which they first occur.
+fn columns(rows: &[Row]) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        for (place, (name, cell)) in row.cells().into_iter().enumerate() {
+            // Rows of one kind have the same names at the same places.
+            let known = match columns.get(place) {
+                Some(column) if column.name == name => Some(place),
+                _ => columns.iter().position(|column| column.name == name),
+            };
+            let place = known.unwrap_or_else(|| {
+                columns.push(Column {
+                    name: name.into(),
+                    values: match &cell {
+                        Cell::Text(_) => Values::Text(Vec::new()),
+                        Cell::Integer(_) => Values::Integer(Vec::new()),
+                        Cell::Real(_) => Values::Real(Vec::new()),
+                    },
+                });
+                columns.len() - 1
+            });
+            // Rows that lack the column have nothing in it.
+            match (&mut columns[place].values, cell) {
+                (Values::Text(values), Cell::Text(text)) => {
+                    values.resize(at, None);
+                    values.push(text);
+                }
+                (Values::Integer(values), Cell::Integer(number)) => {
+                    values.resize(at, None);
+                    values.push(number);
+                }
+                (Values::Real(values), Cell::Real(number)) => {
+                    values.resize(at, None);
+                    values.push(number);
+                }
+                _ => unreachable!("a name has one type, see `cells`"),
+            }
+        }
+    }
+    for column in &mut columns {
+        match &mut column.values {
+            Values::Text(values) => values.resize(rows.len(), None),
+            Values::Integer(values) => values.resize(rows.len(), None),
+            Values::Real(values) => values.resize(rows.len(), None),
+        }
+    }
+    columns
+}
+
+impl Row {
+    /// Names and values in the order of docs/formats.md.
+    fn cells(&self) -> Vec<(&'static str, Cell)> {
+        let flow = match &self.scope {
+            Scope::Flow(flow) => Some(flow),
+            Scope::All | Scope::Number(_) => None,
+        };
+        let number = match &self.scope {
+            Scope::All => None,
+            Scope::Number(number) => Some(*number),
+            Scope::Flow(flow) => Some(flow.number),
+        };
+        let address = |address: Option<std::net::SocketAddr>| {
+            Cell::Text(address.map(|address| address.to_string()))
+        };
+        let mut cells = vec![
+            ("log", Cell::Text(Some(self.log.clone()))),
+            ("flow", Cell::Integer(number.map(i64::from))),
+            ("name", Cell::Text(flow.map(|flow| flow.name.clone()))),
+            (
+                "protocol",
+                Cell::Integer(flow.map(|flow| flow.protocol.into())),
+            ),
+            ("dscp", Cell::Integer(flow.map(|flow| flow.dscp.into()))),
+            ("source", address(flow.map(|flow| flow.source))),
+            ("destination", address(flow.map(|flow| flow.destination))),
+            ("start_s", Cell::Real(self.start)),
+        ];
+        match &self.figures {
+            Figures::Standard(figures, bound) => standard(figures, *bound, &mut cells),
+            Figures::Slice(slice) => cells.extend([
+                ("seconds", Cell::Real(Some(slice.seconds))),
+                ("received", integer(slice.packets)),
+                ("octets", integer(slice.octets)),
+                ("missing", Cell::Integer(Some(slice.missing))),
+                (
+                    "goodput_bps",
+                    Cell::Real(Some(slice.octets as f64 * 8.0 / slice.seconds)),
+                ),
+                ("delay_mean_s", Cell::Real(slice.delay_mean)),
+                ("delay_min_s", Cell::Real(slice.delay_min)),
+                ("delay_p50_s", Cell::Real(slice.delay_p50)),
+                ("delay_p99_s", Cell::Real(slice.delay_p99)),
+                ("delay_max_s", Cell::Real(slice.delay_max)),
+            ]),
+            Figures::Ditg(figures, order) => {
+                cells.extend([
+                    ("seconds", Cell::Real(Some(figures.seconds))),
+                    ("packets", integer(figures.packets)),
+                    ("octets", integer(figures.octets)),
+                    ("min_delay_s", Cell::Real(figures.min_delay)),
+                    ("max_delay_s", Cell::Real(figures.max_delay)),
+                    ("mean_delay_s", Cell::Real(figures.mean_delay)),
+                    ("jitter_s", Cell::Real(figures.jitter)),
+                    (
+                        "delay_standard_deviation_s",
+                        Cell::Real(figures.standard_deviation),
+                    ),
+                    ("bitrate_kbps", Cell::Real(figures.bitrate)),
+                    ("packet_rate", Cell::Real(figures.packet_rate)),
+                ]);
+                if let Some(order) = order {
+                    cells.extend([
+                        ("dropped", integer(order.lost)),
+                        ("mean_loss_burst", Cell::Real(order.mean_loss_burst())),
+                    ]);
+                }
+            }
+        }
+        cells
+    }
+}
+
+fn standard(figures: &ledger::Figures, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
+    let (order, delay) = (&figures.order, &figures.delay);
+    cells.extend([
+        ("seconds", Cell::Real(Some(figures.seconds))),
+        ("received", integer(figures.received)),
+        ("octets", integer(figures.octets)),
+        ("goodput_bps", Cell::Real(figures.goodput)),
+        ("sent", integer(order.expected)),
+        ("lost", integer(order.lost)),
+        ("loss", Cell::Real(order.loss())),
+        ("loss_bursts", integer(order.loss_bursts)),
+        ("mean_loss_burst", Cell::Real(order.mean_loss_burst())),
+        ("longest_loss_burst", integer(order.longest_loss_burst)),
+        ("duplicates", integer(order.duplicates)),
+        ("unexpected", integer(order.unexpected)),
+        ("stale", integer(order.stale)),
+        ("unstamped", integer(figures.unstamped)),
+        ("reordered", integer(order.reordered)),
+        ("reordering", Cell::Real(order.reordering())),
+        ("mean_extent", Cell::Real(order.mean_extent())),
+        ("largest_extent", integer(order.largest_extent)),
+        ("reordered_1", integer(order.n_reordered[0])),
+        ("reordered_2", integer(order.n_reordered[1])),
+        ("reordered_3", integer(order.n_reordered[2])),
+        ("reordered_8", integer(order.n_reordered[7])),
+        ("delays", integer(delay.count)),
+        ("negative_delays", integer(delay.negative)),
+        ("clock_bound_s", Cell::Real(bound)),
+    ]);
+    let reals = [
+        ("delay_mean_s", delay.mean),
+        ("delay_min_s", delay.min),
+        ("delay_p50_s", delay.p50),
+        ("delay_p95_s", delay.p95),
+        ("delay_p99_s", delay.p99),
+        ("delay_p999_s", delay.p999),
+        ("delay_max_s", delay.max),
+        ("delay_standard_deviation_s", delay.standard_deviation),
+        ("pdv_p99_s", delay.pdv_p99),
+        ("pdv_p999_s", delay.pdv_p999),
+        ("ipdv_mean_s", delay.ipdv_mean),
+        ("ipdv_p50_s", delay.ipdv_p50),
+        ("ipdv_p95_s", delay.ipdv_p95),
+        ("ipdv_p99_s", delay.ipdv_p99),
+        ("ipdv_max_s", delay.ipdv_max),
+        ("jitter_rfc3550_s", delay.jitter_rfc3550),
+    ];
+    cells.extend(reals.map(|(name, value)| (name, Cell::Real(value))));
+    cells.push(("ipdv_pairs", integer(delay.ipdv_count)));
+}
+
+/// A count; one that no log of this size can hold is none.
+fn integer(count: u64) -> Cell {
+    Cell::Integer(i64::try_from(count).ok())
+}

@@ -1,0 +1,302 @@
+//! Rows for people.
+
+use std::fmt::Write;
+
+use proto::{ditg, ledger};
+
+use super::Decoded;
+use super::row::{Figures, Row, Scope, Slice};
+
+/// The page of a log.
+pub fn text(decoded: &Decoded) -> String {
+    let mut page = format!("{}\n", decoded.title);
+    let (intervals, whole): (Vec<&Row>, Vec<&Row>) =
+        decoded.rows.iter().partition(|row| row.start.is_some());
+    for row in whole {
+        let _ = writeln!(page, "\n{}", heading(&row.scope));
+        match &row.figures {
+            Figures::Standard(figures, bound) => standard(&mut page, figures, *bound),
+            Figures::Ditg(figures, order) => ditg(&mut page, figures, order.as_ref()),
+            Figures::Slice(_) => (),
+        }
+    }
+    if let Some(first) = intervals.first() {
+        let wide = intervals
+            .iter()
+            .map(|row| short(&row.scope).chars().count());
+        let wide = wide.max().unwrap_or(0);
+        let names: &[&str] = match first.figures {
+            Figures::Ditg(..) => &["packets", "kbit/s", "delay ms", "jitter ms"],
+            _ => &[
+                "packets",
+                "missing",
+                "Mbit/s",
+                "min ms",
+                "mean ms",
+                "median ms",
+                "99 % ms",
+                "max ms",
+            ],
+        };
+        let _ = write!(page, "\n{:>12}  {:wide$}", "from s", "flow");
+        for name in names {
+            let _ = write!(page, " {name:>10}");
+        }
+        page.push('\n');
+        for row in intervals {
+            let (start, flow) = (row.start.unwrap_or_default(), short(&row.scope));
+            let _ = write!(page, "{start:>12.3}  {flow:wide$}");
+            for cell in cells(&row.figures) {
+                let _ = write!(page, " {cell:>10}");
+            }
+            page.push('\n');
+        }
+    }
+    page
+}
+
+fn cells(figures: &Figures) -> Vec<String> {
+    match figures {
+        Figures::Slice(Slice {
+            packets,
+            missing,
+            octets,
+            seconds,
+            delay_min,
+            delay_mean,
+            delay_p50,
+            delay_p99,
+            delay_max,
+        }) => vec![
+            packets.to_string(),
+            missing.to_string(),
+            format!("{:.3}", *octets as f64 * 8.0 / seconds / 1e6),
+            millis(*delay_min),
+            millis(*delay_mean),
+            millis(*delay_p50),
+            millis(*delay_p99),
+            millis(*delay_max),
+        ],
+        Figures::Ditg(figures, _) => vec![
+            figures.packets.to_string(),
+            number(figures.bitrate),
+            millis(figures.mean_delay),
+            millis(figures.jitter),
+        ],
+        Figures::Standard(..) => Vec::new(),
+    }
+}
+
+fn heading(scope: &Scope) -> String {
+    match scope {
+        Scope::All => "all flows".into(),
+        Scope::Number(number) => format!("flow {number}"),
+        Scope::Flow(flow) => format!(
+            "flow {} {:?}: {} from {} to {}, DSCP {}",
+            flow.number,
+            flow.name,
+            protocol(flow.protocol),
+            flow.source,
+            flow.destination,
+            flow.dscp
+        ),
+    }
+}
+
+/// The assigned numbers of what this program sends [RFC768] [RFC9293] [RFC792] [RFC4443].
+fn protocol(number: u8) -> String {
+    match number {
+        1 => "ICMP".into(),
+        6 => "TCP".into(),
+        17 => "UDP".into(),
+        58 => "ICMPv6".into(),
+        number => format!("protocol {number}"),
+    }
+}
+
+fn short(scope: &Scope) -> String {
+    match scope {
+        Scope::All => "all".into(),
+        Scope::Number(number) => number.to_string(),
+        Scope::Flow(flow) => format!("{} {}", flow.number, flow.name.escape_debug()),
+    }
+}
+
+fn standard(page: &mut String, figures: &ledger::Figures, bound: Option<f64>) {
+    let (order, delay) = (&figures.order, &figures.delay);
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(page, "  {name:<10} {text}");
+    };
+    line(
+        "packets",
+        format!(
+            "{} sent, {} arrived, {} lost{}, {} duplicates",
+            order.expected,
+            figures.received,
+            order.lost,
+            percent(order.loss()),
+            order.duplicates
+        ),
+    );
+    if order.loss_bursts > 0 {
+        line(
+            "loss",
+            format!(
+                "{} bursts, mean {} packets, longest {}",
+                order.loss_bursts,
+                number(order.mean_loss_burst()),
+                order.longest_loss_burst
+            ),
+        );
+    }
+    if order.reordered > 0 {
+        line(
+            "order",
+            format!(
+                "{} reordered{}, mean extent {}, largest {}; overtaken by the 3 before: {}",
+                order.reordered,
+                percent(order.reordering()),
+                number(order.mean_extent()),
+                order.largest_extent,
+                order.n_reordered[2]
+            ),
+        );
+    }
+    line(
+        "payload",
+        format!(
+            "{} B in {:.6} s, {} Mbit/s",
+            figures.octets,
+            figures.seconds,
+            number(figures.goodput.map(|rate| rate / 1e6))
+        ),
+    );
+    let odd = [
+        (order.unexpected, "with numbers that were never sent"),
+        (order.stale, "too late to be told from copies"),
+        (figures.unstamped, "without a stamp"),
+        (
+            delay.negative,
+            "that arrived before they were sent: clocks disagree",
+        ),
+    ];
+    for (count, what) in odd.into_iter().filter(|(count, _)| *count > 0) {
+        line("odd", format!("{count} packets {what}"));
+    }
+    if delay.count + delay.ipdv_count == 0 {
+        return;
+    }
+    let mut row = |name: &str, cells: [String; 8]| {
+        let _ = write!(page, "  {name:<10}");
+        for cell in cells {
+            let _ = write!(page, " {cell:>10}");
+        }
+        page.push('\n');
+    };
+    row(
+        "",
+        [
+            "min",
+            "mean",
+            "median",
+            "95 %",
+            "99 %",
+            "99.9 %",
+            "max",
+            "deviation",
+        ]
+        .map(String::from),
+    );
+    row(
+        "delay ms",
+        [
+            delay.min,
+            delay.mean,
+            delay.p50,
+            delay.p95,
+            delay.p99,
+            delay.p999,
+            delay.max,
+            delay.standard_deviation,
+        ]
+        .map(millis),
+    );
+    row(
+        "PDV ms",
+        [
+            None,
+            None,
+            None,
+            None,
+            delay.pdv_p99,
+            delay.pdv_p999,
+            None,
+            None,
+        ]
+        .map(millis),
+    );
+    row(
+        "IPDV ms",
+        [
+            None,
+            delay.ipdv_mean,
+            delay.ipdv_p50,
+            delay.ipdv_p95,
+            delay.ipdv_p99,
+            None,
+            delay.ipdv_max,
+            None,
+        ]
+        .map(millis),
+    );
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(page, "  {name:<10} {text}");
+    };
+    if delay.jitter_rfc3550.is_some() {
+        line(
+            "jitter ms",
+            format!("{:>10} (RFC 3550)", millis(delay.jitter_rfc3550)),
+        );
+    }
+    if let Some(bound) = bound {
+        line(
+            "clocks",
+            format!(
+                "delays are right to {} ms, the bound of the offset",
+                millis(Some(bound))
+            ),
+        );
+    }
+}
+
+fn ditg(page: &mut String, figures: &ditg::Figures, order: Option<&ledger::OrderFigures>) {
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(page, "  {name:<26} {text:>16}");
+    };
+    line("total time s", format!("{:.6}", figures.seconds));
+    line("total packets", figures.packets.to_string());
+    line("minimum delay ms", millis(figures.min_delay));
+    line("maximum delay ms", millis(figures.max_delay));
+    line("average delay ms", millis(figures.mean_delay));
+    line("average jitter ms", millis(figures.jitter));
+    line("delay deviation ms", millis(figures.standard_deviation));
+    line("octets received", figures.octets.to_string());
+    line("average bitrate kbit/s", number(figures.bitrate));
+    line("average packets/s", number(figures.packet_rate));
+    if let Some(order) = order {
+        line("packets dropped", order.lost.to_string());
+        line("average loss-burst size", number(order.mean_loss_burst()));
+    }
+}
+
+fn millis(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "-".into(), |seconds| format!("{:.6}", seconds * 1e3))
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!(" ({:.4} %)", share * 100.0))
+}

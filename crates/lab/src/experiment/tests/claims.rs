@@ -1,0 +1,103 @@
+//! `[[claim]]` and `[links.NAME.losses]`.
+
+use super::simulated::{refused, sim};
+use crate::plan::{Expected, Level};
+
+const CLAIMED: &str = "format = 1
+name = \"claimed\"
+world = \"sim\"
+[choices.flood.slow]
+\"flows.others.rate\" = \"1mbit\"
+[choices.flood.fast]
+\"flows.others.rate\" = \"2mbit\"
+[network]
+rate = \"2mbit\"
+[links.sender-receiver.losses]
+window = \"0s..1s\"
+[traffic]
+kind = \"flows\"
+[flows.all]
+rate = \"1mbit\"
+[sweep]
+flood = [\"slow\", \"fast\"]
+mtu = [1500, 9000]
+[aliases]
+mtu = \"network.mtu\"
+[[claim]]
+text = \"large packets lose more\"
+source = \"[Key s1]\"
+metric = \"drop_bias\"
+cells = { mtu = 9000, flood = [\"slow\", \"fast\"] }
+is = \"higher\"
+than = { mtu = 1500 }
+by = 2
+";
+
+#[test]
+fn a_claim_is_read_and_written_into_the_plan() {
+    let plan = sim(CLAIMED, &[]);
+    let claim = &plan.claims[0];
+    let text = |word: &str| Level::Text(word.into());
+    let cells = vec![
+        ("flood".to_owned(), vec![text("slow"), text("fast")]),
+        ("mtu".to_owned(), vec![Level::Integer(9000)]),
+    ];
+    assert_eq!(claim.cells, cells);
+    let Expected::Than { than, higher, by } = claim.expected.clone() else {
+        panic!("{claim:?}");
+    };
+    assert_eq!(
+        (than.to_string(), higher, by),
+        ("mtu=1500".into(), true, 2.0)
+    );
+    // The flow that only a choice makes is in every cell once.
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.claims, &again.hash), (&plan.claims, &plan.hash));
+    assert_ne!(
+        sim(&CLAIMED.replace("by = 2", "by = 3"), &[]).hash,
+        plan.hash
+    );
+}
+
+#[test]
+fn what_is_no_claim_or_no_window_of_losses_is_refused() {
+    for (from, to, wrong) in [
+        (
+            "is = \"higher\"\n",
+            "",
+            "experiments/x.toml:21: claim.is is missing; write for instance is = \"lower\", which `than` and `by` belong to",
+        ),
+        (
+            "by = 2",
+            "at_most = 2",
+            "experiments/x.toml:28: claim.at_most = 2: a claim says one thing; write another [[claim]] for the other",
+        ),
+        (
+            "than = { mtu = 1500 }",
+            "",
+            "experiments/x.toml:26: claim.is = \"higher\": say than what: than = { queue = \"droptail\" }",
+        ),
+        (
+            "than = { mtu = 1500 }",
+            "than = { \"network.rate\" = \"1mbit\" }",
+            "experiments/x.toml:27: claim.than.\"network.rate\" = \"1mbit\": it is not swept; [sweep] lists the factors",
+        ),
+        (
+            "metric = \"drop_bias\"",
+            "metric = \"drop_bais\"",
+            "experiments/x.toml:24: claim.metric = \"drop_bais\": no metric is called so; did you mean `drop_bias`?; docs/formats.md lists them",
+        ),
+        (
+            "window = \"0s..1s\"",
+            "epoch = \"1ms\"",
+            "experiments/x.toml:11: links.sender-receiver.losses.epoch = \"1ms\": it needs links.sender-receiver.losses.window = \"0s..25s\" beside it",
+        ),
+        (
+            "window = \"0s..1s\"",
+            "window = \"0s..9s\"",
+            "experiments/x.toml:11: links.sender-receiver.losses.window = \"0s..9s\": traffic.duration ends at 1s, before it",
+        ),
+    ] {
+        refused(&CLAIMED.replace(from, to), &[], wrong);
+    }
+}

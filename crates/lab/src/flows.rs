@@ -1,0 +1,295 @@
+//! Flows as people write them: options of `jumbolab send`, and tables
+//! `[flows.NAME]` of a file, with the same names and the same meaning.
+//!
+//! Options are what a flow of the file has where it does not say otherwise.
+
+mod keys;
+
+use std::net::IpAddr;
+
+use anyhow::{Result, anyhow};
+use live::traffic::{Flow, Meter, Name, Options, PathMtu, Transport, sizes};
+use proto::traffic::{Bursts, Law, Schedule, mean_gap};
+use units::{Bytes, Rate, Seed, Span, Time};
+
+use crate::experiment::{Measure, WrittenLaw};
+
+pub use keys::{KEYS, Keys};
+
+/// What a flow is that says nothing.
+const PROTOCOL: &str = "udp";
+const LENGTH: &str = "10s";
+/// What D-ITG sends too [D-ITG].
+const DATAGRAM: &str = "512";
+const GAP: &str = "1ms";
+/// As iperf3 writes.
+const WRITE: &str = "128KiB";
+const AT_ONCE: &str = "0s";
+
+/// The most messages that one call may hand over [LinuxUapi udp.h].
+const MOST_SEGMENTS: u16 = 64;
+
+/// The flow of this name to `to` that `keys` describe.
+///
+/// # Errors
+/// One line: which key, what is wrong, and what would be right.
+pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
+    let called = Name::new(name).ok_or_else(|| {
+        anyhow!("the flow `{name}`: a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one")
+    })?;
+    let transport = keys.word(
+        "protocol",
+        PROTOCOL,
+        &[
+            ("udp", Some(Transport::Udp)),
+            ("tcp", Some(Transport::Tcp)),
+            ("echo", None),
+        ],
+    )?;
+    let options = options(keys, transport)?;
+    let meter = meter(keys, transport)?;
+    let stream = transport == Some(Transport::Tcp);
+    let message = keys
+        .text("message")
+        .unwrap_or(if stream { WRITE } else { DATAGRAM });
+    let messages = law(keys, "message", message, Measure::Sizes)?;
+    let largest = check_sizes(keys, &messages, transport, to, &options)?;
+    let (gaps, paced) = gaps(keys, &messages, stream)?;
+    let start = keys.span("start")?.unwrap_or(Span::ZERO);
+    let packets = keys.number("packets", 1, u64::MAX)?;
+    let octets = keys.size("octets")?;
+    let length = match (keys.span("stop")?, keys.span("for")?) {
+        (Some(stop), _) if stop <= start => {
+            return Err(keys.refuse("stop", "it stops before it begins; write a later instant"));
+        }
+        (Some(stop), _) => Some(stop - start),
+        (None, Some(length)) => Some(length),
+        (None, None) if packets.is_some() || octets.is_some() => None,
+        (None, None) => Some(LENGTH.parse().expect("it is written as a time is")),
+    };
+    let mut schedule = Schedule::new(
+        Time::ZERO,
+        gaps,
+        messages,
+        seed.derive(&format!("flow/{name}")),
+    );
+    if let Some(bursts) = bursts(keys)? {
+        if !paced {
+            return Err(keys.refuse(
+                "on",
+                "gaps of zero never end a period; give `gap` or `rate`",
+            ));
+        }
+        schedule = schedule
+            .bursts(bursts)
+            .map_err(|bad| keys.refuse("on", &bad.to_string()))?;
+    }
+    if let Some(packets) = packets {
+        schedule = schedule.packets(packets);
+    }
+    if let Some(octets) = octets {
+        schedule = schedule.octets(octets.get());
+    }
+    Ok(Flow {
+        name: called,
+        transport,
+        meter,
+        schedule,
+        paced,
+        delay: start,
+        length,
+        largest,
+        options,
+    })
+}
+
+fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
+    let only = |key: &str, wanted: Transport| -> Result<()> {
+        if keys.text(key).is_none() || transport == Some(wanted) {
+            return Ok(());
+        }
+        let name = if wanted == Transport::Tcp {
+            "tcp"
+        } else {
+            "udp"
+        };
+        Err(keys.refuse(
+            key,
+            &format!("only flows of protocol {name} have it; leave it out"),
+        ))
+    };
+    for key in ["nagle", "mss", "congestion"] {
+        only(key, Transport::Tcp)?;
+    }
+    for key in ["segmentation", "merge"] {
+        only(key, Transport::Udp)?;
+    }
+    let bind = keys.text("bind").map(str::parse).transpose();
+    let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
+    let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
+    let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
+    let path_mtu = keys.word(
+        "path_mtu",
+        "machine",
+        &[
+            ("machine", PathMtu::Machine),
+            ("dont", PathMtu::Dont),
+            ("want", PathMtu::Want),
+            ("do", PathMtu::Do),
+            ("probe", PathMtu::Probe),
+        ],
+    )?;
+    Ok(Options {
+        bind: bind.map_err(|_| {
+            keys.refuse(
+                "bind",
+                "write an address of this host, for instance 192.0.2.1",
+            )
+        })?,
+        device: keys.text("device").map(str::to_owned),
+        dscp: tiny(number("dscp", 0, 63)?).unwrap_or(0),
+        ttl: tiny(number("ttl", 1, 255)?),
+        path_mtu,
+        nagle: keys.switch("nagle")?,
+        mss: small(number("mss", 48, 32_767)?),
+        congestion: keys.text("congestion").map(str::to_owned),
+        send_buffer: keys.size("send_buffer")?,
+        receive_buffer: keys.size("receive_buffer")?,
+        segmentation: small(number("segmentation", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
+        merge: keys.switch("merge")?,
+        spin: true,
+        busy: keys.switch("busy")?,
+    })
+}
+
+fn meter(keys: &Keys, transport: Option<Transport>) -> Result<Meter> {
+    let meters = [("one-way", Meter::OneWay), ("round-trip", Meter::RoundTrip)];
+    match transport {
+        Some(_) => keys.word("meter", "one-way", &meters),
+        None => match keys.word("meter", "round-trip", &meters)? {
+            Meter::RoundTrip => Ok(Meter::RoundTrip),
+            Meter::OneWay => Err(keys.refuse(
+                "meter",
+                "echoes go both ways; write round-trip, or leave it out",
+            )),
+        },
+    }
+}
+
+fn law(keys: &Keys, key: &str, text: &str, measure: Measure) -> Result<Law> {
+    WrittenLaw::parse(text, measure)
+        .map(|written| written.law)
+        .map_err(|why| keys.refuse(key, &why))
+}
+
+/// The gaps of a flow, and whether there are any.
+fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
+    let gaps = match (keys.text("gap"), keys.text("rate")) {
+        (Some(_), Some(_)) => {
+            return Err(keys.refuse(
+                "rate",
+                "`gap` says already when messages leave; write one of the two",
+            ));
+        }
+        (Some(gap), None) => law(keys, "gap", gap, Measure::Gaps)?,
+        (None, Some(rate)) => {
+            let rate: Rate = rate
+                .parse()
+                .map_err(|bad: units::BadText| keys.refuse("rate", &bad.to_string()))?;
+            Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
+                keys.refuse(
+                    "rate",
+                    "messages of that law have no mean; write `gap` instead",
+                )
+            })?)
+        }
+        (None, None) => law(
+            keys,
+            "gap",
+            if stream { AT_ONCE } else { GAP },
+            Measure::Gaps,
+        )?,
+    };
+    let paced = gaps != Law::Constant(0.0);
+    Ok((gaps, paced))
+}
+
+/// The gap between messages that come to `rate` together, payloads alone.
+fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
+    let mean = messages.mean();
+    let octet = mean_gap(Bytes::new(1), rate);
+    (mean.is_finite() && mean > 0.0).then_some(mean * octet)
+}
+
+fn bursts(keys: &Keys) -> Result<Option<Bursts>> {
+    match (keys.text("on"), keys.text("off")) {
+        (None, None) => Ok(None),
+        (Some(on), Some(off)) => Ok(Some(Bursts {
+            on: law(keys, "on", on, Measure::Gaps)?,
+            off: law(keys, "off", off, Measure::Gaps)?,
+        })),
+        (Some(_), None) => {
+            Err(keys.refuse("on", "say with `off` how long it is silent in between"))
+        }
+        (None, Some(_)) => Err(keys.refuse("off", "say with `on` how long it sends in between")),
+    }
+}
+
+/// Refuses sizes that the protocol cannot carry, where the law names its
+/// extremes; the largest, if it does. Of other laws those messages are refused
+/// one by one, and counted.
+fn check_sizes(
+    keys: &Keys,
+    messages: &Law,
+    transport: Option<Transport>,
+    to: IpAddr,
+    options: &Options,
+) -> Result<Option<Bytes>> {
+    let (least, most) = sizes(transport, to);
+    let extremes = match messages {
+        Law::Constant(size) => Some((*size, *size)),
+        Law::Uniform(least, most) => Some((*least, *most)),
+        _ => None,
+    };
+    let Some((smallest, largest)) = extremes else {
+        return Ok(None);
+    };
+    let [least_f64, most_f64] = [least, most].map(float);
+    if smallest < least_f64 || largest > most_f64 {
+        let what = match transport {
+            Some(Transport::Udp) => "a UDP datagram",
+            Some(Transport::Tcp) => "a message over TCP",
+            None => "an echo",
+        };
+        let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
+        let why = format!(
+            "{what} to {version} has {} to {} octets here, {} of them our header; nothing is cut to size",
+            least.get(),
+            most.get(),
+            live::traffic::HEADER_LEN
+        );
+        return Err(keys.refuse("message", &why));
+    }
+    if largest * f64::from(options.segmentation) > most_f64 {
+        let why = format!(
+            "so many messages together are more than the {} octets of a call; write a smaller number",
+            most.get()
+        );
+        return Err(keys.refuse("segmentation", &why));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between the limits of a protocol"
+    )]
+    let largest = largest as u64;
+    Ok(Some(Bytes::new(largest)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes of messages are exact")]
+fn float(size: Bytes) -> f64 {
+    size.get() as f64
+}
+
+#[cfg(test)]
+mod tests;

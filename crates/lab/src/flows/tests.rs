@@ -1,0 +1,194 @@
+//! What is written is honoured or refused by name and place.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::*;
+
+const HERE: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+
+fn keys(pairs: &[(&str, &str)]) -> Keys {
+    let mut keys = Keys::default();
+    for (key, value) in pairs {
+        keys.option(key, *value);
+    }
+    keys
+}
+
+fn built(pairs: &[(&str, &str)]) -> Result<Flow> {
+    flow("one", &keys(pairs), HERE, Seed::new(1))
+}
+
+#[test]
+fn a_flow_that_says_nothing_sends_512_octets_every_millisecond_for_ten_seconds() {
+    let flow = built(&[]).unwrap();
+    assert_eq!(flow.transport, Some(Transport::Udp));
+    assert_eq!((flow.length, flow.paced), (Some(Span::from_secs(10)), true));
+    let first: Vec<_> = flow.schedule.take(2).collect();
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    assert_eq!(first, [(at(1), Bytes::new(512)), (at(2), Bytes::new(512))]);
+}
+
+#[test]
+fn a_stream_that_says_nothing_leaves_as_fast_as_it_can() {
+    let flow = built(&[("protocol", "tcp")]).unwrap();
+    assert!(!flow.paced);
+    assert_eq!(flow.largest, Some(Bytes::new(128 << 10)));
+}
+
+#[test]
+fn a_rate_is_that_of_payloads() {
+    let flow = built(&[("rate", "1mbit"), ("message", "uniform:100,150")]).unwrap();
+    let (at, _) = flow.schedule.clone().next().unwrap();
+    assert_eq!(at, Time::ZERO + Span::from_micros(1_000));
+}
+
+#[test]
+fn sizes_beyond_a_protocol_are_refused_and_none_is_clamped() {
+    let four = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    for (to, protocol, fits, beyond) in [
+        (HERE, "udp", "65527", "65528"),
+        (four, "udp", "65507", "65508"),
+        (HERE, "echo", "65527", "65528"),
+        (four, "echo", "65507", "65508"),
+        (HERE, "tcp", "16MiB", "17MiB"),
+        (HERE, "udp", "28", "27"),
+        (HERE, "udp", "uniform:28,100", "uniform:27,100"),
+    ] {
+        let build = |message| {
+            let keys = keys(&[("protocol", protocol), ("message", message)]);
+            flow("one", &keys, to, Seed::new(1))
+        };
+        assert!(build(fits).is_ok(), "{protocol} {fits}");
+        let error = build(beyond).unwrap_err().to_string();
+        assert!(
+            error.contains("octets") && error.contains(beyond),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn every_law_is_read_for_sizes_and_for_gaps() {
+    for (message, gap) in [
+        ("constant:100", "constant:1ms"),
+        ("uniform:100,200", "uniform:1ms,2ms"),
+        ("exponential:500", "exponential:1ms"),
+        ("normal:500,50", "normal:1ms,100us"),
+        ("poisson:500", "poisson:5ms"),
+        ("pareto:1.5,100", "pareto:1.5,1ms"),
+        ("cauchy:500,50", "cauchy:1ms,100us"),
+        ("gamma:2,250", "gamma:2,500us"),
+        ("weibull:0.8,500", "weibull:0.8,1ms"),
+    ] {
+        let flow = built(&[
+            ("message", message),
+            ("gap", gap),
+            ("on", gap),
+            ("off", gap),
+        ])
+        .unwrap();
+        assert!(flow.paced, "{gap}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_would_be_right() {
+    for (pairs, words) in [
+        (
+            &[("protocol", "sctp")][..],
+            "--protocol sctp: write one of udp, tcp, echo",
+        ),
+        (
+            &[("dscp", "64")],
+            "--dscp 64: write a whole number from 0 to 63",
+        ),
+        (&[("mss", "1000")], "--mss 1000: only flows of protocol tcp"),
+        (
+            &[("segmentation", "8"), ("protocol", "tcp")],
+            "only flows of protocol udp",
+        ),
+        (
+            &[("segmentation", "64"), ("message", "2000")],
+            "--segmentation 64",
+        ),
+        (&[("gap", "1ms"), ("rate", "1mbit")], "write one of the two"),
+        (&[("on", "1s")], "--on 1s: say with `off`"),
+        (
+            &[("start", "2s"), ("stop", "1s")],
+            "--stop 1s: it stops before it begins",
+        ),
+        (
+            &[("protocol", "echo"), ("meter", "one-way")],
+            "--meter one-way: echoes go both ways",
+        ),
+        (&[("bind", "here")], "--bind here: write an address"),
+        (
+            &[("message", "walrus:1")],
+            "--message walrus:1: there is no such law",
+        ),
+        (&[("octets", "0")], "--octets 0: nothing is too little"),
+    ] {
+        let error = built(pairs).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+    let error = flow("a b", &keys(&[]), HERE, Seed::new(1)).unwrap_err();
+    assert!(error.to_string().contains("letters, digits"), "{error}");
+}
+
+#[test]
+fn flows_of_a_file_have_what_they_say_and_otherwise_the_options() {
+    let text = "[flows.voice]\nmessage = 160\ngap = \"20ms\"\ndscp = 46\n[flows.bulk]\nprotocol = \"tcp\"\nnagle = true\n";
+    let flows = keys(&[("for", "2s"), ("message", "1kB"), ("rate", "1mbit")])
+        .read(text, "my.toml")
+        .unwrap();
+    let names: Vec<&str> = flows.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["voice", "bulk"]);
+    let built: Vec<Flow> = flows
+        .iter()
+        .map(|(name, keys)| flow(name, keys, HERE, Seed::new(1)).unwrap())
+        .collect();
+    assert_eq!(
+        (built[0].largest, built[0].options.dscp),
+        (Some(Bytes::new(160)), 46)
+    );
+    assert_eq!(
+        (built[1].largest, built[1].options.nagle),
+        (Some(Bytes::new(1000)), true)
+    );
+    assert!(
+        built
+            .iter()
+            .all(|flow| flow.length == Some(Span::from_secs(2)))
+    );
+}
+
+#[test]
+fn a_bad_file_is_refused_by_line() {
+    for (text, words) in [
+        ("", "my.toml:1: there are no flows"),
+        ("[flows]\n", "there are no flows"),
+        ("a = 1\n[flows.x]\n", "my.toml:1: there is no key `a`"),
+        (
+            "[flows.x]\n\nmesage = 1\n",
+            "my.toml:3: flows.x has no key `mesage`; did you mean `message`?",
+        ),
+        (
+            "[flows.x]\nmessage = [1]\n",
+            "my.toml:2: flows.x.message is neither",
+        ),
+        ("[flows]\nx = 1\n", "my.toml:2: flows.x is no table"),
+        ("[flows.x\n", "my.toml:1:"),
+        (
+            "[flows.x]\ngap = \"1ms\"\nrate = \"1mbit\"\n",
+            "both gap and rate",
+        ),
+    ] {
+        let error = Keys::default()
+            .read(text, "my.toml")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(words), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Packet logs of traffic by hand, written by a thread of their own, so that
+//! a slow disk holds no message up until much is waiting.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result, anyhow};
+use live::clock::{self, Epoch};
+use live::traffic::{Described, Entry, Meter, Records, Transport};
+use proto::offset::Offset;
+use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
+
+/// Bundles of records that may wait to be written: 40 MB at most.
+const WAITING: usize = 256;
+
+/// Octets that are written together.
+const TOGETHER: usize = 1 << 16;
+
+/// What records count from, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zero {
+    /// The sender's clock then.
+    pub sender: u64,
+    /// The clock of whoever keeps the log.
+    pub here: u64,
+}
+
+/// Who keeps a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// A receiver.
+    Receiver,
+    /// A sender of flows that all have this meter.
+    Sender(Meter),
+}
+
+/// A log that is being written.
+pub struct PacketLog {
+    thread: JoinHandle<Result<()>>,
+}
+
+impl PacketLog {
+    /// Begins a log in a new file; nothing is written over. Records go to what
+    /// is returned beside it, and the log ends when all copies of that are gone.
+    ///
+    /// # Errors
+    /// Where there is such a file, or none can be made.
+    pub fn create(path: &Path, keeper: Keeper, zero: Zero) -> Result<(Self, Records)> {
+        let name = path.display().to_string();
+        let file = File::create_new(path)
+            .with_context(|| format!("{name}: the packet log is no new file; name another one"))?;
+        let (records, entries) = sync_channel(WAITING);
+        let role = keeper.role();
+        let body = move || write(file, &entries, role, zero).with_context(|| name);
+        let thread = thread::Builder::new().name("packet log".to_owned());
+        let thread = thread.spawn(body).context("starting a thread")?;
+        Ok((Self { thread }, records))
+    }
+
+    /// Waits until all is in the file.
+    ///
+    /// # Errors
+    /// What went wrong while it was written.
+    pub fn end(self) -> Result<()> {
+        let ended = self.thread.join();
+        ended.map_err(|_| anyhow!("the thread of a packet log failed"))?
+    }
+}
+
+fn write(mut file: File, entries: &Receiver<Entry>, role: Role, zero: Zero) -> Result<()> {
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&facts(role), &mut out);
+    let mut flows: Vec<u16> = Vec::new();
+    let mut clocks = None;
+    for entry in entries {
+        match entry {
+            Entry::Flow(flow) => {
+                flows.push(flow.flow);
+                writer.flow(&described(&flow), &mut out);
+                if let Some((at, offset)) = clocks {
+                    writer.estimate(&estimate(flow.flow, at, offset), &mut out);
+                }
+            }
+            Entry::Records(records) => {
+                for record in records {
+                    writer.record(counted(record, role, zero), &mut out);
+                }
+            }
+            Entry::Clocks(at, offset) => {
+                clocks = Some((at, offset));
+                for flow in &flows {
+                    writer.estimate(&estimate(*flow, at, offset), &mut out);
+                }
+            }
+            Entry::Sent {
+                flow,
+                messages,
+                octets,
+            } => {
+                let sent = Sent {
+                    flow: flow.into(),
+                    packets: messages,
+                    octets,
+                };
+                writer.sent(&sent, &mut out);
+            }
+        }
+        if out.len() >= TOGETHER {
+            file.write_all(&out)?;
+            out.clear();
+        }
+    }
+    writer.finish(&mut out);
+    file.write_all(&out)?;
+    Ok(())
+}
+
+fn estimate(flow: u16, at: u64, offset: Offset) -> Estimate {
+    Estimate {
+        flow: flow.into(),
+        at,
+        offset: offset.nanos,
+        bound: offset.bound,
+    }
+}
+
+fn facts(role: Role) -> Facts {
+    let (received, returned) = match role {
+        Role::Sender => (Clock::None, Clock::None),
+        Role::Receiver => (Clock::Kernel, Clock::None),
+        Role::RoundTrip => (Clock::None, Clock::Kernel),
+    };
+    Facts {
+        role,
+        sent: Clock::Program,
+        received,
+        returned,
+        wall: Epoch::now().unix_nanos(),
+        start: clock::monotonic_nanos(),
+    }
+}
+
+fn described(flow: &Described) -> Flow {
+    // As the registry of protocols numbers them [RFC792] [RFC768] [RFC9293] [RFC4443].
+    let protocol = match (flow.transport, flow.to.is_ipv4()) {
+        (Some(Transport::Tcp), _) => 6,
+        (Some(Transport::Udp), _) => 17,
+        (None, true) => 1,
+        (None, false) => 58,
+    };
+    Flow {
+        number: flow.flow.into(),
+        name: flow.name.as_str().to_owned(),
+        protocol,
+        dscp: flow.dscp,
+        source: flow.from,
+        destination: flow.to,
+    }
+}
+
+/// A record with the clocks themselves, instead of the time since the zero.
+fn counted(record: live::traffic::Record, role: Role, zero: Zero) -> Record {
+    let at = record.received.map(|at| zero.here.saturating_add(at));
+    let (received, returned) = match role {
+        Role::RoundTrip => (None, at),
+        Role::Receiver | Role::Sender => (at, None),
+    };
+    Record {
+        flow: record.flow.into(),
+        sequence: record.sequence,
+        sent: zero.sender.saturating_add(record.sent),
+        received,
+        returned,
+        size: record.size,
+        marks: Marks {
+            late_stamp: at.is_some() && !record.stamped,
+            congested: false,
+        },
+    }
+}
+
+impl Keeper {
+    fn role(self) -> Role {
+        match self {
+            Self::Receiver => Role::Receiver,
+            Self::Sender(Meter::OneWay) => Role::Sender,
+            Self::Sender(Meter::RoundTrip) => Role::RoundTrip,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use live::traffic::Name;
+    use wire::log::{Block, MAGIC, Next, next, open};
+
+    #[test]
+    fn what_is_handed_over_is_in_the_file_on_the_clocks_of_both_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jlog");
+        let zero = Zero {
+            sender: 1_000,
+            here: 5_000,
+        };
+        let (log, records) = PacketLog::create(&path, Keeper::Receiver, zero).unwrap();
+        let offset = Offset {
+            nanos: 4_000,
+            bound: 7,
+        };
+        let from = "[::1]:1".parse().unwrap();
+        records.send(Entry::Clocks(1, offset)).unwrap();
+        let described = Described {
+            flow: 3,
+            name: Name::new("voice").unwrap(),
+            transport: Some(Transport::Udp),
+            meter: Meter::OneWay,
+            from,
+            to: from,
+            dscp: 46,
+        };
+        records.send(Entry::Flow(described)).unwrap();
+        let record = |sequence| live::traffic::Record {
+            flow: 3,
+            size: 100,
+            sequence,
+            sent: sequence * 10,
+            received: Some(sequence * 10 + 5),
+            stamped: sequence != 1,
+        };
+        let some = (0..5_000).map(record).collect();
+        records.send(Entry::Records(some)).unwrap();
+        let sent = Entry::Sent {
+            flow: 3,
+            messages: 5_000,
+            octets: 500_000,
+        };
+        records.send(sent).unwrap();
+        drop(records);
+        log.end().unwrap();
+
+        let octets = std::fs::read(&path).unwrap();
+        open(&octets).unwrap();
+        let mut rest = &octets[MAGIC.len()..];
+        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        while let Next::Block(block, length) = next(rest).unwrap() {
+            rest = &rest[length..];
+            match block {
+                Block::Records(records) => {
+                    let mut batch = wire::log::Batch::default();
+                    records.read(&mut batch).unwrap();
+                    kept.extend(batch.records());
+                }
+                Block::End => break,
+                other => told.push(other),
+            }
+        }
+        assert!(rest.is_empty());
+        assert_eq!(kept.len(), 5_000);
+        let second = Record {
+            flow: 3,
+            sequence: 1,
+            sent: 1_010,
+            received: Some(5_015),
+            returned: None,
+            size: 100,
+            marks: Marks {
+                late_stamp: true,
+                congested: false,
+            },
+        };
+        assert_eq!(kept[1], second);
+        assert!(!kept[2].marks.late_stamp);
+        let estimate = Block::Estimate(estimate(3, 1, offset));
+        assert!(told.contains(&estimate), "{told:?}");
+        let sent = Block::Sent(Sent {
+            flow: 3,
+            packets: 5_000,
+            octets: 500_000,
+        });
+        assert!(told.contains(&sent), "{told:?}");
+        let again = PacketLog::create(&path, Keeper::Receiver, zero)
+            .err()
+            .unwrap();
+        assert!(
+            format!("{again:#}").contains("name another one"),
+            "{again:#}"
+        );
+    }
+}

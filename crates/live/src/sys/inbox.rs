@@ -1,0 +1,160 @@
+//! Taking many datagrams a call, or one piece of a stream, with what the
+//! kernel says of each: its receive stamp, how many found no room, how several
+//! were merged [LinuxUapi socket.h, udp.h].
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr;
+
+/// Datagrams that one call takes at most, and so many octets of them.
+const BATCH: usize = 64;
+const OCTETS: usize = 1 << 19;
+
+/// Room for what the kernel says of a datagram: three stamps and two numbers,
+/// each behind a header, with some to spare. Words, because headers are aligned.
+const CONTROL_WORDS: usize = 20;
+
+/// Buffers for what one call takes.
+pub(crate) struct Inbox {
+    room: usize,
+    octets: Vec<u8>,
+    control: Vec<[u64; CONTROL_WORDS]>,
+    taken: Vec<Taken>,
+}
+
+/// One datagram, or one piece of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Octets that it had, of which there may have been room for fewer.
+    pub(crate) length: usize,
+    /// The kernel's stamp, in nanoseconds since 1970.
+    pub(crate) stamp: Option<u64>,
+    /// Datagrams that had found no room in the socket's buffer until then.
+    pub(crate) overflowed: Option<u32>,
+    /// The size of those that were merged into this one; the last may be shorter.
+    pub(crate) merged: Option<usize>,
+}
+
+impl Inbox {
+    /// Room for `room` octets of each datagram.
+    pub(crate) fn of_datagrams(room: usize) -> Self {
+        Self::new(room, BATCH.min(OCTETS / room))
+    }
+
+    /// Room for one piece of a stream.
+    pub(crate) fn of_stream(room: usize) -> Self {
+        Self::new(room, 1)
+    }
+
+    fn new(room: usize, batch: usize) -> Self {
+        Self {
+            room,
+            octets: vec![0; room * batch],
+            control: vec![[0; CONTROL_WORDS]; batch],
+            taken: Vec::with_capacity(batch),
+        }
+    }
+
+    /// Takes what is there; waits for the first as long as the socket does,
+    /// unless it is `busy`.
+    pub(crate) fn take(&mut self, socket: BorrowedFd<'_>, busy: bool) -> io::Result<&[Taken]> {
+        self.taken.clear();
+        let batch = self.control.len();
+        // SAFETY: all zeroes are a valid, empty piece.
+        let mut pieces: [libc::iovec; BATCH] = unsafe { zeroed() };
+        // SAFETY: all zeroes are a valid, empty message header.
+        let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
+        let rooms = self.octets.chunks_exact_mut(self.room);
+        for (((header, piece), room), control) in headers
+            .iter_mut()
+            .zip(&mut pieces)
+            .zip(rooms)
+            .zip(&mut self.control)
+        {
+            piece.iov_base = room.as_mut_ptr().cast();
+            piece.iov_len = room.len();
+            header.msg_hdr.msg_iov = piece;
+            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_control = control.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+        }
+        let wait = if busy {
+            libc::MSG_DONTWAIT
+        } else {
+            libc::MSG_WAITFORONE
+        };
+        // A stream has no length beyond what was taken, and MSG_TRUNC would
+        // throw it away.
+        let whole = if batch > 1 { libc::MSG_TRUNC } else { 0 };
+        // SAFETY: the first `batch` headers point to buffers of their own,
+        // which outlive the call and have the lengths that are stated.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                u32::try_from(batch).unwrap_or(1),
+                wait | whole,
+                ptr::null_mut(),
+            )
+        };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        for header in &headers[..count] {
+            self.taken.push(Taken {
+                length: usize::try_from(header.msg_len).unwrap_or(0),
+                ..said(&header.msg_hdr)
+            });
+        }
+        Ok(&self.taken)
+    }
+
+    /// What was taken last.
+    pub(crate) fn taken(&self) -> &[Taken] {
+        &self.taken
+    }
+
+    /// The octets of what stands at `place` among what was taken last.
+    pub(crate) fn octets(&self, place: usize) -> &[u8] {
+        let length = self.taken[place].length.min(self.room);
+        &self.octets[place * self.room..][..length]
+    }
+}
+
+/// What the kernel says of a datagram.
+fn said(header: &libc::msghdr) -> Taken {
+    let mut taken = Taken::default();
+    // SAFETY: the kernel has just filled the control buffer of this header and
+    // set its length; it outlives this function.
+    let mut part = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !part.is_null() {
+        // SAFETY: the macros return headers within the control buffer or null.
+        let (level, kind, data) =
+            unsafe { ((*part).cmsg_level, (*part).cmsg_type, libc::CMSG_DATA(part)) };
+        match (level, kind) {
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
+                // SAFETY: the kernel puts three instants here, the first by software.
+                let stamp = unsafe { data.cast::<libc::timespec>().read_unaligned() };
+                taken.stamp = nanos(stamp);
+            }
+            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                // SAFETY: the kernel puts one number here.
+                taken.overflowed = Some(unsafe { data.cast::<u32>().read_unaligned() });
+            }
+            (libc::SOL_UDP, libc::UDP_GRO) => {
+                // SAFETY: the kernel puts one int here.
+                let size = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+                taken.merged = usize::try_from(size).ok().filter(|size| *size > 0);
+            }
+            _ => {}
+        }
+        // SAFETY: as for the first.
+        part = unsafe { libc::CMSG_NXTHDR(header, part) };
+    }
+    taken
+}
+
+/// A stamp as nanoseconds; none where the kernel left it out.
+fn nanos(stamp: libc::timespec) -> Option<u64> {
+    let nanos = i128::from(stamp.tv_sec) * 1_000_000_000 + i128::from(stamp.tv_nsec);
+    u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
+}

@@ -1,0 +1,397 @@
+//! A session of a sender: it asks for flows, sends them, and hears what
+//! arrived.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use proto::control::{Client, News, Secret};
+use proto::offset::{Exchange, Offset};
+use units::{Span, Time};
+use wire::control::{self, Report};
+
+use super::connection::{Connection, Room, random};
+use super::send::{Ready, Sent};
+use super::{Described, Entry, Flow, Records, echo, options, sizes};
+use crate::clock;
+use crate::error::{Error, Result};
+
+/// How long the receiver may take to answer.
+const PATIENCE: Span = Span::from_secs(10);
+
+/// How long it may take to report after a flow: a stream may still be on its
+/// way, again and again.
+const REPORT: Span = Span::from_secs(30);
+
+/// Comparisons of the clocks, before the flows and after them.
+const COMPARISONS: u32 = 64;
+
+/// Between the last preparation and the beginning of the flows.
+const HEAD_START: Span = Span::from_millis(5);
+
+/// How often the control connection is looked at while flows run.
+const LOOK: Span = Span::from_millis(50);
+
+/// What a sender is to do.
+pub struct Plan {
+    /// The receiver's control address.
+    pub to: SocketAddr,
+    /// The flows, in the order of their numbers.
+    pub flows: Vec<Flow>,
+    /// What the receiver must know.
+    pub secret: Option<Secret>,
+    /// Called once the receiver is there: where records go, if anywhere.
+    pub keep: Keep,
+}
+
+/// Opens a log, given this clock at the instant from which records count, in
+/// nanoseconds.
+pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String>>;
+
+/// What became of a session.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The receiver's clock less this one, from before the flows until after
+    /// them; none without a receiver.
+    pub offset: Option<Offset>,
+    /// Whether both ends read one and the same clock.
+    pub same_clock: bool,
+    /// The flows, in the order of their numbers.
+    pub flows: Vec<FlowOutcome>,
+    /// Why it ended before its end, if it did.
+    pub fault: Option<String>,
+}
+
+/// What became of a flow.
+#[derive(Clone, Debug)]
+pub struct FlowOutcome {
+    /// Its name.
+    pub name: control::Name,
+    /// What this end saw; none where it failed.
+    pub sent: Option<Sent>,
+    /// What the receiver says; none where it did not.
+    pub report: Option<Report>,
+    /// The receive buffer, in octets of the kernel's memory.
+    pub receive_buffer: u64,
+    /// Why it failed, if it did.
+    pub fault: Option<String>,
+}
+
+/// Carries out a plan. What was measured before something went wrong is in the
+/// outcome, with what went wrong.
+///
+/// # Errors
+/// Where it cannot begin: nobody listens, the receiver refuses, or the kernel
+/// does.
+pub fn run(plan: Plan) -> Result<Outcome> {
+    if plan.flows.iter().all(|flow| flow.transport.is_none()) {
+        let start = clock::monotonic();
+        let records = open_log(plan.keep, start)?;
+        return echo::run(plan.to, plan.flows, start, records);
+    }
+    let wanted = plan.flows.first().map(|flow| flow.options.clone());
+    let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
+    let before = session.compare()?;
+    let start = clock::monotonic();
+    let records = open_log(plan.keep, start)?;
+    let log = records.clone();
+    let write_down = |entry| {
+        if let Some(log) = &log {
+            // Whoever writes has ended with an error of its own.
+            let _ = log.send(entry);
+        }
+    };
+    session
+        .client
+        .clocks(clock::nanos_of(start), before.nanos, before.bound);
+    let (mut ready, mut outcomes) = (Vec::new(), Vec::new());
+    for (number, flow) in (0..).zip(plan.flows) {
+        let (flow, buffer) = session.open(number, flow, records.clone())?;
+        outcomes.push(FlowOutcome {
+            name: flow.name(),
+            sent: None,
+            report: None,
+            receive_buffer: buffer.into(),
+            fault: None,
+        });
+        ready.push(flow);
+    }
+    drop(records);
+    write_down(Entry::Clocks(clock::monotonic_nanos(), before));
+    let fault = session.send_all(ready, &mut outcomes, start);
+    // The clocks once more, if the receiver is still there.
+    let after = match fault {
+        None => session.compare().ok(),
+        Some(_) => None,
+    };
+    let offset = after.map_or(before, |after| before.and(after));
+    session
+        .client
+        .clocks(clock::nanos_of(start), offset.nanos, offset.bound);
+    session.client.farewell();
+    let _ = session.connection.write(session.client.output());
+    write_down(Entry::Clocks(clock::monotonic_nanos(), offset));
+    for (number, outcome) in (0..).zip(&outcomes) {
+        if let Some(sent) = &outcome.sent {
+            write_down(Entry::Sent {
+                flow: number,
+                messages: sent.messages,
+                octets: sent.octets.get(),
+            });
+        }
+    }
+    Ok(Outcome {
+        offset: Some(offset),
+        same_clock: session.same_clock,
+        flows: outcomes,
+        fault: fault.map(|error| error.to_string()),
+    })
+}
+
+/// The log that was asked for, if any.
+fn open_log(keep: Keep, start: Time) -> Result<Option<Records>> {
+    keep(clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
+}
+
+struct Session {
+    connection: Connection,
+    client: Client,
+    room: Room,
+    same_clock: bool,
+    flows: u16,
+    longest: Span,
+}
+
+impl Session {
+    fn begin(to: SocketAddr, wanted: &options::Options, secret: Option<Secret>) -> Result<Self> {
+        let connection = Connection::to(to, wanted, PATIENCE)?;
+        let client = Client::new(secret, random()?, clock::identity());
+        let mut session = Self {
+            connection,
+            client,
+            room: Room::new(),
+            same_clock: false,
+            flows: 0,
+            longest: Span::ZERO,
+        };
+        match session.hear(PATIENCE)? {
+            News::Welcome {
+                flows,
+                longest,
+                same_clock,
+            } => {
+                session.flows = flows;
+                session.longest = longest;
+                session.same_clock = same_clock;
+                Ok(session)
+            }
+            _ => Err(session.out_of_turn()),
+        }
+    }
+
+    /// Compares the clocks some times, one after the other.
+    fn compare(&mut self) -> Result<Offset> {
+        if self.same_clock {
+            return Ok(Offset::NONE);
+        }
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        for _ in 0..COMPARISONS {
+            self.client.compare(clock::monotonic_nanos());
+            match self.hear(PATIENCE)? {
+                News::Compared(exchange) => exchanges.push(exchange),
+                _ => return Err(self.out_of_turn()),
+            }
+        }
+        Offset::of(&exchanges)
+            .ok_or_else(|| Error::new("comparing the clocks", "the answers contradict each other"))
+    }
+
+    /// Asks for a flow and connects to the port that is named.
+    fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
+        let to = self.connection.peer().ip();
+        if number >= self.flows {
+            let problem = format!("the receiver allows {} flows", self.flows);
+            return Err(Error::new("asking for a flow", problem));
+        }
+        if flow
+            .length
+            .is_some_and(|length| length + flow.delay > self.longest)
+        {
+            let problem = format!("the receiver allows sessions of {}", self.longest);
+            return Err(Error::new("asking for a flow", problem));
+        }
+        let transport = flow.transport.unwrap_or(control::Transport::Udp);
+        let cookie = random()?;
+        let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
+        let octets = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
+        self.client.open(control::Flow {
+            flow: number,
+            name: flow.name,
+            transport,
+            meter: flow.meter,
+            busy: flow.options.busy,
+            merge: flow.options.merge,
+            dscp: flow.options.dscp,
+            buffer: flow.options.receive_buffer.map_or(0, octets),
+            largest: octets(largest),
+            cookie,
+        });
+        let (port, buffer) = match self.hear(PATIENCE)? {
+            News::Ready { flow, port, buffer } if flow == number => (port, buffer),
+            _ => return Err(self.out_of_turn()),
+        };
+        let mut to = self.connection.peer();
+        to.set_port(port);
+        if let Some(records) = &records {
+            let described = Described {
+                flow: number,
+                name: flow.name,
+                transport: flow.transport,
+                meter: flow.meter,
+                from: SocketAddr::new(self.connection.here()?.ip(), 0),
+                to,
+                dscp: flow.options.dscp,
+            };
+            let _ = records.send(Entry::Flow(described));
+        }
+        Ok((Ready::connect(flow, number, to, &cookie, records)?, buffer))
+    }
+
+    /// Lets all flows begin together, and takes what both ends say of each;
+    /// what went wrong, if it was with the session.
+    fn send_all(
+        &mut self,
+        flows: Vec<Ready>,
+        outcomes: &mut [FlowOutcome],
+        epoch: Time,
+    ) -> Option<Error> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let begin = clock::monotonic() + HEAD_START;
+        let (to, finished) = channel();
+        let mut left = flows.len();
+        thread::scope(|scope| {
+            for (number, flow) in flows.into_iter().enumerate() {
+                let (to, stop) = (to.clone(), &stop);
+                let body = move || {
+                    let sent = flow.run(epoch, begin, stop);
+                    // Whoever asked waits for it.
+                    let _ = to.send((number, sent));
+                };
+                if thread::Builder::new().spawn_scoped(scope, body).is_err() {
+                    outcomes[number].fault = Some("no thread is left for it".to_owned());
+                    left -= 1;
+                }
+            }
+            let mut fault = None;
+            let mut due: Option<Time> = None;
+            let mut reports = outcomes.len();
+            while left > 0 || (reports > 0 && fault.is_none()) {
+                let news = match fault {
+                    None => self.listen(),
+                    Some(_) => {
+                        clock::sleep(LOOK);
+                        Ok(Vec::new())
+                    }
+                };
+                match news {
+                    Ok(news) => {
+                        for report in news.into_iter().filter_map(report) {
+                            if let Some(outcome) = outcomes.get_mut(usize::from(report.flow)) {
+                                reports -= usize::from(outcome.report.is_none());
+                                outcome.report = Some(report);
+                            }
+                        }
+                    }
+                    Err(error) => {
+                        // Nobody receives any more: what was sent is known.
+                        stop.store(true, Ordering::Relaxed);
+                        fault = Some(error);
+                    }
+                }
+                for (number, sent) in finished.try_iter() {
+                    left -= 1;
+                    due = Some(clock::monotonic() + REPORT);
+                    self.finish(&mut outcomes[number], number, sent);
+                }
+                let late = due.is_some_and(|due| clock::monotonic() > due);
+                if left == 0 && late && fault.is_none() {
+                    fault = Some(Error::new(
+                        "waiting for reports",
+                        format!("none came within {REPORT}"),
+                    ));
+                }
+            }
+            fault
+        })
+    }
+
+    /// Tells the receiver what was sent of a flow.
+    fn finish(&mut self, outcome: &mut FlowOutcome, number: usize, sent: Result<Sent>) {
+        let number = u16::try_from(number).unwrap_or(u16::MAX);
+        match sent {
+            Ok(sent) => {
+                self.client.ended(number, sent.messages, sent.octets.get());
+                outcome.sent = Some(sent);
+            }
+            Err(error) => {
+                self.client.ended(number, 0, 0);
+                outcome.fault = Some(error.to_string());
+            }
+        }
+    }
+
+    /// What the receiver says within a moment.
+    fn listen(&mut self) -> Result<Vec<News>> {
+        self.connection.write(self.client.output())?;
+        let octets = self
+            .connection
+            .read(&mut self.room, clock::monotonic() + LOOK)?;
+        let clock = clock::monotonic_nanos();
+        self.client
+            .receive(clock, octets)
+            .map_err(|fault| self.refused(&fault))
+    }
+
+    /// The next thing that the receiver says.
+    fn hear(&mut self, patience: Span) -> Result<News> {
+        let deadline = clock::monotonic() + patience;
+        while clock::monotonic() < deadline {
+            self.connection.write(self.client.output())?;
+            let octets = self.connection.read(&mut self.room, deadline)?;
+            let clock = clock::monotonic_nanos();
+            let news = self.client.receive(clock, octets);
+            let news = news.map_err(|fault| self.refused(&fault))?;
+            if let Some(first) = news.into_iter().next() {
+                return Ok(first);
+            }
+            if crate::interrupt::asked() {
+                return Err(Error::new("waiting for the receiver", "it was interrupted"));
+            }
+        }
+        let problem = format!("it said nothing for {patience}");
+        Err(Error::new(
+            format!("listening to {}", self.connection.peer().ip()),
+            problem,
+        ))
+    }
+
+    fn refused(&self, fault: &proto::control::Fault) -> Error {
+        Error::new(
+            format!("asking {}", self.connection.peer().ip()),
+            fault.to_string(),
+        )
+    }
+
+    fn out_of_turn(&self) -> Error {
+        self.refused(&proto::control::Fault::Unexpected)
+    }
+}
+
+fn report(news: News) -> Option<Report> {
+    match news {
+        News::Report(report) => Some(report),
+        _ => None,
+    }
+}

@@ -1,0 +1,149 @@
+//! A control connection: octets in and out, and none of them for ever.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{
+    MsgFlags, SockaddrStorage, connect, getpeername, recv, send, setsockopt, sockopt,
+};
+use units::{Span, Time};
+use wire::control::Transport;
+
+use super::options::{self, Options, open};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::option;
+use crate::transfer::wait;
+
+/// Octets that one read takes: some messages.
+const READ: usize = 4096;
+
+/// How long the other end may leave what we say unread. What is said is little,
+/// and fits the kernel's buffer, so that a slow reader has no message too many.
+const UNREAD: Span = Span::from_secs(5);
+
+/// How long the other end may be silent before the kernel asks whether it is
+/// still there, how often it asks then, and how long it goes on, in seconds.
+const ALIVE: [(libc::c_int, libc::c_int); 3] = [
+    (libc::TCP_KEEPIDLE, 10),
+    (libc::TCP_KEEPINTVL, 5),
+    (libc::TCP_KEEPCNT, 4),
+];
+
+/// A connected control socket.
+pub(super) struct Connection {
+    socket: OwnedFd,
+    peer: SocketAddr,
+}
+
+impl Connection {
+    /// Connects to a receiver's control port.
+    pub(super) fn to(address: SocketAddr, wanted: &Options, timeout: Span) -> Result<Self> {
+        let doing = || format!("connecting to {} port {}", address.ip(), address.port());
+        let socket = open(Transport::Tcp, address.ip())?;
+        let only = Options {
+            bind: wanted.bind,
+            device: wanted.device.clone(),
+            ..Options::default()
+        };
+        only.apply(&socket, None, address.ip())?;
+        options::patience(socket.as_fd(), timeout)?;
+        connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
+            .map_err(|errno| match errno {
+                Errno::EINPROGRESS | Errno::EAGAIN => Errno::ETIMEDOUT,
+                other => other,
+            })
+            .during(doing)
+            .map_err(|error| match error.source.raw_os_error() {
+                Some(libc::ECONNREFUSED) => Error::new(
+                    error.operation,
+                    "nobody listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",
+                ),
+                _ => error,
+            })?;
+        Self::of(socket)
+    }
+
+    /// Takes over a connected socket.
+    pub(super) fn of(socket: OwnedFd) -> Result<Self> {
+        let address: SockaddrStorage =
+            getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
+        let peer = options::plain(&address)
+            .ok_or_else(|| Error::new("reading the other end's address", "it is no IP address"))?;
+        setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
+        setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
+        for (name, seconds) in ALIVE {
+            option::set(socket.as_fd(), libc::IPPROTO_TCP, name, seconds)
+                .during(|| "asking for signs of life")?;
+        }
+        Ok(Self { socket, peer })
+    }
+
+    /// The address of the other end.
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// The address of this end.
+    pub(super) fn here(&self) -> Result<SocketAddr> {
+        options::address_of(self.socket.as_fd())
+    }
+
+    /// What the other end says until `deadline`, when there is some, to
+    /// `room`: nothing where nothing came.
+    pub(super) fn read<'a>(&self, room: &'a mut Room, deadline: Time) -> Result<&'a [u8]> {
+        if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+            return Ok(&[]);
+        }
+        match recv(self.socket.as_raw_fd(), &mut room.0, MsgFlags::MSG_DONTWAIT) {
+            Ok(0) => Err(Error::new(
+                format!("listening to {}", self.peer.ip()),
+                "it closed the connection",
+            )),
+            Ok(count) => Ok(&room.0[..count]),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(&[]),
+            Err(error) => Err(error).during(|| format!("listening to {}", self.peer.ip())),
+        }
+    }
+
+    /// Says all of `output`, and empties it.
+    pub(super) fn write(&self, output: &mut Vec<u8>) -> Result<()> {
+        let doing = || format!("talking to {}", self.peer.ip());
+        let deadline = clock::monotonic() + UNREAD;
+        while !output.is_empty() {
+            let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
+            match send(self.socket.as_raw_fd(), output, flags) {
+                Ok(count) => drop(output.drain(..count)),
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => {
+                    if wait(self.socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                        return Err(Error::new(doing(), "it does not listen"));
+                    }
+                }
+                Err(error) => return Err(error).during(doing),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Room for one read.
+pub(super) struct Room([u8; READ]);
+
+impl Room {
+    pub(super) fn new() -> Self {
+        Self([0; READ])
+    }
+}
+
+/// Octets that nobody can foretell.
+pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+    use std::io::Read as _;
+    let mut octets = [0; N];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut octets))
+        .during(|| "reading /dev/urandom")?;
+    Ok(octets)
+}

@@ -1,0 +1,282 @@
+//! ICMP echoes: round trips that need no receiver but the other host's kernel.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, send, socket,
+};
+use units::{IpVersion, Span, Time};
+use wire::echo::{EchoHeader, HEADER_LEN as ECHO_HEADER};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::connect::{FlowOutcome, Outcome};
+use super::options::{self, family};
+use super::paced::Departures;
+use super::receive::{Clocks, Timeline};
+use super::send::{Log, Sent, emit, is_passing};
+use super::{Described, Entry, Flow, Keeping, Record, Records};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::inbox::Inbox;
+use crate::transfer::{send_buffer, stamp_arrivals};
+use proto::offset::Offset;
+
+/// How long an echo may be on its way before it counts as lost.
+const LOST: Span = Span::from_secs(1);
+
+/// How long a call waits for echoes.
+const LOOK: Span = Span::from_millis(20);
+
+/// Octets that an IPv4 header may have in front of an echo [RFC791 s3.1].
+const LONGEST_HEADER: usize = 60;
+
+/// Sends flows of echoes to a host, all at once.
+///
+/// # Errors
+/// Where the kernel has no socket for echoes, or refuses an option.
+pub(super) fn run(
+    to: SocketAddr,
+    flows: Vec<Flow>,
+    start: Time,
+    records: Option<Records>,
+) -> Result<Outcome> {
+    let stop = AtomicBool::new(false);
+    let mut sockets = Vec::new();
+    for (number, flow) in (0..).zip(flows) {
+        let described = (flow.name, flow.meter, flow.options.dscp);
+        let echoes = Echoes::open(flow, number, to, start, records.clone())?;
+        if let Some(records) = &records {
+            let (name, meter, dscp) = described;
+            let _ = records.send(Entry::Flow(Described {
+                flow: number,
+                name,
+                transport: None,
+                meter,
+                from: options::address_of(echoes.socket.as_fd())?,
+                to,
+                dscp,
+            }));
+        }
+        sockets.push(echoes);
+    }
+    drop(records);
+    let flows = thread::scope(|scope| {
+        let running: Vec<_> = sockets
+            .into_iter()
+            .map(|echoes| {
+                let name = echoes.flow.name;
+                let stop = &stop;
+                (name, scope.spawn(move || echoes.run(start, stop)))
+            })
+            .collect();
+        let finished = running.into_iter().map(|(name, thread)| {
+            let sent = thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::new("sending echoes", "a thread failed")));
+            let (sent, fault) = match sent {
+                Ok(sent) => (Some(sent), None),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            FlowOutcome {
+                name,
+                sent,
+                report: None,
+                receive_buffer: 0,
+                fault,
+            }
+        });
+        finished.collect()
+    });
+    Ok(Outcome {
+        offset: None,
+        same_clock: false,
+        flows,
+        fault: None,
+    })
+}
+
+struct Echoes {
+    flow: Flow,
+    number: u16,
+    version: IpVersion,
+    to: IpAddr,
+    socket: OwnedFd,
+    /// Whether the kernel hands over the header of IPv4 too.
+    raw: bool,
+    identifier: u16,
+    inbox: Inbox,
+    timeline: Timeline,
+    keeping: Keeping,
+}
+
+impl Echoes {
+    fn open(
+        flow: Flow,
+        number: u16,
+        address: SocketAddr,
+        start: Time,
+        records: Option<Records>,
+    ) -> Result<Self> {
+        let to = address.ip();
+        let (version, protocol) = match to {
+            IpAddr::V4(_) => (IpVersion::V4, SockProtocol::Icmp),
+            IpAddr::V6(_) => (IpVersion::V6, SockProtocol::IcmpV6),
+        };
+        let attempt = |kind| socket(family(to), kind, SockFlag::SOCK_CLOEXEC, Some(protocol));
+        // Ordinary users may have the first kind, if their group is in a list.
+        let (socket, raw) = match attempt(SockType::Datagram) {
+            Ok(socket) => (socket, false),
+            Err(_) => match attempt(SockType::Raw) {
+                Ok(socket) => (socket, true),
+                Err(_) => {
+                    let remedy = "this user may not send echoes; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
+                    return Err(Error::new("opening a socket for echoes", remedy));
+                }
+            },
+        };
+        flow.options.apply(&socket, None, to)?;
+        if let Some(size) = flow.options.receive_buffer {
+            options::receive_buffer(socket.as_fd(), size)?;
+        }
+        connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
+            .during(|| format!("connecting to {to}"))?;
+        options::patience(socket.as_fd(), LOOK)?;
+        stamp_arrivals(socket.as_fd())?;
+        let [high, low, ..] = super::connection::random::<2>()?;
+        let clocks = Clocks {
+            epoch: clock::nanos_of(start),
+            offset: Offset::NONE,
+        };
+        Ok(Self {
+            flow,
+            number,
+            version,
+            to,
+            socket,
+            raw,
+            identifier: u16::from_be_bytes([high, low]),
+            inbox: Inbox::of_datagrams(LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
+            timeline: Timeline::new(clocks),
+            keeping: Keeping::new(records),
+        })
+    }
+
+    fn run(mut self, start: Time, stop: &AtomicBool) -> Result<Sent> {
+        let mut departures = Departures::new(&self.flow, self.to, start, stop)?;
+        let mut log = Log::new(start)?;
+        let mut room = Vec::new();
+        let mut sequence: u64 = 0;
+        let one_at_a_time = departures.one_at_a_time();
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            room.resize(ECHO_HEADER + departure.size, 0);
+            let message = Message {
+                echo: Echo::Wanted,
+                preroll: false,
+                length: u32::try_from(departure.size).unwrap_or(u32::MAX),
+                sequence,
+                sent: log.since_epoch(now),
+            };
+            emit(&message, &mut room[ECHO_HEADER..])?;
+            let header = EchoHeader {
+                reply: false,
+                identifier: self.identifier,
+                sequence: u16::try_from(sequence % (1 << 16)).unwrap_or(0),
+            };
+            header
+                .emit(&mut room, self.version)
+                .map_err(|error| Error::new("writing an echo", error.to_string()))?;
+            match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
+                Ok(_) => {
+                    sequence += 1;
+                    log.sent(departure.size, now);
+                }
+                Err(error) if is_passing(error) => {
+                    log.unsent += 1;
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "sending an echo"),
+            }
+            if one_at_a_time {
+                self.collect(&mut log, now + LOST, &departures)?;
+            } else {
+                // They carry the kernel's stamp, so that none need be fetched at once.
+                self.take(&mut log, true)?;
+            }
+        }
+        self.collect(&mut log, clock::monotonic() + LOST, &departures)?;
+        self.keeping.flush();
+        let send_buffer = send_buffer(self.socket.as_fd())?;
+        Ok(log.finish(&departures, None, send_buffer))
+    }
+
+    /// Takes echoes until all are back, or it is too late.
+    fn collect(
+        &mut self,
+        log: &mut Log,
+        deadline: Time,
+        departures: &Departures<'_>,
+    ) -> Result<()> {
+        while log.echoes < log.messages && clock::monotonic() < deadline && !departures.stopped() {
+            self.take(log, self.flow.options.busy)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the echoes that are here, or waits a moment for one.
+    fn take(&mut self, log: &mut Log, busy: bool) -> Result<()> {
+        if let Err(error) = self.inbox.take(self.socket.as_fd(), busy) {
+            let passing = error
+                .raw_os_error()
+                .is_some_and(|code| is_passing(Errno::from_raw(code)));
+            return if passing {
+                Ok(())
+            } else {
+                Err(error).during(|| "taking echoes")
+            };
+        }
+        let read = clock::monotonic();
+        for (place, taken) in self.inbox.taken().iter().enumerate() {
+            let Some(message) = self.ours(self.inbox.octets(place)) else {
+                continue;
+            };
+            let stamp = taken.stamp;
+            let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
+            let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
+            let sent = message.sent.as_nanos();
+            log.back(received.saturating_sub(sent), stamped.is_some());
+            self.keeping.keep(Record {
+                flow: self.number,
+                size: message.length,
+                sequence: message.sequence,
+                sent,
+                received: Some(received),
+                stamped: stamped.is_some(),
+            });
+        }
+        Ok(())
+    }
+
+    /// What we sent, if these octets are the answer to it.
+    fn ours(&self, octets: &[u8]) -> Option<Message> {
+        let octets = if self.raw && self.version == IpVersion::V4 {
+            let words = usize::from(octets.first()? & 0x0f);
+            octets.get(words * 4..)?
+        } else {
+            octets
+        };
+        let header = EchoHeader::parse(octets, self.version).ok()?;
+        // Other sockets' echoes come to raw ones as well; others have an
+        // identifier of the kernel's.
+        let ours = header.reply && (!self.raw || header.identifier == self.identifier);
+        Message::parse(octets.get(ECHO_HEADER..)?)
+            .ok()
+            .filter(|_| ours)
+    }
+}

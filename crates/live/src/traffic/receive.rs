@@ -1,0 +1,200 @@
+//! A receiver's end of one flow: a socket that takes nothing from anybody but
+//! the sender, and books.
+
+mod books;
+mod datagrams;
+mod stream;
+mod timeline;
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
+use proto::offset::Offset;
+use units::{Bytes, Span, Time};
+use wire::control::{Flow, Report, Transport};
+
+use super::options::{self, address_of, bind_to};
+use super::{Keeping, Records};
+use crate::clock;
+use crate::error::{During, Result};
+use crate::sys::option;
+use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
+use books::Books;
+pub(super) use timeline::Timeline;
+
+/// How long a flow's thread waits in the kernel before it looks whether it is
+/// to end.
+const LOOK: Span = Span::from_millis(50);
+
+/// After this silence what is missing of datagrams is lost, once their flow
+/// has ended. What is missing of a stream is on its way again: its end comes by
+/// itself, unless the sender is gone.
+const fn quiet(transport: Transport) -> Span {
+    match transport {
+        Transport::Udp => Span::from_millis(500),
+        Transport::Tcp => Span::from_secs(20),
+    }
+}
+
+/// How long a stranger that connects to a flow's port may take to show the cookie.
+const PATIENCE: Span = Span::from_secs(1);
+
+/// What the session tells a flow.
+#[derive(Debug)]
+pub(super) struct Signal {
+    /// Messages that were sent, once that is known.
+    expected: AtomicU64,
+    /// When that became known, in picoseconds of this clock.
+    since: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Signal {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            expected: AtomicU64::new(u64::MAX),
+            since: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    /// So many messages were sent: no more will come.
+    pub(super) fn expect(&self, messages: u64) {
+        let messages = messages.min(u64::MAX - 1);
+        let now = clock::monotonic().as_picos();
+        self.since.store(now, Ordering::Relaxed);
+        self.expected.store(messages, Ordering::Release);
+    }
+
+    /// End, whatever is missing.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.expected.load(Ordering::Acquire)).filter(|messages| *messages != u64::MAX)
+    }
+
+    /// When it became known how many there are.
+    fn since(&self) -> Time {
+        Time::from_picos(self.since.load(Ordering::Relaxed))
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// A flow's end that waits for its sender.
+pub(super) struct Waiting {
+    flow: Flow,
+    socket: OwnedFd,
+    peer: IpAddr,
+    signal: Arc<Signal>,
+    books: Books,
+    /// The port that waits.
+    pub(super) port: u16,
+    /// SO_RCVBUF as the kernel has it.
+    pub(super) buffer: u64,
+}
+
+/// What the clocks of both ends have to do with each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clocks {
+    /// The sender's clock at the instant from which messages count.
+    pub(super) epoch: u64,
+    /// This clock less the sender's.
+    pub(super) offset: Offset,
+}
+
+impl Waiting {
+    /// Opens a port of `here`, whose own is zero, for a flow from `peer`.
+    pub(super) fn open(
+        flow: Flow,
+        here: SocketAddr,
+        peer: IpAddr,
+        clocks: Clocks,
+        signal: Arc<Signal>,
+        records: Option<Records>,
+    ) -> Result<Self> {
+        let socket = options::open(flow.transport, here.ip())?;
+        let wanted = match (flow.buffer, flow.transport) {
+            (0, Transport::Tcp) => None,
+            (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
+            (octets, _) => Some(Bytes::new(octets.into())),
+        };
+        if let Some(size) = wanted {
+            options::receive_buffer(socket.as_fd(), size)?;
+        }
+        bind_to(&socket, here)?;
+        options::patience(socket.as_fd(), LOOK)?;
+        match flow.transport {
+            Transport::Udp => {
+                option::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)
+                    .during(|| "asking how many datagrams find no room")?;
+                if flow.merge {
+                    option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
+                        .during(|| "letting the kernel merge datagrams")?;
+                }
+            }
+            Transport::Tcp => {
+                setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
+                let one = Backlog::new(4).during(|| "opening a port")?;
+                listen(&socket, one).during(|| "opening a port")?;
+            }
+        }
+        let port = address_of(socket.as_fd())?.port();
+        let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
+        let books = Books::new(flow.flow, Timeline::new(clocks), Keeping::new(records))?;
+        Ok(Self {
+            flow,
+            socket,
+            peer,
+            signal,
+            books,
+            port,
+            buffer,
+        })
+    }
+
+    /// Takes the flow until it has ended or is stopped, and says what arrived.
+    ///
+    /// # Errors
+    /// When the kernel refuses, or what the sender writes makes no sense.
+    pub(super) fn run(mut self) -> Result<Report> {
+        match self.flow.transport {
+            Transport::Udp => self.take_datagrams()?,
+            Transport::Tcp => self.take_stream()?,
+        }
+        Ok(self.books.report())
+    }
+
+    /// Lets the kernel stamp arrivals where their instants are of interest:
+    /// a receiver that only answers is quicker without.
+    fn stamp(&self, socket: &OwnedFd) -> Result<()> {
+        match self.flow.meter {
+            wire::control::Meter::OneWay => stamp_arrivals(socket.as_fd()),
+            wire::control::Meter::RoundTrip => Ok(()),
+        }
+    }
+
+    /// Whether there is nothing more to wait for: all is here, or it has been
+    /// quiet since `latest` for too long. What the sender says of its end may
+    /// overtake the last message, so that the silence counts from there too.
+    fn is_over(&self, latest: Time) -> bool {
+        let quiet = quiet(self.flow.transport);
+        let enough = |expected| {
+            self.books.seen() >= expected
+                || clock::monotonic() > latest.max(self.signal.since()) + quiet
+        };
+        self.signal.stopped() || self.signal.expected().is_some_and(enough)
+    }
+}
+
+/// A raw descriptor, for the calls that take one.
+fn raw(socket: &OwnedFd) -> i32 {
+    socket.as_raw_fd()
+}

@@ -1,0 +1,289 @@
+//! A sender's end of one flow.
+
+mod datagrams;
+mod replies;
+mod stream;
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, send};
+use units::{Bytes, Span, Time};
+use wire::control::{Meter, Name, Transport};
+use wire::message::{Echo, Message};
+
+pub(super) use datagrams::emit;
+
+use super::delays::{Delays, Figures};
+use super::options::{self, open};
+use super::paced::Departures;
+use super::{Flow, Keeping, Record, Records};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::transfer::{TcpState, send_buffer, tcp_state};
+
+/// How long a call on a flow's socket takes before the flow looks whether it
+/// is to end.
+const LOOK: Span = Span::from_millis(50);
+
+/// How often a lost cookie is shown again, and how often at all.
+const AGAIN: Span = Span::from_millis(200);
+const TRIES: u32 = 25;
+
+/// How long an echo may take before it counts as lost, where each message
+/// waits for the one before it.
+const LOST: Span = Span::from_secs(1);
+
+/// What a sender saw of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// Messages that the schedule had until the flow ended.
+    pub offered: u64,
+    /// Messages that were handed to the kernel.
+    pub messages: u64,
+    /// Their octets.
+    pub octets: Bytes,
+    /// Messages of a size that the protocol cannot carry: none of them was
+    /// sent.
+    pub refused: u64,
+    /// Messages that the kernel did not take: too big for the path, or without
+    /// room in front of the interface.
+    pub unsent: u64,
+    /// From the first departure to the last.
+    pub lasted: Span,
+    /// How late messages were written, if they had an instant.
+    pub lateness: Option<Figures>,
+    /// How long they took to be back.
+    pub round_trips: Option<Figures>,
+    /// Messages that were back, each once.
+    pub echoes: u64,
+    /// Echoes that came without the kernel's stamp where one was asked for.
+    pub unstamped: u64,
+    /// What TCP said at the end.
+    pub tcp: Option<TcpState>,
+    /// SO_SNDBUF as the kernel has it.
+    pub send_buffer: u64,
+}
+
+/// A flow whose socket is connected, and that has shown its cookie.
+pub(super) struct Ready {
+    flow: Flow,
+    number: u16,
+    to: SocketAddr,
+    socket: OwnedFd,
+    keeping: Keeping,
+}
+
+impl Ready {
+    /// Connects a flow to the port that waits for it.
+    pub(super) fn connect(
+        flow: Flow,
+        number: u16,
+        to: SocketAddr,
+        cookie: &[u8; 16],
+        records: Option<Records>,
+    ) -> Result<Self> {
+        let transport = flow.transport.unwrap_or(Transport::Udp);
+        let socket = open(transport, to.ip())?;
+        flow.options.apply(&socket, Some(transport), to.ip())?;
+        options::patience(socket.as_fd(), Span::from_secs(5))?;
+        connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
+            .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
+        let ready = Self {
+            flow,
+            number,
+            to,
+            socket,
+            keeping: Keeping::new(records),
+        };
+        ready.show(transport, cookie)?;
+        options::patience(ready.socket.as_fd(), LOOK)?;
+        Ok(ready)
+    }
+
+    /// The flow's name.
+    pub(super) fn name(&self) -> Name {
+        self.flow.name
+    }
+
+    /// Sends messages until the flow is over. Their headers count from
+    /// `epoch`; flows begin at `begin`.
+    pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &AtomicBool) -> Result<Sent> {
+        let mut departures = Departures::new(&self.flow, self.to.ip(), begin, stop)?;
+        let mut log = Log::new(epoch)?;
+        match self.flow.transport {
+            Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
+            _ => self.send_datagrams(&mut departures, &mut log)?,
+        }
+        self.keeping.flush();
+        let tcp = match self.flow.transport {
+            Some(Transport::Tcp) => Some(tcp_state(self.socket.as_fd())?),
+            _ => None,
+        };
+        Ok(log.finish(&departures, tcp, send_buffer(self.socket.as_fd())?))
+    }
+
+    /// Shows the receiver that the session and this socket are one's.
+    fn show(&self, transport: Transport, cookie: &[u8; 16]) -> Result<()> {
+        let doing = || format!("opening the flow {}", self.flow.name.as_str());
+        let shown = |flags| send(raw(&self.socket), cookie, flags);
+        if transport == Transport::Tcp {
+            shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
+            return Ok(());
+        }
+        options::patience(self.socket.as_fd(), AGAIN)?;
+        let mut room = [0; 64];
+        for _ in 0..TRIES {
+            match shown(MsgFlags::empty()) {
+                // The answer to an earlier one says that the port is closed; it may open.
+                Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
+                Err(error) => return Err(error).during(doing),
+            }
+            if recv(raw(&self.socket), &mut room, MsgFlags::empty()) == Ok(cookie.len()) {
+                return Ok(());
+            }
+        }
+        Err(Error::new(
+            doing(),
+            format!(
+                "no answer to UDP from port {}; is it open in the firewall there?",
+                self.to.port()
+            ),
+        ))
+    }
+
+    /// The header of the next message.
+    fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
+        Message {
+            echo: match self.flow.meter {
+                Meter::OneWay => Echo::Unwanted,
+                Meter::RoundTrip => Echo::Wanted,
+            },
+            preroll: false,
+            length: u32::try_from(size).unwrap_or(u32::MAX),
+            sequence,
+            sent,
+        }
+    }
+}
+
+/// What is written down while messages leave and come back.
+pub(super) struct Log {
+    /// From when headers count.
+    epoch: Time,
+    pub(super) messages: u64,
+    octets: Bytes,
+    pub(super) unsent: u64,
+    first: Option<Time>,
+    last: Time,
+    round_trips: Delays,
+    pub(super) echoes: u64,
+    unstamped: u64,
+}
+
+impl Log {
+    pub(super) fn new(epoch: Time) -> Result<Self> {
+        Ok(Self {
+            epoch,
+            messages: 0,
+            octets: Bytes::ZERO,
+            unsent: 0,
+            first: None,
+            last: epoch,
+            round_trips: Delays::new()?,
+            echoes: 0,
+            unstamped: 0,
+        })
+    }
+
+    /// An instant as headers have it.
+    pub(super) fn since_epoch(&self, now: Time) -> Time {
+        Time::ZERO + now.since(self.epoch).unwrap_or_default()
+    }
+
+    /// Takes down a message that left at `now`.
+    pub(super) fn sent(&mut self, size: usize, now: Time) {
+        self.messages += 1;
+        self.octets += Bytes::new(size as u64);
+        self.first.get_or_insert(now);
+        self.last = now;
+    }
+
+    /// Takes down that a message is back.
+    pub(super) fn back(&mut self, nanos: u64, stamped: bool) {
+        self.echoes += 1;
+        self.unstamped += u64::from(!stamped);
+        self.round_trips.record(nanos);
+    }
+
+    /// What all comes to.
+    pub(super) fn finish(
+        self,
+        departures: &Departures<'_>,
+        tcp: Option<TcpState>,
+        send_buffer: u64,
+    ) -> Sent {
+        let (offered, refused, lateness) = departures.figures();
+        Sent {
+            offered,
+            messages: self.messages,
+            octets: self.octets,
+            refused,
+            unsent: self.unsent,
+            lasted: self.lasted(),
+            lateness,
+            round_trips: self.round_trips.figures(),
+            echoes: self.echoes,
+            unstamped: self.unstamped,
+            tcp,
+            send_buffer,
+        }
+    }
+
+    fn lasted(&self) -> Span {
+        self.first
+            .and_then(|first| self.last.since(first))
+            .unwrap_or_default()
+    }
+}
+
+impl Keeping {
+    /// Takes down a message that goes one way: the receiver says when it came.
+    fn keep_sent(&mut self, flow: u16, message: &Message) {
+        self.keep(Record {
+            flow,
+            size: message.length,
+            sequence: message.sequence,
+            sent: message.sent.as_nanos(),
+            received: None,
+            stamped: false,
+        });
+    }
+}
+
+/// What the kernel says where it does not take a datagram, but would take others.
+pub(super) fn is_passing(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::EAGAIN
+            | Errno::ENOBUFS
+            | Errno::ECONNREFUSED
+            | Errno::EMSGSIZE
+            | Errno::EPERM
+            | Errno::EHOSTUNREACH
+            | Errno::ENETUNREACH
+            | Errno::EINTR
+    )
+}
+
+/// A raw descriptor, for the calls that take one.
+fn raw(socket: &OwnedFd) -> i32 {
+    socket.as_raw_fd()
+}
+
+/// How long this machine has waited for an echo by now.
+fn waited(since: Time) -> Span {
+    clock::monotonic().since(since).unwrap_or_default()
+}

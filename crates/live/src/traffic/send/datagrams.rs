@@ -1,0 +1,218 @@
+//! Datagrams, one a call or several.
+
+use std::os::fd::AsFd;
+use std::thread;
+
+use nix::sys::socket::{MsgFlags, recv, send};
+use wire::control::Meter;
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::replies::{Replies, collect_datagrams};
+use super::{LOST, Log, Ready, is_passing, raw, waited};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::option;
+use crate::traffic::Record;
+use crate::traffic::paced::Departures;
+
+/// The longest datagram that there is.
+const LONGEST: usize = 1 << 16;
+
+impl Ready {
+    pub(super) fn send_datagrams(
+        &mut self,
+        departures: &mut Departures<'_>,
+        log: &mut Log,
+    ) -> Result<()> {
+        if departures.one_at_a_time() {
+            return self.exchange_datagrams(departures, log);
+        }
+        if self.flow.meter == Meter::OneWay {
+            return if self.flow.options.segmentation > 1 {
+                self.send_bundles(departures, log)
+            } else {
+                self.send_single(departures, log)
+            };
+        }
+        let replies = Replies::new(self.number, log.epoch, &mut self.keeping)?;
+        let signal = replies.signal();
+        let socket = self.socket.try_clone().during(|| "sharing a socket")?;
+        thread::scope(|scope| {
+            let collector = scope.spawn(move || collect_datagrams(&socket, replies));
+            let sent = self.send_single(departures, log);
+            signal.expect(log.messages);
+            let collected = collector.join();
+            sent?;
+            let replies =
+                collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
+            replies.settle(log, &mut self.keeping);
+            Ok(())
+        })
+    }
+
+    /// One message a call.
+    fn send_single(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let one_way = self.flow.meter == Meter::OneWay;
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            match send(
+                raw(&self.socket),
+                &room[..departure.size],
+                MsgFlags::empty(),
+            ) {
+                Ok(_) => {
+                    sequence += 1;
+                    log.sent(departure.size, now);
+                    if one_way {
+                        self.keeping.keep_sent(self.number, &message);
+                    }
+                }
+                Err(error) if is_passing(error) => log.unsent += 1,
+                Err(error) => return Err(error).during(|| "sending a datagram"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Several messages of a size a call, each a datagram of its own once the
+    /// kernel or the network card has cut them. They leave together, when the
+    /// last of them is due.
+    fn send_bundles(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let most = usize::from(self.flow.options.segmentation);
+        let mut bundle: Vec<Message> = Vec::with_capacity(most);
+        let mut size = 0;
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            if size != departure.size {
+                self.send_bundle(&mut bundle, size, &mut room, log)?;
+                size = departure.size;
+                let cut = libc::c_int::try_from(size).unwrap_or(libc::c_int::MAX);
+                option::set(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, cut)
+                    .during(|| "asking for UDP segmentation")?;
+            }
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            let message = self.message(sequence, size, log.since_epoch(now));
+            sequence += 1;
+            bundle.push(message);
+            if bundle.len() >= most || (bundle.len() + 1) * size >= LONGEST - 64 {
+                self.send_bundle(&mut bundle, size, &mut room, log)?;
+            }
+        }
+        self.send_bundle(&mut bundle, size, &mut room, log)
+    }
+
+    fn send_bundle(
+        &mut self,
+        bundle: &mut Vec<Message>,
+        size: usize,
+        room: &mut [u8],
+        log: &mut Log,
+    ) -> Result<()> {
+        if bundle.is_empty() {
+            return Ok(());
+        }
+        let now = clock::monotonic();
+        let sent = log.since_epoch(now);
+        for (message, place) in bundle.iter_mut().zip(room.chunks_mut(size)) {
+            message.sent = sent;
+            emit(message, place)?;
+        }
+        let octets = &room[..bundle.len() * size];
+        match send(raw(&self.socket), octets, MsgFlags::empty()) {
+            Ok(_) => {
+                for message in bundle.iter() {
+                    log.sent(size, now);
+                    self.keeping.keep_sent(self.number, message);
+                }
+            }
+            Err(error) if is_passing(error) => log.unsent += bundle.len() as u64,
+            Err(error) => return Err(error).during(|| "sending datagrams"),
+        }
+        bundle.clear();
+        Ok(())
+    }
+
+    /// Each message once the one before it is back, or lost.
+    fn exchange_datagrams(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let mut answer = vec![0; LONGEST];
+        let busy = self.flow.options.busy;
+        let flags = if busy {
+            MsgFlags::MSG_DONTWAIT
+        } else {
+            MsgFlags::empty()
+        };
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            match send(
+                raw(&self.socket),
+                &room[..departure.size],
+                MsgFlags::empty(),
+            ) {
+                Ok(_) => {}
+                Err(error) if is_passing(error) => {
+                    log.unsent += 1;
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "sending a datagram"),
+            }
+            sequence += 1;
+            log.sent(departure.size, now);
+            let back = loop {
+                match recv(raw(&self.socket), &mut answer, flags) {
+                    Ok(length) if is_echo(&answer[..length], message.sequence) => {
+                        break Some(clock::monotonic());
+                    }
+                    Ok(_) => {}
+                    Err(error) if is_passing(error) => {
+                        if waited(now) > LOST || departures.stopped() {
+                            break None;
+                        }
+                    }
+                    Err(error) => return Err(error).during(|| "taking an echo"),
+                }
+            };
+            if let Some(span) = back.and_then(|back| back.since(now)) {
+                log.echoes += 1;
+                log.round_trips.record(span.as_nanos());
+            }
+            self.keeping.keep(Record {
+                flow: self.number,
+                size: message.length,
+                sequence: message.sequence,
+                sent: message.sent.as_nanos(),
+                received: back.map(|back| log.since_epoch(back).as_nanos()),
+                stamped: false,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Writes a header where it has room: no message is shorter.
+pub(in super::super) fn emit(message: &Message, room: &mut [u8]) -> Result<()> {
+    message
+        .emit(room)
+        .map_err(|error| Error::new("writing a message", error.to_string()))
+}
+
+/// Whether a datagram is the echo of the message with this number.
+fn is_echo(datagram: &[u8], sequence: u64) -> bool {
+    datagram.len() >= HEADER_LEN
+        && Message::parse(datagram)
+            .is_ok_and(|echo| echo.echo == Echo::Reply && echo.sequence == sequence)
+}

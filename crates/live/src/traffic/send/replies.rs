@@ -1,0 +1,174 @@
+//! Echoes that come while other messages leave.
+
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proto::MessageStream;
+use proto::offset::Offset;
+use units::{Span, Time};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::Log;
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::inbox::Inbox;
+use crate::traffic::delays::Delays;
+use crate::traffic::receive::{Clocks, Timeline};
+use crate::traffic::{Keeping, Record};
+use crate::transfer::stamp_arrivals;
+
+/// After this silence the echoes that are missing are lost, once the last
+/// message has left.
+const QUIET: Span = Span::from_secs(1);
+
+/// The longest read of a stream.
+const READ: usize = 1 << 18;
+
+/// The echoes of one flow.
+pub(super) struct Replies {
+    flow: u16,
+    timeline: Timeline,
+    keeping: Keeping,
+    expected: Arc<Expected>,
+    round_trips: Delays,
+    echoes: u64,
+    unstamped: u64,
+    latest: Time,
+    /// Whether it is known how many there will be.
+    told: bool,
+}
+
+/// How many echoes there will be, once that is known.
+pub(super) struct Expected(AtomicU64);
+
+impl Expected {
+    pub(super) fn expect(&self, echoes: u64) {
+        self.0.store(echoes.min(u64::MAX - 1), Ordering::Relaxed);
+    }
+}
+
+impl Replies {
+    /// `keeping` lends the way to the log for as long as echoes come.
+    pub(super) fn new(flow: u16, start: Time, keeping: &mut Keeping) -> Result<Self> {
+        let clocks = Clocks {
+            epoch: clock::nanos_of(start),
+            offset: Offset::NONE,
+        };
+        Ok(Self {
+            flow,
+            timeline: Timeline::new(clocks),
+            keeping: Keeping::new(keeping.to.clone()),
+            expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
+            round_trips: Delays::new()?,
+            echoes: 0,
+            unstamped: 0,
+            latest: start,
+            told: false,
+        })
+    }
+
+    pub(super) fn signal(&self) -> Arc<Expected> {
+        Arc::clone(&self.expected)
+    }
+
+    /// Puts what came into the flow's log.
+    pub(super) fn settle(mut self, log: &mut Log, keeping: &mut Keeping) {
+        self.keeping.flush();
+        keeping.flush();
+        log.round_trips = self.round_trips;
+        log.echoes = self.echoes;
+        log.unstamped = self.unstamped;
+    }
+
+    fn is_over(&mut self) -> bool {
+        let expected = self.expected.0.load(Ordering::Relaxed);
+        if expected == u64::MAX {
+            return false;
+        }
+        let now = clock::monotonic();
+        if !self.told {
+            // The silence counts from the last message, not from the last echo.
+            self.told = true;
+            self.latest = now;
+        }
+        self.echoes >= expected || now > self.latest + QUIET
+    }
+
+    fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
+        if message.echo != Echo::Reply {
+            return;
+        }
+        let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
+        self.unstamped += u64::from(stamped.is_none());
+        let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
+        let sent = message.sent.as_nanos();
+        self.echoes += 1;
+        self.round_trips.record(received.saturating_sub(sent));
+        self.keeping.keep(Record {
+            flow: self.flow,
+            size: message.length,
+            sequence: message.sequence,
+            sent,
+            received: Some(received),
+            stamped: stamped.is_some(),
+        });
+    }
+}
+
+/// Takes echoes of datagrams until all are back, or it has been quiet.
+pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
+    stamp_arrivals(socket.as_fd())?;
+    let mut inbox = Inbox::of_datagrams(HEADER_LEN);
+    while !replies.is_over() {
+        match inbox.take(socket.as_fd(), false) {
+            Ok(_) => {
+                let read = clock::monotonic();
+                replies.latest = read;
+                for (place, taken) in inbox.taken().iter().enumerate() {
+                    if let Ok(message) = Message::parse(inbox.octets(place)) {
+                        replies.record(&message, taken.stamp, read);
+                    }
+                }
+            }
+            Err(error) if passing(&error) => {}
+            Err(error) => return Err(error).during(|| "collecting echoes"),
+        }
+    }
+    Ok(replies)
+}
+
+/// Likewise of a stream, until its end.
+pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
+    stamp_arrivals(socket.as_fd())?;
+    let mut inbox = Inbox::of_stream(READ);
+    let mut messages = MessageStream::new();
+    let mut complete = Vec::new();
+    while !replies.is_over() {
+        let taken = match inbox.take(socket.as_fd(), false) {
+            Ok(taken) => taken.first().copied().unwrap_or_default(),
+            Err(error) if passing(&error) => continue,
+            Err(error) => return Err(error).during(|| "collecting echoes"),
+        };
+        if taken.length == 0 {
+            break;
+        }
+        let read = clock::monotonic();
+        replies.latest = read;
+        messages
+            .receive(inbox.octets(0), |message| complete.push(message))
+            .map_err(|error| Error::new("reading an echo", error.to_string()))?;
+        for message in complete.drain(..) {
+            replies.record(&message, taken.stamp, read);
+        }
+    }
+    Ok(replies)
+}
+
+fn passing(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionRefused
+    )
+}

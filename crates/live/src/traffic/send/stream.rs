@@ -1,0 +1,182 @@
+//! Messages in a stream.
+
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
+use proto::MessageStream;
+use units::{Span, Time};
+use wire::control::Meter;
+
+use super::datagrams::emit;
+use super::replies::{Replies, collect_stream};
+use super::{Log, Ready, raw};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::traffic::Record;
+use crate::traffic::paced::Departures;
+
+/// How long the receiver may take nothing before the flow has failed.
+const STALLED: Span = Span::from_secs(10);
+
+impl Ready {
+    pub(super) fn send_stream(
+        &mut self,
+        departures: &mut Departures<'_>,
+        log: &mut Log,
+    ) -> Result<()> {
+        if departures.one_at_a_time() {
+            self.exchange_messages(departures, log)?;
+            return self.close();
+        }
+        if self.flow.meter == Meter::OneWay {
+            self.send_messages(departures, log)?;
+            return self.close();
+        }
+        let replies = Replies::new(self.number, log.epoch, &mut self.keeping)?;
+        let signal = replies.signal();
+        let socket = self.socket.try_clone().during(|| "sharing a socket")?;
+        thread::scope(|scope| {
+            let collector = scope.spawn(move || collect_stream(&socket, replies));
+            let sent = self.send_messages(departures, log);
+            signal.expect(log.messages);
+            let closed = self.close();
+            let collected = collector.join();
+            sent.and(closed)?;
+            let replies =
+                collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
+            replies.settle(log, &mut self.keeping);
+            Ok(())
+        })
+    }
+
+    fn send_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+        let mut room = Vec::new();
+        let one_way = self.flow.meter == Meter::OneWay;
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            if room.len() < departure.size {
+                room.resize(departure.size, 0);
+            }
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            if !self.write(&room[..departure.size], departures)? {
+                break;
+            }
+            sequence += 1;
+            log.sent(departure.size, now);
+            if one_way {
+                self.keeping.keep_sent(self.number, &message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Each message once the one before it is back.
+    fn exchange_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+        let mut room = Vec::new();
+        let mut answer = vec![0; 1 << 17];
+        let mut stream = MessageStream::new();
+        let flags = if self.flow.options.busy {
+            MsgFlags::MSG_DONTWAIT
+        } else {
+            MsgFlags::empty()
+        };
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            if room.len() < departure.size {
+                room.resize(departure.size, 0);
+            }
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            if !self.write(&room[..departure.size], departures)? {
+                break;
+            }
+            sequence += 1;
+            log.sent(departure.size, now);
+            let mut back = None;
+            while back.is_none() {
+                match recv(raw(&self.socket), &mut answer, flags) {
+                    Ok(0) => return Err(closed_early()),
+                    Ok(length) => {
+                        let mut whole = false;
+                        stream
+                            .receive(&answer[..length], |_| whole = true)
+                            .map_err(|error| Error::new("reading an echo", error.to_string()))?;
+                        back = whole.then(clock::monotonic);
+                    }
+                    Err(Errno::EAGAIN | Errno::EINTR) => {
+                        if departures.stopped() {
+                            break;
+                        }
+                        stalled(now)?;
+                    }
+                    Err(error) => return Err(error).during(|| "taking an echo"),
+                }
+            }
+            if let Some(span) = back.and_then(|back: Time| back.since(now)) {
+                log.echoes += 1;
+                log.round_trips.record(span.as_nanos());
+            }
+            self.keeping.keep(Record {
+                flow: self.number,
+                size: message.length,
+                sequence: message.sequence,
+                sent: message.sent.as_nanos(),
+                received: back.map(|back| log.since_epoch(back).as_nanos()),
+                stamped: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes all of a message, also where it is asked to end meanwhile: half
+    /// a message is none. Whether the receiver took it.
+    fn write(&self, octets: &[u8], departures: &Departures<'_>) -> Result<bool> {
+        let mut left = octets;
+        let mut progress = clock::monotonic();
+        while !left.is_empty() {
+            match send(raw(&self.socket), left, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) => {
+                    left = &left[count..];
+                    if !left.is_empty() {
+                        progress = clock::monotonic();
+                    }
+                }
+                Err(Errno::EAGAIN | Errno::EINTR) => stalled(progress)?,
+                Err(Errno::EPIPE | Errno::ECONNRESET) if departures.stopped() => return Ok(false),
+                Err(Errno::EPIPE | Errno::ECONNRESET) => return Err(closed_early()),
+                Err(error) => return Err(error).during(|| "sending a message"),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Says that no more follows; what is on its way arrives all the same.
+    fn close(&self) -> Result<()> {
+        match shutdown(raw(&self.socket), Shutdown::Write) {
+            Ok(()) | Err(Errno::ENOTCONN) => Ok(()),
+            Err(error) => Err(error).during(|| "closing a flow"),
+        }
+    }
+}
+
+fn closed_early() -> Error {
+    Error::new("a flow", "the receiver closed it before its end")
+}
+
+fn stalled(since: Time) -> Result<()> {
+    match super::waited(since) > STALLED {
+        true => Err(Error::new(
+            "a flow",
+            format!("the receiver took nothing for {STALLED}"),
+        )),
+        false => Ok(()),
+    }
+}

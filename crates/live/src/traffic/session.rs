@@ -1,0 +1,320 @@
+//! One session of a receiver, in a thread of its own.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver as Queue, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use proto::control::{Request, Server, Settings};
+use proto::offset::Offset;
+use units::Span;
+use wire::control::{Flow, Reason, Report};
+
+use super::connection::{Connection, Room, random};
+use super::receive::{Clocks, Signal, Waiting};
+use super::serve::{Event, Served, Serving, Session};
+use super::{Described, Entry, Records, sizes};
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::interrupt;
+
+/// How often a session looks whether flows have ended, or it is to.
+const LOOK: Span = Span::from_millis(10);
+
+/// The most octets of receive buffer that a sender may ask for.
+const LARGEST_BUFFER: u32 = 64 << 20;
+
+/// Serves one sender until it says farewell, goes wrong, or is gone.
+pub(super) fn serve(
+    connection: &Connection,
+    serving: &Serving,
+    number: u64,
+    busy: bool,
+    events: &Sender<Event>,
+) -> Event {
+    let peer = connection.peer();
+    let refused = |why: &Error| Event::Refused {
+        peer,
+        why: why.to_string(),
+    };
+    let mut conversation = match Conversation::new(connection, serving, number, events) {
+        Ok(conversation) => conversation,
+        Err(error) => return refused(&error),
+    };
+    let outcome = conversation.hold(busy);
+    let flows = conversation.finish();
+    match (flows.is_empty(), outcome) {
+        (true, Err(error)) => refused(&error),
+        (true, Ok(())) => Event::Refused {
+            peer,
+            why: "it asked for no flow".to_owned(),
+        },
+        (false, outcome) => Event::Ended(Served {
+            session: conversation.session,
+            flows,
+            fault: outcome.err().map(|error| error.to_string()),
+        }),
+    }
+}
+
+struct Conversation<'a> {
+    connection: &'a Connection,
+    serving: &'a Serving,
+    events: &'a Sender<Event>,
+    server: Server,
+    session: Session,
+    clocks: Option<Clocks>,
+    records: Option<Records>,
+    flows: BTreeMap<u16, Running>,
+    to: Sender<(u16, Result<Report>)>,
+    finished: Queue<(u16, Result<Report>)>,
+}
+
+/// A flow that was opened.
+struct Running {
+    flow: Flow,
+    signal: Arc<Signal>,
+    thread: Option<JoinHandle<()>>,
+    report: Report,
+}
+
+impl<'a> Conversation<'a> {
+    fn new(
+        connection: &'a Connection,
+        serving: &'a Serving,
+        number: u64,
+        events: &'a Sender<Event>,
+    ) -> Result<Self> {
+        let settings = Settings {
+            secret: serving.secret.clone(),
+            limits: serving.limits,
+            nonce: random()?,
+            clock: clock::identity(),
+        };
+        let (to, finished) = channel();
+        Ok(Self {
+            connection,
+            serving,
+            events,
+            server: Server::new(clock::monotonic(), settings),
+            session: Session {
+                number,
+                peer: connection.peer(),
+                here: connection.here()?,
+                offset: Offset::NONE,
+                epoch: 0,
+            },
+            clocks: None,
+            records: None,
+            flows: BTreeMap::new(),
+            to,
+            finished,
+        })
+    }
+
+    fn hold(&mut self, busy: bool) -> Result<()> {
+        let stranger = !self.session.peer.ip().is_loopback()
+            && self.serving.secret.is_none()
+            && !self.serving.open;
+        if stranger {
+            return self.refuse(
+                Reason::Stranger,
+                "it is another machine, and there is neither --secret nor --open",
+            );
+        }
+        if busy {
+            return self.refuse(Reason::Busy, "as many sessions as are allowed are open");
+        }
+        let mut room = Room::new();
+        loop {
+            let now = clock::monotonic();
+            if now >= self.server.deadline() {
+                return self.refuse(Reason::Late, "it took too long");
+            }
+            if interrupt::asked() {
+                return self.refuse(Reason::Stopped, "the receiver was stopped");
+            }
+            let octets = self.connection.read(&mut room, now + LOOK)?;
+            let received = self.server.receive(now, clock::monotonic_nanos(), octets);
+            let requests = match received {
+                Ok(requests) => requests,
+                Err(fault) => {
+                    // It may be gone; what is wrong is known all the same.
+                    let _ = self.connection.write(self.server.output());
+                    return Err(Error::new("a control message", fault.to_string()));
+                }
+            };
+            for request in requests {
+                match request {
+                    Request::Clocks {
+                        epoch,
+                        offset,
+                        bound,
+                    } => self.compare(epoch, offset, bound),
+                    Request::Open(flow) => self.open(flow)?,
+                    Request::Ended {
+                        flow,
+                        messages,
+                        octets,
+                    } => {
+                        if let Some(running) = self.flows.get(&flow) {
+                            running.signal.expect(messages);
+                        }
+                        self.write_down(Entry::Sent {
+                            flow,
+                            messages,
+                            octets,
+                        });
+                    }
+                    Request::Farewell => return Ok(()),
+                }
+            }
+            self.take_reports()?;
+            self.connection.write(self.server.output())?;
+        }
+    }
+
+    fn compare(&mut self, epoch: u64, nanos: i64, bound: u64) {
+        let offset = Offset { nanos, bound };
+        self.session.offset = offset;
+        self.session.epoch = epoch;
+        self.write_down(Entry::Clocks(clock::monotonic_nanos(), offset));
+        self.clocks = Some(Clocks { epoch, offset });
+    }
+
+    fn open(&mut self, flow: Flow) -> Result<()> {
+        let Some(clocks) = self.clocks else {
+            return self.refuse(Reason::Nonsense, "a flow before the clocks were compared");
+        };
+        let largest = sizes(Some(flow.transport), self.session.peer.ip()).1;
+        if flow.buffer > LARGEST_BUFFER || u64::from(flow.largest) > largest.get() {
+            return self.refuse(Reason::Limit, "a larger flow than is allowed");
+        }
+        if self.flows.is_empty() {
+            match (self.serving.keep)(&self.session) {
+                Ok(records) => {
+                    self.records = records;
+                    self.write_down(Entry::Clocks(clock::monotonic_nanos(), clocks.offset));
+                }
+                Err(why) => return self.refuse(Reason::Kernel, &why),
+            }
+        }
+        let signal = Signal::new();
+        let waiting = Waiting::open(
+            flow,
+            on(self.session.here, 0),
+            self.session.peer.ip(),
+            clocks,
+            Arc::clone(&signal),
+            self.records.clone(),
+        );
+        let waiting = match waiting {
+            Ok(waiting) => waiting,
+            Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+        };
+        let (port, buffer) = (waiting.port, waiting.buffer);
+        self.describe(&flow, port);
+        let (to, number) = (self.to.clone(), flow.flow);
+        let thread = thread::Builder::new()
+            .name(format!("flow {}", flow.name.as_str()))
+            .spawn(move || {
+                // The session has ended if nobody takes it.
+                let _ = to.send((number, waiting.run()));
+            });
+        let Ok(thread) = thread else {
+            return self.refuse(Reason::Limit, "no thread is left for a flow");
+        };
+        let running = Running {
+            flow,
+            signal,
+            thread: Some(thread),
+            report: Report {
+                flow: number,
+                ..Report::default()
+            },
+        };
+        self.flows.insert(number, running);
+        let _ = self.events.send(Event::Opened {
+            session: self.session.number,
+            peer: self.session.peer,
+            flow,
+            port,
+        });
+        let buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
+        self.server.ready(number, port, buffer);
+        Ok(())
+    }
+
+    fn describe(&self, flow: &Flow, port: u16) {
+        self.write_down(Entry::Flow(Described {
+            flow: flow.flow,
+            name: flow.name,
+            transport: Some(flow.transport),
+            meter: flow.meter,
+            from: on(self.session.peer, 0),
+            to: on(self.session.here, port),
+            dscp: flow.dscp,
+        }));
+    }
+
+    /// Puts something into the log, if there is one.
+    fn write_down(&self, entry: Entry) {
+        if let Some(records) = &self.records {
+            // Whoever writes has ended with an error of its own.
+            let _ = records.send(entry);
+        }
+    }
+
+    /// Hands on what flows say that have ended.
+    fn take_reports(&mut self) -> Result<()> {
+        while let Ok((number, result)) = self.finished.try_recv() {
+            match result {
+                Ok(report) => {
+                    self.server.report(report);
+                    if let Some(running) = self.flows.get_mut(&number) {
+                        running.report = report;
+                    }
+                }
+                Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the sender why this ends, and says it here too.
+    fn refuse(&mut self, reason: Reason, why: &str) -> Result<()> {
+        self.server.refuse(reason);
+        let _ = self.connection.write(self.server.output());
+        Err(Error::new("a session", why))
+    }
+
+    /// Ends all flows and returns what arrived of each.
+    fn finish(&mut self) -> Vec<(Flow, Report)> {
+        for running in self.flows.values() {
+            running.signal.stop();
+        }
+        for running in self.flows.values_mut() {
+            if let Some(thread) = running.thread.take() {
+                // A flow that panicked has no report but the empty one.
+                let _ = thread.join();
+            }
+        }
+        while let Ok((number, result)) = self.finished.try_recv() {
+            if let (Ok(report), Some(running)) = (result, self.flows.get_mut(&number)) {
+                running.report = report;
+            }
+        }
+        self.records = None;
+        self.flows
+            .values()
+            .map(|running| (running.flow, running.report))
+            .collect()
+    }
+}
+
+/// Another port of the same address.
+fn on(mut address: SocketAddr, port: u16) -> SocketAddr {
+    address.set_port(port);
+    address
+}

@@ -1,0 +1,110 @@
+//! What both ends know and nobody else.
+
+use std::fmt;
+
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
+
+type Keyed = Hmac<Sha256>;
+
+/// A secret of any length; it is never shown.
+#[derive(Clone)]
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    /// A secret of these octets.
+    pub fn new(octets: Vec<u8>) -> Self {
+        Self(octets)
+    }
+
+    /// The hash of the pieces, each with its length in front, under this
+    /// secret: HMAC with SHA-256 [RFC2104].
+    pub(super) fn hash(&self, pieces: &[&[u8]]) -> [u8; 32] {
+        self.keyed(pieces).finalize().into_bytes().into()
+    }
+
+    /// Whether `tag` is the beginning of that hash, found out in a time that
+    /// does not depend on how much of it is right.
+    pub(super) fn verify(&self, pieces: &[&[u8]], tag: &[u8]) -> bool {
+        self.keyed(pieces).verify_truncated_left(tag).is_ok()
+    }
+
+    fn keyed(&self, pieces: &[&[u8]]) -> Keyed {
+        let mut keyed = Keyed::new_from_slice(&self.0).expect("HMAC takes keys of any length");
+        for piece in pieces {
+            keyed.update(&(piece.len() as u64).to_be_bytes());
+            keyed.update(piece);
+        }
+        keyed
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// What both ends contributed to a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contributions {
+    pub(super) sender_nonce: [u8; 16],
+    pub(super) sender_clock: [u8; 8],
+    pub(super) receiver_nonce: [u8; 16],
+    pub(super) receiver_clock: [u8; 8],
+}
+
+impl Contributions {
+    /// What is hashed for `purpose`.
+    fn pieces<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 5] {
+        [
+            purpose.as_bytes(),
+            &self.sender_nonce,
+            &self.sender_clock,
+            &self.receiver_nonce,
+            &self.receiver_clock,
+        ]
+    }
+
+    /// A proof or a key for `purpose`.
+    pub(super) fn hash(&self, secret: &Secret, purpose: &str) -> [u8; 32] {
+        secret.hash(&self.pieces(purpose))
+    }
+
+    /// Whether a proof for `purpose` is right.
+    pub(super) fn verify(&self, secret: &Secret, purpose: &str, proof: &[u8; 32]) -> bool {
+        secret.verify(&self.pieces(purpose), proof)
+    }
+}
+
+/// The purposes of the hashes: none can be taken for another.
+pub(super) mod purpose {
+    pub(in super::super) const SENDER_PROOF: &str = "jumbolab control 1: sender's proof";
+    pub(in super::super) const RECEIVER_PROOF: &str = "jumbolab control 1: receiver's proof";
+    pub(in super::super) const SENDER_FRAMES: &str = "jumbolab control 1: sender's frames";
+    pub(in super::super) const RECEIVER_FRAMES: &str = "jumbolab control 1: receiver's frames";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_the_standard() {
+        // Test case 2 [RFC4231 s4.3], which has no length in front.
+        let mut keyed = Keyed::new_from_slice(b"Jefe").unwrap();
+        keyed.update(b"what do ya want for nothing?");
+        let hash: [u8; 32] = keyed.finalize().into_bytes().into();
+        assert_eq!(hash[..4], [0x5b, 0xdc, 0xc1, 0x46]);
+        assert_eq!(hash[28..], [0x64, 0xec, 0x38, 0x43]);
+    }
+
+    #[test]
+    fn pieces_that_are_cut_elsewhere_have_another_hash() {
+        let secret = Secret::new(b"one".to_vec());
+        assert_ne!(secret.hash(&[b"ab", b"c"]), secret.hash(&[b"a", b"bc"]));
+        assert!(secret.verify(&[b"ab"], &secret.hash(&[b"ab"])));
+        assert!(!secret.verify(&[b"ab"], &Secret::new(vec![]).hash(&[b"ab"])));
+        assert_eq!(format!("{secret:?}"), "Secret", "it is never shown");
+    }
+}

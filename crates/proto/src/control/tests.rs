@@ -1,0 +1,314 @@
+//! Two ends that talk, and strangers that try to.
+
+use proptest::prelude::*;
+use units::{Span, Time};
+use wire::control::{Control, Flow, LONGEST, Meter, Name, Reason, Report, Transport};
+
+use super::*;
+
+const LIMITS: Limits = Limits {
+    flows: 2,
+    longest: Span::from_secs(60),
+    handshake: Span::from_secs(5),
+};
+
+fn secret(text: &str) -> Option<Secret> {
+    (!text.is_empty()).then(|| Secret::new(text.as_bytes().to_vec()))
+}
+
+fn server(known: &str, nonce: u8) -> Server {
+    let settings = Settings {
+        secret: secret(known),
+        limits: LIMITS,
+        nonce: [nonce; 16],
+        clock: [1; 8],
+    };
+    Server::new(Time::ZERO, settings)
+}
+
+fn client(known: &str) -> Client {
+    Client::new(secret(known), [3; 16], [2; 8])
+}
+
+fn flow(number: u16) -> Flow {
+    Flow {
+        flow: number,
+        name: Name::new("one").unwrap(),
+        transport: Transport::Udp,
+        meter: Meter::OneWay,
+        busy: false,
+        merge: false,
+        dscp: 0,
+        buffer: 0,
+        largest: 64,
+        cookie: [5; 16],
+    }
+}
+
+/// What both say until neither has anything to say: a driver without sockets.
+/// Octets go one by one, so that no frame comes whole.
+fn talk(client: &mut Client, server: &mut Server) -> Result<(Vec<News>, Vec<Request>), Fault> {
+    let (mut news, mut requests) = (Vec::new(), Vec::new());
+    loop {
+        let to_server = std::mem::take(client.output());
+        let mut refused = None;
+        for octet in &to_server {
+            match server.receive(Time::ZERO, 500, &[*octet]) {
+                Ok(asked) => requests.extend(asked),
+                Err(fault) => {
+                    refused = Some(fault);
+                    break;
+                }
+            }
+        }
+        let to_client = std::mem::take(server.output());
+        for octet in &to_client {
+            news.extend(client.receive(900, &[*octet])?);
+        }
+        if let Some(fault) = refused {
+            return Err(fault);
+        }
+        if to_server.is_empty() && to_client.is_empty() {
+            return Ok((news, requests));
+        }
+    }
+}
+
+#[test]
+fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
+    for known in ["", "tell nobody"] {
+        let (mut client, mut server) = (client(known), server(known, 7));
+        let (news, requests) = talk(&mut client, &mut server).unwrap();
+        assert!(requests.is_empty() && server.is_open());
+        let welcome = News::Welcome {
+            flows: 2,
+            longest: LIMITS.longest,
+            same_clock: false,
+        };
+        assert_eq!(news, [welcome]);
+        client.compare(100);
+        client.clocks(11, -5, 2);
+        client.open(flow(0));
+        let (news, requests) = talk(&mut client, &mut server).unwrap();
+        let compared = crate::offset::Exchange {
+            asked: 100,
+            received: 500,
+            answered: 500,
+            back: 900,
+        };
+        assert_eq!(news, [News::Compared(compared)]);
+        let clocks = Request::Clocks {
+            epoch: 11,
+            offset: -5,
+            bound: 2,
+        };
+        assert_eq!(requests, [clocks, Request::Open(flow(0))]);
+        server.ready(0, 4000, 77);
+        client.ended(0, 10, 640);
+        let (news, requests) = talk(&mut client, &mut server).unwrap();
+        let ready = News::Ready {
+            flow: 0,
+            port: 4000,
+            buffer: 77,
+        };
+        assert_eq!(news, [ready]);
+        assert_eq!(
+            requests,
+            [Request::Ended {
+                flow: 0,
+                messages: 10,
+                octets: 640
+            }]
+        );
+        server.report(Report::default());
+        client.farewell();
+        let (news, requests) = talk(&mut client, &mut server).unwrap();
+        assert_eq!(news, [News::Report(Report::default())]);
+        assert_eq!(requests, [Request::Farewell]);
+    }
+}
+
+#[test]
+fn who_does_not_know_the_secret_is_told_so_and_gets_nothing() {
+    for (ours, theirs, fault) in [
+        ("", "right", Fault::SecretNeeded),
+        ("right", "", Fault::Unproven),
+        ("wrong", "right", Fault::Refused(Reason::Secret)),
+    ] {
+        let (mut client, mut server) = (client(ours), server(theirs, 7));
+        assert_eq!(talk(&mut client, &mut server), Err(fault));
+        assert!(!server.is_open());
+    }
+}
+
+#[test]
+fn what_was_recorded_in_one_session_is_refused_in_the_next() {
+    let (mut client, mut server_then) = (client("right"), server("right", 7));
+    let mut recorded = client.output().clone();
+    server_then
+        .receive(Time::ZERO, 0, &std::mem::take(client.output()))
+        .unwrap();
+    client
+        .receive(0, &std::mem::take(server_then.output()))
+        .unwrap();
+    recorded.extend(client.output().iter());
+    server_then
+        .receive(Time::ZERO, 0, &std::mem::take(client.output()))
+        .unwrap();
+    assert!(server_then.is_open());
+    let mut server_now = server("right", 8);
+    let answer = server_now.receive(Time::ZERO, 0, &recorded);
+    assert_eq!(answer, Err(Fault::Unproven));
+    assert!(!server_now.is_open());
+}
+
+#[test]
+fn a_sealed_frame_that_is_changed_repeated_or_left_out_is_refused() {
+    let frames = |client: &mut Client| {
+        client.open(flow(0));
+        let first = std::mem::take(client.output());
+        client.open(flow(1));
+        (first, std::mem::take(client.output()))
+    };
+    for how in 0..3 {
+        let (mut client, mut server) = (client("right"), server("right", 7));
+        talk(&mut client, &mut server).unwrap();
+        let (first, second) = frames(&mut client);
+        let arrives = match how {
+            0 => {
+                let mut changed = first;
+                changed[40] ^= 1;
+                changed
+            }
+            1 => [first.clone(), first].concat(),
+            _ => second,
+        };
+        let answer = server.receive(Time::ZERO, 0, &arrives);
+        assert_eq!(answer, Err(Fault::Forged), "{how}");
+    }
+}
+
+#[test]
+fn more_flows_than_are_allowed_are_refused_and_no_flow_twice() {
+    for numbers in [&[0, 1, 2][..], &[0, 0]] {
+        let (mut client, mut server) = (client(""), server("", 7));
+        talk(&mut client, &mut server).unwrap();
+        numbers.iter().for_each(|number| client.open(flow(*number)));
+        let answer = talk(&mut client, &mut server);
+        assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
+    }
+}
+
+#[test]
+fn a_flow_ends_once_and_only_if_it_was_there() {
+    let (mut client, mut server) = (client(""), server("", 7));
+    talk(&mut client, &mut server).unwrap();
+    client.ended(0, 1, 1);
+    let answer = talk(&mut client, &mut server);
+    assert_eq!(answer, Err(Fault::Refused(Reason::Nonsense)));
+}
+
+#[test]
+fn a_flow_may_be_reported_before_its_sender_says_that_it_ended() {
+    let (mut client, mut server) = (client(""), server("", 7));
+    talk(&mut client, &mut server).unwrap();
+    client.clocks(0, 0, 0);
+    client.open(flow(0));
+    talk(&mut client, &mut server).unwrap();
+    server.ready(0, 4000, 0);
+    server.report(Report::default());
+    client.ended(0, 1, 1);
+    assert!(talk(&mut client, &mut server).is_ok());
+    client.ended(0, 1, 1);
+    let again = talk(&mut client, &mut server);
+    assert_eq!(again, Err(Fault::Refused(Reason::Nonsense)));
+}
+
+#[test]
+fn a_session_has_little_time_until_both_know_each_other() {
+    let (mut client, mut server) = (client("right"), server("right", 7));
+    assert_eq!(server.deadline(), Time::ZERO + LIMITS.handshake);
+    talk(&mut client, &mut server).unwrap();
+    assert_eq!(server.deadline(), Time::ZERO + LIMITS.longest);
+}
+
+#[test]
+fn another_version_is_refused_in_a_frame_that_it_understands() {
+    let mut server = server("", 7);
+    let mut room = [0; LONGEST];
+    let hello = Control::Hello {
+        version: 9,
+        nonce: [0; 16],
+        clock: [0; 8],
+    };
+    let length = hello.emit(&mut room);
+    let mut octets = u16::try_from(length).unwrap().to_be_bytes().to_vec();
+    octets.extend(&room[..length]);
+    let answer = server.receive(Time::ZERO, 0, &octets);
+    assert_eq!(answer, Err(Fault::Version(9)));
+    assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
+}
+
+/// Whole frames with true or random bodies: they pass the cutting of frames.
+fn frames() -> impl Strategy<Value = Vec<u8>> {
+    let random = prop::collection::vec(any::<u8>(), 1..200).prop_map(|mut body| {
+        body[0] %= 15;
+        body
+    });
+    let known = prop::sample::select(vec![
+        Control::Proof([0; 32]),
+        Control::Ask { sent: 1 },
+        Control::Flow(flow(0)),
+        Control::Flow(flow(1)),
+        Control::Ended {
+            flow: 0,
+            messages: 1,
+            octets: 1,
+        },
+        Control::Clocks {
+            epoch: 1,
+            offset: 1,
+            bound: 1,
+        },
+    ])
+    .prop_map(|message| {
+        let mut room = [0; LONGEST];
+        let length = message.emit(&mut room);
+        room[..length].to_vec()
+    });
+    let frame = prop_oneof![1 => random, 3 => known].prop_map(|body| {
+        let mut frame = u16::try_from(body.len()).unwrap().to_be_bytes().to_vec();
+        frame.extend(body);
+        frame
+    });
+    prop::collection::vec(frame, 0..12).prop_map(|frames| frames.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_stranger_makes_a_receiver_panic_or_answer_with_much(
+        known in prop::sample::select(&["", "right"][..]), greet: bool, octets in frames(),
+    ) {
+        let mut server = server(known, 7);
+        if greet {
+            let hello = std::mem::take(client("").output());
+            server.receive(Time::ZERO, 0, &hello).unwrap();
+        }
+        let said = octets.len();
+        let result = server.receive(Time::ZERO, 0, &octets);
+        // A question has 11 octets and its answer 27; nothing is answered by more.
+        prop_assert!(server.output().len() <= 3 * said + 100);
+        if known == "right" {
+            prop_assert!(!server.is_open(), "nobody proved anything");
+            prop_assert!(result.is_ok_and(|requests| requests.is_empty()) || !octets.is_empty());
+        }
+    }
+
+    #[test]
+    fn no_stranger_makes_a_sender_panic(octets in frames(), known in prop::sample::select(&["", "right"][..])) {
+        let mut client = client(known);
+        if client.receive(0, &octets).is_ok() {
+            prop_assert!(client.output().len() < 200);
+        }
+    }
+}

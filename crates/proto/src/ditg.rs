@@ -1,0 +1,130 @@
+//! Figures as D-ITG's decoder defines them [D-ITG], for comparison with what
+//! it printed: whatever the sequence numbers, in the order of the log, flows
+//! mixed where several are taken together.
+
+/// The books of a log, or of one flow of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account {
+    packets: u64,
+    octets: u64,
+    /// The first and the last arrival of the log, in nanoseconds.
+    arrivals: Option<(u64, u64)>,
+    delays: i128,
+    least: Option<i64>,
+    most: Option<i64>,
+    /// Of the squares of delays, in seconds.
+    squares: f64,
+    last: Option<i64>,
+    steps: u128,
+}
+
+/// What it comes to, times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Packets in the log, copies included.
+    pub packets: u64,
+    /// Octets of payload, copies included.
+    pub octets: u64,
+    /// The last arrival less the first.
+    pub seconds: f64,
+    /// The smallest delay, negative where clocks disagree.
+    pub min_delay: Option<f64>,
+    /// The largest delay.
+    pub max_delay: Option<f64>,
+    /// The mean delay.
+    pub mean_delay: Option<f64>,
+    /// Mean of |D(i) - D(i-1)|.
+    pub jitter: Option<f64>,
+    /// The delays' standard deviation.
+    pub standard_deviation: Option<f64>,
+    /// Thousands of bits of payload a second, of all packets.
+    pub bitrate: Option<f64>,
+    /// Packets a second.
+    pub packet_rate: Option<f64>,
+}
+
+impl Account {
+    /// Takes down a line of the log: the arrival and the delay, in nanoseconds,
+    /// and the octets of payload.
+    #[inline]
+    pub fn record(&mut self, at: u64, delay: i64, size: u32) {
+        self.packets += 1;
+        self.octets = self.octets.saturating_add(size.into());
+        self.arrivals = Some((self.arrivals.map_or(at, |(first, _)| first), at));
+        self.delays += i128::from(delay);
+        self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
+        self.most = self.most.max(Some(delay));
+        self.squares += seconds(delay.into()) * seconds(delay.into());
+        if let Some(last) = self.last.replace(delay) {
+            self.steps += u128::from(delay.abs_diff(last));
+        }
+    }
+
+    /// What it comes to.
+    pub fn figures(&self) -> Figures {
+        let length = self
+            .arrivals
+            .map_or(0, |(first, last)| i128::from(last) - i128::from(first));
+        let length = seconds(length);
+        let rate = |of: f64| (length > 0.0).then(|| of / length);
+        let packets = float(self.packets);
+        let some = self.packets > 0;
+        let mean = seconds(self.delays) / packets;
+        let steps = i128::try_from(self.steps).unwrap_or(i128::MAX);
+        Figures {
+            packets: self.packets,
+            octets: self.octets,
+            seconds: length,
+            min_delay: self.least.map(|delay| seconds(delay.into())),
+            max_delay: self.most.map(|delay| seconds(delay.into())),
+            mean_delay: some.then_some(mean),
+            jitter: (self.packets > 1).then(|| seconds(steps) / (packets - 1.0)),
+            standard_deviation: some
+                .then(|| (self.squares / packets - mean * mean).max(0.0).sqrt()),
+            bitrate: rate(float(self.octets) * 8.0 / 1e3),
+            packet_rate: rate(packets),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the last step to a figure for people"
+)]
+fn seconds(nanos: i128) -> f64 {
+    nanos as f64 / 1e9
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_lines_give_the_figures_worked_by_hand() {
+        let mut account = Account::default();
+        // Delays of 10, 14, 12 and 20 ms: steps 4, 2, 8.
+        for (at, delay) in [(10, 10), (34, 14), (52, 12), (80, 20)] {
+            account.record(at * 1_000_000, delay * 1_000_000, 1000);
+        }
+        let figures = account.figures();
+        let close = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
+        assert!(close(figures.jitter, 0.014 / 3.0));
+        assert!(close(figures.mean_delay, 0.014));
+        assert!(close(figures.standard_deviation, 14e-6_f64.sqrt()));
+        assert!(close(figures.bitrate, 32.0 / 0.07));
+        assert!(close(figures.packet_rate, 4.0 / 0.07));
+        assert_eq!((figures.packets, figures.octets), (4, 4000));
+    }
+
+    #[test]
+    fn of_nothing_there_are_no_figures() {
+        let figures = Account::default().figures();
+        assert_eq!((figures.mean_delay, figures.jitter), (None, None));
+        assert_eq!((figures.bitrate, figures.min_delay), (None, None));
+    }
+}

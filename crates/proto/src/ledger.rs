@@ -1,0 +1,127 @@
+//! What became of the packets of a flow, packet by packet in bounded memory:
+//! loss and its bursts, copies, order, delay and what varies of it.
+//!
+//! Beside [`crate::tally`], which keeps a whole transfer for the sake of
+//! deviations from the mean, this is for flows of any length: at most some
+//! 200 kB each whatever comes. What that costs is said where it is paid:
+//! [`WINDOW`], [`NEIGHBOURS`], [`RUNS`].
+//!
+//! Sequence numbers start at 0 and count every packet that was sent.
+
+mod course;
+mod figures;
+mod order;
+
+pub use course::{Course, Delays, NEIGHBOURS};
+pub use figures::{Delay, Figures, Order as OrderFigures};
+pub use order::{DEGREES, Order, Place, RUNS, WINDOW};
+
+/// The books of one flow.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    order: Order,
+    course: Course,
+    unstamped: u64,
+    octets: u64,
+    /// Octets of the first packet, which no time is measured for.
+    first_octets: u64,
+    /// The first and the last arrival, in nanoseconds.
+    span: Option<(u64, u64)>,
+}
+
+/// One arrival.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The place in the flow.
+    pub sequence: u64,
+    /// When it arrived, or when it was sent where only that is known, in
+    /// nanoseconds.
+    pub at: u64,
+    /// How long it took in nanoseconds, negative where clocks disagree; none
+    /// if an instant is missing.
+    pub delay: Option<i64>,
+    /// Octets of payload.
+    pub size: u32,
+}
+
+impl Ledger {
+    /// Books without an entry. Where it is known already how many packets
+    /// there are to be, numbers beyond are counted apart and hide no loss.
+    pub fn new(expected: Option<u64>) -> Self {
+        Self {
+            order: Order::new(expected),
+            course: Course::default(),
+            unstamped: 0,
+            octets: 0,
+            first_octets: 0,
+            span: None,
+        }
+    }
+
+    /// Takes down an arrival. To be called in order of arrival.
+    #[inline]
+    pub fn record(&mut self, arrival: Arrival) -> Place {
+        let place = self.order.record(arrival.sequence);
+        if place.counts() {
+            self.octets = self.octets.saturating_add(arrival.size.into());
+            match &mut self.span {
+                None => {
+                    self.first_octets = arrival.size.into();
+                    self.span = Some((arrival.at, arrival.at));
+                }
+                Some((first, last)) => {
+                    *first = arrival.at.min(*first);
+                    *last = arrival.at.max(*last);
+                }
+            }
+        }
+        match arrival.delay {
+            Some(delay) => self.course.record(arrival.sequence, delay, place),
+            None => self.unstamped += 1,
+        }
+        place
+    }
+
+    /// What it comes to, of which the sender sent `expected` packets; where
+    /// nobody knows, all up to the highest number that arrived.
+    pub fn figures(&self, expected: Option<u64>) -> Figures {
+        let order = self.order.figures(expected);
+        let seconds = self.span.map_or(0.0, |(first, last)| seconds(last - first));
+        let timed = self.octets - self.first_octets;
+        Figures {
+            received: order.distinct + order.duplicates,
+            octets: self.octets,
+            seconds,
+            goodput: (seconds > 0.0).then(|| float(timed) * 8.0 / seconds),
+            unstamped: self.unstamped,
+            delay: self.course.figures(),
+            order,
+        }
+    }
+
+    /// The first and the last arrival, in nanoseconds.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        self.span
+    }
+
+    /// The delays, to be summed over flows.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+}
+
+/// Nanoseconds as seconds.
+fn seconds(nanos: u64) -> f64 {
+    float(nanos) / 1e9
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the last step to a figure for people"
+)]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Delays, as they come.
+
+use hdrhistogram::Histogram;
+
+use super::figures::Delay as Figures;
+use super::float;
+use super::order::Place;
+
+/// Numbers within which the neighbour of a late packet is remembered: pairs
+/// that came further apart do not count for IPDV.
+pub const NEIGHBOURS: usize = 1024;
+
+/// The delays of one flow, or of several together.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    delays: Delays,
+    negative: u64,
+    variations: Delays,
+    /// Delay and number of the latest packets, by number modulo [`NEIGHBOURS`].
+    /// Empty until there is a packet.
+    recent: Vec<Option<(u64, i64)>>,
+    /// Of the latest arrival, copies included.
+    last: Option<i64>,
+    /// RTP's jitter in nanoseconds, from the second arrival on.
+    jitter: Option<f64>,
+}
+
+/// What a histogram of nanoseconds does not keep exactly is kept beside it.
+#[derive(Clone, Debug)]
+pub struct Delays {
+    /// To three digits [HdrHistogram].
+    histogram: Histogram<u32>,
+    count: u64,
+    sum: u128,
+    /// Of the distances from the first one, so that little is lost to rounding.
+    squares: f64,
+    first: u64,
+    min: u64,
+    max: u64,
+}
+
+impl Course {
+    /// Takes down the delay of an arrival, in nanoseconds.
+    #[inline]
+    pub(super) fn record(&mut self, sequence: u64, delay: i64, place: Place) {
+        // [RFC3550 s6.4.1], in order of arrival.
+        if let Some(last) = self.last.replace(delay) {
+            let difference = float(delay.abs_diff(last));
+            let jitter = self.jitter.unwrap_or(0.0);
+            self.jitter = Some(jitter + (difference - jitter) / 16.0);
+        }
+        if !place.counts() {
+            return;
+        }
+        match u64::try_from(delay) {
+            Ok(delay) => self.delays.record(delay),
+            Err(_) => self.negative += 1,
+        }
+        if self.recent.is_empty() {
+            self.recent = vec![None; NEIGHBOURS];
+        }
+        let before = sequence.checked_sub(1);
+        let after = (place == Place::Late).then_some(sequence + 1);
+        for neighbour in before.into_iter().chain(after) {
+            if let Some((number, other)) = self.recent[slot(neighbour)]
+                && number == neighbour
+            {
+                self.variations.record(delay.abs_diff(other));
+            }
+        }
+        self.recent[slot(sequence)] = Some((sequence, delay));
+    }
+
+    /// Adds the delays of another flow. Afterwards there is no jitter of RTP,
+    /// which is defined for one.
+    pub fn add(&mut self, other: &Self) {
+        self.delays.add(&other.delays);
+        self.variations.add(&other.variations);
+        self.negative += other.negative;
+        (self.last, self.jitter) = (None, None);
+    }
+
+    /// What it comes to.
+    pub fn figures(&self) -> Figures {
+        let Self {
+            delays, variations, ..
+        } = self;
+        let above_smallest = |quantile| Some(delays.quantile(quantile)? - delays.min()?);
+        Figures {
+            count: delays.count,
+            negative: self.negative,
+            mean: delays.mean(),
+            min: delays.min(),
+            max: delays.max(),
+            standard_deviation: delays.standard_deviation(),
+            p50: delays.quantile(0.5),
+            p95: delays.quantile(0.95),
+            p99: delays.quantile(0.99),
+            p999: delays.quantile(0.999),
+            pdv_p99: above_smallest(0.99),
+            pdv_p999: above_smallest(0.999),
+            ipdv_count: variations.count,
+            ipdv_mean: variations.mean(),
+            ipdv_p50: variations.quantile(0.5),
+            ipdv_p95: variations.quantile(0.95),
+            ipdv_p99: variations.quantile(0.99),
+            ipdv_max: variations.max(),
+            jitter_rfc3550: self.jitter.map(|nanos| nanos / 1e9),
+        }
+    }
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        Self {
+            histogram: Histogram::new(3).expect("three is a number of digits that histograms have"),
+            count: 0,
+            sum: 0,
+            squares: 0.0,
+            first: 0,
+            min: u64::MAX,
+            max: 0,
+        }
+    }
+}
+
+impl Delays {
+    /// Takes down so many nanoseconds.
+    #[inline]
+    pub fn record(&mut self, nanos: u64) {
+        if self.count == 0 {
+            self.first = nanos;
+        }
+        // Grows as needed, unlike `saturating_record`.
+        let recorded = self.histogram.record(nanos);
+        recorded.expect("all delays there are, to three digits, take 220 kB");
+        self.count += 1;
+        self.sum += u128::from(nanos);
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        let distance = float(nanos.abs_diff(self.first));
+        self.squares += distance * distance;
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            self.clone_from(other);
+            return;
+        }
+        let added = self.histogram.add(&other.histogram);
+        added.expect("a histogram that grows takes what another holds");
+        // Squares about another point: those about the mean, and its distance.
+        let about_mean = other.squares_about_mean();
+        let far = other.mean_nanos() - float(self.first);
+        self.squares += about_mean + float(other.count) * far * far;
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean in seconds.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.mean_nanos() / 1e9)
+    }
+
+    /// The smallest in seconds.
+    pub fn min(&self) -> Option<f64> {
+        (self.count > 0).then(|| super::seconds(self.min))
+    }
+
+    /// The largest in seconds.
+    pub fn max(&self) -> Option<f64> {
+        (self.count > 0).then(|| super::seconds(self.max))
+    }
+
+    /// Root of the mean square deviation from the mean, in seconds.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        let variance = self.squares_about_mean() / float(self.count);
+        (self.count > 0).then(|| variance.sqrt() / 1e9)
+    }
+
+    /// A quantile in seconds, to three digits, within what was measured.
+    pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        (self.count > 0).then(|| {
+            let nanos = self.histogram.value_at_quantile(quantile);
+            super::seconds(nanos.clamp(self.min, self.max))
+        })
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the last step to a figure for people"
+    )]
+    fn mean_nanos(&self) -> f64 {
+        self.sum as f64 / float(self.count)
+    }
+
+    fn squares_about_mean(&self) -> f64 {
+        let far = self.mean_nanos() - float(self.first);
+        (self.squares - float(self.count) * far * far).max(0.0)
+    }
+}
+
+/// Where a number is remembered.
+fn slot(sequence: u64) -> usize {
+    usize::try_from(sequence % NEIGHBOURS as u64).expect("a ring is in memory")
+}

@@ -1,0 +1,295 @@
+//! Which numbers came, and in which order.
+
+use std::collections::VecDeque;
+
+use super::figures::Order as Figures;
+
+/// Numbers below the highest within which a copy is known from a first
+/// arrival. What comes later than that counts as a late first arrival after
+/// all, in [`Figures::stale`], and its loss is not taken back from the bursts.
+pub const WINDOW: u64 = 1 << 16;
+
+/// Unbroken runs of arrivals that are remembered to tell how far a late packet
+/// came too late. Beyond, the extent is at least what is reported.
+pub const RUNS: usize = 4096;
+
+/// Degrees of n-reordering that are told apart, 1 to this.
+pub const DEGREES: usize = 8;
+
+const WORD: u64 = u64::BITS as u64;
+const WORDS: usize = (WINDOW / WORD) as usize;
+
+/// The order of one flow.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Numbers from here on were never sent.
+    limit: u64,
+    /// One more than the highest number that came.
+    next: u64,
+    /// Distinct numbers that came.
+    distinct: u64,
+    /// Which of the numbers from `base` to `base + WINDOW` came; number `n`
+    /// has its bit at `n % WINDOW`. Empty until there is a packet.
+    seen: Vec<u64>,
+    /// The lowest number in `seen`, a multiple of [`WORD`].
+    base: u64,
+    /// Of the numbers below `base`.
+    bursts: Bursts,
+    duplicates: u64,
+    unexpected: u64,
+    stale: u64,
+    reordered: u64,
+    /// Those before `run`.
+    runs: VecDeque<Run>,
+    run: Run,
+    extents: u128,
+    largest_extent: u64,
+    /// The latest numbers, the number at arrival `i` at `i % DEGREES`.
+    latest: [u64; DEGREES],
+    n_reordered: [u64; DEGREES],
+}
+
+/// What an arrival is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The highest number so far, and how many numbers before it were skipped.
+    Ahead(u64),
+    /// A number below one that came earlier.
+    Late,
+    /// A number that had come.
+    Copy,
+    /// A number that was never sent.
+    Unexpected,
+}
+
+impl Place {
+    /// Whether it is the first arrival of a number that was sent.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Ahead(_) | Self::Late)
+    }
+}
+
+/// Arrivals behind one another with numbers behind one another, each the
+/// highest when it came.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// Of the first one, in order of arrival.
+    place: u64,
+    /// Its number.
+    first: u64,
+    length: u64,
+}
+
+/// Runs of numbers that did not come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bursts {
+    count: u64,
+    longest: u64,
+    /// Of the run that is not over.
+    current: u64,
+}
+
+impl Order {
+    /// A flow of which nothing has come.
+    pub(super) fn new(expected: Option<u64>) -> Self {
+        Self {
+            limit: expected.unwrap_or(u64::MAX),
+            next: 0,
+            distinct: 0,
+            seen: Vec::new(),
+            base: 0,
+            bursts: Bursts::default(),
+            duplicates: 0,
+            unexpected: 0,
+            stale: 0,
+            reordered: 0,
+            runs: VecDeque::new(),
+            run: Run::default(),
+            extents: 0,
+            largest_extent: 0,
+            latest: [0; DEGREES],
+            n_reordered: [0; DEGREES],
+        }
+    }
+
+    /// Takes down that a number came.
+    #[inline]
+    pub(super) fn record(&mut self, sequence: u64) -> Place {
+        // The last number has none after it, so nobody sends it.
+        if sequence >= self.limit {
+            self.unexpected += 1;
+            return Place::Unexpected;
+        }
+        let place = if sequence >= self.next {
+            let skipped = sequence - self.next;
+            self.advance(sequence);
+            Place::Ahead(skipped)
+        } else if self.is_copy(sequence) {
+            self.duplicates += 1;
+            return Place::Copy;
+        } else {
+            self.late(sequence);
+            Place::Late
+        };
+        self.latest[slot(self.distinct, DEGREES)] = sequence;
+        self.distinct += 1;
+        place
+    }
+
+    pub(super) fn figures(&self, expected: Option<u64>) -> Figures {
+        let expected = expected.unwrap_or(0).max(self.next);
+        let mut bursts = self.bursts;
+        // What has not left the window, and then what never came.
+        for word in (self.base / WORD)..self.next.div_ceil(WORD) {
+            let bits = WORD.min(self.next - word * WORD);
+            bursts.take_word(self.seen[slot(word, WORDS)], bits);
+        }
+        bursts.take_missing(expected - self.next);
+        bursts.close();
+        Figures {
+            expected,
+            distinct: self.distinct,
+            lost: expected.saturating_sub(self.distinct),
+            loss_bursts: bursts.count,
+            longest_loss_burst: bursts.longest,
+            duplicates: self.duplicates,
+            unexpected: self.unexpected,
+            stale: self.stale,
+            reordered: self.reordered,
+            extents: self.extents,
+            largest_extent: self.largest_extent,
+            n_reordered: self.n_reordered,
+        }
+    }
+
+    /// The highest number so far.
+    #[inline]
+    fn advance(&mut self, sequence: u64) {
+        if self.seen.is_empty() {
+            self.seen = vec![0; WORDS];
+        }
+        if sequence - self.base >= WINDOW {
+            self.retire(sequence);
+        }
+        self.mark(sequence);
+        let Run {
+            place,
+            first,
+            length,
+        } = self.run;
+        if (place + length, first + length) == (self.distinct, sequence) {
+            self.run.length += 1;
+        } else {
+            self.begin_run(sequence);
+        }
+        self.next = sequence + 1;
+    }
+
+    #[cold]
+    fn begin_run(&mut self, sequence: u64) {
+        if self.runs.len() == RUNS {
+            self.runs.pop_front();
+        }
+        if self.run.length > 0 {
+            self.runs.push_back(self.run);
+        }
+        self.run = Run {
+            place: self.distinct,
+            first: sequence,
+            length: 1,
+        };
+    }
+
+    /// Makes room for a number above the window: forgets what is a window
+    /// below it.
+    #[cold]
+    fn retire(&mut self, sequence: u64) {
+        let base = sequence / WORD * WORD - (WINDOW - WORD);
+        let known = base.min(self.base.saturating_add(WINDOW));
+        for word in (self.base / WORD)..(known / WORD) {
+            let seen = &mut self.seen[slot(word, WORDS)];
+            self.bursts.take_word(*seen, WORD);
+            *seen = 0;
+        }
+        self.bursts.take_missing(base - known);
+        self.base = base;
+    }
+
+    fn is_copy(&self, sequence: u64) -> bool {
+        sequence >= self.base
+            && self.seen[slot(sequence / WORD, WORDS)] >> (sequence % WORD) & 1 == 1
+    }
+
+    fn mark(&mut self, sequence: u64) {
+        self.seen[slot(sequence / WORD, WORDS)] |= 1 << (sequence % WORD);
+    }
+
+    /// A number below the highest, smaller than the next expected one
+    /// [RFC4737 s3.3].
+    #[cold]
+    fn late(&mut self, sequence: u64) {
+        self.reordered += 1;
+        match sequence >= self.base {
+            true => self.mark(sequence),
+            false => self.stale += 1,
+        }
+        let extent = self.extent(sequence);
+        self.extents += u128::from(extent);
+        self.largest_extent = self.largest_extent.max(extent);
+        // So many packets right before it all have larger numbers [RFC4737 s5.3].
+        let before = self.distinct.saturating_sub(DEGREES as u64)..self.distinct;
+        let degree = before
+            .rev()
+            .take_while(|&at| self.latest[slot(at, DEGREES)] > sequence)
+            .count();
+        self.n_reordered[..degree].iter_mut().for_each(|n| *n += 1);
+    }
+
+    /// How many packets before it the first one with a larger number came
+    /// [RFC4737 s4.2]. That one was the highest when it came.
+    fn extent(&self, sequence: u64) -> u64 {
+        let newer = self.runs.partition_point(|run| run.first <= sequence);
+        let runs = || self.runs.iter().chain([&self.run]);
+        // Of the run that reaches up to the number its next one is larger.
+        let last = newer.saturating_sub(1);
+        let larger = runs().skip(last).find_map(|run| {
+            let skipped = (sequence + 1).saturating_sub(run.first);
+            (skipped < run.length).then_some(run.place + skipped)
+        });
+        self.distinct - larger.unwrap_or(self.distinct)
+    }
+}
+
+impl Bursts {
+    /// `bits` numbers, of which those came whose bit is set.
+    fn take_word(&mut self, word: u64, bits: u64) {
+        if word == u64::MAX {
+            self.close();
+            return;
+        }
+        for bit in 0..bits {
+            match word >> bit & 1 {
+                1 => self.close(),
+                _ => self.current += 1,
+            }
+        }
+    }
+
+    fn take_missing(&mut self, count: u64) {
+        self.current += count;
+    }
+
+    fn close(&mut self) {
+        if self.current > 0 {
+            self.count += 1;
+            self.longest = self.longest.max(self.current);
+            self.current = 0;
+        }
+    }
+}
+
+/// A place in a ring.
+fn slot(at: u64, ring: usize) -> usize {
+    let ring = ring as u64;
+    usize::try_from(at % ring).expect("a ring is in memory")
+}

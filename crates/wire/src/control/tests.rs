@@ -1,0 +1,194 @@
+//! What is emitted parses back, and hostile octets do no harm.
+
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn a_hello_is_what_travels() {
+    let hello = Control::Hello {
+        version: VERSION,
+        nonce: [7; 16],
+        clock: [9; 8],
+    };
+    let mut room = [0; LONGEST];
+    let length = hello.emit(&mut room);
+    let mut expected = b"\x01JLCT\x00\x01".to_vec();
+    expected.extend([7; 16]);
+    expected.extend([9; 8]);
+    assert_eq!(room[..length], expected);
+}
+
+#[test]
+fn a_frame_is_neither_empty_nor_longer_than_the_longest() {
+    let malformed = Err(Error::Malformed(Field::Length));
+    assert_eq!(frame_length(&[0, 0]), malformed);
+    assert_eq!(frame_length(&[1, 1]), malformed);
+    assert_eq!(frame_length(&[0xff, 0xff]), malformed);
+    assert_eq!(frame_length(&[1, 0, 5]), Ok(LONGEST));
+    let truncated = Err(Error::Truncated { need: 2, have: 1 });
+    assert_eq!(frame_length(&[1]), truncated);
+}
+
+#[test]
+fn a_name_has_letters_digits_and_little_else() {
+    for text in ["a", "voice-1", "A.b_c", "12345678901234567890123456789012"] {
+        assert_eq!(Name::new(text).unwrap().as_str(), text);
+    }
+    for text in [
+        "",
+        " ",
+        "a b",
+        "ü",
+        "a/b",
+        "123456789012345678901234567890123",
+        "a\0",
+    ] {
+        let name = Name::new(text);
+        assert!(name.is_none_or(|name| name.as_str() == "a"), "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_was_emitted_parses_back_and_nothing_less_or_more_does(message in message()) {
+        let mut room = [0; LONGEST];
+        let length = message.emit(&mut room);
+        prop_assert!(length + TAG_LEN <= LONGEST);
+        prop_assert_eq!(Control::parse(&room[..length]), Ok(message));
+        prop_assert!(Control::parse(&room[..length - 1]).is_err());
+        prop_assert!(Control::parse(&room[..=length]).is_err());
+    }
+
+    #[test]
+    fn hostile_octets_parse_to_what_they_were_or_not_at_all(octets in hostile()) {
+        if let Ok(message) = Control::parse(&octets) {
+            let mut room = [0; LONGEST];
+            let length = message.emit(&mut room);
+            prop_assert_eq!(&room[..length], &octets[..]);
+        }
+    }
+}
+
+#[test]
+fn a_third_of_the_hostile_octets_reaches_behind_the_parser() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let strategy = hostile();
+    let accepted = (0..1000)
+        .filter(|_| {
+            let octets = strategy.new_tree(&mut runner).unwrap().current();
+            Control::parse(&octets).is_ok()
+        })
+        .count();
+    assert!((300..1000).contains(&accepted), "{accepted} of 1000");
+}
+
+/// True messages of which up to one octet is another, or the end is gone.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    (message(), any::<u8>(), any::<u8>(), 0_u8..8).prop_map(|(message, at, value, how)| {
+        let mut room = [0; LONGEST];
+        let length = message.emit(&mut room);
+        let mut octets = room[..length].to_vec();
+        let at = usize::from(at) % octets.len();
+        match how {
+            0 => octets.truncate(at),
+            1 => octets[0] = value,
+            2 => octets.push(value),
+            _ => octets[at] = value,
+        }
+        octets
+    })
+}
+
+fn message() -> impl Strategy<Value = Control> {
+    prop_oneof![
+        any::<(u16, [u8; 16], [u8; 8])>().prop_map(|(version, nonce, clock)| Control::Hello {
+            version,
+            nonce,
+            clock
+        }),
+        any::<(u16, [u8; 16], [u8; 8], bool)>().prop_map(|(version, nonce, clock, secret)| {
+            Control::Challenge {
+                version,
+                nonce,
+                clock,
+                secret,
+            }
+        }),
+        any::<[u8; 32]>().prop_map(Control::Proof),
+        any::<([u8; 32], u16, u32)>().prop_map(|(proof, flows, longest)| Control::Welcome {
+            proof,
+            flows,
+            longest
+        }),
+        prop::sample::select(&REASONS[..]).prop_map(Control::Refused),
+        any::<u64>().prop_map(|sent| Control::Ask { sent }),
+        any::<[u64; 3]>().prop_map(|[asked, received, answered]| Control::Tell {
+            asked,
+            received,
+            answered
+        }),
+        any::<(u64, i64, u64)>().prop_map(|(epoch, offset, bound)| Control::Clocks {
+            epoch,
+            offset,
+            bound
+        }),
+        flow().prop_map(Control::Flow),
+        any::<(u16, u16, u32)>().prop_map(|(flow, port, buffer)| Control::Ready {
+            flow,
+            port,
+            buffer
+        }),
+        any::<(u16, u64, u64)>().prop_map(|(flow, messages, octets)| Control::Ended {
+            flow,
+            messages,
+            octets
+        }),
+        any::<(u16, [u64; 17])>().prop_map(|(flow, figures)| {
+            let mut octets = flow.to_be_bytes().to_vec();
+            octets.extend(figures.iter().flat_map(|figure| figure.to_be_bytes()));
+            let mut fields = Fields {
+                octets: &octets,
+                at: 0,
+            };
+            Control::Report(Report::read(&mut fields).unwrap())
+        }),
+        Just(Control::Farewell),
+    ]
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    let name = "[a-zA-Z0-9._-]{1,32}".prop_map(|text: String| Name::new(&text).unwrap());
+    let kind = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (
+        any::<u16>(),
+        name,
+        kind,
+        0_u8..64,
+        any::<(u32, u32, [u8; 16])>(),
+    )
+        .prop_map(
+            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, cookie))| Flow {
+                flow,
+                name,
+                transport: if tcp { Transport::Tcp } else { Transport::Udp },
+                meter: if round {
+                    Meter::RoundTrip
+                } else {
+                    Meter::OneWay
+                },
+                busy,
+                merge,
+                dscp,
+                buffer,
+                largest,
+                cookie,
+            },
+        )
+}

@@ -1,0 +1,155 @@
+//! A column of numbers in as few bits as they need.
+//!
+//! Values come in frames of up to 128. A frame is the number of bits of each
+//! value (0 to 64, one octet), the smallest value (zigzag, seven bits an octet,
+//! the low ones first) and then each value's distance from the smallest, one
+//! behind the other from the lowest bit of the first octet on. So one value far
+//! from the others widens its own frame only.
+
+use alloc::vec::Vec;
+
+use crate::{Error, Field};
+
+/// Values of a frame.
+const FRAME: usize = 128;
+
+/// Octets of the widest frame, and as many behind as [`unpack`] may look at.
+const WIDEST: usize = FRAME * 8 + 16;
+
+/// Appends the values.
+pub(super) fn emit(values: &[i64], out: &mut Vec<u8>) {
+    for frame in values.chunks(FRAME) {
+        let smallest = frame.iter().copied().min().unwrap_or_default();
+        let largest = frame.iter().copied().max().unwrap_or_default();
+        let width = u64::BITS - distance(largest, smallest).leading_zeros();
+        let [width_octet, ..] = width.to_le_bytes();
+        out.push(width_octet);
+        emit_number(zigzag(smallest), out);
+        pack(
+            frame.iter().map(|&value| distance(value, smallest)),
+            width,
+            out,
+        );
+    }
+}
+
+/// Takes `count` values off the front of `octets`, in place of those in `values`.
+pub(super) fn parse(octets: &mut &[u8], count: usize, values: &mut Vec<i64>) -> Result<(), Error> {
+    values.clear();
+    let mut padded = [0; WIDEST];
+    while values.len() < count {
+        let frame = FRAME.min(count - values.len());
+        let width = u32::from(take(octets, 1)?[0]);
+        if width > u64::BITS {
+            return Err(Error::Malformed(Field::Width));
+        }
+        let smallest = unzigzag(parse_number(octets)?);
+        if width == 0 {
+            values.resize(values.len() + frame, smallest);
+            continue;
+        }
+        // At most 128 values of 64 bits.
+        let packed = take(octets, (frame * width as usize).div_ceil(8))?;
+        padded[..packed.len()].copy_from_slice(packed);
+        unpack(&padded, frame, width as usize, smallest, values);
+    }
+    Ok(())
+}
+
+/// Appends a number in as many octets as it needs.
+pub(super) fn emit_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        let [low, ..] = number.to_le_bytes();
+        out.push(low | 0x80);
+        number >>= 7;
+    }
+    let [low, ..] = number.to_le_bytes();
+    out.push(low);
+}
+
+/// Takes such a number off the front.
+pub(super) fn parse_number(octets: &mut &[u8]) -> Result<u64, Error> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let octet = take(octets, 1)?[0];
+        let bits = u64::from(octet & 0x7f);
+        if bits << shift >> shift != bits {
+            break;
+        }
+        number |= bits << shift;
+        if octet & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(Error::Malformed(Field::Number))
+}
+
+/// Takes so many octets off the front.
+pub(super) fn take<'a>(octets: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
+    let (taken, rest) = octets.split_at_checked(count).ok_or(Error::Truncated {
+        need: count,
+        have: octets.len(),
+    })?;
+    *octets = rest;
+    Ok(taken)
+}
+
+/// How far a value is above the smallest: below 2^64 whatever they are.
+fn distance(value: i64, smallest: i64) -> u64 {
+    value.wrapping_sub(smallest).cast_unsigned()
+}
+
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63).cast_unsigned()
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+}
+
+fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
+    let mut bits = 0u128;
+    let mut held = 0;
+    for value in values {
+        bits |= u128::from(value) << held;
+        held += width;
+        while held >= 8 {
+            let [low, ..] = bits.to_le_bytes();
+            out.push(low);
+            bits >>= 8;
+            held -= 8;
+        }
+    }
+    if held > 0 {
+        let [low, ..] = bits.to_le_bytes();
+        out.push(low);
+    }
+}
+
+/// Appends `count` values of `width` bits, 1 to 64, to `values`.
+fn unpack(padded: &[u8; WIDEST], count: usize, width: usize, smallest: i64, values: &mut Vec<i64>) {
+    let mask = u64::MAX >> (64 - width);
+    let value = |distance: u64| smallest.wrapping_add((distance & mask).cast_signed());
+    // Up to 57 bits lie within eight octets wherever they begin.
+    if width <= 57 {
+        values.extend((0..count).map(|at| {
+            let bit = at * width;
+            let word = array::<8>(padded, bit / 8);
+            value(u64::from_le_bytes(word) >> (bit % 8))
+        }));
+    } else {
+        values.extend((0..count).map(|at| {
+            let bit = at * width;
+            let low = u64::from_le_bytes(array::<8>(padded, bit / 8));
+            let high = u64::from(padded[bit / 8 + 8]);
+            // Two shifts, because a shift by 64 is none.
+            value(low >> (bit % 8) | high << 1 << (63 - bit % 8))
+        }));
+    }
+}
+
+fn array<const N: usize>(padded: &[u8; WIDEST], at: usize) -> [u8; N] {
+    let mut octets = [0; N];
+    octets.copy_from_slice(&padded[at..at + N]);
+    octets
+}

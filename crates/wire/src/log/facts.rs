@@ -1,0 +1,269 @@
+//! What a log says beside records.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use super::column::{emit_number, parse_number, take};
+use crate::{Error, Field};
+
+/// The most octets of a flow's name; what is longer is cut.
+pub const NAME: usize = 255;
+
+/// What a log is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Who wrote it.
+    pub role: Role,
+    /// Who read the clock when a packet was sent.
+    pub sent: Clock,
+    /// Who read the clock when it arrived.
+    pub received: Clock,
+    /// Who read the clock when its echo was back.
+    pub returned: Clock,
+    /// The wall clock when the log began, in nanoseconds since 1970 began in
+    /// UTC; 0 where there is none.
+    pub wall: u64,
+    /// What the clock of the log's writer said at that instant, in nanoseconds.
+    pub start: u64,
+}
+
+/// Who wrote a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A sender: no record says when the packet arrived.
+    Sender,
+    /// A receiver: records are in order of arrival.
+    Receiver,
+    /// A sender that waits for echoes: records are in the order in which these came back.
+    RoundTrip,
+}
+
+/// Who read a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Nobody: there are no such instants in the log.
+    None,
+    /// The program, next to its call of the kernel.
+    Program,
+    /// The kernel.
+    Kernel,
+    /// The interface.
+    Hardware,
+    /// A simulation, whose clock is the same everywhere.
+    Simulation,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its number in the records.
+    pub number: u32,
+    /// What the user calls it, [`NAME`] octets of it at most.
+    pub name: String,
+    /// The protocol, as IP numbers it.
+    pub protocol: u8,
+    /// The Differentiated Services codepoint, 0 to 63 [RFC2474 s3].
+    pub dscp: u8,
+    /// Where it comes from.
+    pub source: SocketAddr,
+    /// Where it goes to.
+    pub destination: SocketAddr,
+}
+
+/// How the clocks of a flow's two ends stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// The flow.
+    pub flow: u32,
+    /// When that was found out, in nanoseconds on the clock of the log's writer.
+    pub at: u64,
+    /// The receiver's clock less the sender's, in nanoseconds.
+    pub offset: i64,
+    /// How far the truth may be from that, in nanoseconds.
+    pub bound: u64,
+}
+
+/// What was sent of a flow, as its sender says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The flow.
+    pub flow: u32,
+    /// Packets, numbered from 0 on.
+    pub packets: u64,
+    /// Octets of payload.
+    pub octets: u64,
+}
+
+impl Facts {
+    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
+        let octets = &mut octets;
+        let facts = Self {
+            role: match octet(octets)? {
+                0 => Role::Sender,
+                1 => Role::Receiver,
+                2 => Role::RoundTrip,
+                _ => return Err(Error::Malformed(Field::Type)),
+            },
+            sent: Clock::parse(octet(octets)?)?,
+            received: Clock::parse(octet(octets)?)?,
+            returned: Clock::parse(octet(octets)?)?,
+            wall: u64_of(octets)?,
+            start: u64_of(octets)?,
+        };
+        nothing_more(octets, facts)
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        out.push(match self.role {
+            Role::Sender => 0,
+            Role::Receiver => 1,
+            Role::RoundTrip => 2,
+        });
+        out.extend([self.sent, self.received, self.returned].map(Clock::octet));
+        out.extend(self.wall.to_le_bytes());
+        out.extend(self.start.to_le_bytes());
+    }
+}
+
+impl Clock {
+    fn parse(octet: u8) -> Result<Self, Error> {
+        Ok(match octet {
+            0 => Self::None,
+            1 => Self::Program,
+            2 => Self::Kernel,
+            3 => Self::Hardware,
+            4 => Self::Simulation,
+            _ => return Err(Error::Malformed(Field::Clock)),
+        })
+    }
+
+    fn octet(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Program => 1,
+            Self::Kernel => 2,
+            Self::Hardware => 3,
+            Self::Simulation => 4,
+        }
+    }
+}
+
+impl Flow {
+    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
+        let octets = &mut octets;
+        let number = u32_of(octets)?;
+        let protocol = octet(octets)?;
+        let dscp = octet(octets)?;
+        if dscp >= 1 << 6 {
+            return Err(Error::Malformed(Field::Dscp));
+        }
+        let source = address_of(octets)?;
+        let destination = address_of(octets)?;
+        let length = octet(octets)?;
+        let name = core::str::from_utf8(take(octets, length.into())?)
+            .map_err(|_| Error::Malformed(Field::Name))?;
+        let flow = Self {
+            number,
+            name: name.into(),
+            protocol,
+            dscp,
+            source,
+            destination,
+        };
+        nothing_more(octets, flow)
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        out.extend(self.number.to_le_bytes());
+        out.extend([self.protocol, self.dscp & 0x3f]);
+        emit_address(self.source, out);
+        emit_address(self.destination, out);
+        let name = &self.name[..self.name.floor_char_boundary(NAME)];
+        out.push(u8::try_from(name.len()).expect("NAME fits"));
+        out.extend(name.as_bytes());
+    }
+}
+
+impl Estimate {
+    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
+        let octets = &mut octets;
+        let estimate = Self {
+            flow: u32_of(octets)?,
+            at: u64_of(octets)?,
+            offset: u64_of(octets)?.cast_signed(),
+            bound: u64_of(octets)?,
+        };
+        nothing_more(octets, estimate)
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        out.extend(self.flow.to_le_bytes());
+        out.extend(self.at.to_le_bytes());
+        out.extend(self.offset.to_le_bytes());
+        out.extend(self.bound.to_le_bytes());
+    }
+}
+
+impl Sent {
+    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
+        let octets = &mut octets;
+        let flow = u32_of(octets)?;
+        let sent = Self {
+            flow,
+            packets: parse_number(octets)?,
+            octets: parse_number(octets)?,
+        };
+        nothing_more(octets, sent)
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        out.extend(self.flow.to_le_bytes());
+        emit_number(self.packets, out);
+        emit_number(self.octets, out);
+    }
+}
+
+fn nothing_more<T>(octets: &[u8], found: T) -> Result<T, Error> {
+    match octets {
+        [] => Ok(found),
+        _ => Err(Error::Malformed(Field::Length)),
+    }
+}
+
+fn octet(octets: &mut &[u8]) -> Result<u8, Error> {
+    Ok(take(octets, 1)?[0])
+}
+
+fn array<const N: usize>(octets: &mut &[u8]) -> Result<[u8; N], Error> {
+    let mut array = [0; N];
+    array.copy_from_slice(take(octets, N)?);
+    Ok(array)
+}
+
+pub(super) fn u32_of(octets: &mut &[u8]) -> Result<u32, Error> {
+    array(octets).map(u32::from_le_bytes)
+}
+
+pub(super) fn u64_of(octets: &mut &[u8]) -> Result<u64, Error> {
+    array(octets).map(u64::from_le_bytes)
+}
+
+/// IPv4 as the IPv6 address that stands for it [RFC4291 s2.5.5.2].
+fn address_of(octets: &mut &[u8]) -> Result<SocketAddr, Error> {
+    let address = Ipv6Addr::from(array::<16>(octets)?);
+    let port = u16::from_le_bytes(array(octets)?);
+    let address = address
+        .to_ipv4_mapped()
+        .map_or(IpAddr::V6(address), IpAddr::V4);
+    Ok(SocketAddr::new(address, port))
+}
+
+fn emit_address(address: SocketAddr, out: &mut Vec<u8>) {
+    let octets = match address.ip() {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    };
+    out.extend(octets.octets());
+    out.extend(address.port().to_le_bytes());
+}

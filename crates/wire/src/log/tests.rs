@@ -1,0 +1,386 @@
+use super::block::{kind, seal};
+use super::*;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+use proptest::prelude::*;
+
+const FACTS: Facts = Facts {
+    role: Role::Receiver,
+    sent: Clock::Program,
+    received: Clock::Kernel,
+    returned: Clock::None,
+    wall: 1_700_000_000_000_000_000,
+    start: 77,
+};
+
+/// A packet of a flow of exponential gaps of 20 us, delays that wander within
+/// 50 us and sizes between 64 and 1472 octets, as far as bits are concerned.
+fn typical(at: u64) -> Record {
+    let mut noise = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    noise ^= noise >> 31;
+    // Half of the gaps are in the first 13.9 us, half of the others in the next.
+    let half = 13_863;
+    let late = u64::from(noise.trailing_zeros()) * half + (noise >> 32) % half;
+    let sent = 1_000_000_000 + at * 20_000 + late;
+    Record {
+        flow: 0,
+        sequence: at,
+        sent,
+        received: Some(sent + 300_000 + (noise >> 24) % 50_000),
+        returned: None,
+        size: 64 + u32::try_from((noise >> 40) % 1408).unwrap(),
+        marks: Marks::default(),
+    }
+}
+
+fn written(records: &[Record]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&FACTS, &mut out);
+    for record in records {
+        writer.record(*record, &mut out);
+    }
+    writer.finish(&mut out);
+    out
+}
+
+/// All records up to the first octet that is not part of a whole block, and
+/// how many octets there are up to there.
+fn read(octets: &[u8]) -> (Vec<Record>, usize) {
+    let mut records = Vec::new();
+    let mut batch = Batch::default();
+    if open(octets).is_err() {
+        return (records, 0);
+    }
+    let mut at = MAGIC.len();
+    while let Ok(Next::Block(block, length)) = next(&octets[at..]) {
+        if let Block::Records(found) = block {
+            if found.read(&mut batch).is_err() {
+                break;
+            }
+            assert!(batch.len() <= BLOCK && !batch.is_empty());
+            records.extend(batch.records());
+        }
+        at += length;
+    }
+    (records, at)
+}
+
+#[test]
+fn a_log_reads_back() {
+    let records: Vec<Record> = (0..10_000).map(typical).collect();
+    let octets = written(&records);
+    assert_eq!(read(&octets), (records, octets.len()));
+}
+
+#[test]
+fn a_record_of_typical_traffic_takes_less_than_eight_octets() {
+    let records: Vec<Record> = (0..100_000).map(typical).collect();
+    let octets = written(&records).len();
+    assert!(octets < 100_000 * 13 / 2, "{octets} octets");
+}
+
+#[test]
+fn a_log_torn_anywhere_is_read_up_to_the_tear() {
+    let records: Vec<Record> = (0..300).map(typical).collect();
+    let mut octets = Vec::new();
+    let mut writer = Writer::new(&FACTS, &mut octets);
+    // What was whole after so many octets.
+    let mut whole = vec![(octets.len(), 0)];
+    for (count, record) in (1..).zip(&records) {
+        writer.record(*record, &mut octets);
+        if count % 7 == 0 {
+            writer.flush(&mut octets);
+            whole.push((octets.len(), count));
+        }
+    }
+    for length in 0..octets.len() {
+        let (end, count) = *whole
+            .iter()
+            .rfind(|(end, _)| *end <= length)
+            .unwrap_or(&(0, 0));
+        let (found, read) = read(&octets[..length]);
+        assert_eq!(found, records[..count], "torn after {length} octets");
+        assert!(
+            read == end || length < whole[0].0,
+            "torn after {length} octets"
+        );
+    }
+}
+
+#[test]
+fn a_log_of_three_megabytes_torn_anywhere_is_read_up_to_the_tear() {
+    let records: Vec<Record> = (0..520_000).map(typical).collect();
+    let octets = written(&records);
+    assert!(octets.len() > 3_000_000, "{} octets", octets.len());
+    // Each block by itself: what is before the tear does not know of it.
+    let mut at = MAGIC.len();
+    let mut blocks = Vec::new();
+    while let Ok(Next::Block(_, length)) = next(&octets[at..]) {
+        blocks.push((at, length));
+        at += length;
+    }
+    assert_eq!(at, octets.len());
+    for (at, length) in blocks {
+        for torn in (0..length).step_by(211).chain([length - 1]) {
+            match next(&octets[at..at + torn]) {
+                Ok(Next::More(need)) => assert!(need > torn && need <= length),
+                other => panic!("{other:?} after {torn} of {length} octets"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_said_beside_records_reads_back() {
+    let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+    let flow = Flow {
+        number: 3,
+        name: "Grüße".into(),
+        protocol: 17,
+        dscp: 46,
+        source: address("[2001:db8::1]:1025"),
+        destination: address("192.0.2.7:9"),
+    };
+    let estimate = Estimate {
+        flow: 3,
+        at: u64::MAX,
+        offset: -5_000_000_000,
+        bound: 1200,
+    };
+    let sent = Sent {
+        flow: 3,
+        packets: u64::MAX,
+        octets: 300,
+    };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&FACTS, &mut out);
+    writer.flow(&flow, &mut out);
+    writer.estimate(&estimate, &mut out);
+    writer.sent(&sent, &mut out);
+    seal(&mut out, 200, |content| content.push(1));
+    writer.finish(&mut out);
+    let mut rest = &out[MAGIC.len()..];
+    let mut blocks = Vec::new();
+    while let Ok(Next::Block(block, length)) = next(rest) {
+        blocks.push(block);
+        rest = &rest[length..];
+    }
+    assert_eq!(
+        blocks,
+        [
+            Block::Facts(FACTS),
+            Block::Flow(flow),
+            Block::Estimate(estimate),
+            Block::Sent(sent),
+            Block::Unknown(200),
+            Block::End,
+        ]
+    );
+}
+
+#[test]
+fn a_name_that_is_too_long_is_cut_between_characters() {
+    let mut content = Vec::new();
+    let flow = Flow {
+        number: 0,
+        name: "ä".repeat(200),
+        protocol: 6,
+        dscp: 0,
+        source: "[::]:0".parse().unwrap(),
+        destination: "[::]:0".parse().unwrap(),
+    };
+    flow.emit(&mut content);
+    assert_eq!(Flow::parse(&content).unwrap().name, "ä".repeat(127));
+}
+
+#[test]
+fn the_checksum_is_the_one_of_iscsi() {
+    // The empty block of kind 0 is four zeros; the standard has 32 of them,
+    // which is a block of kind 0 whose length is 0 as well.
+    let checksum = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
+    assert_eq!(checksum.checksum(&[0; 32]), 0x8a91_36aa);
+    let mut out = Vec::new();
+    seal(&mut out, kind::END, |_| ());
+    assert_eq!(out[4..], checksum.checksum(&out[..4]).to_le_bytes());
+}
+
+#[test]
+fn another_version_and_another_file_are_refused() {
+    let mut octets = written(&[]);
+    octets[7] = 2;
+    assert_eq!(
+        open(&octets),
+        Err(crate::Error::Malformed(crate::Field::Version))
+    );
+    octets[0] = b'X';
+    assert_eq!(
+        open(&octets),
+        Err(crate::Error::Malformed(crate::Field::Magic))
+    );
+    assert!(open(&octets[..3]).is_err());
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    let instant = prop_oneof![any::<u64>(), 0..1_000_000u64];
+    (
+        prop_oneof![any::<u32>(), 0..4u32],
+        prop_oneof![any::<u64>(), 0..100u64],
+        instant,
+        any::<Option<u64>>(),
+        any::<Option<u64>>(),
+        any::<u32>(),
+        any::<(bool, bool)>(),
+    )
+        .prop_map(
+            |(flow, sequence, sent, received, returned, size, (late_stamp, congested))| Record {
+                flow,
+                sequence,
+                sent,
+                received,
+                returned,
+                size,
+                marks: Marks {
+                    late_stamp,
+                    congested,
+                },
+            },
+        )
+}
+
+/// What to do to the content of a block: at which of its octets, and what to
+/// put there.
+fn damage(content: &mut Vec<u8>, what: &[(u8, u16, u8)]) {
+    for &(how, at, value) in what {
+        let at = usize::from(at) % content.len().max(1);
+        match how % 8 {
+            0 => content.truncate(at),
+            1 => content.push(value),
+            _ if content.is_empty() => (),
+            2 => content[at] = value,
+            3 => content[at] ^= 1 << (value % 8),
+            // Behind the head of a block of one flow, columns of few values:
+            // most octets are values, and any value is one.
+            _ => {
+                let last = content.len() - 1;
+                content[last - at % (last / 2 + 1)] ^= 1 << (value % 2);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_records_they_read_back(
+        records in prop::collection::vec(any_record(), 0..600),
+    ) {
+        let octets = written(&records);
+        prop_assert_eq!(read(&octets), (records, octets.len()));
+    }
+
+    #[test]
+    fn no_octets_make_a_reader_panic(octets in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut log = MAGIC.to_vec();
+        log.extend(&octets);
+        let (records, end) = read(&log);
+        prop_assert!(records.is_empty() && end <= log.len());
+    }
+
+    #[test]
+    fn a_changed_octet_ends_the_log(at in 0..5000usize, bit in 0..8u32) {
+        let records: Vec<Record> = (0..900).map(typical).collect();
+        let mut octets = written(&records);
+        let at = at % octets.len();
+        octets[at] ^= 1 << bit;
+        let (found, end) = read(&octets);
+        prop_assert!(end <= at || at < MAGIC.len());
+        prop_assert!(found.len() < records.len() || at >= octets.len() - ENVELOPE);
+    }
+
+    #[test]
+    fn damage_under_a_right_checksum_never_panics_and_grows_nothing(
+        block in 1..6u8,
+        what in prop::collection::vec(any::<(u8, u16, u8)>(), 0..4),
+        count in 1..60u64,
+    ) {
+        attempt(block, &what, count);
+    }
+}
+
+/// Puts a damaged block under a right checksum and reads it; whether it was accepted.
+fn attempt(block: u8, what: &[(u8, u16, u8)], count: u64) -> bool {
+    let mut content = Vec::new();
+    match block {
+        kind::FACTS => FACTS.emit(&mut content),
+        kind::FLOW => Flow {
+            number: 1,
+            name: String::from("voice"),
+            protocol: 17,
+            dscp: 46,
+            source: "[::1]:4".parse().unwrap(),
+            destination: "127.0.0.1:5".parse().unwrap(),
+        }
+        .emit(&mut content),
+        kind::ESTIMATE => Estimate {
+            flow: 1,
+            at: 2,
+            offset: -3,
+            bound: 4,
+        }
+        .emit(&mut content),
+        kind::SENT => Sent {
+            flow: 1,
+            packets: 200,
+            octets: 40_000,
+        }
+        .emit(&mut content),
+        _ => {
+            let records: Vec<Record> = (0..count).map(typical).collect();
+            records::emit(&records, &mut records::Scratch::default(), &mut content);
+        }
+    }
+    damage(&mut content, what);
+    let mut log = Vec::new();
+    seal(&mut log, block, |out| out.extend(&content));
+    let mut batch = Batch::default();
+    match next(&log) {
+        Ok(Next::Block(Block::Records(records), _)) => {
+            let read = records.read(&mut batch).is_ok();
+            assert!(batch.records().count() <= BLOCK && batch.is_empty() != read);
+            read
+        }
+        Ok(Next::Block(..)) => true,
+        Ok(Next::More(_)) => panic!("the block is whole"),
+        Err(_) => false,
+    }
+}
+
+/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
+#[test]
+fn at_least_three_in_ten_damaged_blocks_are_accepted() {
+    let cases = std::env::var("JUMBOLAB_FUZZ_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
+    let cases: u64 = cases.unwrap_or(20_000);
+    let mut state = 1u64;
+    let mut chance = move || {
+        // Any generator will do.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33).to_le_bytes()
+    };
+    let mut accepted = 0;
+    for _ in 0..cases {
+        let [block, many, count, ..] = chance();
+        let what: Vec<(u8, u16, u8)> = (0..=many % 3)
+            .map(|_| {
+                let [how, low, high, value, ..] = chance();
+                (how, u16::from_le_bytes([low, high]), value)
+            })
+            .collect();
+        accepted += u64::from(attempt(1 + block % 6, &what, 1 + u64::from(count % 60)));
+    }
+    assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
+}
