@@ -1,6 +1,8 @@
 //! The worker in a node of the test bed, and how it is spoken to: one JSON
 //! object a line, a request and its replies.
 
+mod flows;
+
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use units::Span;
 
 use crate::interrupted;
+pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
 
 /// The role of the worker, as [`Worker::spawn`] takes it.
 pub(crate) const ROLE: &str = "node";
@@ -18,6 +21,10 @@ pub(crate) const ROLE: &str = "node";
 /// control may leave most of a link unused, but not for ever.
 const MARGIN: u64 = 20;
 
+/// How much longer than they send flows may take: until a stream that nobody
+/// takes has failed, and its receiver has noticed.
+const FLOWS_PATIENCE: Span = Span::from_secs(120);
+
 /// What a worker is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
@@ -25,6 +32,10 @@ enum Request {
     Receive(Transfer),
     /// Send to that port.
     Send(Transfer, u16),
+    /// Open a port, name it, and receive flows.
+    ReceiveFlows(Receiving),
+    /// Send flows to that port.
+    SendFlows(Sending, u16),
 }
 
 /// What it answers.
@@ -33,6 +44,8 @@ enum Reply {
     Listening(u16),
     Received(Received),
     Sent(Sent),
+    Arrived(Vec<Arrived>),
+    Departed(Vec<Departed>),
     /// It could not: one line.
     Failed(String),
 }
@@ -57,10 +70,24 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
+            Request::SendFlows(sending, port) => {
+                answer(&told(flows::send(sending, port).map(Reply::Departed)))?;
+                continue;
+            }
+            Request::ReceiveFlows(receiving) => {
+                let listening = |port| answer(&Reply::Listening(port));
+                let arrived = flows::receive(receiving, listening);
+                answer(&told(arrived.map(Reply::Arrived)))?;
+                continue;
+            }
         };
-        answer(&result.unwrap_or_else(|error| Reply::Failed(error.to_string())))?;
+        answer(&told(result.map_err(anyhow::Error::from)))?;
     }
     Ok(())
+}
+
+fn told(result: Result<Reply>) -> Reply {
+    result.unwrap_or_else(|error| Reply::Failed(format!("{error:#}")))
 }
 
 /// A sender and a receiver, ready in their nodes.
@@ -96,6 +123,33 @@ impl Agents {
         match (sent, received) {
             (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
             (Reply::Sent(_), other) => Err(Failure::unexpected("receiver", other)),
+            (other, _) => Err(Failure::unexpected("sender", other)),
+        }
+    }
+
+    /// Runs flows between the two, which last no longer than `duration`; what
+    /// each end saw of each.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn flows(
+        &mut self,
+        sending: Sending,
+        receiving: Receiving,
+        duration: Span,
+    ) -> Result<(Vec<Departed>, Vec<Arrived>), Failure> {
+        let patience = duration + FLOWS_PATIENCE;
+        ask(&mut self.receiver, &Request::ReceiveFlows(receiving))?;
+        let port = match hear(&mut self.receiver, "receiver", patience)? {
+            Reply::Listening(port) => port,
+            other => return Err(Failure::unexpected("receiver", other)),
+        };
+        ask(&mut self.sender, &Request::SendFlows(sending, port))?;
+        let sent = hear(&mut self.sender, "sender", patience)?;
+        let received = hear(&mut self.receiver, "receiver", patience)?;
+        match (sent, received) {
+            (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
+            (Reply::Departed(_), other) => Err(Failure::unexpected("receiver", other)),
             (other, _) => Err(Failure::unexpected("sender", other)),
         }
     }

@@ -44,11 +44,13 @@ pub enum Flag {
     MtuDiffers,
     /// The emulator let frames go late.
     EmulatorLate,
+    /// Messages left later than their law says.
+    SenderLate,
 }
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
@@ -61,6 +63,7 @@ impl Flag {
         Self::HostDrops,
         Self::MtuDiffers,
         Self::EmulatorLate,
+        Self::SenderLate,
     ];
 
     /// The word in journals.
@@ -78,6 +81,7 @@ impl Flag {
             Self::HostDrops => "host-drops",
             Self::MtuDiffers => "mtu-differs",
             Self::EmulatorLate => "emulator-late",
+            Self::SenderLate => "sender-late",
         }
     }
 
@@ -95,7 +99,8 @@ impl Flag {
             | Self::CpuBound
             | Self::BufferDiffers
             | Self::HostDrops
-            | Self::EmulatorLate => false,
+            | Self::EmulatorLate
+            | Self::SenderLate => false,
         }
     }
 
@@ -115,6 +120,9 @@ impl Flag {
             Self::MtuDiffers => "frames contradict the MTU",
             Self::EmulatorLate => {
                 "one frame in a hundred left an emulated link more than 100 us late"
+            }
+            Self::SenderLate => {
+                "one message in a hundred left more than 1 ms late: more was offered than went through"
             }
         }
     }
@@ -191,6 +199,16 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     (
         "emulator_late_us_p99",
         "emulated departures late, 99 of 100",
+        " us",
+    ),
+    (
+        "sender_late_us",
+        "departures of messages late, median",
+        " us",
+    ),
+    (
+        "sender_late_us_p99",
+        "departures of messages late, 99 of 100",
         " us",
     ),
     ("cpu_tick_seconds", "CPU accounting tick", " s"),

@@ -159,6 +159,8 @@ fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
         merge: keys.switch("merge")?,
         spin: true,
         busy: keys.switch("busy")?,
+        drifts: false,
+        stamp_departures: None,
     })
 }
 

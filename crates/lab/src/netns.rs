@@ -8,6 +8,7 @@ mod checks;
 mod command;
 mod convert;
 mod figures;
+mod flows;
 mod keeping_up;
 mod standing;
 mod transfers;
@@ -156,7 +157,7 @@ impl Netns {
                 .stand(setting)
                 .map_err(Failure::from)
                 .and_then(|standing| standing.command(setting, command, luck, epoch)),
-            Traffic::Flows(_) => Err(Failure::Transfer("no flows in this world yet".to_owned())),
+            Traffic::Flows(flows) => self.flows(setting, flows, luck, epoch, shelf),
         };
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {

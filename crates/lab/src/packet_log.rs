@@ -230,6 +230,7 @@ mod tests {
             sent: sequence * 10,
             received: Some(sequence * 10 + 5),
             stamped: sequence != 1,
+            read: None,
         };
         let some = (0..5_000).map(record).collect();
         records.send(Entry::Records(some)).unwrap();

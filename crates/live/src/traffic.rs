@@ -27,7 +27,7 @@ use units::{Bytes, Span};
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::Figures;
 pub use options::{Options, PathMtu, sizes};
-pub use send::Sent;
+pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
 pub use wire::control::{Flow as Asked, Meter, Name, Report, Transport};
 pub use wire::message::HEADER_LEN;
@@ -72,6 +72,8 @@ pub struct Record {
     pub received: Option<u64>,
     /// Whether that is the kernel's stamp.
     pub stamped: bool,
+    /// When the program had an arrival that goes one way.
+    pub read: Option<u64>,
 }
 
 /// What a log is made of.

@@ -1,6 +1,7 @@
 //! The control protocol of hand-made traffic, without I/O: who may ask a
 //! receiver for flows, and how both come to know what happened.
 //!
+//! ```text
 //!     sender                          receiver
 //!     Hello            ------------>
 //!                      <------------  Challenge
@@ -12,6 +13,7 @@
 //!     Ended ...        <----------->  Report ...
 //!     Ask              <----------->  Tell
 //!     Farewell         ------------>
+//! ```
 //!
 //! Both prove that they know a secret by a keyed hash over what either
 //! contributed [RFC2104], which no recording of another session answers. After that

@@ -5,7 +5,7 @@
 #
 # Prints what came to the bottleneck, what was dropped there, and the octets
 # that left. Only headers that are used take memory, nothing is traced, and
-# routes are given instead of worked out, so that ns-2 is as fast as it can be.
+# routes are given instead of worked out. The scheduler is ns-2's default.
 
 foreach {megabits flows seconds octets limit min max} $argv break
 

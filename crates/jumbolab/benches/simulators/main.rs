@@ -15,20 +15,23 @@
     reason = "a program of its own"
 )]
 
+#[path = "../shared/figures.rs"]
+mod figures;
 mod program;
 mod scenario;
 mod simulator;
 
 use std::process::ExitCode;
 
+use figures::{median, sorted};
 use program::Result;
 use scenario::{SCENARIOS, Scenario};
 use simulator::{Outcome, Simulator};
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
-/// By how many points drops and utilisation may differ: twice what they differ
-/// by between seeds.
+/// By how many points drops and utilisation may differ. Chosen by hand, before
+/// the first run: how far seeds are apart in these networks was not measured.
 const DROPS: f64 = 0.5;
 const BUSY: f64 = 1.5;
 
@@ -118,14 +121,4 @@ fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Ou
         rates[rates.len() - 1] / 1e3,
         memory,
     );
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    sorted[sorted.len() / 2]
 }

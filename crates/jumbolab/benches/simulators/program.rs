@@ -9,6 +9,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
 
+use crate::figures::{f64_of, processor_seconds};
+
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The word with which this program runs another one and says what it cost.
@@ -73,16 +75,8 @@ fn measure(mut words: impl Iterator<Item = std::ffi::OsString>) -> Result<bool> 
         .status()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = [used.user_time(), used.system_time()]
-        .iter()
-        .map(|time| f64_of(time.tv_sec()) + f64_of(time.tv_usec()) / 1e6)
-        .sum::<f64>();
+    let seconds = processor_seconds(&used);
     // Linux counts kibibytes.
-    println!("\n{micros} {}", f64_of(used.max_rss()) * 1024.0);
+    println!("\n{seconds} {}", f64_of(used.max_rss()) * 1024.0);
     Ok(status.success())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-const fn f64_of(number: i64) -> f64 {
-    number as f64
 }

@@ -7,6 +7,7 @@ mod commands;
 mod decode;
 mod doctor;
 mod emulate;
+mod flows;
 mod harness;
 mod journal;
 mod laws;

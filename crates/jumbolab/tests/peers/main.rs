@@ -10,6 +10,7 @@
     reason = "a program of its own"
 )]
 
+mod ditg;
 mod emulated;
 mod sawtooth;
 mod worlds;
@@ -95,6 +96,10 @@ fn checks() -> Result<()> {
         (
             "a_reno_flow_uses_what_its_buffer_lets_it",
             sawtooth::sawtooth,
+        ),
+        (
+            "d_itg_sends_as_little_of_what_is_asked_as_we_do_with_its_habits",
+            ditg::rate,
         ),
         (
             "the_kernels_tcp_and_the_simulators_come_to_the_same",

@@ -14,7 +14,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 use crate::command_line::CommandLine;
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
-pub use flows::{Flow, Flows, Sends};
+pub use flows::{Flow, Flows, Instrument, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use watched::Watched;
 

@@ -45,6 +45,14 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/mtu-and-loss.toml"),
     ),
     (
+        "jumbogram-throughput",
+        include_str!("../../../../experiments/jumbogram-throughput.toml"),
+    ),
+    (
+        "jumbogram-ditg",
+        include_str!("../../../../experiments/jumbogram-ditg.toml"),
+    ),
+    (
         "replay",
         include_str!("../../../../experiments/replay.toml"),
     ),

@@ -7,6 +7,7 @@ mod claims;
 mod command;
 mod connections;
 mod hostile;
+mod kernels;
 mod laws;
 mod on;
 mod queues;

@@ -3,11 +3,17 @@
 use super::{METRICS, Metric, kept};
 
 /// What is told of each flow.
-pub const OF_FLOWS: [&str; 9] = [
+pub const OF_FLOWS: [&str; 15] = [
     "rtt",
     "throughput",
+    "offered_rate",
+    "sent_rate",
     "delay",
     "delay_p99",
+    "latency",
+    "latency_ditg",
+    "paper_throughput",
+    "lateness_p99",
     "jitter",
     "loss",
     "retransmissions",

@@ -10,8 +10,11 @@ use super::Seen;
 use super::command::Strangers;
 use super::convert::Paced;
 use super::figures::{Ends, Passes, ratio};
+use super::flows::Seeing;
+use crate::agent::{Arrived, Departed};
 use crate::certificate::{Flag, TOLERANCE};
 use crate::experiment::{Link, Protocol, Setting, Transfer};
+use crate::trial::Figures;
 
 /// A step of the wall clock that would show in a delay.
 const STEP: Span = Span::from_millis(1);
@@ -30,6 +33,10 @@ const OTHERS: f64 = 0.3;
 
 /// Departures of the emulator that are later than this would show in delays.
 const LATE: Span = Span::from_micros(100);
+
+/// Messages that leave later than this, one in a hundred, do not follow their
+/// law any more, in nanoseconds.
+const TOO_LATE: u64 = 1_000_000;
 
 /// The share of one processor above which an end, not the link, is what a
 /// trial measures.
@@ -103,6 +110,69 @@ pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, bed: &Seen
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
     .collect()
+}
+
+/// What can be told of a trial of flows.
+pub(super) fn flags_of_flows(
+    setting: &Setting,
+    figures: &Figures,
+    seeing: &Seeing<'_>,
+    bed: &Seen,
+) -> Vec<Flag> {
+    let throughput = figures.metrics.get("throughput");
+    let ends = || seeing.sent.iter().zip(seeing.received);
+    let datagrams = || ends().filter(|(sent, _)| sent.tcp.is_none());
+    let lost: u64 = datagrams().map(|(_, came)| came.summary.lost).sum();
+    let late = |sent: &Departed| sent.lateness.is_some_and(|[_, late, _]| late > TOO_LATE);
+    let congestion = &setting.host.congestion;
+    let other =
+        |sent: &Departed| (sent.tcp.as_ref()).is_some_and(|tcp| tcp.congestion != *congestion);
+    let all = |of: fn(&Arrived) -> u64| seeing.received.iter().map(of).sum::<u64>();
+    [
+        (
+            Flag::AboveLimit,
+            throughput.is_some_and(|megabits| {
+                exceeds(
+                    bed.pace,
+                    megabits * 1e6 / (1.0 + stored_share(setting, seeing)),
+                )
+            }),
+        ),
+        (Flag::Unstamped, all(|came| came.unstamped) > 0),
+        (Flag::ClockStepped, clock_stepped(seeing.clock_step)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
+        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::CongestionDiffers, ends().any(|(sent, _)| other(sent))),
+        (Flag::HostDrops, lost > seeing.dropped),
+        (Flag::SenderLate, ends().any(|(sent, _)| late(sent))),
+        (Flag::Disturbed, seeing.stolen > STOLEN),
+    ]
+    .into_iter()
+    .filter_map(|(flag, holds)| holds.then_some(flag))
+    .collect()
+}
+
+/// By which share the rate of flows may read too high because a sender paused:
+/// a token bucket fills meanwhile, and what it holds goes through at once; an
+/// emulated link lets go at once what it was late with.
+fn stored_share(setting: &Setting, seeing: &Seeing<'_>) -> f64 {
+    let bursts = setting.network.links.iter().map(|link| link.burst.get());
+    let stored = bursts.max().unwrap_or(0);
+    let counted = seeing.received.iter().filter_map(|came| came.counted);
+    let (octets, nanos) = counted.fold((0, 0), |(octets, nanos), (more, lasted)| {
+        (octets + more, nanos.max(lasted))
+    });
+    let share = |part: u64, whole: u64| match whole {
+        0 => 0.0,
+        whole => ratio(Span::from_nanos(part), Span::from_nanos(whole)),
+    };
+    share(stored, octets) + share(seeing.latest, nanos)
+}
+
+/// Packets that the emulator did not carry.
+pub(super) fn lost_by(emulator: &Report) -> u64 {
+    let fates = [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig];
+    fates.map(|fate| emulator.of(fate)).iter().sum()
 }
 
 fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
@@ -206,12 +276,7 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 /// Datagrams that no queue of the path dropped were dropped by a host.
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Protocol::Udp;
-    let emulated = passes.emulator.as_ref().map_or(0, |emulator| {
-        [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig]
-            .map(|fate| emulator.of(fate))
-            .iter()
-            .sum()
-    });
+    let emulated = passes.emulator.as_ref().map_or(0, lost_by);
     datagrams && passes.one_way.1.delays.lost > passes.drops + emulated
 }
 

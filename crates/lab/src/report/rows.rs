@@ -5,13 +5,22 @@ use crate::metric::{Metric, Table};
 use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::find;
 
+/// The study that the numbers of [`Table`] are of.
+const NUMBERED: &str = "Praptodiyono2019";
+
 /// Metrics of the compact table below the study's.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 16] = [
     "echo_time",
     "rtt_transfer",
     "rtt_tcp",
     "delay",
     "delay_p99",
+    "latency",
+    "latency_ditg",
+    "paper_throughput",
+    "offered_rate",
+    "sent_rate",
+    "lateness_p99",
     "jitter_ditg",
     "ipdv_p95",
     "loss",
@@ -19,14 +28,23 @@ const OTHERS: [&str; 10] = [
     "cpu_softirq",
 ];
 
-/// The metrics of the study's tables, table by table.
-pub(super) fn study_metrics(comparisons: &[Comparison]) -> Vec<(Table, &'static Metric)> {
-    let of_table = |table| {
+/// The metrics that have tables of their own: those of the study with its
+/// tables, in their order, and what else figures were published of.
+pub(super) fn study_metrics(comparisons: &[Comparison]) -> Vec<(Option<Table>, &'static Metric)> {
+    let of_table = |table: &Table| {
+        let table = *table;
         metrics_of(comparisons)
             .filter(move |metric| metric.table == Some(table))
-            .map(move |metric| (table, metric))
+            .map(move |metric| (Some(table), metric))
     };
-    Table::ALL.into_iter().flat_map(of_table).collect()
+    let published = metrics_of(comparisons)
+        .filter(|metric| metric.table.is_none() && is_published(comparisons, metric))
+        .map(|metric| (None, metric));
+    Table::ALL
+        .iter()
+        .flat_map(of_table)
+        .chain(published)
+        .collect()
 }
 
 /// The metrics of the compact table that were measured, and those of flows.
@@ -34,8 +52,16 @@ pub(super) fn other_metrics(comparisons: &[Comparison]) -> Vec<&'static Metric> 
     let others = OTHERS
         .iter()
         .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
+    let others = others.filter(|metric| !is_published(comparisons, metric));
     let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
     others.chain(of_flows).collect()
+}
+
+/// Whether a cell has a published figure of `metric`, which has no flow's name.
+fn is_published(comparisons: &[Comparison], metric: &Metric) -> bool {
+    let mut rows = comparisons.iter().filter(|row| row.metric == metric);
+    !metric.name.contains('/')
+        && rows.any(|row| row.published.value.is_some() || row.published.claim.is_some())
 }
 
 /// The rows of a metric's own table.
@@ -86,17 +112,18 @@ pub(super) fn kinds(plan: &Plan) -> Vec<Kind> {
 }
 
 /// What stands above the table of `metric`.
-pub(super) fn heading(plan: &Plan, table: Table, metric: &Metric) -> String {
+pub(super) fn heading(plan: &Plan, table: Option<Table>, metric: &Metric) -> String {
     let sources: Vec<&str> = plan
         .published
         .iter()
         .filter(|published| published.metric == metric.name)
         .map(|published| published.source.as_str())
         .collect();
-    let number = if plan.published.is_empty() {
-        String::new()
-    } else {
-        format!("Table {}. ", table.number())
+    let mut published = plan.published.iter();
+    let numbered = published.any(|row| row.source.contains(NUMBERED));
+    let number = match table.filter(|_| numbered) {
+        Some(table) => format!("Table {}. ", table.number()),
+        None => String::new(),
     };
     let against = sources
         .first()

@@ -160,7 +160,7 @@ pub(super) fn shown(all: &Beside) -> Vec<&'static Metric> {
 /// What stands above the table of `metric`.
 pub(super) fn title(all: &Beside, metric: &Metric) -> String {
     match metric.table {
-        Some(table) => heading(&all.plan, table, metric),
+        Some(table) => heading(&all.plan, Some(table), metric),
         None => format!("{} ({})", metric.title, metric.unit),
     }
 }

@@ -166,6 +166,9 @@ fn traffic(group: &spec::Flow, phase: impl Fn(&tcp::Settings) -> Span) -> sim::T
             precedence,
             ..Datagrams::new(gaps.clone(), payloads.clone())
         }),
+        spec::Sends::Messages { .. } => {
+            unreachable!("messages of streams are read for kernels alone")
+        }
         spec::Sends::Octets {
             settings, octets, ..
         } => {

@@ -258,6 +258,7 @@ impl Echoes {
                 sent,
                 received: Some(received),
                 stamped: stamped.is_some(),
+                read: None,
             });
         }
         Ok(())

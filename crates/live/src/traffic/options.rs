@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{
@@ -49,6 +50,13 @@ pub struct Options {
     pub spin: bool,
     /// Whether both ends ask for what comes without ever sleeping.
     pub busy: bool,
+    /// Whether each gap counts from when the message before it left, and is
+    /// slept through whole: so lateness adds up, as it does in D-ITG without
+    /// polling [D-ITG].
+    pub drifts: bool,
+    /// Of every how many messages of a stream the kernel stamps when the first
+    /// octets leave.
+    pub stamp_departures: Option<NonZero<u64>>,
 }
 
 /// What the kernel does about the path's MTU [ip(7)].

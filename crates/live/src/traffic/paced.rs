@@ -29,6 +29,8 @@ pub(super) struct Departures<'a> {
     stop: &'a AtomicBool,
     pacer: Pacer,
     lateness: Delays,
+    /// The instant of the message before on the grid.
+    before: Time,
     /// Messages whose instant came, and those of them that no protocol carries.
     offered: u64,
     refused: u64,
@@ -50,6 +52,7 @@ impl<'a> Departures<'a> {
         let spinning = flow.paced && flow.options.spin;
         Ok(Self {
             begin,
+            before: begin,
             end: flow.length.map(|length| begin + length),
             sizes: sizes(flow.transport, to),
             flow: flow.clone(),
@@ -105,7 +108,11 @@ impl<'a> Departures<'a> {
             clock::sleep_until(now + Span::from_picos(LOOK.as_picos() / 2));
             now = clock::monotonic();
         }
-        if due > now {
+        if self.flow.options.drifts && self.flow.paced {
+            clock::sleep(due.since(self.before).unwrap_or_default());
+            self.before = due;
+            now = clock::monotonic();
+        } else if due > now {
             now = self.pacer.wait_until(due);
         }
         if self.end.is_some_and(|end| now >= end) {

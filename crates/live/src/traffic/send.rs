@@ -1,6 +1,7 @@
 //! A sender's end of one flow.
 
 mod datagrams;
+mod departures;
 mod replies;
 mod stream;
 
@@ -61,10 +62,22 @@ pub struct Sent {
     pub echoes: u64,
     /// Echoes that came without the kernel's stamp where one was asked for.
     pub unstamped: u64,
+    /// Messages whose first octets the kernel stamped as they left.
+    pub departures: Vec<Departed>,
     /// What TCP said at the end.
     pub tcp: Option<TcpState>,
     /// SO_SNDBUF as the kernel has it.
     pub send_buffer: u64,
+}
+
+/// When a message of a stream began to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departed {
+    /// Its place in the flow, from 0.
+    pub sequence: u64,
+    /// When the packet with its first octets went to the interface, in
+    /// nanoseconds since the session's beginning.
+    pub nanos: u64,
 }
 
 /// A flow whose socket is connected, and that has shown its cookie.
@@ -181,6 +194,7 @@ pub(super) struct Log {
     round_trips: Delays,
     pub(super) echoes: u64,
     unstamped: u64,
+    pub(super) departures: Vec<Departed>,
 }
 
 impl Log {
@@ -195,6 +209,7 @@ impl Log {
             round_trips: Delays::new()?,
             echoes: 0,
             unstamped: 0,
+            departures: Vec::new(),
         })
     }
 
@@ -237,6 +252,7 @@ impl Log {
             round_trips: self.round_trips.figures(),
             echoes: self.echoes,
             unstamped: self.unstamped,
+            departures: self.departures,
             tcp,
             send_buffer,
         }
@@ -259,6 +275,7 @@ impl Keeping {
             sent: message.sent.as_nanos(),
             received: None,
             stamped: false,
+            read: None,
         });
     }
 }

@@ -111,7 +111,7 @@ fn a_log_torn_anywhere_is_read_up_to_the_tear() {
 
 #[test]
 fn a_log_of_three_megabytes_torn_anywhere_is_read_up_to_the_tear() {
-    let records: Vec<Record> = (0..520_000).map(typical).collect();
+    let records: Vec<Record> = (0..530_000).map(typical).collect();
     let octets = written(&records);
     assert!(octets.len() > 3_000_000, "{} octets", octets.len());
     // Each block by itself: what is before the tear does not know of it.

@@ -2,10 +2,11 @@
 
 mod datagrams;
 mod laws;
+mod sockets;
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use units::Span;
 
 use crate::experiment::quantity::{name, number, size_or, span, word};
@@ -19,6 +20,10 @@ use super::tcp::{self, Connections};
 /// The most flows of an experiment.
 const MOST_FLOWS: u32 = 10_000;
 
+/// The most flows between kernels: each has a thread and a socket at either
+/// end, and they share the machine's processors.
+const MOST_SOCKETS: u64 = 64;
+
 /// The longest name of a flow.
 const LONGEST_NAME: usize = 32;
 
@@ -28,6 +33,7 @@ const OF_CONNECTIONS: [&str; 1] = ["watch.interval"];
 /// What flows have in common.
 struct Common<'a> {
     network: &'a Network,
+    world: World,
     congestion: &'a str,
     duration: Span,
 }
@@ -41,9 +47,9 @@ pub(super) fn read(
     kind: &Found<super::traffic::Kind>,
     world: World,
 ) -> Result<Traffic> {
-    if world != World::Sim {
+    if world == World::Netns && network.graph.is_some() {
         return Err(kind.refuse(
-            "only the world `sim` has flows until this one has a generator (docs/roadmap.md): --on sim",
+            "between kernels flows need a path from a sender to a receiver, for instance shape = \"pair\"; others: --on sim",
         ));
     }
     let duration = reader.read("traffic.duration", "1s", span)?;
@@ -58,8 +64,10 @@ pub(super) fn read(
     if names.is_empty() {
         return Err(reader.missing("flows", many()));
     }
+    let sockets = sockets::read(reader, world)?;
     let common = Common {
         network,
+        world,
         congestion: &host.congestion,
         duration: duration.value,
     };
@@ -72,11 +80,27 @@ pub(super) fn read(
     if all > u64::from(MOST_FLOWS) {
         return Err(reader.missing("flows", many()));
     }
+    if sockets.is_some() && all > MOST_SOCKETS {
+        return Err(too_many(reader, &flows)?);
+    }
     unique(reader, &flows)?;
     Ok(Traffic::Flows(Flows {
         duration: duration.value,
         flows,
+        sockets,
     }))
+}
+
+/// That there are more flows than kernels are given; said of those that are
+/// most.
+fn too_many(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<Error> {
+    let why = "at most 64 flows between kernels; write fewer, or say --on sim";
+    let most = flows.iter().max_by_key(|flow| flow.count);
+    let path = most.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
+    Ok(match reader.find(&path)? {
+        Some(Node { value, origin }) => refusal(origin, &path, value, why),
+        None => reader.missing("flows", why),
+    })
 }
 
 /// Refuses `[flows]` where traffic is of another kind.
@@ -97,7 +121,10 @@ fn flow(
     connections: &mut Option<Connections>,
 ) -> Result<Flow> {
     let &Common {
-        network, duration, ..
+        network,
+        world,
+        duration,
+        ..
     } = common;
     if let Err(why) = name(LONGEST_NAME)(&Value::from(called)) {
         let example = format!("another name than `{called}`: {why}");
@@ -112,6 +139,9 @@ fn flow(
     if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
+    if world == World::Netns && from.value != "sender" {
+        return Err(from.refuse("between kernels flows go from the sender to the receiver"));
+    }
     // Written out where it was written: what came later changes no older plan.
     let protocols = word(&[("udp", Protocol::Udp), ("tcp", Protocol::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
@@ -120,7 +150,15 @@ fn flow(
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
             refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
             tcp::refuse(reader, &key("tcp"), why)?;
-            datagrams::read(reader, called, network)?
+            datagrams::read(reader, called, network, world)?
+        }
+        Protocol::Tcp if world == World::Netns => {
+            let why = "kernels have TCP of their own; remove it, or say --on sim";
+            refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
+            tcp::refuse(reader, &key("tcp"), why)?;
+            let why = "what is sent over TCP is cut into packets by the kernel; remove it";
+            refuse_keys(reader, called, &["dont_fragment"], why)?;
+            datagrams::read_messages(reader, called, network)?
         }
         Protocol::Tcp => {
             let why =
@@ -159,6 +197,11 @@ fn flow(
     }
     let class = reader.read(&key("class"), 0, number(0, 255))?;
     let precedence = reader.read(&key("precedence"), 0, number(0, 255))?;
+    for found in [&class, &precedence] {
+        if world == World::Netns && found.value != 0 {
+            return Err(found.refuse("only simulated packets have it; write 0, or say --on sim"));
+        }
+    }
     Ok(Flow {
         name: called.to_owned(),
         count,

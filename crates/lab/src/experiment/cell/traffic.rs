@@ -28,21 +28,14 @@ pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
 
 /// The keys of `[traffic]` that a transfer has and a command has not, and the
 /// other way round. `traffic.read` is a table.
-const OF_TRANSFERS: &[&str] = &[
-    "protocol",
-    "size",
-    "message",
-    "preroll",
-    "cpu_size",
-    "send_buffer",
-    "receive_buffer",
-    "nagle",
-    "echo",
-];
+const OF_TRANSFERS: &[&str] = &["protocol", "size", "message", "preroll", "cpu_size", "echo"];
+
+/// Those that transfers and flows have.
+const OF_SOCKETS: &[&str] = &["send_buffer", "receive_buffer", "nagle"];
 const OF_COMMANDS: &[&str] = &["receiver", "sender", "read"];
 
 /// The keys that only flows have.
-const OF_FLOWS: &[&str] = &["duration"];
+const OF_FLOWS: &[&str] = &["duration", "instrument", "log"];
 
 /// What traffic can be.
 #[derive(Clone, Copy)]
@@ -85,6 +78,7 @@ pub(super) fn read(
         }
         Kind::Command => {
             refuse_others(reader, OF_TRANSFERS, "transfer")?;
+            refuse_others(reader, OF_SOCKETS, "transfer")?;
             if world == World::Sim {
                 return Err(kind.refuse("the simulator runs no programs: --on netns"));
             }
@@ -277,7 +271,11 @@ fn echo(value: &Value) -> Meaning<Echo> {
     }
 }
 
-fn socket_buffer(reader: &mut Reader<'_>, path: &str, world: World) -> Result<Option<Bytes>> {
+pub(super) fn socket_buffer(
+    reader: &mut Reader<'_>,
+    path: &str,
+    world: World,
+) -> Result<Option<Bytes>> {
     let found = reader.read(path, "auto", size_or("auto"))?;
     let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
     match found.value {

@@ -5,12 +5,40 @@ use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
 
 /// Flows, and for how long they are sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Flows {
     /// When the last of them stops; what is under way then still arrives.
     pub duration: Span,
     /// The flows, by name.
     pub flows: Vec<Flow>,
+    /// What they have where kernels carry them; none in the simulator.
+    pub sockets: Option<Sockets>,
+}
+
+/// What flows through kernels have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sockets {
+    /// SO_SNDBUF, or the kernel's choice.
+    pub send_buffer: Option<Bytes>,
+    /// SO_RCVBUF, or the kernel's choice (UDP: the most the kernel gives).
+    pub receive_buffer: Option<Bytes>,
+    /// Whether Nagle's algorithm is on.
+    pub nagle: bool,
+    /// Who sends.
+    pub instrument: Instrument,
+    /// Whether all packets are logged.
+    pub log: bool,
+}
+
+/// Who sends the messages of flows through kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Instrument {
+    /// Our generator, each message at its instant.
+    #[default]
+    Own,
+    /// Our generator, as late as D-ITG is and with Nagle's algorithm, as it
+    /// has it [D-ITG].
+    Ditg,
 }
 
 /// Traffic from one host to another, once or several times alike.
@@ -57,6 +85,20 @@ pub enum Sends {
         octets: Option<Bytes>,
         /// Whether a datagram that needs fragments is not sent.
         dont_fragment: bool,
+    },
+    /// Messages on a schedule over a connection between kernels.
+    Messages {
+        /// Picoseconds from one message to the next; zero: as fast as they can
+        /// leave.
+        gaps: Law,
+        /// Octets of a message.
+        payloads: Law,
+        /// In which periods it sends; `None`: all the time.
+        bursts: Option<Bursts>,
+        /// How many messages are sent at most.
+        packets: Option<u64>,
+        /// With how many octets it ends; `None`: not by them.
+        octets: Option<Bytes>,
     },
     /// Octets over a connection.
     Octets {

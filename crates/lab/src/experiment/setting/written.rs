@@ -5,7 +5,9 @@ use std::fmt;
 
 use units::{Framing, Span};
 
-use super::{Costs, Echo, Flow, Host, JitterLaw, Link, Network, Sends, Traffic, Transfer, Wire};
+use super::{
+    Costs, Echo, Flow, Flows, Host, JitterLaw, Link, Network, Sends, Traffic, Transfer, Wire,
+};
 
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,6 +184,23 @@ impl fmt::Debug for Transfer {
     }
 }
 
+/// Flows are written as when only the simulator had them.
+impl fmt::Debug for Flows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            duration,
+            flows,
+            sockets,
+        } = self;
+        let mut text = f.debug_struct("Flows");
+        text.field("duration", duration).field("flows", flows);
+        if let Some(sockets) = sockets {
+            text.field("sockets", sockets);
+        }
+        text.finish()
+    }
+}
+
 /// A flow of datagrams is written as when it was all that flows could be.
 impl fmt::Debug for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,7 +235,7 @@ impl fmt::Debug for Flow {
                 .field("payloads", payloads)
                 .field("packets", packets)
                 .field("dont_fragment", dont_fragment),
-            Sends::Octets { .. } => text.field("sends", sends),
+            Sends::Messages { .. } | Sends::Octets { .. } => text.field("sends", sends),
         };
         text.field("class", class).field("precedence", precedence);
         if let Sends::Datagrams { bursts, octets, .. } = sends {

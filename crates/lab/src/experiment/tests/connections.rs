@@ -34,7 +34,7 @@ fn connections(plan: &Plan, cell: usize) -> Vec<Settings> {
     sends
         .map(|sends| match sends {
             Sends::Octets { settings, .. } => settings.clone(),
-            Sends::Datagrams { .. } => panic!("a connection"),
+            Sends::Datagrams { .. } | Sends::Messages { .. } => panic!("a connection"),
         })
         .collect()
 }

@@ -30,7 +30,7 @@ fn of_cell(plan: &Plan, cell: usize) -> (&Law, &Law, &Option<Bursts>, Option<Byt
             octets,
             ..
         } => (gaps, payloads, bursts, *octets),
-        Sends::Octets { .. } => panic!("datagrams"),
+        Sends::Messages { .. } | Sends::Octets { .. } => panic!("datagrams"),
     }
 }
 

@@ -112,7 +112,7 @@ fn a_medium_says_what_is_not_written() {
 fn schedule(flow: &Flow) -> (&Law, &Law) {
     match &flow.sends {
         Sends::Datagrams { gaps, payloads, .. } => (gaps, payloads),
-        Sends::Octets { .. } => panic!("datagrams"),
+        Sends::Messages { .. } | Sends::Octets { .. } => panic!("datagrams"),
     }
 }
 
@@ -302,10 +302,6 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
         (
             "host.receive_buffer=1MB",
             "--set host.receive_buffer=1MB: host.receive_buffer = \"1MB\": only simulated hosts cost what is written: --on sim, or write \"none\"",
-        ),
-        (
-            "traffic.kind=flows",
-            "--set traffic.kind=flows: traffic.kind = \"flows\": only the world `sim` has flows until this one has a generator (docs/roadmap.md): --on sim",
         ),
         (
             "network.medium=cat5e",

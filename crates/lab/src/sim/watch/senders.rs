@@ -47,7 +47,7 @@ impl Senders {
         for flow in &flows.flows {
             let interval = match &flow.sends {
                 Sends::Octets { watch, .. } => *watch,
-                Sends::Datagrams { .. } => None,
+                Sends::Datagrams { .. } | Sends::Messages { .. } => None,
             };
             let group = senders.groups.len();
             if interval.is_some() {

@@ -75,6 +75,7 @@ impl Books {
             sent,
             received: Some(received),
             stamped: stamped.is_some(),
+            read: Some(self.timeline.nanos(arrival.read)),
         });
         let first = *self.first.get_or_insert(received);
         let lasted = received.saturating_sub(first);

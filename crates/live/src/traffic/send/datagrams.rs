@@ -197,6 +197,7 @@ impl Ready {
                 sent: message.sent.as_nanos(),
                 received: back.map(|back| log.since_epoch(back).as_nanos()),
                 stamped: false,
+                read: None,
             });
         }
         Ok(())

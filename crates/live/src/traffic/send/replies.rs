@@ -113,6 +113,7 @@ impl Replies {
             sent,
             received: Some(received),
             stamped: stamped.is_some(),
+            read: None,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! Messages in a stream.
 
+use std::os::fd::AsFd;
 use std::thread;
 
 use nix::errno::Errno;
@@ -9,6 +10,7 @@ use units::{Span, Time};
 use wire::control::Meter;
 
 use super::datagrams::emit;
+use super::departures::Stamps;
 use super::replies::{Replies, collect_stream};
 use super::{Log, Ready, raw};
 use crate::clock;
@@ -53,6 +55,11 @@ impl Ready {
     fn send_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
         let mut room = Vec::new();
         let one_way = self.flow.meter == Meter::OneWay;
+        let every = self.flow.options.stamp_departures.filter(|_| one_way);
+        let mut stamps = match every {
+            Some(every) => Some(Stamps::begin(self.socket.as_fd(), every, log.epoch)?),
+            None => None,
+        };
         let mut sequence = 0;
         while let Some(departure) = departures.next() {
             let Some(now) = departures.wait(departure) else {
@@ -63,7 +70,11 @@ impl Ready {
             }
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
-            if !self.write(&room[..departure.size], departures)? {
+            let mut rest = &room[..departure.size];
+            if let Some(stamps) = &mut stamps {
+                rest = stamps.begin_message(self.socket.as_fd(), sequence, rest)?;
+            }
+            if !self.write(rest, departures)? {
                 break;
             }
             sequence += 1;
@@ -71,6 +82,9 @@ impl Ready {
             if one_way {
                 self.keeping.keep_sent(self.number, &message);
             }
+        }
+        if let Some(stamps) = stamps {
+            log.departures = stamps.end(self.socket.as_fd())?;
         }
         Ok(())
     }
@@ -131,6 +145,7 @@ impl Ready {
                 sent: message.sent.as_nanos(),
                 received: back.map(|back| log.since_epoch(back).as_nanos()),
                 stamped: false,
+                read: None,
             });
         }
         Ok(())

@@ -1,12 +1,16 @@
 //! Reads what a flow of datagrams sends, and how often.
 
 use anyhow::Result;
+use proto::traffic::Law;
 use units::Bytes;
 
 use crate::experiment::quantity::{number, size_or, switch};
-use crate::experiment::reader::Reader;
+use crate::experiment::reader::{Reader, refusal};
+use crate::experiment::tree::Node;
 use crate::experiment::{Network, Sends};
+use crate::plan::World;
 
+use super::super::traffic::MESSAGE_HEADER;
 use super::laws;
 
 /// Its keys, below a flow's, that no other flow has.
@@ -26,20 +30,77 @@ pub(super) const KEYS: [&str; 12] = [
 ];
 
 /// What `flow` sends through `network`.
-pub(super) fn read(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Sends> {
-    let key = |key: &str| format!("flows.{flow}.{key}");
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    network: &Network,
+    world: World,
+) -> Result<Sends> {
     let laws = laws::read(reader, flow, network)?;
+    if world == World::Netns {
+        hold_a_header(reader, flow, &laws.payloads)?;
+    }
+    let (packets, octets) = limits(reader, flow)?;
+    let key = format!("flows.{flow}.dont_fragment");
+    Ok(Sends::Datagrams {
+        gaps: laws.gaps,
+        payloads: laws.payloads,
+        bursts: laws.bursts,
+        packets,
+        octets,
+        dont_fragment: reader.read(&key, "off", switch)?.value,
+    })
+}
+
+/// What `flow` sends over TCP of kernels: as much as goes through, where
+/// nothing says when.
+pub(super) fn read_messages(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    network: &Network,
+) -> Result<Sends> {
+    let laws = laws::read_unpaced(reader, flow, network)?;
+    hold_a_header(reader, flow, &laws.payloads)?;
+    let (packets, octets) = limits(reader, flow)?;
+    Ok(Sends::Messages {
+        gaps: laws.gaps,
+        payloads: laws.payloads,
+        bursts: laws.bursts,
+        packets,
+        octets,
+    })
+}
+
+/// With how many messages and octets it ends.
+fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<Bytes>)> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
     let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
     let octets = reader.optional(&key("octets"), size_or("none"))?;
     if let Some(none) = (octets.as_ref()).filter(|size| size.value == Some(Bytes::ZERO)) {
         return Err(none.refuse("a flow of nothing; leave it out"));
     }
-    Ok(Sends::Datagrams {
-        gaps: laws.gaps,
-        payloads: laws.payloads,
-        bursts: laws.bursts,
-        packets: packets.map(|packets| packets.value.unsigned_abs()),
-        octets: octets.and_then(|octets| octets.value),
-        dont_fragment: reader.read(&key("dont_fragment"), "off", switch)?.value,
-    })
+    Ok((
+        packets.map(|packets| packets.value.unsigned_abs()),
+        octets.and_then(|octets| octets.value),
+    ))
+}
+
+/// Messages between kernels begin with our header. A law that knows no least
+/// size may draw a smaller one now and then, which is not sent and counted.
+fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law) -> Result<()> {
+    let (least, largest) = payloads.range();
+    let header = MESSAGE_HEADER.get();
+    let room = Law::Constant(f64::from(u32::try_from(header).unwrap_or(u32::MAX)));
+    if !largest.is_finite() || least >= room.mean() {
+        return Ok(());
+    }
+    for key in ["message", "message_seen"] {
+        let path = format!("flows.{flow}.{key}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why =
+                format!("between kernels a message has at least the {header} octets of our header");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
 }

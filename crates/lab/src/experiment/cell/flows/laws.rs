@@ -18,6 +18,9 @@ use super::super::message::written;
 const OF_MESSAGES: [&str; 2] = ["message", "message_law"];
 const OF_GAPS: [&str; 4] = ["gap", "rate", "load", "gap_law"];
 
+/// Keys that say when messages leave, or need it said.
+const WHEN: [&str; 7] = ["gap", "rate", "load", "gap_law", "gap_seen", "on", "off"];
+
 /// Laws with a mean that stands elsewhere: of one parameter, or with a shape
 /// besides.
 const SHAPES: [&str; 7] = [
@@ -49,6 +52,20 @@ pub(super) fn read(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Re
         gaps,
         payloads: payloads.law,
         bursts,
+    })
+}
+
+/// Likewise of messages that leave as fast as they can where nothing says when.
+pub(super) fn read_unpaced(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Laws> {
+    for key in WHEN {
+        if reader.find(&format!("flows.{flow}.{key}"))?.is_some() {
+            return read(reader, flow, network);
+        }
+    }
+    Ok(Laws {
+        gaps: Law::Constant(0.0),
+        payloads: payloads(reader, flow, network)?.law,
+        bursts: None,
     })
 }
 

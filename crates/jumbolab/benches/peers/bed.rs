@@ -1,0 +1,175 @@
+//! Two hosts, and a run of a program between them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use live::clock::monotonic;
+use live::testbed::{Addresses, Link, Medium, Middle, Node, Path, Testbed};
+use live::tool::Tool;
+use nix::sys::resource::{UsageWho, getrusage};
+use units::{Bytes, IpMtu, IpVersion, Span};
+
+use crate::Result;
+use crate::counters::Counters;
+use crate::figures::processor_seconds;
+use crate::outcome::{Outcome, Seen};
+use crate::program::Program;
+use crate::witness::Witness;
+use crate::work::{Kind, PACE, SIZE, Work};
+
+/// How long a receiver may take until it listens, and how long a sender may
+/// go on beyond what it was told.
+const READY: Span = Span::from_secs(5);
+const LONGER: Span = Span::from_secs(15);
+/// How long a receiver may go on once its sender has ended.
+const AFTER: Span = Span::from_secs(3);
+
+/// Two namespaces joined by a veth pair without offloads.
+pub(crate) struct Bed {
+    path: Path,
+    testbed: Testbed,
+    /// For logs; what is in it goes with every run.
+    folder: PathBuf,
+}
+
+impl Bed {
+    pub(crate) fn build(work: &Work, folder: &std::path::Path) -> Result<Self> {
+        let medium = Medium::Kernel {
+            rate: None,
+            burst: Bytes::ZERO,
+            buffer: Bytes::ZERO,
+        };
+        let ip = IpVersion::V4;
+        let mtu = IpMtu::new(work.mtu.into(), ip)?;
+        let path = Path {
+            middle: Middle::Router,
+            ip,
+            addresses: Addresses::Static,
+            offloads: false,
+            links: vec![Link { mtu, medium }],
+        };
+        Ok(Self {
+            testbed: Testbed::build(&path)?,
+            path,
+            folder: folder.join("logs"),
+        })
+    }
+
+    /// Has a program write what the work reads, if it does.
+    pub(crate) fn prepare(&self, program: Program, work: &Work) -> Result<()> {
+        if work.kind == Kind::Decode {
+            self.clear()?;
+            self.traffic(program, work)?;
+            fs::rename(&self.folder, self.kept(program))?;
+        }
+        Ok(())
+    }
+
+    /// One run of a program.
+    pub(crate) fn run(&self, program: Program, work: &Work) -> Result<Outcome> {
+        if work.kind == Kind::Decode {
+            return self.decode(program, work);
+        }
+        self.clear()?;
+        let (output, seen) = self.traffic(program, work)?;
+        Outcome::read(program, work, &output, &seen)
+    }
+
+    fn clear(&self) -> Result<()> {
+        let _ = fs::remove_dir_all(&self.folder);
+        Ok(fs::create_dir(&self.folder)?)
+    }
+
+    /// Where the logs of a program are that are to be decoded.
+    fn kept(&self, program: Program) -> PathBuf {
+        self.folder.with_file_name(program.file_name())
+    }
+
+    /// Reads the log that the receiver of a program wrote.
+    fn decode(&self, program: Program, work: &Work) -> Result<Outcome> {
+        let log = program.received(&self.kept(program))?;
+        let line = pinned(work.processors[0], program.decoding(&log));
+        let (used_before, began) = (used()?, monotonic());
+        let mut tool = Tool::heard(&self.testbed.sender().namespace, &line)?;
+        let status = tool.attend(Span::from_secs(120))?;
+        let took = monotonic().since(began).unwrap_or_default();
+        if !status.is_some_and(|status| status.success()) {
+            return Err(format!("its decoder fails: {}", said(&tool)).into());
+        }
+        let text = String::from_utf8_lossy(tool.output().unwrap_or_default()).into_owned();
+        let size = fs::metadata(&log)?.len();
+        Outcome::decoded(program, &text, size, took, used()? - used_before)
+    }
+
+    /// Runs sender and receiver; what the sender printed, and what was seen.
+    fn traffic(&self, program: Program, work: &Work) -> Result<(String, Seen)> {
+        let [sender, receiver] = [self.testbed.sender(), self.testbed.receiver()];
+        let witness = (work.kind == Kind::Departures)
+            .then(|| Witness::post(&receiver.namespace))
+            .transpose()?;
+        let to = self.testbed.destination(&self.path).to_string();
+        let lines = program.lines(work, &to, &self.folder);
+        let [on_sender, on_receiver] = work.processors;
+        let used_before = used()?;
+        let before = (count(sender)?, count(receiver)?);
+        let listening = receiver.namespace.listeners()?;
+        let mut server = Tool::heard(&receiver.namespace, &pinned(on_receiver, lines.receiver))?;
+        let patience = monotonic() + READY;
+        while receiver.namespace.listeners()? <= listening {
+            if let Some(status) = server.attend(Span::from_millis(2))? {
+                return Err(format!("its receiver: {status} {}", said(&server)).into());
+            }
+            if monotonic() > patience {
+                return Err("its receiver does not listen".into());
+            }
+        }
+        let mut client = Tool::heard(&sender.namespace, &pinned(on_sender, lines.sender))?;
+        let patience = Span::from_secs(work.seconds.into()) + LONGER;
+        let status = client.attend(patience)?;
+        let succeeded = status.is_some_and(|status| status.success());
+        if !succeeded {
+            let ended = status.map_or_else(|| "it does not end".into(), |end| end.to_string());
+            return Err(format!("{ended} {} {}", said(&client), said(&server)).into());
+        }
+        let after = (count(sender)?, count(receiver)?);
+        // Who serves one sender ends now; others are asked to, and waited for.
+        if program.ends_by_itself() {
+            server.attend(AFTER)?;
+        }
+        drop(server);
+        let output = String::from_utf8_lossy(client.output().unwrap_or_default()).into_owned();
+        let seen = Seen {
+            sender: after.0 - before.0,
+            receiver: after.1 - before.1,
+            // Readings of counters are among them: a millisecond or two.
+            processor: used()? - used_before,
+            departures: witness
+                .map(|witness| {
+                    witness.departures(SIZE, Span::from_nanos(1_000_000_000 / u64::from(PACE)))
+                })
+                .transpose()?,
+        };
+        Ok((output, seen))
+    }
+}
+
+/// Processor seconds of all children that have ended.
+fn used() -> Result<f64> {
+    Ok(processor_seconds(&getrusage(UsageWho::RUSAGE_CHILDREN)?))
+}
+
+fn count(node: &Node) -> Result<Counters> {
+    Counters::read(&node.namespace, &node.interfaces[0].name)
+}
+
+fn pinned(processor: u8, line: Vec<String>) -> Vec<String> {
+    let taskset = ["taskset", "-c"].map(str::to_owned);
+    [taskset.to_vec(), vec![processor.to_string()], line].concat()
+}
+
+/// What a program complains about.
+fn said(tool: &Tool) -> String {
+    let output = String::from_utf8_lossy(tool.output().unwrap_or_default()).into_owned();
+    let last = output.lines().rev().find(|line| line.contains("rror"));
+    format!("{} {}", tool.complaint(), last.unwrap_or_default().trim())
+}

@@ -1,0 +1,30 @@
+//! What becomes of several runs' figures: shared by the benchmarks that
+//! compare programs.
+
+use nix::sys::resource::Usage;
+use nix::sys::time::TimeValLike;
+
+/// The values in order; those that are no numbers last.
+pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The middle of values in order, of an even number the upper one; no number
+/// where there are none.
+pub(crate) fn median(sorted: &[f64]) -> f64 {
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Processor seconds of processes, of the programs and of the kernel for them.
+pub(crate) fn processor_seconds(used: &Usage) -> f64 {
+    let micros = |time: nix::sys::time::TimeVal| f64_of(time.num_microseconds());
+    (micros(used.user_time()) + micros(used.system_time())) / 1e6
+}
+
+/// A whole number as a figure.
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+pub(crate) const fn f64_of(number: i64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,71 @@
+//! Flows between namespaces: datagrams and streams side by side.
+
+use crate::harness::{Dir, journal};
+
+const FLOWS: &str = "\
+format = 1
+name = \"flows\"
+[network]
+rate = \"100mbit\"
+[traffic]
+kind = \"flows\"
+duration = \"300ms\"
+log = \"on\"
+[flows.voice]
+message = 160
+gap = \"2ms\"
+gap_law = \"constant\"
+count = 2
+[flows.bulk]
+protocol = \"tcp\"
+message = 6000
+gap = \"2ms\"
+gap_law = \"constant\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[trials]
+repeat = 1
+";
+
+#[test]
+fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
+    let dir = Dir::new();
+    dir.write("flows.toml", FLOWS);
+    dir.run("run flows.toml -o r").fine();
+    dir.expect_no_process();
+    let trials = journal(&dir.path().join("r"));
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        assert!(trial["failure"].is_null(), "{trial}");
+        let metric = |name: &str| {
+            let value = trial["metrics"][name].as_f64();
+            value.unwrap_or_else(|| panic!("{name} in {trial}"))
+        };
+        let count = |name: &str| trial["evidence"][name].as_u64().unwrap();
+        // One message every 2 ms of each of three flows.
+        assert_eq!(count("messages_offered"), 3 * 149, "{trial}");
+        assert!(count("messages_sent") <= count("messages_offered"));
+        assert_eq!(
+            count("messages_received"),
+            count("messages_sent"),
+            "{trial}"
+        );
+        assert_eq!(metric("loss/voice"), 0.0);
+        assert_eq!(count("unstamped_reads"), 0);
+        // What the program sees of a message includes what the wire does.
+        assert!(metric("latency") > 0.0);
+        assert!(
+            metric("latency_ditg/bulk") >= metric("latency/bulk"),
+            "{trial}"
+        );
+        let restated = 6000.0 * 8.0 / metric("latency/bulk") / 1e3;
+        assert!((metric("paper_throughput/bulk") / restated - 1.0).abs() < 1e-9);
+
+        let log = trial["evidence"]["packet_log"].as_str().unwrap();
+        let octets = std::fs::metadata(dir.path().join("r").join(log))
+            .unwrap()
+            .len();
+        assert!(octets > count("messages_received"), "{octets} octets");
+    }
+    dir.run("report r").fine();
+}

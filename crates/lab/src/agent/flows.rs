@@ -1,0 +1,214 @@
+//! Flows between two agents: what they are asked for, and what each end saw.
+//!
+//! The ends are those of traffic by hand ([`live::traffic`]). Both read one
+//! clock, so that delays one way are true.
+
+mod arrived;
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use live::traffic::{
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, PathMtu, Plan, Receiver, Report, Served,
+    Serving, Transport,
+};
+use live::transfer::TcpState;
+use proto::control::Limits;
+use proto::traffic::{Bursts, Law, Schedule};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Seed, Span, Time};
+
+pub(crate) use arrived::Arrived;
+use arrived::Collector;
+
+/// One flow, as the agent of its sender is asked for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    /// Whether messages travel in a stream, not as datagrams.
+    pub(crate) stream: bool,
+    /// Picoseconds between messages; zero: as fast as they can leave.
+    pub(crate) gaps: Law,
+    pub(crate) sizes: Law,
+    pub(crate) bursts: Option<Bursts>,
+    pub(crate) packets: Option<u64>,
+    pub(crate) octets: Option<u64>,
+    pub(crate) seed: u64,
+    pub(crate) start: Span,
+    pub(crate) length: Span,
+    pub(crate) congestion: String,
+    pub(crate) send_buffer: Option<Bytes>,
+    pub(crate) receive_buffer: Option<Bytes>,
+    pub(crate) nagle: bool,
+    pub(crate) dont_fragment: bool,
+    /// Whether each gap counts from when the message before it left.
+    pub(crate) drifts: bool,
+}
+
+/// What the sender's agent is asked to send.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sending {
+    pub(crate) to: IpAddr,
+    pub(crate) flows: Vec<Wanted>,
+    /// Of every how many messages of a stream the departure is stamped.
+    pub(crate) every: NonZero<u64>,
+}
+
+/// What the receiver's agent is asked to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Receiving {
+    pub(crate) at: IpAddr,
+    /// How many flows there will be.
+    pub(crate) flows: u16,
+    /// Of every how many messages the arrival is told.
+    pub(crate) every: NonZero<u64>,
+    /// Where all packets are logged, if they are.
+    pub(crate) log: Option<PathBuf>,
+}
+
+/// What the sender saw of a flow. Times are in nanoseconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Departed {
+    pub(crate) offered: u64,
+    pub(crate) messages: u64,
+    pub(crate) octets: u64,
+    /// Messages of a size that no protocol carries, and those that the kernel
+    /// did not take.
+    pub(crate) refused: u64,
+    pub(crate) unsent: u64,
+    pub(crate) lasted: u64,
+    /// How late messages were written: half of them, 99 of 100, the latest.
+    pub(crate) lateness: Option<[u64; 3]>,
+    /// Place and instant of messages whose first octets were stamped.
+    pub(crate) departures: Vec<(u64, u64)>,
+    pub(crate) tcp: Option<TcpState>,
+    pub(crate) send_buffer: u64,
+    pub(crate) receive_buffer: u64,
+}
+
+/// Sends flows, and waits until the receiver has all of them.
+pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
+    let flows = asked.flows.into_iter();
+    let flows = flows.map(|wanted| wanted.flow(asked.every));
+    let outcome = live::traffic::run(Plan {
+        to: SocketAddr::new(asked.to, port),
+        flows: flows.collect::<Result<_>>()?,
+        secret: None,
+        keep: Box::new(|_| Ok(None)),
+    })?;
+    match outcome.fault {
+        Some(fault) => Err(anyhow!(fault)),
+        None => outcome.flows.into_iter().map(Departed::of).collect(),
+    }
+}
+
+impl Wanted {
+    fn flow(self, every: NonZero<u64>) -> Result<Flow> {
+        let name = Name::new(&self.name).context("a flow without a name")?;
+        let paced = self.gaps != Law::Constant(0.0);
+        let seed = Seed::new(self.seed);
+        let mut schedule = Schedule::new(Time::ZERO, self.gaps, self.sizes, seed);
+        if let Some(bursts) = self.bursts {
+            schedule = schedule.bursts(bursts).map_err(|bad| anyhow!("{bad}"))?;
+        }
+        if let Some(packets) = self.packets {
+            schedule = schedule.packets(packets);
+        }
+        if let Some(octets) = self.octets {
+            schedule = schedule.octets(octets);
+        }
+        let path_mtu = match self.dont_fragment {
+            true => PathMtu::Do,
+            false => PathMtu::Machine,
+        };
+        Ok(Flow {
+            name,
+            transport: Some(match self.stream {
+                true => Transport::Tcp,
+                false => Transport::Udp,
+            }),
+            meter: Meter::OneWay,
+            schedule,
+            paced,
+            delay: self.start,
+            length: Some(self.length),
+            largest: None,
+            options: Options {
+                path_mtu,
+                nagle: self.nagle,
+                congestion: self.stream.then_some(self.congestion),
+                send_buffer: self.send_buffer,
+                receive_buffer: self.receive_buffer,
+                segmentation: 1,
+                spin: !self.drifts,
+                drifts: self.drifts,
+                stamp_departures: self.stream.then_some(every),
+                ..Options::default()
+            },
+        })
+    }
+}
+
+impl Departed {
+    fn of(outcome: FlowOutcome) -> Result<Self> {
+        let name = outcome.name;
+        let failed = |what: &str| anyhow!("the flow {}: {what}", name.as_str());
+        if let Some(fault) = outcome.fault {
+            return Err(failed(&fault));
+        }
+        let sent = outcome.sent.ok_or_else(|| failed("it was not sent"))?;
+        let lateness = sent.lateness;
+        let departures = sent.departures.iter();
+        Ok(Self {
+            offered: sent.offered,
+            messages: sent.messages,
+            octets: sent.octets.get(),
+            refused: sent.refused,
+            unsent: sent.unsent,
+            lasted: sent.lasted.as_nanos(),
+            lateness: lateness.map(|late| [late.median, late.p99, late.most].map(Span::as_nanos)),
+            departures: departures.map(|one| (one.sequence, one.nanos)).collect(),
+            tcp: sent.tcp,
+            send_buffer: sent.send_buffer,
+            receive_buffer: outcome.receive_buffer,
+        })
+    }
+}
+
+/// Listens, says on which port, and serves one session of flows.
+pub(super) fn receive(
+    asked: Receiving,
+    listening: impl FnOnce(u16) -> Result<()>,
+) -> Result<Vec<Arrived>> {
+    let collector = Collector::new(asked.every, asked.log);
+    let limits = Limits {
+        flows: asked.flows,
+        ..Limits::default()
+    };
+    let receiver = Receiver::open(Serving {
+        listen: vec![SocketAddr::new(asked.at, 0)],
+        secret: None,
+        // Nobody else is in these namespaces.
+        open: true,
+        limits,
+        sessions: 1,
+        once: true,
+        keep: collector.keep(),
+    })?;
+    let address = receiver.addresses.first().context("nothing to listen on")?;
+    listening(address.port())?;
+    let mut served = None;
+    receiver.run(|event| {
+        if let Event::Ended(ended) = event {
+            served = Some(ended);
+        }
+    })?;
+    let served: Served = served.context("no flow came")?;
+    if let Some(fault) = served.fault {
+        return Err(anyhow!(fault));
+    }
+    let reports: Vec<(Asked, Report)> = served.flows;
+    collector.end(&reports)
+}

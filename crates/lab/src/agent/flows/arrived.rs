@@ -1,0 +1,234 @@
+//! What arrived of flows: figures over all messages, kept by a thread that
+//! takes the records of a session.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result, anyhow};
+use live::traffic::{Asked, Entry, KeepSession, Record, Records, Report, Session};
+use proto::{Summary, Tally};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Time};
+
+use crate::packet_log::{Keeper, PacketLog, Zero};
+
+/// Bundles of records that may wait.
+const WAITING: usize = 64;
+
+/// For so long after its first arrival a flow that lasts longer has no rate,
+/// in nanoseconds: a token bucket that was full lets octets through at once.
+const SETTLING: u64 = 20_000_000;
+
+/// What arrived of a flow. Instants and times are in nanoseconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Arrived {
+    pub(crate) messages: u64,
+    pub(crate) octets: u64,
+    pub(crate) overflowed: u64,
+    pub(crate) unstamped: u64,
+    pub(crate) merged: u64,
+    /// From before the write to the kernel's stamp of the last octet.
+    pub(crate) summary: Summary,
+    /// From before the write until the program had the last octet.
+    pub(crate) by_program: Summary,
+    /// Octets that arrived in a time; none where there was none.
+    pub(crate) counted: Option<(u64, u64)>,
+    /// Every so manieth message.
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// When a message arrived.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Sample {
+    pub(crate) sequence: u64,
+    pub(crate) octets: u32,
+    pub(crate) received: u64,
+}
+
+/// Takes the records of the session that comes.
+pub(super) struct Collector {
+    every: NonZero<u64>,
+    log: Option<PathBuf>,
+    thread: Arc<Mutex<Option<Collecting>>>,
+}
+
+struct Collecting {
+    books: JoinHandle<BTreeMap<u16, Book>>,
+    log: Option<PacketLog>,
+}
+
+/// The messages of one flow.
+#[derive(Default)]
+struct Book {
+    expected: u64,
+    stamped: Tally,
+    read: Tally,
+    /// Arrivals, in nanoseconds, and their octets.
+    arrivals: Vec<(u64, u64)>,
+    samples: Vec<Sample>,
+}
+
+const NO_PANIC: &str = "nobody panics with it in hand";
+
+impl Collector {
+    pub(super) fn new(every: NonZero<u64>, log: Option<PathBuf>) -> Self {
+        Self {
+            every,
+            log,
+            thread: Arc::default(),
+        }
+    }
+
+    /// What a receiver calls when a session opens its first flow.
+    pub(super) fn keep(&self) -> KeepSession {
+        let (every, log, thread) = (self.every, self.log.clone(), Arc::clone(&self.thread));
+        Box::new(move |session| {
+            let (collecting, records) =
+                begin(every, log.as_deref(), session).map_err(|error| format!("{error:#}"))?;
+            thread.lock().expect(NO_PANIC).replace(collecting);
+            Ok(Some(records))
+        })
+    }
+
+    /// What all came to, in the order of the flows' numbers.
+    pub(super) fn end(self, reports: &[(Asked, Report)]) -> Result<Vec<Arrived>> {
+        let collecting = self.thread.lock().expect(NO_PANIC).take();
+        let collecting = collecting.context("no flow was opened")?;
+        let books = collecting.books.join();
+        let mut books = books.map_err(|_| anyhow!("the thread of the books failed"))?;
+        if let Some(log) = collecting.log {
+            log.end()?;
+        }
+        let arrived = reports.iter().map(|(flow, report)| {
+            let book = books.remove(&flow.flow).unwrap_or_default();
+            book.finish(report)
+        });
+        Ok(arrived.collect())
+    }
+}
+
+fn begin(
+    every: NonZero<u64>,
+    log: Option<&Path>,
+    session: &Session,
+) -> Result<(Collecting, Records)> {
+    let zero = Zero {
+        sender: session.epoch,
+        here: session.offset.to_other(session.epoch),
+    };
+    let opened = match log {
+        Some(path) => Some(PacketLog::create(path, Keeper::Receiver, zero)?),
+        None => None,
+    };
+    let (log, onward) = opened.unzip();
+    let (records, entries) = sync_channel(WAITING);
+    let body = move || collect(&entries, every, onward.as_ref());
+    let books = thread::Builder::new().name("books".to_owned());
+    let books = books.spawn(body).context("starting a thread")?;
+    Ok((Collecting { books, log }, records))
+}
+
+fn collect(
+    entries: &Receiver<Entry>,
+    every: NonZero<u64>,
+    onward: Option<&Records>,
+) -> BTreeMap<u16, Book> {
+    let mut books: BTreeMap<u16, Book> = BTreeMap::new();
+    for entry in entries {
+        match &entry {
+            Entry::Records(records) => {
+                for record in records {
+                    books.entry(record.flow).or_default().take(record, every);
+                }
+            }
+            Entry::Sent { flow, messages, .. } => {
+                books.entry(*flow).or_default().expected = *messages;
+            }
+            Entry::Flow(_) | Entry::Clocks(..) => {}
+        }
+        if let Some(onward) = onward {
+            // Whoever writes has ended with an error of its own.
+            let _ = onward.send(entry);
+        }
+    }
+    books
+}
+
+impl Book {
+    fn take(&mut self, record: &Record, every: NonZero<u64>) {
+        let Some(received) = record.received else {
+            return;
+        };
+        let at = |nanos: u64| Time::from_picos(nanos.saturating_mul(1_000));
+        let (sent, size) = (at(record.sent), Bytes::new(record.size.into()));
+        let number = record.sequence;
+        self.stamped.record(number, sent, at(received), size);
+        let read = record.read.unwrap_or(received);
+        self.read.record(number, sent, at(read), size);
+        self.arrivals.push((received, record.size.into()));
+        if number.is_multiple_of(every.get()) {
+            self.samples.push(Sample {
+                sequence: number,
+                octets: record.size,
+                received,
+            });
+        }
+    }
+
+    fn finish(self, report: &Report) -> Arrived {
+        let counted = counted(&self.arrivals);
+        let expected = self.expected.max(report.messages);
+        Arrived {
+            messages: report.messages,
+            octets: report.octets,
+            overflowed: report.overflowed,
+            unstamped: report.unstamped,
+            merged: report.merged,
+            summary: self.stamped.finish(expected),
+            by_program: self.read.finish(expected),
+            counted,
+            samples: self.samples,
+        }
+    }
+}
+
+/// The octets between two arrivals, and the time between them: what came with
+/// the first one came before.
+fn counted(arrivals: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let instants = || arrivals.iter().map(|(at, _)| *at);
+    let (first, last) = (instants().min()?, instants().max()?);
+    let from = match last - first > SETTLING * 2 {
+        true => first + SETTLING,
+        false => first,
+    };
+    let begin = instants().filter(|at| *at >= from).min()?;
+    let octets = arrivals.iter().filter(|(at, _)| *at > begin);
+    let octets: u64 = octets.map(|(_, octets)| octets).sum();
+    (last > begin).then_some((octets, last - begin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLI: u64 = 1_000_000;
+
+    #[test]
+    fn a_rate_counts_from_an_arrival_to_the_last_without_its_own_octets() {
+        assert_eq!(counted(&[]), None);
+        assert_eq!(counted(&[(5, 100)]), None);
+        assert_eq!(counted(&[(5, 100), (5, 100), (15, 70)]), Some((70, 10)));
+    }
+
+    #[test]
+    fn of_a_long_flow_the_burst_of_its_beginning_has_no_part() {
+        let burst = (0..50).map(|_| (0, 1_000));
+        let rest = (1..=100).map(|milli| (milli * MILLI, 1_000));
+        let arrivals: Vec<(u64, u64)> = burst.chain(rest).collect();
+        assert_eq!(counted(&arrivals), Some((80_000, 80 * MILLI)));
+    }
+}

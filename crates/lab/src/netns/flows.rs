@@ -1,0 +1,251 @@
+//! A trial of flows: messages on schedules from the sender to the receiver.
+
+mod figures;
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use live::clock::{self, Epoch};
+use proto::traffic::Law;
+use serde_json::json;
+use units::{Bytes, Seed, Span};
+
+use super::checks::flags_of_flows;
+use super::convert::{Paced, transfer_of};
+use super::keeping_up::invalid;
+use super::{Failure, Figures, INSPECTION, Netns, OUTRUNNING, Seen, sample};
+use crate::agent::{Arrived, Departed, Receiving, Sending, Wanted};
+use crate::experiment::{self as spec, Echo, Protocol, Sends, Setting, Sockets, Transfer};
+use crate::recording::Shelf;
+
+/// The folder of packet logs, in the results folder.
+const FOLDER: &str = "packets";
+
+/// How many messages of a flow are stamped as they leave, about.
+const STAMPED: u64 = 1_000;
+
+/// How long a little traffic that shows the links may take.
+const LOOK: Span = Span::from_secs(30);
+
+/// Both ends of all flows, and what was seen beside them.
+pub(super) struct Seeing<'a> {
+    pub(super) asked: &'a [(usize, Wanted)],
+    pub(super) sent: &'a [Departed],
+    pub(super) received: &'a [Arrived],
+    /// Packets that the path's queues dropped, or the emulator lost.
+    pub(super) dropped: u64,
+    /// The latest departure from an emulated link, in nanoseconds.
+    pub(super) latest: u64,
+    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    pub(super) clock_step: i64,
+    /// The share of the machine's time that the hypervisor took.
+    pub(super) stolen: f64,
+}
+
+impl Netns {
+    /// Sends the flows of `setting`; where they are logged, in the folder of
+    /// `shelf`.
+    pub(super) fn flows(
+        &mut self,
+        setting: &Setting,
+        flows: &spec::Flows,
+        luck: Seed,
+        epoch: Epoch,
+        shelf: Option<Shelf<'_>>,
+    ) -> Result<(Figures, Vec<Seen>), Failure> {
+        let [_, paced] = Paced::of(setting.network.link);
+        let sockets = flows.sockets.clone().unwrap_or_default();
+        let asked = wanted(setting, flows, &sockets, luck);
+        let standing = self.bed(setting, paced)?;
+        let to = standing.testbed.destination(&standing.path);
+        let base = transfer_of(setting, paced, &little(&sockets), to, epoch);
+        let bed = standing.see(setting, &base, Protocol::Tcp)?;
+        standing.begin_luck(luck)?;
+
+        let log = match shelf.filter(|_| sockets.log) {
+            Some(shelf) => Some(logged(shelf)?),
+            None => None,
+        };
+        let step_before = clock::wall_offset_nanos();
+        let (machine, _) = sample()?;
+        let drops_before = self.queue_drops(setting)?;
+        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let every = every(flows);
+        let sending = Sending {
+            to,
+            flows: asked.iter().map(|(_, flow)| flow.clone()).collect(),
+            every,
+        };
+        let receiving = Receiving {
+            at: to,
+            flows: u16::try_from(asked.len()).unwrap_or(u16::MAX),
+            every,
+            log: log.as_ref().map(|(path, _)| path.clone()),
+        };
+        let agents = &mut self.bed(setting, paced)?.agents;
+        let (sent, received) = agents.flows(sending, receiving, flows.duration)?;
+        let machine = sample()?.0.since(&machine);
+        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
+        let clock_step = clock::wall_offset_nanos() - step_before;
+        let emulator = self.emulator_report(setting)?;
+        let emulator = emulator.map(|report| report.since(&emulator_before));
+        let late = emulator.as_ref().and_then(|one| invalid(setting, one));
+        if let Some(why) = late {
+            return Err(Failure::Transfer(why));
+        }
+        if received.iter().all(|flow| flow.messages == 0) {
+            return Err(Failure::Transfer("nothing arrived".to_owned()));
+        }
+
+        let all = machine.elapsed * machine.processors;
+        let seeing = Seeing {
+            asked: &asked,
+            sent: &sent,
+            received: &received,
+            dropped: drops + emulator.as_ref().map_or(0, super::checks::lost_by),
+            latest: emulator.as_ref().map_or(0, |one| one.late[2].as_nanos()),
+            clock_step,
+            stolen: super::figures::ratio(machine.steal, all),
+        };
+        let mut figures = Figures::default();
+        figures.take_flows(flows, &seeing);
+        figures.flags = flags_of_flows(setting, &figures, &seeing, &bed);
+        if let Some(emulator) = &emulator {
+            figures.take_emulator(emulator);
+            figures.take_crossed(setting, emulator);
+        }
+        figures.note("queue_drops", json!(drops));
+        figures.note("clock_step_us", json!(clock_step / 1_000));
+        figures.note("steal_percent", json!(100.0 * seeing.stolen));
+        if let Some((_, name)) = log {
+            figures.note("packet_log", json!(name));
+        }
+        Ok((figures, vec![bed]))
+    }
+}
+
+/// What the sender's agent is asked for: each flow with the place of those it
+/// is one of.
+fn wanted(
+    setting: &Setting,
+    flows: &spec::Flows,
+    sockets: &Sockets,
+    luck: Seed,
+) -> Vec<(usize, Wanted)> {
+    let mut all = Vec::new();
+    for (place, group) in flows.flows.iter().enumerate() {
+        for (number, name) in (0..).zip(group.names()) {
+            let within = luck.derive(&format!("start/{name}")).get();
+            let within = within.checked_rem(group.start_within.as_picos());
+            let start = group.start + group.stagger * number;
+            let start = start + Span::from_picos(within.unwrap_or(0));
+            let stop = group.stop.unwrap_or(flows.duration).min(flows.duration);
+            let length = Span::from_picos(stop.as_picos().saturating_sub(start.as_picos()));
+            let seed = luck.derive(&format!("flow/{name}")).get();
+            let common = Wanted {
+                name,
+                stream: false,
+                gaps: Law::Constant(0.0),
+                sizes: Law::Constant(0.0),
+                bursts: None,
+                packets: None,
+                octets: None,
+                seed,
+                start,
+                length,
+                congestion: setting.host.congestion.clone(),
+                send_buffer: sockets.send_buffer,
+                receive_buffer: sockets.receive_buffer,
+                nagle: sockets.nagle,
+                dont_fragment: false,
+                drifts: sockets.instrument == spec::Instrument::Ditg,
+            };
+            all.extend(of_sends(common, &group.sends).map(|flow| (place, flow)));
+        }
+    }
+    all
+}
+
+/// The flow with what it sends; connections as the simulator has them are
+/// refused when an experiment is read.
+fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
+    match sends.clone() {
+        Sends::Datagrams {
+            gaps,
+            payloads,
+            bursts,
+            packets,
+            octets,
+            dont_fragment,
+        } => Some(Wanted {
+            gaps,
+            sizes: payloads,
+            bursts,
+            packets,
+            octets: octets.map(Bytes::get),
+            dont_fragment,
+            ..common
+        }),
+        Sends::Messages {
+            gaps,
+            payloads,
+            bursts,
+            packets,
+            octets,
+        } => Some(Wanted {
+            stream: true,
+            gaps,
+            sizes: payloads,
+            bursts,
+            packets,
+            octets: octets.map(Bytes::get),
+            ..common
+        }),
+        Sends::Octets { .. } => None,
+    }
+}
+
+/// Of every how many messages the departure is stamped, so that some are of
+/// each flow and no flow is slowed down: as many as link and laws let through
+/// are not known beforehand, so that it goes by the duration alone.
+fn every(flows: &spec::Flows) -> NonZero<u64> {
+    // One sender does not write more than one in 12.5 us for long.
+    let most = flows.duration.as_nanos() / 12_500;
+    NonZero::new(most / STAMPED / 8).unwrap_or(NonZero::<u64>::MIN)
+}
+
+/// A place for the packet log of a trial that is not taken, and its name
+/// below the results folder.
+fn logged(shelf: Shelf<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let folder = shelf.results.join(FOLDER);
+    std::fs::create_dir_all(&folder).context("making the folder of packet logs")?;
+    let plain = format!("{}.jlog", shelf.trial);
+    let later = (2..).map(|number| format!("{}-{number}.jlog", shelf.trial));
+    let name = std::iter::once(plain).chain(later);
+    let name = name.map(|name| Path::new(FOLDER).join(name));
+    // A trial that was broken off may have left one.
+    let name = name
+        .into_iter()
+        .find(|name| !shelf.results.join(name).exists());
+    let name = name.context("numbers do not end")?;
+    let path = std::path::absolute(shelf.results.join(&name)).context("finding the results")?;
+    Ok((path, name))
+}
+
+/// What shows the frames of a test bed.
+fn little(sockets: &Sockets) -> Transfer {
+    Transfer {
+        protocol: Protocol::Tcp,
+        size: INSPECTION,
+        message: OUTRUNNING,
+        preroll: Bytes::ZERO,
+        cpu_size: Bytes::ZERO,
+        send_buffer: None,
+        receive_buffer: sockets.receive_buffer,
+        nagle: false,
+        echo: Echo::Off,
+        timeout: LOOK,
+        tcp: None,
+    }
+}
