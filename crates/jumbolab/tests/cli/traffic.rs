@@ -425,7 +425,7 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     let program = dir.command().get_program().to_str().unwrap().to_owned();
     let secret = format!("--secret '{}'", key.display());
     let between = |recv: &str, send: &[&str]| {
-        let receiver = format!("receiver={program} recv --bind {{receiver}} {recv}");
+        let receiver = format!("receiver='{program}' recv --bind {{receiver}} {recv}");
         let outcome = dir
             .command()
             .args([
