@@ -5,13 +5,6 @@ use units::{Bytes, Rate, Span, Time};
 /// The start of counting is sought in the first of so many parts.
 const SEARCH: u64 = 20;
 
-/// Where that start turns out wrong, in the first of so many parts.
-const WIDER: u64 = 2;
-
-/// A window that shows more than the pace by less than one part in so many is
-/// left as it is: stamps are no closer.
-const FORGIVEN: i128 = 2_000;
-
 /// The arrival curve of one transfer, as much of it as the goodput needs.
 ///
 /// A token bucket lets stored tokens through at once, so a window that begins
@@ -22,31 +15,23 @@ const FORGIVEN: i128 = 2_000;
 /// the counted octets, with the largest lead over the pace. The stretch is short
 /// because a sender slower than the link would be measured too low by a longer
 /// one: its largest lead is chance.
-///
-/// A sender that is hardly faster than the link, or waits for a processor, may
-/// leave tokens in the bucket for all of that stretch. It shows: the window
-/// holds more than the link carries in its time, which a window that began with
-/// an empty bucket cannot. Then, and only then, counting starts at the largest
-/// lead in the first half. A window that still holds too much is left so.
-///
 /// Without a pace it starts at the first point at or after the pre-roll. It
 /// ends at the very last point, so that a stall at the end counts.
 ///
-/// Behind a bucket that was once empty in one of these stretches, the window
-/// cannot show more than the pace by more than one frame.
+/// Behind a bucket that was once empty in that stretch, the window cannot show
+/// more than the pace by more than one frame.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     preroll: Bytes,
-    counted: Bytes,
+    /// The largest total at which counting may start by choice.
+    latest: Bytes,
     pace: Option<Rate>,
     /// The first point at or after the pre-roll, settled or not.
     earliest: Option<Point>,
     /// The first settled point at or after the pre-roll.
     first: Option<Point>,
-    /// The best start so far.
-    start: Option<Start>,
-    /// The best one where that is wrong.
-    later: Option<Start>,
+    /// The best start so far, and its lead over the pace in octets.
+    start: Option<(Point, i128)>,
     /// The last point of all.
     last: Option<Point>,
 }
@@ -56,13 +41,6 @@ pub struct Arrivals {
 struct Point {
     total: Bytes,
     stamp: Time,
-}
-
-/// A point, and how many octets it is ahead of the pace.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    point: Point,
-    lead: i128,
 }
 
 /// What arrived within a window, and how fast.
@@ -90,12 +68,11 @@ impl Arrivals {
     pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
         Self {
             preroll,
-            counted,
+            latest: preroll + Bytes::new(counted.get() / SEARCH),
             pace,
             earliest: None,
             first: None,
             start: None,
-            later: None,
             last: None,
         }
     }
@@ -116,11 +93,8 @@ impl Arrivals {
         }
         let first = *self.first.get_or_insert(point);
         let lead = self.lead(point, first);
-        for (parts, best) in [(SEARCH, &mut self.start), (WIDER, &mut self.later)] {
-            let latest = self.preroll + Bytes::new(self.counted.get() / parts);
-            if total <= latest && best.is_none_or(|best| lead > best.lead) {
-                *best = Some(Start { point, lead });
-            }
+        if total <= self.latest && self.start.is_none_or(|(_, largest)| lead > largest) {
+            self.start = Some((point, lead));
         }
     }
 
@@ -138,7 +112,7 @@ impl Arrivals {
         let last = self.last?;
         let settled = self.first.filter(|first| first.stamp < last.stamp);
         let plain = settled.or(self.earliest)?;
-        let start = self.best_start(last).map(|start| start.point);
+        let start = self.start.map(|(point, _)| point);
         let first = start
             .filter(|start| start.stamp < last.stamp)
             .unwrap_or(plain);
@@ -152,16 +126,6 @@ impl Arrivals {
             first: first.stamp,
             last: last.stamp,
         })
-    }
-
-    /// Where a window that ends at `last` begins by choice.
-    fn best_start(&self, last: Point) -> Option<Start> {
-        let (start, first) = (self.start?, self.first?);
-        let window = last.total.get().saturating_sub(start.point.total.get());
-        let above = self.lead(last, first) - start.lead;
-        let shows = self.pace.is_some() && above > i128::from(window) / FORGIVEN;
-        let later = self.later.filter(|later| later.point.stamp < last.stamp);
-        Some(later.filter(|_| shows).unwrap_or(start))
     }
 }
 

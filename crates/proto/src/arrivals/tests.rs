@@ -48,26 +48,6 @@ fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
 }
 
 #[test]
-fn a_start_that_shows_more_than_the_link_carries_is_sought_in_the_first_half() {
-    // Tokens are left until 20_000 have come: the search, to 9000, sees none
-    // of the bursts of 5000 after it.
-    let mut points = vec![
-        (5000, 100),
-        (9000, 500),
-        (20_000, 1_100), // 5000 ahead of the pace from (5000, 100)
-        (40_000, 3_200), // 4000 ahead
-        (85_000, 7_700), // 4000 ahead
-    ];
-    check(&arrivals(5000, 80_000, &points), 65_000, 1_100, 7_700);
-    // Had they been lost, the first start shows no more than the link carries.
-    points[4] = (85_000, 8_100);
-    check(&arrivals(5000, 80_000, &points), 80_000, 100, 8_100);
-    // What begins too late to be sought stays: it is flagged, not hidden.
-    let late = [(5000, 100), (9000, 500), (50_000, 4_600), (85_000, 7_600)];
-    check(&arrivals(5000, 80_000, &late), 80_000, 100, 7_600);
-}
-
-#[test]
 fn without_a_pace_counting_starts_right_after_the_pre_roll() {
     let points = [(4000, 0), (5000, 101), (6000, 102), (45_000, 4002)];
     check(&curve(5000, 40_000, None, &points), 40_000, 101, 4002);
@@ -184,43 +164,10 @@ proptest! {
         let goodput = arrivals.goodput().unwrap();
         let (rate, frame) = (rate as f64, frame as f64);
         let bytes = goodput.bytes.get() as f64;
-        prop_assert!(bytes * 2.0 >= 0.9 * counted as f64);
+        prop_assert!(bytes * 20.0 >= 18.9 * counted as f64);
         prop_assert!(goodput.bits_per_second <= rate * (1.0 + 2.0 * frame / bytes));
         // Late wake-ups cost the bucket at most what overflows.
         prop_assert!(goodput.bits_per_second > rate * 0.3);
-    }
-
-    /// A sender that falls behind now and then leaves tokens at any time; once
-    /// in the first half it does not.
-    #[test]
-    fn a_bucket_that_empties_late_never_shows_more_than_its_rate(
-        megabits in 1..2_000u64, frame in 60..9_100u64, frames_in_burst in 2..40u64,
-        slow in 0..45u64, seed in any::<u64>(),
-    ) {
-        let rate = megabits * 1_000_000;
-        let burst = frame * frames_in_burst;
-        let counted = 40 * (2 * burst + 4 * frame);
-        let pace = Rate::from_bits_per_second(rate).unwrap();
-        // As fast as the link while it is slow, ten times as fast afterwards.
-        let even = pace.serialise(Bytes::new(frame)).as_picos();
-        let turn = 2 * burst + counted * slow / 100;
-
-        let mut bucket = Bucket::new(rate, burst, frame);
-        let mut arrivals = Arrivals::new(Bytes::new(2 * burst), Bytes::new(counted), Some(pace));
-        let (mut total, mut luck) = (0, seed);
-        while total < 2 * burst + counted {
-            luck = luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let stamp = bucket.send(0);
-            total += frame;
-            arrivals.record(Bytes::new(total), stamp, true);
-            let stall = if luck >> 60 == 0 { even * frames_in_burst } else { 0 };
-            bucket.wait(if total < turn { even + stall } else { even / 10 });
-        }
-
-        let goodput = arrivals.goodput().unwrap();
-        let bytes = goodput.bytes.get() as f64;
-        prop_assert!(bytes * 2.0 >= 0.9 * counted as f64);
-        prop_assert!(goodput.bits_per_second <= rate as f64 * (1.0 + 2.0 * frame as f64 / bytes));
     }
 
     #[test]
