@@ -187,6 +187,6 @@ fn growing_traffic_meets_what_it_meets_in_ns2() {
         }
     }
     // Each lies so far apart by chance less than once in twenty times: of 24
-    // figures two are no sign of a difference.
-    assert!(apart.len() <= 2, "{apart:#?}");
+    // figures one is no sign of a difference.
+    assert!(apart.len() <= 1, "{apart:#?}");
 }
