@@ -6,7 +6,9 @@
 //! every instant follows from arrivals, sizes and the rate.
 
 mod answers;
+mod fate;
 mod luck;
+mod prompt;
 mod record;
 mod settings;
 mod travelling;
@@ -17,43 +19,15 @@ use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason, View};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
+pub use fate::{Counters, Fate};
 use luck::{Chance, Luck};
+pub use prompt::{Entry, Prompt};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use wire::Wire;
 pub use witness::{Found, Witness};
-
-/// What becomes of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Fate {
-    /// It came out at the far end.
-    Delivered,
-    /// It came out twice.
-    Duplicated,
-    /// The queue dropped it.
-    Dropped,
-    /// Chance lost it on the wire.
-    Lost,
-    /// A bit of it was wrong.
-    Damaged,
-    /// Its IP packet is larger than the link carries.
-    TooBig,
-}
-
-impl Fate {
-    /// Every fate, in the order of its counter.
-    pub const ALL: [Self; 6] = [
-        Self::Delivered,
-        Self::Duplicated,
-        Self::Dropped,
-        Self::Lost,
-        Self::Damaged,
-        Self::TooBig,
-    ];
-}
 
 /// A packet at the far end.
 #[derive(Debug)]
@@ -64,51 +38,6 @@ pub struct Delivery<P> {
     pub packet: P,
     /// How often it arrives: once, or twice.
     pub copies: u8,
-}
-
-/// How many packets met which fate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Counters {
-    /// Packets that came to the link.
-    pub arrived: u64,
-    /// Packets by fate, in the order of [`Fate::ALL`].
-    pub fates: [u64; 6],
-    /// Octets of the frames that come out, a frame that comes out twice
-    /// counted twice.
-    pub octets: u64,
-    /// Packets that were too big and whose senders were told.
-    pub answered: u64,
-    /// Packets that the queue dropped, by reason, in the order of
-    /// [`Reason::ALL`].
-    pub dropped: [u64; 4],
-    /// Packets that the queue marked as having met congestion and let go.
-    pub marked: u64,
-}
-
-impl Counters {
-    /// What happened since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            arrived: self.arrived - earlier.arrived,
-            fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
-            octets: self.octets - earlier.octets,
-            answered: self.answered - earlier.answered,
-            dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
-            marked: self.marked - earlier.marked,
-        }
-    }
-
-    /// How many met `fate`.
-    pub const fn of(&self, fate: Fate) -> u64 {
-        self.fates[fate as usize]
-    }
-
-    /// How many the queue dropped for `reason`.
-    pub const fn dropped_for(&self, reason: Reason) -> u64 {
-        self.dropped[reason as usize]
-    }
 }
 
 /// One direction of a link, and who looks on: nobody, unless said otherwise.

@@ -1,9 +1,12 @@
 //! RED: random early detection [Floyd1993], and its adaptive kind.
 
+mod entrance;
+
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
-use crate::luck::Luck;
+use crate::law::{self, Curve, Profile, Spread, Verdict};
+pub use entrance::Entrance;
+
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
 /// In what the average and its thresholds count.
@@ -101,17 +104,6 @@ impl RedSettings {
         BadSpec::check_curve(&self.curve)?;
         BadSpec::check_average(self.weight, self.mean_size)
     }
-
-    fn law(&self, rate: Rate) -> law::Red {
-        let average = Average::new(self.weight, rate, self.mean_size);
-        law::Red::new(
-            average,
-            self.curve,
-            self.spread,
-            self.adaptive,
-            self.profile,
-        )
-    }
 }
 
 /// Adaptive RED that finds its parameters itself [Floyd2001 s5].
@@ -163,16 +155,8 @@ impl AdaptiveRedSettings {
 /// First in, first out, with RED at its entrance.
 #[derive(Debug)]
 pub struct Red<P> {
-    limit: Limit,
-    unit: Unit,
-    ecn: bool,
+    entrance: Entrance,
     victim: Victim,
-    /// The average up to which a packet may be marked.
-    last_mark: f64,
-    mean_size: Bytes,
-    profile: Profile,
-    law: law::Red,
-    luck: Luck,
     fifo: Fifo<P>,
 }
 
@@ -182,29 +166,21 @@ impl<P: Packet> Red<P> {
     /// # Errors
     /// Where a parameter is out of its range.
     pub fn new(settings: &RedSettings, rate: Rate, seed: Seed) -> Result<Self, BadSpec> {
-        settings.check()?;
         Ok(Self {
-            limit: settings.limit,
-            unit: settings.unit,
-            ecn: settings.ecn,
+            entrance: Entrance::new(settings, rate, seed)?,
             victim: settings.victim,
-            last_mark: settings.curve.max,
-            mean_size: settings.mean_size,
-            profile: settings.profile,
-            law: settings.law(rate),
-            luck: Luck::new(seed),
             fifo: Fifo::new(),
         })
     }
 
     /// The law, to look at its average.
     pub const fn law(&self) -> &law::Red {
-        &self.law
+        &self.entrance.law
     }
 
     /// What waits, in the unit of the thresholds.
     fn queue(&self) -> f64 {
-        match self.unit {
+        match self.entrance.unit {
             Unit::Frames => self.fifo.len() as f64,
             Unit::Bytes => self.fifo.backlog().bytes.get() as f64,
             Unit::Inner => self.fifo.live() as f64,
@@ -217,7 +193,7 @@ impl<P: Packet> Red<P> {
         match self.victim {
             Victim::Arriving => self.fifo.len(),
             Victim::Front => 0,
-            Victim::Random => self.luck.place(self.fifo.len()),
+            Victim::Random => self.entrance.luck.place(self.fifo.len()),
         }
     }
 
@@ -238,7 +214,7 @@ impl<P: Packet> Red<P> {
 
     /// Marks one if it can be, else drops it; what is left of the arrival.
     fn draw(&mut self, mut packet: P, drops: &mut Drops<P>) -> Option<P> {
-        if self.ecn && self.law.average() < self.last_mark {
+        if self.entrance.marks() {
             let place = self.place();
             if place < self.fifo.len() && self.fifo.mark(place)
                 || place == self.fifo.len() && packet.mark()
@@ -264,13 +240,14 @@ impl<P: Packet> Red<P> {
         };
         let Some(mut packet) = passed else { return };
         let arrival = packet.view();
-        if !self.limit.admits(Backlog::default(), arrival) {
-            self.law.full();
+        let limit = self.entrance.limit;
+        if !limit.admits(Backlog::default(), arrival) {
+            self.entrance.law.full();
             drops.push(packet, Reason::Full);
             return;
         }
-        while !self.limit.admits(self.fifo.backlog(), arrival) {
-            self.law.full();
+        while !limit.admits(self.fifo.backlog(), arrival) {
+            self.entrance.law.full();
             match self.strike(packet, Reason::Full, drops) {
                 Some(left) => packet = left,
                 None => return,
@@ -282,28 +259,21 @@ impl<P: Packet> Red<P> {
     /// As ns-2 does it: no room comes before everything, then the arrival goes
     /// in first and the victim out [Ns2].
     fn enter_as_ns2(&mut self, mut packet: P, verdict: Verdict, drops: &mut Drops<P>) {
-        let backlog = self.fifo.backlog();
-        let full = match self.limit {
-            Limit::Packets(most) => backlog.packets >= most,
-            // An arrival may reach over the last octet.
-            Limit::Bytes(most) => backlog.bytes >= most,
-        };
-        if full {
-            self.law.full();
+        if self.entrance.is_full_as_ns2(self.fifo.backlog()) {
+            self.entrance.law.full();
             self.fifo.push(packet);
             let last = self.fifo.len() - 1;
             let place = match self.victim {
                 Victim::Arriving => last,
                 Victim::Front => last.min(1),
-                Victim::Random => self.luck.place(last),
+                Victim::Random => self.entrance.luck.place(last),
             };
             if let Some(victim) = self.fifo.remove(place) {
                 drops.push(victim, Reason::Full);
             }
             return;
         }
-        let markable = self.ecn && self.law.average() < self.last_mark;
-        if verdict == Verdict::Pass || markable && packet.mark() {
+        if verdict == Verdict::Pass || self.entrance.marks() && packet.mark() {
             self.fifo.push(packet);
         } else {
             drops.push(packet, Reason::Early);
@@ -312,31 +282,31 @@ impl<P: Packet> Red<P> {
 }
 
 impl<P: Packet> Discipline<P> for Red<P> {
-    fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>) {
-        let rested = self.law.is_idle();
-        self.law.observe(now, self.queue());
-        let chance = || self.luck.draw();
-        let verdict = match self.unit {
-            Unit::Bytes => {
-                let (waiting, size) = (self.fifo.backlog().bytes, packet.view().size);
-                self.law.judge_octets(waiting, size, self.mean_size, chance)
+    fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut Drops<P>) {
+        let (backlog, queue) = (self.fifo.backlog(), self.queue());
+        if self.victim == Victim::Arriving {
+            match self.entrance.admit(now, backlog, queue, &mut packet) {
+                Ok(_) => self.fifo.push(packet),
+                Err(reason) => drops.push(packet, reason),
             }
-            Unit::Frames | Unit::Inner => self.law.judge(self.fifo.len(), chance),
-        };
-        match self.profile {
+            return;
+        }
+        let rested = self.entrance.law.is_idle();
+        let verdict = self.entrance.judge(now, backlog, queue, packet.view());
+        match self.entrance.profile {
             Profile::Clean => self.enter(packet, verdict, drops),
             Profile::Ns2 => self.enter_as_ns2(packet, verdict, drops),
         }
         if rested && self.fifo.is_empty() {
             // It was dropped, and the link rests on.
-            self.law.rest(now);
+            self.entrance.rest(now);
         }
     }
 
     fn dequeue(&mut self, now: Time, _drops: &mut Drops<P>) -> Option<P> {
         let packet = self.fifo.pop();
         if packet.is_none() {
-            self.law.rest(now);
+            self.entrance.rest(now);
         }
         packet
     }
@@ -350,10 +320,10 @@ impl<P: Packet> Discipline<P> for Red<P> {
     }
 
     fn rest(&mut self, since: Time) {
-        self.law.rest(since);
+        self.entrance.rest(since);
     }
 
     fn average(&self) -> Option<f64> {
-        Some(self.law.average())
+        Some(self.entrance.law.average())
     }
 }

@@ -118,7 +118,10 @@ impl<P: Packet> Rio<P> {
             &mut self.outside
         };
         let markable = self.ecn && side.law.average() < side.last_mark;
-        match side.law.judge(self.fifo.len(), || self.luck.draw()) {
+        match side
+            .law
+            .judge(self.fifo.backlog().packets, || self.luck.draw())
+        {
             Verdict::Forced => return drops.push(packet, Reason::Forced),
             Verdict::Early if !(markable && packet.mark()) => {
                 return drops.push(packet, Reason::Early);

@@ -1,28 +1,38 @@
 //! The agenda: which element of the network acts next.
 
+mod days;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use units::Time;
+
+use days::Days;
 
 /// The next instant of every element.
 ///
-/// An element has one entry, which moves, so the agenda never grows. Equal
-/// instants are ordered by the numbers of their elements. Entries are kept in
-/// wheels within wheels [Varghese1987]: a slot of a wheel is a turn of the next
-/// finer one, and entries are sorted only when their turn comes and they are
-/// few. An entry that is put off stays where it is until its old instant comes:
-/// a retransmission timer is put off by every acknowledgement.
+/// Equal instants are ordered by the numbers of their elements. Who acts when
+/// stands in notes; those of the next few thousand days are kept by the day, as
+/// in a calendar [Brown1988], later ones in a heap. Only the notes of today are
+/// sorted. A note that is put off stays where it is until its old instant
+/// comes: a retransmission timer is put off by every acknowledgement. One that
+/// is brought forward stays too, beside a new one, and is thrown away when its
+/// instant comes.
 pub(crate) struct Agenda {
+    /// Of each element when it acts, and the earliest note of it.
     entries: Vec<Entry>,
-    /// What comes before `until`, the earliest last: an instant with an
-    /// element's number behind it.
-    near: Vec<(u64, u32)>,
-    until: u64,
-    /// The beginning of what is near. All that is not near differs from it in
-    /// a higher digit than those that follow the slot of what is near.
-    position: u64,
-    /// The first entry of each slot, wheel by wheel, the finest first.
-    slots: Vec<u32>,
-    /// Which slots of a wheel have entries, bit by bit.
-    taken: [u64; WHEELS],
+    /// Notes of today and of days before, the earliest last.
+    today: Vec<Note>,
+    /// Which day it is: instants without their lower `shift` bits.
+    day: u64,
+    /// How long a day is.
+    shift: u32,
+    days: Days,
+    later: BinaryHeap<Reverse<Note>>,
+    /// Days that were begun, and their notes, since a day's length was last
+    /// thought about.
+    begun: u32,
+    noted: u32,
 }
 
 /// Where an element stands.
@@ -30,204 +40,160 @@ pub(crate) struct Agenda {
 struct Entry {
     /// When it acts.
     due: u64,
-    /// The instant under which it is kept, which is no later.
-    kept: u64,
-    /// Its neighbours in its slot.
-    next: u32,
-    previous: u32,
-    slot: u16,
+    /// The instant of its note, which is no later.
+    noted: u64,
 }
 
-/// Bits of an instant that choose a slot of a wheel.
-const BITS: u32 = 6;
-/// Slots of a wheel.
-const SLOTS: usize = 1 << BITS;
-/// Wheels, so that there is a place for every instant.
-const WHEELS: usize = u64::BITS.div_ceil(BITS) as usize;
-/// As many entries of a slot are sorted at once; more are spread over the next
-/// finer wheel.
-const FEW: usize = 24;
+/// Who acts when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Note {
+    at: u64,
+    element: u32,
+}
 
 /// An instant that does not come.
 const NEVER: u64 = u64::MAX;
-/// No element.
-const NOBODY: u32 = u32::MAX;
-/// The slot of those that are near.
-const NEAR: u16 = u16::MAX;
+/// A day of 2^24 ps, 17 us, to begin with.
+const SHIFT: u32 = 24;
+/// After so many days their length is thought about.
+const REVIEW: u32 = 1_024;
+/// So many notes a day, on average, are as many as should be, and as few.
+const MOST: u32 = 4;
+const FEWEST: u32 = 2;
 
 impl Agenda {
     /// An empty agenda of so many elements.
     pub(crate) fn new(elements: u32) -> Self {
         let nothing = Entry {
             due: NEVER,
-            kept: NEVER,
-            next: NOBODY,
-            previous: NOBODY,
-            slot: NEAR,
+            noted: NEVER,
         };
         Self {
             entries: vec![nothing; elements as usize],
-            near: Vec::new(),
-            until: 0,
-            position: 0,
-            slots: vec![NOBODY; WHEELS * SLOTS],
-            taken: [0; WHEELS],
+            today: Vec::new(),
+            day: 0,
+            shift: SHIFT,
+            days: Days::new(),
+            later: BinaryHeap::new(),
+            begun: 0,
+            noted: 0,
         }
     }
 
     /// Lets `element` act at `at` and not before; with `None` not at all.
+    #[inline]
     pub(crate) fn set(&mut self, element: usize, at: Option<Time>) {
         let due = at.map_or(NEVER, Time::as_picos);
         let entry = &mut self.entries[element];
         entry.due = due;
-        if entry.kept > due {
-            if entry.kept < NEVER {
-                self.take_out(element);
-            }
-            self.put_in(element, due);
+        if due < entry.noted {
+            entry.noted = due;
+            let element = u32::try_from(element).expect("checked with the scenario");
+            self.put_in(Note { at: due, element });
         }
     }
 
     /// Who acts next, and when.
+    #[inline]
     pub(crate) fn first(&mut self) -> Option<(Time, usize)> {
         loop {
-            let Some(&(kept, number)) = self.near.last() else {
-                if !self.refill() {
+            let Some(&Note { at, element }) = self.today.last() else {
+                if !self.begin_day() {
                     return None;
                 }
                 continue;
             };
-            let element = number as usize;
-            let due = self.entries[element].due;
-            if due == kept {
-                return Some((Time::from_picos(due), element));
+            let entry = &mut self.entries[element as usize];
+            if entry.due == at {
+                return Some((Time::from_picos(at), element as usize));
             }
-            // It was put off.
-            self.near.pop();
-            self.entries[element].kept = NEVER;
-            if due < NEVER {
-                self.put_in(element, due);
-            }
-        }
-    }
-
-    /// Keeps an entry under `at`.
-    fn put_in(&mut self, element: usize, at: u64) {
-        let number = number(element);
-        self.entries[element].kept = at;
-        if at < self.until {
-            let new = (at, number);
-            let place = self.near.iter().rposition(|old| *old > new);
-            self.near.insert(place.map_or(0, |place| place + 1), new);
-            self.entries[element].slot = NEAR;
-            return;
-        }
-        let wheel = (at ^ self.position).checked_ilog2().unwrap_or(0) / BITS;
-        self.file(number, wheel as usize, digit_at(at, wheel * BITS));
-    }
-
-    /// Puts an entry into a slot of a wheel.
-    fn file(&mut self, number: u32, wheel: usize, digit: usize) {
-        let slot = wheel * SLOTS + digit;
-        let next = std::mem::replace(&mut self.slots[slot], number);
-        self.taken[wheel] |= 1 << digit;
-        let entry = &mut self.entries[number as usize];
-        (entry.next, entry.previous) = (next, NOBODY);
-        entry.slot = u16::try_from(slot).expect("there are fewer slots");
-        if next != NOBODY {
-            self.entries[next as usize].previous = number;
-        }
-    }
-
-    /// Takes an entry out of where it is kept.
-    fn take_out(&mut self, element: usize) {
-        let Entry {
-            kept,
-            next,
-            previous,
-            slot,
-            ..
-        } = self.entries[element];
-        if slot == NEAR {
-            let old = (kept, number(element));
-            let place = self.near.iter().rposition(|one| *one == old);
-            self.near.remove(place.expect("it is near"));
-            return;
-        }
-        if next != NOBODY {
-            self.entries[next as usize].previous = previous;
-        }
-        if previous != NOBODY {
-            self.entries[previous as usize].next = next;
-            return;
-        }
-        let slot = usize::from(slot);
-        self.slots[slot] = next;
-        if next == NOBODY {
-            self.taken[slot / SLOTS] &= !(1 << (slot % SLOTS));
-        }
-    }
-
-    /// Makes the earliest entries near; returns whether there are any.
-    fn refill(&mut self) -> bool {
-        while let Some(wheel) = self.taken.iter().position(|taken| *taken != 0) {
-            let digit = self.taken[wheel].trailing_zeros();
-            let slot = wheel * SLOTS + digit as usize;
-            self.taken[wheel] &= self.taken[wheel] - 1;
-            let first = std::mem::replace(&mut self.slots[slot], NOBODY);
-            let shift = u32::try_from(wheel).expect("there are few wheels") * BITS;
-            // Coarser digits are those of before.
-            let above = self.position.checked_shr(shift + BITS).unwrap_or(0);
-            let coarse = above.checked_shl(shift + BITS).unwrap_or(0);
-            self.position = coarse | u64::from(digit) << shift;
-            if wheel == 0 || self.are_few(first) {
-                self.until = self.position.saturating_add(1 << shift);
-                self.approach(first);
-                return true;
-            }
-            let mut at = first;
-            while at != NOBODY {
-                let Entry { kept, next, .. } = self.entries[at as usize];
-                self.file(at, wheel - 1, digit_at(kept, shift - BITS));
-                at = next;
+            self.today.pop();
+            if entry.noted == at {
+                // It was put off, perhaps for ever.
+                entry.noted = entry.due;
+                let at = entry.due;
+                if at < NEVER {
+                    self.put_in(Note { at, element });
+                }
             }
         }
-        false
     }
 
-    /// Whether a slot that begins with `first` has few entries.
-    fn are_few(&self, first: u32) -> bool {
-        let mut at = first;
-        for _ in 0..FEW {
-            if at == NOBODY {
-                return true;
+    /// Puts a note where its day is.
+    #[inline]
+    fn put_in(&mut self, note: Note) {
+        let day = note.at >> self.shift;
+        if day <= self.day {
+            self.put_into_today(note);
+        } else if day - self.day < Days::COUNT {
+            self.days.put_in(day, note);
+        } else {
+            self.later.push(Reverse(note));
+        }
+    }
+
+    /// Puts a note among the few of today.
+    #[inline]
+    fn put_into_today(&mut self, note: Note) {
+        let mut place = self.today.len();
+        self.today.push(note);
+        while place > 0 && self.today[place - 1] < note {
+            self.today[place] = self.today[place - 1];
+            place -= 1;
+        }
+        self.today[place] = note;
+    }
+
+    /// Goes on to the next day that has notes; returns whether there is one.
+    fn begin_day(&mut self) -> bool {
+        let later = self.later.peek();
+        let later = later.map(|note| note.0.at >> self.shift);
+        let next = match (self.days.after(self.day), later) {
+            (Some(day), Some(later)) => day.min(later),
+            (Some(day), None) | (None, Some(day)) => day,
+            (None, None) => return false,
+        };
+        self.day = next;
+        while let Some(Reverse(note)) = self.later.peek().copied()
+            && (note.at >> self.shift) - next < Days::COUNT
+        {
+            self.later.pop();
+            self.put_in(note);
+        }
+        while let Some(note) = self.days.take(next) {
+            self.put_into_today(note);
+            self.noted += 1;
+            if self.noted == REVIEW * MOST {
+                break;
             }
-            at = self.entries[at as usize].next;
         }
-        at == NOBODY
+        self.begun += 1;
+        if self.begun == REVIEW || self.noted == REVIEW * MOST {
+            self.review();
+        }
+        true
     }
 
-    /// Makes the entries of a slot that begins with `first` near.
-    fn approach(&mut self, first: u32) {
-        let mut at = first;
-        while at != NOBODY {
-            let entry = &mut self.entries[at as usize];
-            entry.slot = NEAR;
-            self.near.push((entry.kept, at));
-            at = entry.next;
+    /// Makes days shorter if they have many notes, longer if they have few.
+    fn review(&mut self) {
+        let each = self.noted / self.begun;
+        (self.begun, self.noted) = (0, 0);
+        let shift = match each {
+            MOST.. => self.shift.saturating_sub(each.ilog2() - 1),
+            ..FEWEST => (self.shift + 1).min(u64::BITS - 1),
+            _ => return,
+        };
+        let mut notes = std::mem::take(&mut self.today);
+        self.days.take_all(&mut notes);
+        notes.extend(self.later.drain().map(|note| note.0));
+        notes.sort_unstable_by(|one, other| other.cmp(one));
+        self.shift = shift;
+        // No note is of a day before the earliest.
+        self.day = notes.last().map_or(0, |earliest| earliest.at >> shift);
+        for note in notes {
+            self.put_in(note);
         }
-        self.near.sort_unstable_by(|one, other| other.cmp(one));
     }
-}
-
-/// The digit of `at` that begins with bit `shift`: its slot in a wheel.
-fn digit_at(at: u64, shift: u32) -> usize {
-    const LAST: u64 = (1 << BITS) - 1;
-    usize::try_from(at >> shift & LAST).expect("a digit is small")
-}
-
-fn number(element: usize) -> u32 {
-    u32::try_from(element).expect("checked with the scenario")
 }
 
 #[cfg(test)]

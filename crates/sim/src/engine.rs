@@ -6,6 +6,7 @@
 //! instant packets first come out of links, then are worked on, then sent.
 
 mod ends;
+mod links;
 
 use units::{IpVersion, Time};
 
@@ -14,7 +15,7 @@ use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
-use crate::way::{Way, What};
+use crate::way::Way;
 use crate::{Loss, NodeOutcome, Place, Watch};
 pub(crate) use ends::Ends;
 
@@ -148,34 +149,6 @@ impl<'a, W: Watch> Engine<'a, W> {
         }
         self.contents.forget();
         true
-    }
-
-    /// Hands on what has come to the far end of a way.
-    fn come_out(&mut self, way: usize) {
-        let to = self.ways[way].to;
-        loop {
-            // Asked anew each time: what is handed on may come back to this way.
-            let link = &mut self.ways[way].link;
-            if let Some(delivery) = link.poll_transmit(self.now) {
-                for _ in 1..delivery.copies {
-                    let content = *self.contents.of(&delivery.packet);
-                    let content = self.contents.put(content);
-                    self.arrive(
-                        to,
-                        Packet {
-                            content,
-                            ..delivery.packet
-                        },
-                    );
-                }
-                self.arrive(to, delivery.packet);
-            }
-            let next = self.ways[way].link.next_timeout();
-            if next.is_none_or(|next| next > self.now) {
-                break;
-            }
-        }
-        self.settle(way);
     }
 
     fn arrive(&mut self, node: usize, packet: Packet) {
@@ -328,55 +301,6 @@ impl<'a, W: Watch> Engine<'a, W> {
         if let Some(refused) = self.transmit(node, packet) {
             self.contents.let_go(&refused);
         }
-    }
-
-    /// Puts a packet on the next link of its way. Returns it where it is too
-    /// big for that link, which has counted it then.
-    fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
-        let way = self.routes.next(node, packet.to as usize)?;
-        let to = &mut self.ways[way];
-        packet.frame = to.frame(packet.size);
-        let refused = to.link.receive(self.now, packet);
-        self.settle(way);
-        refused
-    }
-
-    /// Tells the watch what a way has done, and puts its next instant on the
-    /// agenda.
-    fn settle(&mut self, way: usize) {
-        if W::AWAKE {
-            self.tell(way);
-        }
-        let link = &mut self.ways[way].link;
-        self.agenda.set(way, link.next_timeout());
-        let gone = link.witness().gone();
-        if !gone.is_empty() {
-            for packet in gone.drain(..) {
-                self.contents.let_go(&packet);
-            }
-        }
-    }
-
-    fn tell(&mut self, way: usize) {
-        let notes = self.ways[way].link.witness().take_notes();
-        let place = self.ways[way].place;
-        for note in &notes {
-            let place_of_flow = self.flows[note.packet.flow as usize].place;
-            let seen = note
-                .packet
-                .seen(self.contents.of(&note.packet), place_of_flow);
-            match note.what {
-                What::Queued { found } => self.watch.queued(note.at, place, seen, found),
-                What::Sent { ends, waited } => {
-                    self.watch.sent(note.at, ends, place, seen, waited);
-                }
-                What::Lost(why) => {
-                    let place = Place::Way(place.0, place.1);
-                    self.watch.lost(note.at, place, seen, why);
-                }
-            }
-        }
-        self.ways[way].link.witness().put_back(notes);
     }
 
     fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {

@@ -10,6 +10,7 @@
 //! streams with the names of links and flows, and what happens at one instant
 //! happens in an order of names too.
 
+mod account;
 mod agenda;
 mod check;
 mod connection;

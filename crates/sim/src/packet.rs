@@ -86,8 +86,11 @@ impl Contents {
     }
 
     /// Frees the places of packets that are gone.
+    #[inline]
     pub(crate) fn forget(&mut self) {
-        self.free.append(&mut self.leaving);
+        while let Some(place) = self.leaving.pop() {
+            self.free.push(place);
+        }
     }
 }
 
@@ -148,19 +151,20 @@ impl Packet {
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
             answer: matches!(content.body, Body::TooBig { .. }),
-            segment: match self.arrived(content.body) {
+            segment: match content.body {
+                Body::Segment(Segment::Data(data)) => Some(Segment::Data(self.arrived(data))),
                 Body::Segment(segment) => Some(segment),
                 Body::Datagram(_) | Body::TooBig { .. } => None,
             },
         }
     }
 
-    /// What was in this packet at first, with the mark that it met on its way.
-    pub(crate) fn arrived(&self, mut body: Body) -> Body {
-        if let Body::Segment(Segment::Data(data)) = &mut body {
-            data.marked = self.congestion == Congestion::Met;
+    /// The data of this packet, with the mark that it met on its way.
+    pub(crate) fn arrived(&self, data: Data) -> Data {
+        Data {
+            marked: self.congestion == Congestion::Met,
+            ..data
         }
-        body
     }
 }
 

@@ -1,6 +1,5 @@
 //! A scenario that was found sound, ready to run.
 
-use proto::link::Link;
 use units::{Bytes, Seed, Time};
 
 use crate::connection::Connection;
@@ -10,7 +9,7 @@ use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::way::{Account, Way, mtu};
+use crate::way::{Way, mtu};
 use crate::{
     FlowOutcome, Host, LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Traffic, Watch,
     WayOutcome,
@@ -80,11 +79,16 @@ impl Simulation {
                 let name = format!("link/{}/{direction}", link.name);
                 let seed = self.scenario.seed.derive(&name);
                 let notes = wants((*place, direction));
-                let account = Account::new(self.scenario.end, notes);
-                let machine = Link::witnessed(settings.clone(), seed, account)
-                    .expect("the same was built when the scenario was checked");
                 let to = link.ends[1 - direction];
-                ways.push(Way::new(machine, settings, to, (*place, direction)));
+                let end = self.scenario.end;
+                ways.push(Way::new(
+                    settings,
+                    seed,
+                    end,
+                    notes,
+                    to,
+                    (*place, direction),
+                ));
             }
         }
         ways

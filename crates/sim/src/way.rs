@@ -1,15 +1,15 @@
-//! One direction of a link in the network, and its books.
+//! One direction of a link in the network.
 
-use proto::link::{Fate, Found, Link, Settings, Witness};
-use queue::{Packet as _, Reason};
-use units::{Bytes, Framing, Span, Time};
+use proto::link::{Link, Prompt, Settings};
+use units::{Bytes, Framing, Seed, Time};
 
+use crate::WayOutcome;
+use crate::account::{Account, Averages};
 use crate::packet::Packet;
-use crate::{Loss, WayOutcome};
 
 /// A direction of a link and the node at its far end.
 pub(crate) struct Way {
-    pub(crate) link: Link<Packet, Account>,
+    pub(crate) machine: Machine,
     /// The node at the far end.
     pub(crate) to: usize,
     /// The largest IP packet that it carries.
@@ -19,32 +19,16 @@ pub(crate) struct Way {
     pub(crate) place: (usize, usize),
 }
 
-/// What a way's witness writes down.
-pub(crate) struct Account {
-    /// The instant to which averages go.
-    end: Time,
-    busy: u64,
-    /// Picoseconds times packets that waited, and times their octets.
-    waited: u128,
-    waited_octets: u128,
-    /// Packets that will not come out.
-    gone: Vec<Packet>,
-    /// Kept only while somebody watches.
-    notes: Option<Vec<Note>>,
-}
-
-/// Something that happened to a packet on a way.
-pub(crate) struct Note {
-    pub(crate) packet: Packet,
-    pub(crate) at: Time,
-    pub(crate) what: What,
-}
-
-/// What happened.
-pub(crate) enum What {
-    Queued { found: Found },
-    Sent { ends: Time, waited: Span },
-    Lost(Loss),
+/// What carries packets along a way.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are of the large one, and one look less for each packet counts"
+)]
+pub(crate) enum Machine {
+    /// A link that knows at once what becomes of a packet: nearly all.
+    Prompt(Prompt<Packet, Averages>),
+    /// Any other, or one that is watched from moment to moment.
+    Patient(Box<Link<Packet, Account>>),
 }
 
 /// The largest packet of a link; `u32::MAX` where it carries any.
@@ -63,15 +47,26 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
 }
 
 impl Way {
-    /// A way to node `to`.
+    /// A way to node `to` with chance from `seed`, whose averages go until
+    /// `end`, with notes for a watch or without.
     pub(crate) fn new(
-        link: Link<Packet, Account>,
         settings: &Settings,
+        seed: Seed,
+        end: Time,
+        notes: bool,
         to: usize,
         place: (usize, usize),
     ) -> Self {
+        let prompt = match notes {
+            true => None,
+            false => Prompt::new(settings, seed, Averages::new(end)),
+        };
+        let patient = || {
+            let link = Link::witnessed(settings.clone(), seed, Account::new(end, notes));
+            Box::new(link.expect("the same was built when the scenario was checked"))
+        };
         Self {
-            link,
+            machine: prompt.map_or_else(|| Machine::Patient(patient()), Machine::Prompt),
             to,
             mtu: mtu(settings),
             framing: framing(settings),
@@ -85,111 +80,21 @@ impl Way {
         u32::try_from(frame.get()).unwrap_or(u32::MAX)
     }
 
+    /// When it is to be asked next.
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Option<Time> {
+        match &self.machine {
+            Machine::Prompt(link) => link.next_timeout(),
+            Machine::Patient(link) => link.next_timeout(),
+        }
+    }
+
     /// What it carried.
     pub(crate) fn outcome(&mut self) -> WayOutcome {
-        let counters = self.link.counters();
-        let account = self.link.witness();
-        #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-        let share = |sum: u128| match account.end.as_picos() {
-            0 => 0.0,
-            end => sum as f64 / end as f64,
+        let (counters, averages) = match &mut self.machine {
+            Machine::Prompt(link) => (link.counters(), link.witness()),
+            Machine::Patient(link) => (link.counters(), link.witness().averages()),
         };
-        WayOutcome {
-            counters,
-            utilisation: share(account.busy.into()),
-            mean_queue: share(account.waited),
-            mean_queue_bytes: share(account.waited_octets),
-        }
-    }
-}
-
-impl Account {
-    /// Books that average until `end`, with notes for a watch or without.
-    pub(crate) fn new(end: Time, notes: bool) -> Self {
-        Self {
-            end,
-            busy: 0,
-            waited: 0,
-            waited_octets: 0,
-            gone: Vec::new(),
-            notes: notes.then(Vec::new),
-        }
-    }
-
-    /// The packets that were lost and not yet taken away.
-    pub(crate) const fn gone(&mut self) -> &mut Vec<Packet> {
-        &mut self.gone
-    }
-
-    /// The notes since they were last put back.
-    pub(crate) fn take_notes(&mut self) -> Vec<Note> {
-        self.notes.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Gives the memory of `notes` back.
-    pub(crate) fn put_back(&mut self, mut notes: Vec<Note>) {
-        notes.clear();
-        if self.notes.is_some() {
-            self.notes = Some(notes);
-        }
-    }
-
-    fn note(&mut self, packet: &Packet, at: Time, what: What) {
-        if let Some(notes) = &mut self.notes {
-            notes.push(Note {
-                packet: *packet,
-                at,
-                what,
-            });
-        }
-    }
-
-    /// The picoseconds between two instants that averages count.
-    fn counted(&self, from: Time, to: Time) -> u64 {
-        let span = to.min(self.end).since(from.min(self.end));
-        span.unwrap_or_default().as_picos()
-    }
-
-    fn wait(&mut self, packet: &Packet, arrival: Time, until: Time) {
-        if arrival == until {
-            return;
-        }
-        let waited = u128::from(self.counted(arrival, until));
-        self.waited += waited;
-        self.waited_octets += waited * u128::from(packet.view().size.get());
-    }
-}
-
-impl Witness<Packet> for Account {
-    fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Found) {
-        if self.notes.is_some() {
-            self.note(packet, at, What::Queued { found: found() });
-        }
-    }
-
-    fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, fate: Fate) {
-        self.busy += self.counted(begins, ends);
-        self.wait(packet, arrival, begins);
-        if self.notes.is_some() {
-            let waited = begins.since(arrival).unwrap_or_default();
-            self.note(packet, begins, What::Sent { ends, waited });
-        }
-        let lost = match fate {
-            Fate::Lost => Loss::Chance,
-            Fate::Damaged => Loss::Damage,
-            Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
-        };
-        self.note(packet, begins, What::Lost(lost));
-        self.gone.push(*packet);
-    }
-
-    fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
-        self.wait(packet, arrival, at);
-        let why = reason.map_or(Loss::TooBig, Loss::Queue);
-        self.note(packet, at, What::Lost(why));
-        // One that is too big comes back to who sent it.
-        if reason.is_some() {
-            self.gone.push(*packet);
-        }
+        averages.outcome(counters)
     }
 }

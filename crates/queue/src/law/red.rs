@@ -108,7 +108,7 @@ impl Red {
 
     /// What becomes of the packet that was observed; `waiting` packets are
     /// before it, and `draw` is uniform in [0, 1).
-    pub fn judge(&mut self, waiting: usize, draw: impl FnOnce() -> f64) -> Verdict {
+    pub fn judge(&mut self, waiting: u32, draw: impl FnOnce() -> f64) -> Verdict {
         match self.profile {
             Profile::Clean => self.judge_clean(draw),
             Profile::Ns2 => self.judge_as_ns2(waiting > 1, None, draw),

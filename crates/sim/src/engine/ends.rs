@@ -58,15 +58,15 @@ impl<W: Watch> Engine<'_, W> {
         self.nodes[node].counts.received += 1;
         let flow = &mut self.flows[packet.flow as usize];
         let content = self.contents.of(&packet);
-        match (content.body, &mut flow.ends) {
+        match (&content.body, &mut flow.ends) {
             (Body::Datagram(piece), Ends::Datagrams(ends)) => {
-                let complete = ends.1.receive(self.now, content, piece);
+                let complete = ends.1.receive(self.now, content, *piece);
                 if W::AWAKE && complete {
                     let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
                     self.watch.delivered(self.now, node, seen);
                 }
             }
-            (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(mtu),
+            (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
             (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
             (Body::Segment(_), Ends::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
@@ -84,8 +84,9 @@ impl<W: Watch> Engine<'_, W> {
             unreachable!("asked for a connection");
         };
         let content = self.contents.of(&packet);
-        match packet.arrived(content.body) {
+        match &content.body {
             Body::Segment(Segment::Data(data)) => {
+                let data = packet.arrived(*data);
                 let (new, messages) = connection.receive(self.now, &data, &mut packets);
                 self.agenda
                     .set(self.elements.sinks + number, connection.next_of_receiver());
@@ -102,11 +103,11 @@ impl<W: Watch> Engine<'_, W> {
                 }
             }
             Body::Segment(Segment::Ack(ack)) => {
-                connection.receive_ack(self.now, &ack, &mut packets);
+                connection.receive_ack(self.now, ack, &mut packets);
                 self.settle_sender(number);
             }
             Body::TooBig { mtu } => {
-                connection.too_big(self.now, mtu, &mut packets);
+                connection.too_big(self.now, *mtu, &mut packets);
                 self.settle_sender(number);
             }
             Body::Datagram(_) => unreachable!("packets are made by their own flow"),

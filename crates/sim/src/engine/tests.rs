@@ -7,6 +7,7 @@ use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 
 use super::*;
+use crate::way::Machine;
 use crate::{Datagrams, Host, Link, Role, Scenario, Seen, Traffic, Work};
 
 /// Packets and the octets of their frames.
@@ -212,10 +213,13 @@ proptest! {
             let more = engine.step();
             let mut delivered = 0;
             for way in &engine.ways {
-                let backlog = way.link.backlog();
+                let Machine::Patient(link) = &way.machine else {
+                    unreachable!("all are watched");
+                };
+                let backlog = link.backlog();
                 let backlog = Amount(backlog.packets.into(), backlog.bytes.get());
                 prop_assert_eq!(waiting(engine.watch, way.place), backlog);
-                let counters = way.link.counters();
+                let counters = link.counters();
                 prop_assert_eq!(of(&engine.watch.came, way.place).0, counters.arrived);
                 let passed = of(&engine.watch.sent, way.place) - of(&engine.watch.lost, way.place);
                 let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
@@ -223,7 +227,7 @@ proptest! {
                 delivered += once + counters.of(Fate::Duplicated);
                 if !more {
                     prop_assert_eq!(backlog, Amount::default());
-                    prop_assert_eq!(way.link.next_timeout(), None);
+                    prop_assert_eq!(link.next_timeout(), None);
                 }
             }
             if !more {

@@ -1,0 +1,207 @@
+//! A link that knows at once what becomes of a packet.
+//!
+//! Where a queue gives up nobody but arrivals, sends in order, and the wire
+//! takes no chances, everything about a packet is settled when it comes: whether
+//! it gets in, when it has the wire, when it comes out. Such a link needs no
+//! visit in between. It does what [`Link`](super::Link) does, told earlier.
+
+use std::collections::VecDeque;
+
+use queue::{Backlog, Gate, Packet};
+use units::{Bytes, Seed, Span, Time};
+
+use super::luck::Luck;
+use super::wire::Wire;
+use super::{Counters, Fate, Settings, Witness};
+
+/// One direction of a link, and who looks on.
+pub struct Prompt<P, W = ()> {
+    /// Packets from the entrance to the far end, in order.
+    passing: VecDeque<Passing<P>>,
+    /// How many of them, from the front, have or had the wire, as far as was
+    /// looked; the others wait.
+    begun: usize,
+    /// Octets of those that wait.
+    waiting: Bytes,
+    wire: Wire,
+    delay: Span,
+    /// The largest frame, without tags, and what a frame takes from the wire
+    /// besides its own octets.
+    largest_frame: Bytes,
+    around: Bytes,
+    gate: Gate,
+    tally: Tally,
+    witness: W,
+}
+
+/// What is counted of packets as they come; the rest follows from it.
+#[derive(Default)]
+struct Tally {
+    arrived: u64,
+    too_big: u64,
+    dropped: [u64; 4],
+    marked: u64,
+    /// Octets of frames that get in.
+    octets: u64,
+}
+
+/// What becomes of a packet at the entrance.
+#[derive(Debug)]
+pub enum Entry<P> {
+    /// It will come out.
+    Passes {
+        /// Whether it does so before all others.
+        first: bool,
+    },
+    /// The queue dropped it.
+    Dropped(P),
+    /// It is larger than the link carries.
+    TooBig(P),
+}
+
+/// A packet in the queue, on the wire or under way.
+struct Passing<P> {
+    begins: Time,
+    arrives: Time,
+    packet: P,
+}
+
+impl<P: Packet, W: Witness<P>> Prompt<P, W> {
+    /// An idle link. `witness` hears of packets that have the wire, as soon as
+    /// they come, and of nothing else. `None` where it takes a
+    /// [`Link`](super::Link): settings with which fates are settled later, and
+    /// such with which there is none.
+    pub fn new(settings: &Settings, seed: Seed, witness: W) -> Option<Self> {
+        settings.check().ok()?;
+        if settings.cut_through || Luck::new(settings, seed).is_some() {
+            return None;
+        }
+        Some(Self {
+            passing: VecDeque::new(),
+            begun: 0,
+            waiting: Bytes::ZERO,
+            wire: Wire::new(settings.rate),
+            delay: settings.delay,
+            largest_frame: settings.largest_frame(),
+            around: settings.wire_size(Bytes::ZERO),
+            gate: Gate::new(&settings.queue, settings.rate, seed.derive("queue"))?,
+            tally: Tally::default(),
+            witness,
+        })
+    }
+
+    /// Takes a packet that came at `now`, which is no earlier than the last.
+    #[inline]
+    pub fn receive(&mut self, now: Time, mut packet: P) -> Entry<P> {
+        self.tally.arrived += 1;
+        let size = packet.view().size;
+        if size > self.largest_frame + packet.tags() {
+            self.tally.too_big += 1;
+            return Entry::TooBig(packet);
+        }
+        let backlog = self.backlog_at(now);
+        match self.gate.admit(now, backlog, &mut packet) {
+            Ok(marked) => self.tally.marked += u64::from(marked),
+            Err(reason) => {
+                self.tally.dropped[reason as usize] += 1;
+                return Entry::Dropped(packet);
+            }
+        }
+        let begins = self.wire.free_at().max(now);
+        if begins == now {
+            self.begun += 1;
+        } else {
+            self.waiting += size;
+        }
+        let ends = self.wire.occupy(begins, size + self.around);
+        self.tally.octets += size.get();
+        self.witness
+            .sent(&packet, now, begins, ends, Fate::Delivered);
+        let first = self.passing.is_empty();
+        self.passing.push_back(Passing {
+            begins,
+            arrives: ends + self.delay,
+            packet,
+        });
+        Entry::Passes { first }
+    }
+
+    /// The next packet that has come out by `now`.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<P> {
+        if self.next_timeout()? > now {
+            return None;
+        }
+        let Passing { packet, .. } = self.passing.pop_front()?;
+        if self.begun > 0 {
+            self.begun -= 1;
+        } else {
+            self.waiting = self.waiting - packet.view().size;
+        }
+        if self.passing.is_empty() {
+            // Begins anew at the front, where memory is in the cache.
+            self.passing.clear();
+        }
+        Some(packet)
+    }
+
+    /// When the next packet comes out.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.passing.front().map(|next| next.arrives)
+    }
+
+    /// What happened so far, and will happen to what is under way.
+    pub fn counters(&self) -> Counters {
+        let Tally {
+            arrived,
+            too_big,
+            dropped,
+            marked,
+            octets,
+        } = self.tally;
+        let all_dropped: u64 = dropped.iter().sum();
+        let mut fates = [0; Fate::ALL.len()];
+        fates[Fate::TooBig as usize] = too_big;
+        fates[Fate::Dropped as usize] = all_dropped;
+        fates[Fate::Delivered as usize] = arrived - too_big - all_dropped;
+        Counters {
+            arrived,
+            fates,
+            octets,
+            answered: 0,
+            dropped,
+            marked,
+        }
+    }
+
+    /// Who looks on.
+    pub const fn witness(&mut self) -> &mut W {
+        &mut self.witness
+    }
+
+    /// What waits at `now`; one that begins then does not.
+    fn backlog_at(&mut self, now: Time) -> Backlog {
+        let free_at = self.wire.free_at();
+        if free_at <= now {
+            self.begun = self.passing.len();
+            self.waiting = Bytes::ZERO;
+            self.gate.rest(free_at);
+            return Backlog::default();
+        }
+        while let Some(next) = self.passing.get(self.begun)
+            && next.begins <= now
+        {
+            self.begun += 1;
+            self.waiting = self.waiting - next.packet.view().size;
+        }
+        let packets = self.passing.len() - self.begun;
+        Backlog {
+            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            bytes: self.waiting,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

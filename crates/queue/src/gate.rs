@@ -1,0 +1,78 @@
+//! The entrance of a queue that gives up nobody but arrivals.
+//!
+//! In drop-tail, and in RED that drops or marks the arriving packet, who is in
+//! stays in, and leaves in the order of arrival. What becomes of an arrival
+//! follows from how much waits; which packets wait does not matter, and nobody
+//! needs to hold them here.
+
+use alloc::boxed::Box;
+
+use units::{Rate, Seed, Time};
+
+use crate::red::Entrance;
+use crate::{Backlog, Limit, Packet, Reason, Spec, Unit, Victim};
+
+/// Such an entrance.
+#[derive(Debug)]
+pub enum Gate {
+    /// Of drop-tail: whoever finds room gets in.
+    Room(Limit),
+    /// Of RED.
+    Red(Box<Entrance>),
+}
+
+impl Gate {
+    /// The entrance of the queue that `spec` would build with the same `rate`
+    /// and `seed`; `None` where that queue needs to see packets again once they
+    /// are in, or there is no such queue.
+    pub fn new(spec: &Spec, rate: Option<Rate>, seed: Seed) -> Option<Self> {
+        let adapted;
+        let red = match spec {
+            Spec::DropTail { limit } if !limit.is_zero() => return Some(Self::Room(*limit)),
+            Spec::Red(settings) => settings,
+            Spec::AdaptiveRed(settings) if settings.mean_size.get() > 0 => {
+                adapted = settings.settings(rate?);
+                &adapted
+            }
+            _ => return None,
+        };
+        if red.victim != Victim::Arriving || red.unit == Unit::Inner {
+            return None;
+        }
+        let entrance = Entrance::new(red, rate?, seed).ok()?;
+        Some(Self::Red(Box::new(entrance)))
+    }
+
+    /// Whether `packet` gets in where `backlog` waits at `now`, and then
+    /// whether it was marked as having met congestion.
+    ///
+    /// # Errors
+    /// Why it does not get in.
+    #[inline]
+    pub fn admit<P: Packet>(
+        &mut self,
+        now: Time,
+        backlog: Backlog,
+        packet: &mut P,
+    ) -> Result<bool, Reason> {
+        match self {
+            Self::Room(limit) if limit.admits(backlog, packet.view()) => Ok(false),
+            Self::Room(_) => Err(Reason::Full),
+            Self::Red(entrance) => {
+                let queue = match entrance.unit() {
+                    Unit::Bytes => backlog.bytes.get() as f64,
+                    Unit::Frames | Unit::Inner => f64::from(backlog.packets),
+                };
+                entrance.admit(now, backlog, queue, packet)
+            }
+        }
+    }
+
+    /// The link behind has had nothing to do since `since`.
+    #[inline]
+    pub fn rest(&mut self, since: Time) {
+        if let Self::Red(entrance) = self {
+            entrance.rest(since);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The books of a link.
+
+use proto::link::{Counters, Fate, Found, Witness};
+use queue::{Packet as _, Reason};
+use units::{Span, Time};
+
+use crate::packet::Packet;
+use crate::{Loss, WayOutcome};
+
+/// What a way's witness writes down.
+pub(crate) struct Account {
+    averages: Averages,
+    /// Packets that will not come out.
+    gone: Vec<Packet>,
+    /// Kept only while somebody watches.
+    notes: Option<Vec<Note>>,
+}
+
+/// How long a wire worked, and how long packets waited for it.
+pub(crate) struct Averages {
+    /// The instant to which averages go.
+    end: Time,
+    busy: u64,
+    /// Picoseconds times packets that waited, and times their octets.
+    waited: u128,
+    waited_octets: u128,
+}
+
+/// Something that happened to a packet on a way.
+pub(crate) struct Note {
+    pub(crate) packet: Packet,
+    pub(crate) at: Time,
+    pub(crate) what: What,
+}
+
+/// What happened.
+pub(crate) enum What {
+    Queued { found: Found },
+    Sent { ends: Time, waited: Span },
+    Lost(Loss),
+}
+
+impl Account {
+    /// Books that average until `end`, with notes for a watch or without.
+    pub(crate) fn new(end: Time, notes: bool) -> Self {
+        Self {
+            averages: Averages::new(end),
+            gone: Vec::new(),
+            notes: notes.then(Vec::new),
+        }
+    }
+
+    /// Its averages.
+    pub(crate) const fn averages(&mut self) -> &mut Averages {
+        &mut self.averages
+    }
+
+    /// The packets that were lost and not yet taken away.
+    pub(crate) const fn gone(&mut self) -> &mut Vec<Packet> {
+        &mut self.gone
+    }
+
+    /// The notes since they were last put back.
+    pub(crate) fn take_notes(&mut self) -> Vec<Note> {
+        self.notes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Gives the memory of `notes` back.
+    pub(crate) fn put_back(&mut self, mut notes: Vec<Note>) {
+        notes.clear();
+        if self.notes.is_some() {
+            self.notes = Some(notes);
+        }
+    }
+
+    fn note(&mut self, packet: &Packet, at: Time, what: What) {
+        if let Some(notes) = &mut self.notes {
+            notes.push(Note {
+                packet: *packet,
+                at,
+                what,
+            });
+        }
+    }
+}
+
+impl Witness<Packet> for Account {
+    fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Found) {
+        if self.notes.is_some() {
+            self.note(packet, at, What::Queued { found: found() });
+        }
+    }
+
+    fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, fate: Fate) {
+        self.averages.sent(packet, arrival, begins, ends, fate);
+        if self.notes.is_some() {
+            let waited = begins.since(arrival).unwrap_or_default();
+            self.note(packet, begins, What::Sent { ends, waited });
+        }
+        let lost = match fate {
+            Fate::Lost => Loss::Chance,
+            Fate::Damaged => Loss::Damage,
+            Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
+        };
+        self.note(packet, begins, What::Lost(lost));
+        self.gone.push(*packet);
+    }
+
+    fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
+        self.averages.dropped(packet, arrival, at, reason);
+        let why = reason.map_or(Loss::TooBig, Loss::Queue);
+        self.note(packet, at, What::Lost(why));
+        // One that is too big comes back to who sent it.
+        if reason.is_some() {
+            self.gone.push(*packet);
+        }
+    }
+}
+
+impl Averages {
+    /// Averages until `end`.
+    pub(crate) const fn new(end: Time) -> Self {
+        Self {
+            end,
+            busy: 0,
+            waited: 0,
+            waited_octets: 0,
+        }
+    }
+
+    /// What a way came to that counted `counters`.
+    pub(crate) fn outcome(&self, counters: Counters) -> WayOutcome {
+        #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+        let share = |sum: u128| match self.end.as_picos() {
+            0 => 0.0,
+            end => sum as f64 / end as f64,
+        };
+        WayOutcome {
+            counters,
+            utilisation: share(self.busy.into()),
+            mean_queue: share(self.waited),
+            mean_queue_bytes: share(self.waited_octets),
+        }
+    }
+
+    /// The picoseconds between two instants that averages count.
+    fn counted(&self, from: Time, to: Time) -> u64 {
+        let span = to.min(self.end).since(from.min(self.end));
+        span.unwrap_or_default().as_picos()
+    }
+
+    fn wait(&mut self, packet: &Packet, arrival: Time, until: Time) {
+        if arrival == until {
+            return;
+        }
+        let waited = u128::from(self.counted(arrival, until));
+        self.waited += waited;
+        self.waited_octets += waited * u128::from(packet.view().size.get());
+    }
+}
+
+impl Witness<Packet> for Averages {
+    #[inline]
+    fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, _fate: Fate) {
+        self.busy += self.counted(begins, ends);
+        self.wait(packet, arrival, begins);
+    }
+
+    fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, _reason: Option<Reason>) {
+        self.wait(packet, arrival, at);
+    }
+}

@@ -1,0 +1,123 @@
+//! Links of the network: what comes out of them, and what is put on them.
+
+use proto::link::{Delivery, Entry};
+
+use super::Engine;
+use crate::account::What;
+use crate::packet::Packet;
+use crate::way::{Machine, Way};
+use crate::{Place, Watch};
+
+impl<W: Watch> Engine<'_, W> {
+    /// Hands on what has come to the far end of a way.
+    pub(super) fn come_out(&mut self, way: usize) {
+        let to = self.ways[way].to;
+        loop {
+            // Asked anew each time: what is handed on may come back to this way.
+            match &mut self.ways[way].machine {
+                Machine::Prompt(link) => {
+                    if let Some(packet) = link.poll_transmit(self.now) {
+                        self.arrive(to, packet);
+                    }
+                }
+                Machine::Patient(link) => {
+                    if let Some(delivery) = link.poll_transmit(self.now) {
+                        self.arrive_often(to, &delivery);
+                    }
+                }
+            }
+            let next = self.ways[way].next_timeout();
+            if next.is_none_or(|next| next > self.now) {
+                break;
+            }
+        }
+        self.settle(way);
+    }
+
+    /// Hands on every copy of a packet.
+    fn arrive_often(&mut self, to: usize, delivery: &Delivery<Packet>) {
+        for _ in 1..delivery.copies {
+            let content = *self.contents.of(&delivery.packet);
+            let content = self.contents.put(content);
+            let copy = Packet {
+                content,
+                ..delivery.packet
+            };
+            self.arrive(to, copy);
+        }
+        self.arrive(to, delivery.packet);
+    }
+
+    /// Puts a packet on the next link of its way. Returns it where it is too
+    /// big for that link, which has counted it then.
+    pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
+        let way = self.routes.next(node, packet.to as usize)?;
+        let link = &mut self.ways[way];
+        packet.frame = link.frame(packet.size);
+        match &mut link.machine {
+            Machine::Prompt(link) => {
+                let entry = link.receive(self.now, packet);
+                match entry {
+                    Entry::Passes { first: false } => None,
+                    Entry::Passes { first: true } => {
+                        self.agenda.set(way, link.next_timeout());
+                        None
+                    }
+                    Entry::Dropped(packet) => {
+                        self.contents.let_go(&packet);
+                        None
+                    }
+                    Entry::TooBig(packet) => Some(packet),
+                }
+            }
+            Machine::Patient(link) => {
+                let refused = link.receive(self.now, packet);
+                self.settle(way);
+                refused
+            }
+        }
+    }
+
+    /// Tells the watch what a way has done, and puts its next instant on the
+    /// agenda.
+    #[inline]
+    fn settle(&mut self, way: usize) {
+        match &mut self.ways[way].machine {
+            Machine::Prompt(link) => self.agenda.set(way, link.next_timeout()),
+            Machine::Patient(link) => {
+                self.agenda.set(way, link.next_timeout());
+                self.read_account(way);
+            }
+        }
+    }
+
+    /// Tells the watch what a way has noted, and frees what was in packets that
+    /// it lost.
+    fn read_account(&mut self, way: usize) {
+        let Way { machine, place, .. } = &mut self.ways[way];
+        let Machine::Patient(link) = machine else {
+            return;
+        };
+        if W::AWAKE {
+            let notes = link.witness().take_notes();
+            for note in &notes {
+                let of = self.flows[note.packet.flow as usize].place;
+                let seen = note.packet.seen(self.contents.of(&note.packet), of);
+                match note.what {
+                    What::Queued { found } => self.watch.queued(note.at, *place, seen, found),
+                    What::Sent { ends, waited } => {
+                        self.watch.sent(note.at, ends, *place, seen, waited);
+                    }
+                    What::Lost(why) => {
+                        let place = Place::Way(place.0, place.1);
+                        self.watch.lost(note.at, place, seen, why);
+                    }
+                }
+            }
+            link.witness().put_back(notes);
+        }
+        for packet in link.witness().gone().drain(..) {
+            self.contents.let_go(&packet);
+        }
+    }
+}
