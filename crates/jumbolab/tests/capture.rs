@@ -1,9 +1,14 @@
 //! Captures of simulated links, read by tshark: a stranger must find the same
 //! packets in them, whole and fragmented, with checksums that hold.
 
+#[path = "cli/program.rs"]
+mod program;
+
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use program::{Outcome, program};
 
 const NETWORK: &str = "\
 format = 1
@@ -53,14 +58,9 @@ fn tshark(folder: &TempDir, trial: &str, filter: &str, fields: &[&str]) -> Vec<S
 fn captured(network: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("captured.toml"), network).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_jumbolab"))
-        .args(["run", "captured.toml", "--on", "sim", "-o", "r"])
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let mut command = program(folder.path());
+    command.args(["run", "captured.toml", "--on", "sim", "-o", "r"]);
+    Outcome::of(command.output().unwrap()).fine();
     folder
 }
 

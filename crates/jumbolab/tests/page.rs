@@ -1,11 +1,16 @@
 //! The page of a run in a browser: Chromium from Debian, which finds no name
 //! of any host, draws it without a complaint.
 
+#[path = "cli/program.rs"]
+mod program;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use program::{Outcome, program};
 
 /// The smallest run that has error bars: two trials of two MTUs.
 const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set scenario=LU-LU \
@@ -14,14 +19,9 @@ const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set s
 /// A folder with a run in `r`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_jumbolab"))
-        .args(RUN.split_whitespace())
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let mut command = program(folder.path());
+    command.args(RUN.split_whitespace());
+    Outcome::of(command.output().unwrap()).fine();
     folder
 }
 

@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub(crate) use crate::program::Outcome;
+use crate::program::program;
 
 /// A folder of a test's own, and a mark by which its processes are known.
 pub(crate) struct Dir {
@@ -40,16 +43,10 @@ impl Dir {
         path
     }
 
-    /// The binary, to be run in this folder. `JUMBOLAB_BIN` names another
-    /// copy of it, for users who cannot read where it was built.
+    /// The binary, to be run in this folder.
     pub(crate) fn command(&self) -> Command {
-        let built = env!("CARGO_BIN_EXE_jumbolab");
-        let program = std::env::var_os("JUMBOLAB_BIN").unwrap_or_else(|| built.into());
-        let mut command = Command::new(program);
-        command
-            .current_dir(self.path())
-            .env("JUMBOLAB_TEST", &self.mark)
-            .stdin(Stdio::null());
+        let mut command = program(self.path());
+        command.env("JUMBOLAB_TEST", &self.mark);
         command
     }
 
@@ -104,29 +101,7 @@ impl Dir {
     }
 }
 
-/// What a command did.
-pub(crate) struct Outcome {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
 impl Outcome {
-    pub(crate) fn of(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    /// Says that all went well.
-    #[track_caller]
-    pub(crate) fn fine(self) -> Self {
-        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
-        self
-    }
-
     /// Says that it ended with exit code 2 and one line that holds all `words`.
     #[track_caller]
     pub(crate) fn refused(&self, words: &[&str]) {

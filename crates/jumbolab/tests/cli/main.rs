@@ -13,6 +13,7 @@ mod journal;
 mod laws;
 mod links;
 mod page;
+mod program;
 mod red;
 mod runs;
 mod sandbox;

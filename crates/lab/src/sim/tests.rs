@@ -23,8 +23,9 @@ message = 1000
 \"network.mtu\" = [1500]
 ";
 
-fn settings(text: &str, sets: &[&str]) -> Vec<Setting> {
-    let mut experiment = Experiment::parse(text, "known.toml").unwrap();
+/// What the cells of an experiment come to with `sets` written over it.
+#[track_caller]
+pub(super) fn settings_of(mut experiment: Experiment, sets: &[&str]) -> Vec<Setting> {
     for set in sets {
         experiment.set(set).unwrap();
     }
@@ -36,10 +37,21 @@ fn settings(text: &str, sets: &[&str]) -> Vec<Setting> {
 }
 
 #[track_caller]
+fn settings(text: &str, sets: &[&str]) -> Vec<Setting> {
+    settings_of(Experiment::parse(text, "known.toml").unwrap(), sets)
+}
+
+/// What runs trials of these settings, one at a time.
+#[track_caller]
+pub(super) fn simulator(settings: &[Setting]) -> Simulator {
+    Simulator::ready(settings.iter(), 1).unwrap()
+}
+
+#[track_caller]
 fn figures(text: &str, sets: &[&str]) -> Figures {
     let settings = settings(text, sets);
-    let simulator = Simulator::ready(settings.iter(), 1).unwrap();
-    simulator.run(&settings[0], Seed::new(1)).unwrap().0
+    let trial = simulator(&settings).run(&settings[0], Seed::new(1));
+    trial.unwrap().0
 }
 
 #[track_caller]
@@ -120,7 +132,7 @@ fn the_luck_of_a_repeat_is_the_same_in_every_cell() {
         .replace("[1500]", "[1500, 4000]")
         .replace("delay = \"1ms\"", "loss = \"5%\"");
     let settings = settings(&text, &[]);
-    let simulator = Simulator::ready(settings.iter(), 1).unwrap();
+    let simulator = simulator(&settings);
     let lost = |setting: &Setting, seed| {
         simulator.run(setting, Seed::new(seed)).unwrap().0.evidence["received"].clone()
     };

@@ -14,5 +14,6 @@ mod naive;
 mod ns2;
 mod queueing;
 mod red;
+mod red_as_ns2;
 mod server;
 mod statistics;

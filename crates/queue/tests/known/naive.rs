@@ -7,7 +7,7 @@ use crate::statistics::Chance;
 pub(crate) struct Parameters {
     pub(crate) bandwidth: f64,
     pub(crate) mean_size: f64,
-    pub(crate) limit: usize,
+    pub(crate) limit: f64,
     pub(crate) thresh: f64,
     pub(crate) maxthresh: f64,
     pub(crate) q_weight: f64,
@@ -16,6 +16,9 @@ pub(crate) struct Parameters {
     pub(crate) wait: bool,
     pub(crate) adaptive: bool,
     pub(crate) drop_front: bool,
+    /// Whether the queue, its average, both thresholds and the limit are in
+    /// octets. Thresholds and limit are given in packets of the mean size then.
+    pub(crate) bytes: bool,
 }
 
 pub(crate) struct NaiveRed {
@@ -26,6 +29,7 @@ pub(crate) struct NaiveRed {
     v_c: f64,
     v_d: f64,
     count: f64,
+    count_bytes: f64,
     old: bool,
     idle: bool,
     idletime: f64,
@@ -38,7 +42,12 @@ pub(crate) struct NaiveRed {
 }
 
 impl NaiveRed {
-    pub(crate) fn new(p: Parameters, seed: u64) -> Self {
+    pub(crate) fn new(mut p: Parameters, seed: u64) -> Self {
+        if p.bytes {
+            p.limit *= p.mean_size;
+            p.thresh *= p.mean_size;
+            p.maxthresh *= p.mean_size;
+        }
         Self {
             coin: Chance::new(seed),
             ave: 0.0,
@@ -46,6 +55,7 @@ impl NaiveRed {
             v_c: (1.0 - p.max_p) / p.maxthresh,
             v_d: 2.0 * p.max_p - 1.0,
             count: 0.0,
+            count_bytes: 0.0,
             old: false,
             idle: true,
             idletime: 0.0,
@@ -74,7 +84,10 @@ impl NaiveRed {
 
     pub(crate) fn arrive(&mut self, now: f64, number: u64, size: f64) {
         self.until(now);
-        let qlen = self.waiting.len();
+        let qlen = match self.p.bytes {
+            true => self.waiting.iter().map(|packet| packet.1).sum(),
+            false => self.waiting.len() as f64,
+        };
         let was_idle = self.idle;
         let mut m = 0.0;
         if self.idle {
@@ -83,17 +96,19 @@ impl NaiveRed {
             self.idle = false;
         }
         let w = self.p.q_weight;
-        self.ave = self.ave * (1.0 - w).powf(m + 1.0) + w * qlen as f64;
+        self.ave = self.ave * (1.0 - w).powf(m + 1.0) + w * qlen;
         if self.p.adaptive && now > self.lastset + 0.5 {
             self.adapt(now);
         }
         self.count += 1.0;
+        self.count_bytes += size;
         let mut early = false;
-        if self.ave >= self.p.thresh && qlen > 1 {
+        if self.ave >= self.p.thresh && qlen > 1.0 {
             if self.old {
-                early = self.drop_early();
+                early = self.drop_early(size);
             } else {
                 self.count = 1.0;
+                self.count_bytes = size;
                 self.old = true;
             }
         } else {
@@ -101,6 +116,7 @@ impl NaiveRed {
         }
         if qlen >= self.p.limit {
             self.count = 0.0;
+            self.count_bytes = 0.0;
             self.waiting.push((number, size));
             let last = self.waiting.len() - 1;
             let victim = if self.p.drop_front { last.min(1) } else { last };
@@ -126,7 +142,7 @@ impl NaiveRed {
         }
     }
 
-    fn drop_early(&mut self) -> bool {
+    fn drop_early(&mut self, size: f64) -> bool {
         let b = if self.ave < self.p.maxthresh {
             self.cur_max_p * (self.ave - self.p.thresh) / (self.p.maxthresh - self.p.thresh)
         } else if self.p.gentle {
@@ -134,16 +150,24 @@ impl NaiveRed {
         } else {
             1.0
         };
-        let product = self.count * b;
-        let a = match self.p.wait {
+        let count = match self.p.bytes {
+            true => (self.count_bytes / self.p.mean_size).floor(),
+            false => self.count,
+        };
+        let product = count * b;
+        let mut a = match self.p.wait {
             true if product < 1.0 => 0.0,
             true if product < 2.0 => b / (2.0 - product),
             false if product < 1.0 => b / (1.0 - product),
             _ => 1.0,
         };
+        if self.p.bytes && a < 1.0 {
+            a = a * size / self.p.mean_size;
+        }
         let drop = self.coin.uniform() <= a;
         if drop {
             self.count = 0.0;
+            self.count_bytes = 0.0;
         }
         drop
     }

@@ -8,11 +8,10 @@ use jumbolab_queue::{
 use proptest::prelude::*;
 use units::{Bytes, Seed, Span, Time};
 
-use crate::naive::{NaiveRed, Parameters};
 use crate::server::{Fate, Server, Tiny, rate};
 use crate::statistics::{Chance, covers, kolmogorov, moments};
 
-const CURVE: Curve = Curve {
+pub(crate) const CURVE: Curve = Curve {
     min: 5.0,
     max: 15.0,
     max_probability: 0.1,
@@ -80,66 +79,24 @@ fn single_packets_are_lost_as_often_as_the_curve_says() {
     }
 }
 
-/// Bursts with pauses, from a little to far too much for 1.5 Mb/s.
-fn bursts(seed: u64, count: u64) -> Vec<(Time, Tiny)> {
+/// Bursts with pauses, from a little to far too much for 1.5 Mb/s, of packets of
+/// 40 and of 1500 octets.
+pub(crate) fn bursts(seed: u64, count: u64) -> Vec<(Time, Tiny)> {
+    let size = |uniform| if uniform < 0.2 { 40 } else { 1500 };
+    bursts_of(seed, count, size)
+}
+
+/// The same of packets whose size follows from something uniform in [0, 1).
+pub(crate) fn bursts_of(seed: u64, count: u64, size: fn(f64) -> u64) -> Vec<(Time, Tiny)> {
     let mut chance = Chance::new(seed);
     let mut seconds = 0.0;
     let arrival = |number: u64| {
         let load = [0.3, 0.9, 1.2, 2.5][(number / 400) as usize % 4];
         seconds += chance.exponential(0.008 / load);
         let at = Time::from_picos((seconds * 1e12) as u64);
-        let size = if chance.uniform() < 0.2 { 40 } else { 1500 };
-        (at, Tiny::new(number, size))
+        (at, Tiny::new(number, size(chance.uniform())))
     };
     (0..count).map(arrival).collect()
-}
-
-#[test]
-fn the_profile_of_ns2_does_what_a_plain_second_implementation_does() {
-    let mut dropped = 0;
-    for seed in 0..48_u64 {
-        let [gentle, waits, adaptive, front] = [0, 1, 2, 3].map(|bit| seed >> bit & 1 == 1);
-        let settings = RedSettings {
-            curve: Curve { gentle, ..CURVE },
-            spread: if waits { Spread::Wait } else { Spread::Uniform },
-            adaptive,
-            victim: if front {
-                Victim::Front
-            } else {
-                Victim::Arriving
-            },
-            ..RedSettings::ns2(25, Bytes::new(1500))
-        };
-        let parameters = Parameters {
-            bandwidth: 1.5e6,
-            mean_size: 1500.0,
-            limit: 25,
-            thresh: 5.0,
-            maxthresh: 15.0,
-            q_weight: 0.0027,
-            max_p: 0.1,
-            gentle,
-            wait: waits,
-            adaptive,
-            drop_front: front,
-        };
-        let mut ours = Server::new(&Spec::Red(settings), rate(1_500_000), seed);
-        let mut theirs = NaiveRed::new(parameters, seed);
-        for (at, packet) in bursts(seed, 4_000) {
-            ours.arrive(at, packet);
-            theirs.arrive(
-                at.as_picos() as f64 / 1e12,
-                packet.number,
-                packet.size() as f64,
-            );
-        }
-        ours.finish();
-        theirs.until(f64::MAX);
-        assert_eq!(ours.dropped(), theirs.dropped, "run {seed}");
-        assert_eq!(ours.sent(), theirs.sent, "run {seed}");
-        dropped += theirs.dropped.len();
-    }
-    assert!(dropped > 5_000, "{dropped}");
 }
 
 /// The clean profile in a few dresses.

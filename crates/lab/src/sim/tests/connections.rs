@@ -82,8 +82,8 @@ fn answers_take_what_their_way_back_takes() {
 #[test]
 fn a_transfer_that_never_ends_has_failed() {
     let settings = settings(OVER_TCP, &["links.router-receiver.loss=100%"]);
-    let simulator = Simulator::ready(settings.iter(), 1).unwrap();
-    let failure = simulator.run(&settings[0], Seed::new(1)).map(|_| ());
+    let trial = simulator(&settings).run(&settings[0], Seed::new(1));
+    let failure = trial.map(|_| ());
     assert_eq!(failure, Err("nothing arrived".to_owned()));
 }
 

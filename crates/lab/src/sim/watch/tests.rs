@@ -4,8 +4,7 @@ use units::Seed;
 
 use super::*;
 use crate::experiment::Experiment;
-use crate::plan::World;
-use crate::sim::Simulator;
+use crate::sim::tests::{settings_of, simulator};
 
 const WATCHED: [&str; 4] = [
     "links.bottleneck.watch.queue=on",
@@ -16,18 +15,14 @@ const WATCHED: [&str; 4] = [
 
 /// A small packet among large ones, in front of a buffer that is too short.
 fn setting(sets: &[&str]) -> Setting {
-    let mut experiment = Experiment::load("mtu-and-queues").unwrap();
+    let experiment = Experiment::load("mtu-and-queues").unwrap();
     let short = [
         "traffic.duration=200ms",
         "load=95%",
         "mtu=9000",
         "links.bottleneck.buffer=40kB",
     ];
-    for set in short.iter().chain(sets) {
-        experiment.set(set).unwrap();
-    }
-    let plan = experiment.plan(World::Sim).unwrap();
-    plan.cells[0].setting.clone().unwrap()
+    settings_of(experiment, &[&short, sets].concat()).remove(0)
 }
 
 fn run(setting: &Setting, results: &Path) -> Figures {
@@ -35,8 +30,7 @@ fn run(setting: &Setting, results: &Path) -> Figures {
         results,
         trial: "c00-r01",
     };
-    let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
-    simulator
+    simulator(std::slice::from_ref(setting))
         .run_and_watch(setting, Seed::new(5), shelf)
         .unwrap()
         .0
@@ -199,12 +193,8 @@ count = 2
 \"network.mtu\" = [1500]
 ";
     let setting = |sets: &[&str]| {
-        let mut experiment = Experiment::parse(text, "x.toml").unwrap();
-        for set in sets {
-            experiment.set(set).unwrap();
-        }
-        let plan = experiment.plan(World::Sim).unwrap();
-        plan.cells[0].setting.clone().unwrap()
+        let experiment = Experiment::parse(text, "x.toml").unwrap();
+        settings_of(experiment, sets).remove(0)
     };
     let folder = tempfile::tempdir().unwrap();
     let plain = run(&setting(&[]), folder.path());

@@ -1,0 +1,38 @@
+//! The program, started in a folder, and what came of it.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The binary, to be run in `folder`. `JUMBOLAB_BIN` names another copy of
+/// it, for users who cannot read where it was built.
+pub(crate) fn program(folder: &Path) -> Command {
+    let built = env!("CARGO_BIN_EXE_jumbolab");
+    let program = std::env::var_os("JUMBOLAB_BIN").unwrap_or_else(|| built.into());
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// What a command did.
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Says that all went well.
+    #[track_caller]
+    pub(crate) fn fine(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self
+    }
+}

@@ -1,0 +1,135 @@
+//! What comparisons find of what is there, and of what is not.
+
+use anyhow::{Context, Result, ensure};
+use lab::compare::{Difference, Shift, between, compare};
+use lab::netns::Netns;
+use lab::plan::Plan;
+use lab::trial::Trial;
+
+use crate::{goodput, plan};
+
+/// Forty comparisons of MTU 1500 with itself, and a link that is 3 % faster.
+pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
+    let same = format!("mtu={}", ["1500"; 41].join(","));
+    let common = [
+        "rate=200mbit",
+        "size=1MB",
+        "preroll=300kB",
+        "cpu_size=0",
+        "repeat=8",
+    ];
+    let settings: Vec<&str> = [same.as_str()].into_iter().chain(common).collect();
+    let (found, all) = differences(netns, &plan(&settings)?)?;
+    println!("equals: a difference of goodput in {found} of {all} comparisons");
+    ensure!(
+        all == 40 && found <= 2,
+        "{found} of {all} comparisons of equals differ"
+    );
+    let faster = [
+        "rate=200mbit,206mbit",
+        "mtu=1500",
+        "compare.factor=rate",
+        "size=4MB",
+        "preroll=2MB",
+        "cpu_size=0",
+        "repeat=8",
+    ];
+    let (found, all) = differences(netns, &plan(&faster)?)?;
+    println!("a link 3 % faster: a difference in {found} of {all} comparisons");
+    ensure!(
+        (found, all) == (1, 1),
+        "a link that is 3 % faster is not told from another"
+    );
+    Ok(())
+}
+
+/// A run at 200 Mbit/s against one at 196, and its own halves.
+pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
+    let at = |rate: &str, repeat: &str| {
+        let rate = format!("rate={rate}");
+        // Long enough for a loss in slow start to be over when counting begins.
+        let settings = [
+            "mtu=1500,9000",
+            "size=4MB",
+            "preroll=2MB",
+            "cpu_size=0",
+            "traffic.echo=off",
+        ];
+        plan(&[&settings[..], &[rate.as_str(), repeat]].concat())
+    };
+    let (fast, slow) = (at("200mbit", "repeat=16")?, at("196mbit", "repeat=8")?);
+    let (of_fast, of_slow) = (trials(netns, &fast)?, trials(netns, &slow)?);
+    let found = |shifts: &[Shift]| {
+        let found = |shift: &&Shift| shift.after.difference == Some(Difference::Found);
+        (shifts.iter().filter(found).count(), shifts.len())
+    };
+    let shifts = between((&fast, &of_fast), (&slow, &of_slow));
+    for shift in &shifts {
+        let change = shift.after.change.context("the two are compared")?;
+        println!("{}: {:?}", shift.after.factors, change.ci95);
+        let interval = change.ci95.context("eight trials have an interval")?;
+        ensure!(
+            interval.low < -1.0 && interval.high > -3.0,
+            "2 % slower reads as {interval:?}"
+        );
+    }
+    let (changed, all) = found(&shifts);
+    ensure!(all == 2 && changed > 0, "a rate 2 % lower was not found");
+    let (first, second): (Vec<Trial>, Vec<Trial>) =
+        of_fast.into_iter().partition(|trial| trial.repeat <= 8);
+    let halves = between((&fast, &first), (&fast, &second));
+    // By chance one in twenty such comparisons differs, but not by a per cent.
+    let large = |shift: &&Shift| {
+        let percent = shift.after.change.and_then(|change| change.percent);
+        shift.after.difference == Some(Difference::Found)
+            && percent.is_none_or(|percent| percent.abs() > 1.0)
+    };
+    ensure!(
+        halves.iter().filter(large).count() == 0,
+        "two halves of one run differ: {halves:?}"
+    );
+    Ok(())
+}
+
+/// How many comparisons of goodput find a difference, and how many there are.
+fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
+    let trials = trials(netns, plan)?;
+    let comparisons = compare(plan, &trials);
+    let of_goodput = comparisons
+        .iter()
+        .filter(|comparison| comparison.metric.name == "throughput");
+    let changes: Vec<_> = of_goodput
+        .filter(|comparison| comparison.change.is_some())
+        .collect();
+    let found = changes
+        .iter()
+        .filter(|change| change.difference == Some(Difference::Found))
+        .count();
+    Ok((found, changes.len()))
+}
+
+/// Every cell of `plan` in turn, as often as it asks: goodput alone.
+fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for repeat in 1..=plan.repeat {
+        for cell in &plan.cells {
+            let setting = cell
+                .setting
+                .as_ref()
+                .map_err(|reason| anyhow::anyhow!(reason.clone()))?;
+            let throughput = goodput(netns, setting)?.0;
+            trials.push(Trial {
+                id: format!("{}-{repeat}", cell.factors),
+                factors: cell.factors.clone(),
+                repeat,
+                start: None,
+                seconds: 0.0,
+                failure: None,
+                flags: Vec::new(),
+                metrics: [("throughput".to_owned(), throughput)].into(),
+                evidence: Default::default(),
+            });
+        }
+    }
+    Ok(trials)
+}

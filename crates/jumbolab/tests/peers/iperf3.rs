@@ -1,0 +1,120 @@
+//! Goodput beside iperf3's, in the same namespaces and as the traffic of an
+//! experiment.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use lab::experiment::{Experiment, Setting};
+use lab::netns::Netns;
+use lab::plan::World;
+
+use crate::{goodput, mean, only_setting};
+
+/// At 200 Mbit/s within 3 % of iperf3, three rounds in turn for each MTU.
+pub(crate) fn beside(netns: &mut Netns) -> Result<()> {
+    println!(
+        "{:>6} {:>14} {:>14} {:>7}",
+        "MTU", "jumbolab", "iperf3", "ratio"
+    );
+    for mtu in ["mtu=1500", "mtu=9000"] {
+        let setting = only_setting(&[mtu, "rate=200mbit", "size=30MB", "cpu_size=0"])?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            ours.push(goodput(netns, &setting)?.0);
+            theirs.push(once(netns, &setting)?);
+        }
+        let (ours, theirs) = (mean(&ours), mean(&theirs));
+        println!(
+            "{:>6} {ours:>14.2} {theirs:>14.2} {:>7.4}",
+            &mtu[4..],
+            ours / theirs
+        );
+        ensure!(
+            (ours / theirs - 1.0).abs() <= 0.03,
+            "{mtu}: {ours:.2} against iperf3's {theirs:.2} Mbit/s"
+        );
+    }
+    Ok(())
+}
+
+/// One run of iperf3 in the same namespaces, in Mbit/s at the receiver.
+fn once(netns: &mut Netns, setting: &Setting) -> Result<f64> {
+    // `timeout` ends what a peer does not end itself.
+    let peer = || {
+        let mut command = Command::new("timeout");
+        command
+            .args(["-k", "1", "20", "iperf3"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        command
+    };
+    let mut server = peer();
+    server.args(["-s", "-1", "--forceflush"]);
+    let address = netns.place(setting, "receiver", &mut server)?.to_string();
+    let mut server = server
+        .spawn()
+        .context("starting iperf3; as root type: apt-get install iperf3")?;
+    let mut said = BufReader::new(server.stdout.take().context("the server has no output")?);
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        ensure!(
+            said.read_line(&mut line)? > 0,
+            "iperf3's server does not listen"
+        );
+    }
+    let mut client = peer();
+    client.args([
+        "-c",
+        &address,
+        "-t",
+        "2",
+        "-O",
+        "1",
+        "-C",
+        &setting.host.congestion,
+        "-J",
+    ]);
+    netns.place(setting, "sender", &mut client)?;
+    let output = client.output()?;
+    server.kill()?;
+    server.wait()?;
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).context("reading iperf3's report")?;
+    let bits = &report["end"]["sum_received"]["bits_per_second"];
+    Ok(bits
+        .as_f64()
+        .with_context(|| format!("iperf3 says: {}", report["error"]))?
+        / 1e6)
+}
+
+/// The user's way to the same: iperf3 as the traffic of an experiment.
+pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
+    const EXPERIMENT: &str = r#"
+        format = 1
+        name = "iperf3"
+        network = { rate = "200mbit" }
+        sweep = { "network.mtu" = [1500, 9000] }
+        [traffic]
+        kind = "command"
+        receiver = "iperf3 -s -1"
+        sender = "iperf3 -c {receiver} -t 2 -O 1 -J"
+        read = { throughput = "/end/sum_received/bits_per_second * 1e-6" }
+    "#;
+    let plan = Experiment::parse(EXPERIMENT, "iperf3.toml")?.plan(World::Netns)?;
+    for cell in &plan.cells {
+        let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
+        for _ in 0..3 {
+            let (goodput, limit) = goodput(netns, setting)?;
+            let ratio = goodput / limit;
+            println!("{}: {goodput:.2} of {limit:.2} Mbit/s", cell.factors);
+            ensure!(
+                (0.97..=1.002).contains(&ratio),
+                "{}: {ratio:.4} of the limit",
+                cell.factors
+            );
+        }
+    }
+    Ok(())
+}

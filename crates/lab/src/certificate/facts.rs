@@ -1,0 +1,153 @@
+//! Program, machine and what the trials recorded, as lines.
+
+use serde_json::Value;
+
+use crate::folder::{HostFacts, RunFacts};
+use crate::trial::Trial;
+
+/// Evidence that the certificate sums up: key, label, unit.
+const EVIDENCE: &[(&str, &str, &str)] = &[
+    ("congestion", "congestion control", ""),
+    ("limit_mbit", "link limit", " Mbit/s"),
+    (
+        "largest_packet_sent",
+        "largest packet seen leaving the sender",
+        " B",
+    ),
+    (
+        "largest_packet_received",
+        "largest packet seen at the receiver",
+        " B",
+    ),
+    ("send_buffer", "send buffer", " B"),
+    ("receive_buffer", "receive buffer", " B"),
+    ("steal_percent", "steal in trials", " %"),
+    (
+        "others_processors",
+        "processors at work for others in trials",
+        "",
+    ),
+    ("run_queue_wait_percent", "run-queue wait", " %"),
+    ("clock_step_us", "clock steps", " us"),
+    ("queue_drops", "drops in front of the links", ""),
+    (
+        "emulator_queue_drops",
+        "drops in front of emulated links",
+        "",
+    ),
+    ("emulator_cpu_seconds", "CPU of the emulator", " s"),
+    ("emulator_scheduling", "scheduling of the emulator", ""),
+    (
+        "emulator_late_us",
+        "emulated departures late, median",
+        " us",
+    ),
+    (
+        "emulator_late_us_p99",
+        "emulated departures late, 99 of 100",
+        " us",
+    ),
+    (
+        "sender_late_us",
+        "departures of messages late, median",
+        " us",
+    ),
+    (
+        "sender_late_us_p99",
+        "departures of messages late, 99 of 100",
+        " us",
+    ),
+    ("cpu_tick_seconds", "CPU accounting tick", " s"),
+];
+
+/// Facts of the machine that read better in other words than their key: key,
+/// label, unit.
+const MACHINE: &[(&str, &str, &str)] = &[
+    ("clock_resolution_ns", "clock resolution", " ns"),
+    (
+        "others_before",
+        "processors at work for others before the run",
+        "",
+    ),
+    ("steal_percent_before", "steal before the run", " %"),
+    ("pacing_late_us_median", "pacing error, median", " us"),
+    ("pacing_late_us_p99", "pacing error, 99th percentile", " us"),
+];
+
+/// A line each: the program, the machine, and what `trials` recorded.
+pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
+    let mut lines = vec![format!(
+        "jumbolab {}, build {}",
+        facts.version, facts.binary
+    )];
+    match &facts.host {
+        Some(host) => lines.extend(machine(host)),
+        None => lines.push(
+            "simulated: figures follow from the plan, its seed and this program, whatever the machine"
+                .to_owned(),
+        ),
+    }
+    lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
+        let values: Vec<&Value> = trials
+            .iter()
+            .filter_map(|trial| trial.evidence.get(*key))
+            .filter(|value| !value.is_null())
+            .collect();
+        Some(format!("{label}: {}{unit}", summary(&values)?))
+    }));
+    lines
+}
+
+fn machine(host: &HostFacts) -> Vec<String> {
+    let user = if host.root {
+        "root"
+    } else {
+        "an ordinary user"
+    };
+    let mut lines = vec![format!(
+        "{}, {} x {}, run by {user}",
+        host.kernel, host.cpus, host.cpu_model
+    )];
+    lines.extend(host.machine.iter().map(|(name, value)| {
+        match MACHINE.iter().find(|(key, _, _)| key == name) {
+            Some((_, label, unit)) => format!("{label}: {}{unit}", word(value)),
+            None => format!("{}: {}", name.replace('_', " "), word(value)),
+        }
+    }));
+    lines
+}
+
+/// The range of numbers, or the words that occur.
+fn summary(values: &[&Value]) -> Option<String> {
+    let numbers: Vec<f64> = values.iter().filter_map(|value| value.as_f64()).collect();
+    if !numbers.is_empty() && numbers.len() == values.len() {
+        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = (short(low), short(high));
+        return Some(if low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        });
+    }
+    let mut words: Vec<String> = values.iter().map(|value| word(value)).collect();
+    words.sort();
+    words.dedup();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A number with three places at most, and no more than it needs.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A value as people read it.
+pub(crate) fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(String::new, short),
+        Value::Array(values) => values.iter().map(word).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
