@@ -15,7 +15,7 @@ mod travelling;
 mod wire;
 mod witness;
 
-use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason, View};
+use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason, Thinning, Told, View};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
@@ -106,6 +106,24 @@ impl<P: Packet> Packet for Waiting<P> {
     fn mark(&mut self) -> bool {
         let marked = self.packet.mark();
         self.marked |= marked;
+        marked
+    }
+
+    fn told(&self) -> Told {
+        self.packet.told()
+    }
+
+    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+        let (arrival, number) = (self.arrival, self.number);
+        let marked = self.packet.thin(thinning, &mut |packet| {
+            lost(Self {
+                packet,
+                arrival,
+                marked: false,
+                number,
+            });
+        });
+        self.marked |= marked > 0;
         marked
     }
 }
@@ -312,6 +330,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         self.queue.backlog()
     }
 
+    /// When the wire is free of what has begun by `now`. What waits in front of
+    /// it, see [`Link::backlog`], goes first.
+    pub fn free_at(&mut self, now: Time) -> Time {
+        self.note_service(now);
+        self.serve(now);
+        self.wire.free_at()
+    }
+
     /// Whoever replays a record must know what it was too late for.
     fn note_service(&mut self, now: Time) {
         if let Some(record) = &mut self.record {
@@ -403,6 +429,9 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
 
     fn seal_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
+        for (waiting, reason) in drops.drain_thinned() {
+            self.witness.thinned(&waiting.packet, now, reason);
+        }
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));
             self.witness

@@ -77,6 +77,8 @@ impl Reason {
 #[derive(Debug)]
 pub struct Drops<P> {
     dropped: Vec<(P, Reason)>,
+    /// Out of bundles that go on without them.
+    thinned: Vec<(P, Reason)>,
 }
 
 impl<P> Drops<P> {
@@ -84,6 +86,7 @@ impl<P> Drops<P> {
     pub const fn new() -> Self {
         Self {
             dropped: Vec::new(),
+            thinned: Vec::new(),
         }
     }
 
@@ -92,14 +95,26 @@ impl<P> Drops<P> {
         self.dropped.push((packet, reason));
     }
 
-    /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.dropped.is_empty()
+    /// Gives `packet` up, which was in a bundle that goes on without it.
+    pub fn push_thinned(&mut self, packet: P, reason: Reason) {
+        self.thinned.push((packet, reason));
     }
 
-    /// Takes all away, in the order in which they were dropped.
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.dropped.is_empty() && self.thinned.is_empty()
+    }
+
+    /// Takes away all that were dropped with all that is in them, in the order
+    /// in which they were dropped.
     pub fn drain(&mut self) -> Drain<'_, (P, Reason)> {
         self.dropped.drain(..)
+    }
+
+    /// Takes away all that were dropped out of bundles which go on, in the order
+    /// in which they were dropped.
+    pub fn drain_thinned(&mut self) -> Drain<'_, (P, Reason)> {
+        self.thinned.drain(..)
     }
 }
 

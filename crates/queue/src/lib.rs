@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+mod bundle;
 mod codel;
 mod discipline;
 mod drop_front;
@@ -19,17 +20,21 @@ mod drop_tail;
 mod fifo;
 mod fq_codel;
 mod gate;
+mod gather;
 pub mod law;
 mod limit;
 mod luck;
+mod mred;
 mod packet;
 mod pie;
 mod priority;
 mod red;
+mod release;
 mod rio;
 mod spec;
 mod stamped;
 
+pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
 pub use codel::{Codel, CodelSettings};
 pub use discipline::{Backlog, Discipline, Drops, Reason};
 pub use drop_front::DropFront;
@@ -37,11 +42,14 @@ pub use drop_tail::DropTail;
 pub use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use gate::Gate;
+pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use limit::Limit;
-pub use packet::{Packet, View};
+pub use mred::{Bounds, Mred, MredSettings, Over, Reading, SizeOf, When};
+pub use packet::{Packet, Thinning, Told, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;
 pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};
+pub use release::Release;
 pub use rio::{Rio, RioSettings};
 pub use spec::{BadSpec, Spec};
 

@@ -2,6 +2,8 @@
 
 use units::Bytes;
 
+use crate::Victims;
+
 /// What a queue sees of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -17,6 +19,27 @@ pub struct View {
     pub precedence: u8,
 }
 
+/// What the header of a packet says of the packets of senders in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// How many it was packed of: one, unless it is a bundle. Thinning leaves
+    /// it as it was.
+    pub packets: u32,
+    /// Their octets on average, as they were packed.
+    pub average: Bytes,
+}
+
+/// How a bundle is to be thinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thinning {
+    /// How many of its packets are met, at most.
+    pub packets: u32,
+    /// Which.
+    pub victims: Victims,
+    /// Whether those that can be are marked instead of dropped.
+    pub mark: bool,
+}
+
 /// Anything that can wait in a queue.
 pub trait Packet {
     /// Its size, flow and class.
@@ -28,9 +51,17 @@ pub trait Packet {
     }
 
     /// How many packets of senders it carries that are still alive: one,
-    /// unless it is a bundle. It does not change while the packet waits.
+    /// unless it is a bundle. Nothing but [`Packet::thin`] changes it.
     fn live(&self) -> u32 {
         1
+    }
+
+    /// What its header says of them.
+    fn told(&self) -> Told {
+        Told {
+            packets: 1,
+            average: self.view().size,
+        }
     }
 
     /// Whether [`Packet::mark`] would be possible.
@@ -42,5 +73,15 @@ pub trait Packet {
     /// that was possible.
     fn mark(&mut self) -> bool {
         false
+    }
+
+    /// Drops some of the packets in it, each handed to `lost` as a packet by
+    /// itself, and becomes shorter by their lengths. Returns how many were
+    /// marked instead. A packet that is no bundle stays as it is.
+    fn thin(&mut self, _thinning: Thinning, _lost: &mut dyn FnMut(Self)) -> u32
+    where
+        Self: Sized,
+    {
+        0
     }
 }

@@ -4,7 +4,7 @@ mod entrance;
 
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::law::{self, Curve, Profile, Spread, Verdict};
+use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
 pub use entrance::Entrance;
 
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
@@ -103,6 +103,17 @@ impl RedSettings {
         BadSpec::check_limit(self.limit, self.mean_size)?;
         BadSpec::check_curve(&self.curve)?;
         BadSpec::check_average(self.weight, self.mean_size)
+    }
+
+    pub(crate) fn law(&self, rate: Rate) -> law::Red {
+        let average = Average::new(self.weight, rate, self.mean_size);
+        law::Red::new(
+            average,
+            self.curve,
+            self.spread,
+            self.adaptive,
+            self.profile,
+        )
     }
 }
 

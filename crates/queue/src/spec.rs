@@ -7,7 +7,8 @@ use units::{Bytes, Rate, Seed, Span};
 use crate::law::Curve;
 use crate::{
     AdaptiveRedSettings, Codel, CodelSettings, Discipline, DropFront, DropTail, FqCodel,
-    FqCodelSettings, Limit, Packet, Pie, PieSettings, Priority, Red, RedSettings, Rio, RioSettings,
+    FqCodelSettings, Limit, Mred, MredSettings, Packet, Pie, PieSettings, Priority, Red,
+    RedSettings, Rio, RioSettings,
 };
 
 /// A queue that there cannot be.
@@ -31,6 +32,12 @@ pub enum BadSpec {
     /// A weight with which an average never moves, or is none.
     #[error("weight is what one arrival counts: above 0, at most 1, for instance 0.002")]
     Weight,
+    /// Bounds the wrong way round.
+    #[error("the lower bound of a share is above the upper one; swap them")]
+    Bounds,
+    /// A law that decides packet by packet, and a pick that does not.
+    #[error("RED as in ns-2 decides packet by packet; use pick = each with it")]
+    Pick,
     /// What must be at least something.
     #[error("{0} must be more than 0")]
     Zero(&'static str),
@@ -102,6 +109,8 @@ pub enum Spec {
     Red(RedSettings),
     /// [`Red`] that adapts and finds its parameters from the link's rate.
     AdaptiveRed(AdaptiveRedSettings),
+    /// See [`Mred`].
+    Mred(MredSettings),
     /// See [`Rio`].
     Rio(RioSettings),
     /// See [`Codel`].
@@ -140,6 +149,7 @@ impl Spec {
             Self::DropTail { limit } | Self::DropFront { limit } => *limit,
             Self::Red(settings) => settings.limit,
             Self::AdaptiveRed(settings) => settings.limit,
+            Self::Mred(settings) => settings.limit,
             Self::Rio(settings) => settings.limit,
             Self::Codel(settings) => settings.limit,
             Self::Pie(settings) => settings.limit,
@@ -179,6 +189,7 @@ impl Spec {
                 }
                 Box::new(Red::new(&settings.settings(rate), rate, seed)?)
             }
+            Self::Mred(settings) => Box::new(Mred::new(settings, needed("MRED")?, seed)?),
             Self::Rio(settings) => Box::new(Rio::new(settings, needed("RIO")?, seed)?),
             Self::Codel(settings) => Box::new(Codel::new(settings)?),
             Self::Pie(settings) => Box::new(Pie::new(settings, needed("PIE")?, seed)?),

@@ -2,7 +2,7 @@
 
 use units::{Span, Time};
 
-use crate::{Packet, View};
+use crate::{Packet, Told, View};
 
 /// A packet and the instant at which it came.
 #[derive(Debug)]
@@ -29,6 +29,10 @@ impl<P: Packet> Packet for Stamped<P> {
 
     fn live(&self) -> u32 {
         self.packet.live()
+    }
+
+    fn told(&self) -> Told {
+        self.packet.told()
     }
 
     fn mark(&mut self) -> bool {

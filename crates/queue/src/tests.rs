@@ -7,7 +7,7 @@ use crate::{BadSpec, Drops, Limit, Packet, Reason, Spec, View};
 
 /// A packet that is only its number and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Numbered(u64, u64);
+pub(crate) struct Numbered(pub(crate) u64, pub(crate) u64);
 
 impl Packet for Numbered {
     fn view(&self) -> View {

@@ -10,10 +10,20 @@ use crate::{Loss, WayOutcome};
 /// What a way's witness writes down.
 pub(crate) struct Account {
     averages: Averages,
+    bundled: Bundled,
     /// Packets that will not come out.
     gone: Vec<Packet>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
+}
+
+/// What the queue dropped of bundles.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Bundled {
+    /// Packets whose bundle went on without them.
+    pub(crate) thinned: u64,
+    /// Packets in bundles that went whole, beyond the first of each.
+    pub(crate) beyond: u64,
 }
 
 /// How long a wire worked, and how long packets waited for it.
@@ -45,6 +55,7 @@ impl Account {
     pub(crate) fn new(end: Time, notes: bool) -> Self {
         Self {
             averages: Averages::new(end),
+            bundled: Bundled::default(),
             gone: Vec::new(),
             notes: notes.then(Vec::new),
         }
@@ -53,6 +64,11 @@ impl Account {
     /// Its averages.
     pub(crate) const fn averages(&mut self) -> &mut Averages {
         &mut self.averages
+    }
+
+    /// What became of packets in bundles.
+    pub(crate) const fn bundled(&self) -> Bundled {
+        self.bundled
     }
 
     /// The packets that were lost and not yet taken away.
@@ -112,8 +128,15 @@ impl Witness<Packet> for Account {
         self.note(packet, at, What::Lost(why));
         // One that is too big comes back to who sent it.
         if reason.is_some() {
+            self.bundled.beyond += u64::from(packet.live()) - 1;
             self.gone.push(*packet);
         }
+    }
+
+    fn thinned(&mut self, packet: &Packet, at: Time, reason: Reason) {
+        self.bundled.thinned += 1;
+        self.note(packet, at, What::Lost(Loss::Queue(reason)));
+        self.gone.push(*packet);
     }
 }
 

@@ -5,6 +5,7 @@
 //! They are numbered in that order, and within a kind by name; so at one
 //! instant packets first come out of links, then are worked on, then sent.
 
+mod edges;
 mod ends;
 mod links;
 
@@ -17,6 +18,7 @@ use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::Way;
 use crate::{Loss, NodeOutcome, Place, Watch};
+pub(crate) use edges::{Edge, Edges};
 pub(crate) use ends::Ends;
 
 /// The network while it runs. Elements are in the order of their names.
@@ -32,6 +34,7 @@ pub(crate) struct Engine<'a, W> {
     /// Packets of one message, while they are sent.
     outbox: Outbox,
     contents: Contents,
+    pub(crate) edges: Edges,
     watch: &'a mut W,
 }
 
@@ -52,6 +55,8 @@ pub(crate) enum Kind {
     Host,
     Router,
     Switch,
+    /// A router that gathers packets and lets them out again.
+    Edge,
 }
 
 /// A flow while the network runs.
@@ -73,6 +78,8 @@ struct Elements {
     sources: usize,
     /// The ends of flows that receive.
     sinks: usize,
+    /// The edges of a domain.
+    edges: usize,
 }
 
 /// The largest answer of a router: the smallest MTU of IPv6 [RFC4443 s3.2], or
@@ -93,6 +100,7 @@ impl<'a, W: Watch> Engine<'a, W> {
         ways: Vec<Way>,
         nodes: Vec<Node>,
         flows: Vec<Flow>,
+        edges: Edges,
         routes: &'a Routes,
         watch: &'a mut W,
     ) -> Self {
@@ -101,8 +109,9 @@ impl<'a, W: Watch> Engine<'a, W> {
             senders: ways.len() + nodes.len(),
             sources: ways.len() + 2 * nodes.len(),
             sinks: ways.len() + 2 * nodes.len() + flows.len(),
+            edges: ways.len() + 2 * nodes.len() + 2 * flows.len(),
         };
-        let all = elements.sinks + flows.len();
+        let all = elements.edges + edges.all.len();
         let mut agenda = Agenda::new(u32::try_from(all).expect("checked with the scenario"));
         for (flow, number) in flows.iter().zip(elements.sources..) {
             agenda.set(number, flow.ends.next_timeout());
@@ -118,6 +127,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             events: 0,
             outbox: Vec::new(),
             contents: Contents::default(),
+            edges,
             watch,
         }
     }
@@ -135,6 +145,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             senders,
             sources,
             sinks,
+            edges,
         } = self.elements;
         if element < receivers {
             self.come_out(element);
@@ -144,8 +155,10 @@ impl<'a, W: Watch> Engine<'a, W> {
             self.finish_sending(element - senders);
         } else if element < sinks {
             self.emit(element - sources);
-        } else {
+        } else if element < edges {
             self.end_waiting(element - sinks);
+        } else {
+            self.visit_edge(element - edges);
         }
         self.contents.forget();
         true
@@ -155,6 +168,7 @@ impl<'a, W: Watch> Engine<'a, W> {
         match self.nodes[node].kind {
             Kind::Host => self.receive(node, packet),
             Kind::Router => self.route(node, packet),
+            Kind::Edge => self.arrive_at_edge(node, packet),
             Kind::Switch => match self.transmit(node, packet) {
                 None => self.nodes[node].counts.forwarded += 1,
                 Some(refused) => self.contents.let_go(&refused),
@@ -237,11 +251,11 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 
     /// Tells the source of `packet` that it is too big; never about an answer
-    /// [RFC4443 s2.4]. Acknowledgements fit every link, as was checked.
+    /// [RFC4443 s2.4], nor about a bundle. Acknowledgements fit every link, as was checked.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         let content = *self.contents.of(packet);
         self.contents.let_go(packet);
-        if matches!(content.body, Body::TooBig { .. }) {
+        if matches!(content.body, Body::TooBig { .. } | Body::Bundle) {
             return;
         }
         self.nodes[node].counts.answered += 1;

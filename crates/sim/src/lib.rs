@@ -5,6 +5,9 @@
 //! runs to its end and cannot fail. Links are the very machines that the live
 //! emulator drives ([`proto::link`]), and so are their queues.
 //!
+//! A [`Domain`] may lie in it, at whose edges packets are gathered into bundles
+//! and let out again.
+//!
 //! The same scenario comes to the same outcome, to the octet, in whatever
 //! order its tables are written and whoever watches: luck is drawn from
 //! streams with the names of links and flows, and what happens at one instant
@@ -12,13 +15,16 @@
 
 mod account;
 mod agenda;
+mod bundles;
 mod check;
 mod connection;
+mod domain;
 mod engine;
 mod fragments;
 mod messages;
 mod outcome;
 mod packet;
+mod prefixes;
 mod processor;
 mod reassembly;
 mod refusal;
@@ -30,8 +36,13 @@ mod source;
 mod watch;
 mod way;
 
-pub use outcome::{Delays, FlowOutcome, LinkOutcome, NodeOutcome, Outcome, TcpOutcome, WayOutcome};
+pub use domain::{BadDomain, Destination, Domain, Edge, Ingress};
+pub use outcome::{
+    Delays, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, NodeOutcome,
+    Outcome, TcpOutcome, WayOutcome,
+};
 pub use packet::Segment;
+pub use prefixes::Prefix;
 pub use refusal::BadScenario;
 pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,

@@ -20,6 +20,56 @@ pub struct Outcome {
     pub events: u64,
     /// The instant of the last of them.
     pub end: Time,
+    /// What a domain did, where there is one.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub domain: Option<DomainOutcome>,
+}
+
+/// What a domain did that gathers packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DomainOutcome {
+    /// Each edge, in the order of its nodes in the scenario.
+    pub edges: Vec<EdgeOutcome>,
+    /// Packets of senders on each link, in the order of the scenario, from its
+    /// first end to its second, and back.
+    pub links: Vec<[InnerCounts; 2]>,
+}
+
+/// What an edge of a domain did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EdgeOutcome {
+    /// The name of its node.
+    pub name: String,
+    /// Packets that came to be gathered.
+    pub gathered: u64,
+    /// Of these, those that went on alone.
+    pub bare: u64,
+    /// Bundles that were sent.
+    pub bundles: u64,
+    /// Packets in them.
+    pub bundled: u64,
+    /// Bundles that were unpacked here.
+    pub unpacked: u64,
+    /// Packets that were alive in them.
+    pub survivors: u64,
+}
+
+/// Packets of senders on one direction of a link, those in bundles counted
+/// each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct InnerCounts {
+    /// Those that came.
+    pub arrived: u64,
+    /// Those that the queue dropped.
+    pub dropped: u64,
+    /// Of these, those whose bundle went on without them.
+    pub thinned: u64,
 }
 
 /// What became of a flow.

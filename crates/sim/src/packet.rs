@@ -1,10 +1,10 @@
 //! A packet: headers without octets.
 
 use proto::tcp::{Ack, Data};
-use queue::View;
+use queue::{Bundle, Thinning, Told, View};
 use units::{Bytes, IpVersion, Time};
 
-use crate::Seen;
+use crate::{Seen, bundles};
 
 /// An IP packet under way: what links, queues and routers look at. It is copied
 /// from ring to ring, so it is small; what only its ends need is its
@@ -38,6 +38,8 @@ pub(crate) enum Congestion {
     Able,
     /// It was met.
     Met,
+    /// It is a bundle: what the packets in it say.
+    Inside,
 }
 
 /// What is in a packet for its ends.
@@ -83,6 +85,12 @@ impl Contents {
     /// [`Contents::forget`].
     pub(crate) fn let_go(&mut self, packet: &Packet) {
         self.leaving.push(packet.content);
+        if packet.is_bundle()
+            && let Some(load) = bundles::take(packet.content)
+        {
+            let inside = load.bundle.unpack().map(|(packet, _)| packet.content);
+            self.leaving.extend(inside);
+        }
     }
 
     /// Frees the places of packets that are gone.
@@ -104,6 +112,8 @@ pub(crate) enum Body {
     TooBig { mtu: u32 },
     /// A segment of TCP, which no router may cut.
     Segment(Segment),
+    /// Packets, kept elsewhere; what else is said of it is the first one's.
+    Bundle,
 }
 
 /// A segment of TCP.
@@ -140,7 +150,7 @@ impl Packet {
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
         let piece = match content.body {
             Body::Datagram(piece) => Some(piece),
-            Body::TooBig { .. } | Body::Segment(_) => None,
+            Body::TooBig { .. } | Body::Segment(_) | Body::Bundle => None,
         };
         let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
@@ -154,9 +164,14 @@ impl Packet {
             segment: match content.body {
                 Body::Segment(Segment::Data(data)) => Some(Segment::Data(self.arrived(data))),
                 Body::Segment(segment) => Some(segment),
-                Body::Datagram(_) | Body::TooBig { .. } => None,
+                Body::Datagram(_) | Body::TooBig { .. } | Body::Bundle => None,
             },
         }
+    }
+
+    /// Whether there are packets in it.
+    pub(crate) fn is_bundle(&self) -> bool {
+        self.congestion == Congestion::Inside
     }
 
     /// The data of this packet, with the mark that it met on its way.
@@ -165,6 +180,14 @@ impl Packet {
             marked: self.congestion == Congestion::Met,
             ..data
         }
+    }
+}
+
+impl Packet {
+    /// What `look` says of the packets in it.
+    fn inside<T>(&self, look: impl FnOnce(&mut Bundle<Self>) -> T) -> T {
+        let found = bundles::look(self.content, |load| look(&mut load.bundle));
+        found.expect("a bundle is under way no longer than what is in it")
     }
 }
 
@@ -178,11 +201,55 @@ impl queue::Packet for Packet {
         }
     }
 
-    fn mark(&mut self) -> bool {
-        let able = self.congestion != Congestion::Unable;
-        if able {
-            self.congestion = Congestion::Met;
+    fn live(&self) -> u32 {
+        match self.congestion {
+            Congestion::Inside => self.inside(|bundle| bundle.live()),
+            Congestion::Unable | Congestion::Able | Congestion::Met => 1,
         }
-        able
+    }
+
+    fn told(&self) -> Told {
+        match self.congestion {
+            Congestion::Inside => self.inside(|bundle| bundle.told()),
+            Congestion::Unable | Congestion::Able | Congestion::Met => Told {
+                packets: 1,
+                average: Bytes::new(self.frame.into()),
+            },
+        }
+    }
+
+    fn markable(&self) -> bool {
+        match self.congestion {
+            Congestion::Unable => false,
+            Congestion::Able | Congestion::Met => true,
+            Congestion::Inside => self.inside(|bundle| bundle.markable()),
+        }
+    }
+
+    fn mark(&mut self) -> bool {
+        match self.congestion {
+            Congestion::Unable => false,
+            Congestion::Able | Congestion::Met => {
+                self.congestion = Congestion::Met;
+                true
+            }
+            Congestion::Inside => self.inside(Bundle::mark),
+        }
+    }
+
+    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+        if !self.is_bundle() {
+            return 0;
+        }
+        let (marked, size) = self.inside(|bundle| {
+            let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));
+            let marked = bundle.thin(thinning, &mut each);
+            (marked, bundle.view().size)
+        });
+        let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
+        // The frame around it is as much larger as it was.
+        self.frame -= self.size - size;
+        self.size = size;
+        marked
     }
 }

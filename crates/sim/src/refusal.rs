@@ -4,6 +4,8 @@ use proto::link::BadSettings;
 use proto::traffic::BadLaw;
 use units::{Bytes, IpVersion};
 
+use crate::BadDomain;
+
 /// What is wrong with a scenario, in words for whoever wrote it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BadScenario {
@@ -35,6 +37,9 @@ pub enum BadScenario {
         /// The node.
         node: String,
     },
+    /// A domain that there cannot be.
+    #[error(transparent)]
+    Domain(#[from] BadDomain),
     /// Two links between the same nodes.
     #[error("links `{one}` and `{other}` connect the same nodes; keep one of them")]
     Parallel {

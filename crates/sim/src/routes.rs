@@ -84,6 +84,16 @@ impl Routes {
         (way != NONE).then_some(way as usize)
     }
 
+    /// Works out the ways to `end` too, a node at which no flow ends.
+    pub(crate) fn add(&mut self, scenario: &Scenario, end: usize) {
+        if self.rows[end] == NONE {
+            let rows = self.next.len() / self.columns.max(1);
+            self.rows[end] = u32::try_from(rows).expect("a scenario has fewer nodes than that");
+            let arriving = arriving(scenario, &self.nodes);
+            self.explore(scenario, &arriving, end);
+        }
+    }
+
     /// Fills in a row: breadth first from the destination, over nodes that
     /// forward.
     fn explore(&mut self, scenario: &Scenario, arriving: &[Vec<(usize, u32, u32)>], end: usize) {

@@ -3,7 +3,8 @@
 use units::{Bytes, Seed, Time};
 
 use crate::connection::Connection;
-use crate::engine::{Ends, Engine, Flow, Kind, Node};
+use crate::domain::exits;
+use crate::engine::{Edge, Edges, Ends, Engine, Flow, Kind, Node};
 use crate::packet::{Congestion, Packet};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -11,8 +12,8 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::way::{Way, mtu};
 use crate::{
-    FlowOutcome, Host, LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Traffic, Watch,
-    WayOutcome,
+    BadDomain, BadScenario, Destination, Domain, DomainOutcome, FlowOutcome, Host, InnerCounts,
+    LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Traffic, Watch, WayOutcome,
 };
 
 /// A scenario that was found sound. It runs to its end and cannot fail.
@@ -24,6 +25,7 @@ pub struct Simulation {
     routes: Routes,
     /// Which flows keep every arrival.
     tallies: Vec<bool>,
+    domain: Option<Domain>,
 }
 
 /// Where elements stood before they were sorted.
@@ -45,7 +47,28 @@ impl Simulation {
             places,
             routes,
             tallies,
+            domain: None,
         }
+    }
+
+    /// The same with a domain that gathers packets at its edges. Its nodes are
+    /// places in the scenario as it was written.
+    ///
+    /// # Errors
+    /// Where there cannot be such a domain in this network.
+    pub fn with_domain(mut self, domain: Domain) -> Result<Self, BadScenario> {
+        let numbers = &self.places.nodes;
+        if let Some(node) = domain.named().find(|node| *node >= numbers.len()) {
+            return Err(BadDomain::NoSuchNode(node).into());
+        }
+        let number = |place| numbers.iter().position(|other| *other == place);
+        let domain = domain.renumbered(|place| number(place).unwrap_or(place));
+        for edge in &domain.edges {
+            self.routes.add(&self.scenario, edge.node);
+        }
+        domain.check(&self.scenario, &self.routes)?;
+        self.domain = Some(domain);
+        Ok(self)
     }
 
     /// Runs until sources have stopped and nothing is under way any more.
@@ -66,6 +89,7 @@ impl Simulation {
             self.ways(|way| W::AWAKE && watch.wants(way)),
             self.nodes(),
             self.flows(),
+            self.edges(),
             &self.routes,
             watch,
         )
@@ -96,9 +120,14 @@ impl Simulation {
 
     fn nodes(&self) -> Vec<Node> {
         let nodes = self.scenario.nodes.iter().zip(&self.places.nodes);
+        let is_edge = |place: usize| {
+            let mut edges = self.domain.iter().flat_map(|domain| &domain.edges);
+            edges.any(|edge| self.places.nodes[edge.node] == place)
+        };
         let build = |(node, place): (&crate::Node, &usize)| {
             let (kind, host) = match node.role {
                 Role::Host(host) => (Kind::Host, host),
+                Role::Router if is_edge(*place) => (Kind::Edge, Host::default()),
                 Role::Router => (Kind::Router, Host::default()),
                 Role::Switch => (Kind::Switch, Host::default()),
             };
@@ -114,6 +143,22 @@ impl Simulation {
             }
         };
         nodes.map(build).collect()
+    }
+
+    fn edges(&self) -> Edges {
+        let domain = self.domain.as_ref();
+        let edges = domain.map_or(&[][..], |domain| &domain.edges);
+        let edge = |edge: &crate::Edge| {
+            let name = self.scenario.nodes[edge.node].name.clone();
+            Edge::new(edge.node, edge.gather, name)
+        };
+        Edges {
+            all: edges.iter().map(edge).collect(),
+            exits: domain.map_or_else(Vec::new, |domain| exits(domain, self.scenario.nodes.len())),
+            destination: domain.map_or(Destination::Egress, |domain| domain.destination),
+            shaping: domain.is_some_and(|domain| domain.shaping),
+            origins: 0,
+        }
     }
 
     fn flows(&self) -> Vec<Flow> {
@@ -161,6 +206,11 @@ impl Simulation {
     fn outcome<W: Watch>(&self, engine: Engine<'_, W>) -> Outcome {
         let end: Time = engine.now;
         let events = engine.events;
+        let mut engine = engine;
+        let domain = self
+            .domain
+            .as_ref()
+            .map(|_| self.domain_outcome(&mut engine));
         let flows = self.scenario.flows.iter().zip(engine.flows);
         let flows = flows.map(|(flow, ran)| (ran.place, flow_outcome(&flow.name, ran)));
         let nodes = engine
@@ -184,6 +234,21 @@ impl Simulation {
             nodes: in_place(nodes),
             events,
             end,
+            domain,
+        }
+    }
+
+    fn domain_outcome<W: Watch>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
+        let edges = engine.edges.all.iter();
+        let edges = edges.map(|edge| (self.places.nodes[edge.node], edge.counts.clone()));
+        let mut inner = engine.ways.iter_mut().map(Way::inner);
+        let mut pair = || -> [InnerCounts; 2] {
+            std::array::from_fn(|_| inner.next().expect("each link has two ways"))
+        };
+        let links = self.places.links.iter().map(|place| (*place, pair()));
+        DomainOutcome {
+            links: in_place(links),
+            edges: in_place(edges),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! One direction of a link in the network.
 
-use proto::link::{Link, Prompt, Settings};
+use proto::link::{Fate, Link, Prompt, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
-use crate::WayOutcome;
-use crate::account::{Account, Averages};
+use crate::account::{Account, Averages, Bundled};
 use crate::packet::Packet;
+use crate::{InnerCounts, WayOutcome};
 
 /// A direction of a link and the node at its far end.
 pub(crate) struct Way {
@@ -17,6 +17,9 @@ pub(crate) struct Way {
     framing: Framing,
     /// Its link's place in the scenario, and its direction.
     pub(crate) place: (usize, usize),
+    /// Packets in bundles beyond the first of each: those that came, and those
+    /// that a prompt link dropped.
+    pub(crate) beyond: (u64, u64),
 }
 
 /// What carries packets along a way.
@@ -71,6 +74,7 @@ impl Way {
             mtu: mtu(settings),
             framing: framing(settings),
             place,
+            beyond: (0, 0),
         }
     }
 
@@ -96,5 +100,29 @@ impl Way {
             Machine::Patient(link) => (link.counters(), link.witness().averages()),
         };
         averages.outcome(counters)
+    }
+
+    /// When the wire is free of what has begun by `now`, or of all that waits.
+    pub(crate) fn free_at(&mut self, now: Time) -> Time {
+        match &mut self.machine {
+            Machine::Prompt(link) => link.free_at(),
+            Machine::Patient(link) => link.free_at(now),
+        }
+    }
+
+    /// The packets of senders among what it carried.
+    pub(crate) fn inner(&mut self) -> InnerCounts {
+        let (counters, thinned, beyond) = match &mut self.machine {
+            Machine::Prompt(link) => (link.counters(), 0, 0),
+            Machine::Patient(link) => {
+                let Bundled { thinned, beyond } = link.witness().bundled();
+                (link.counters(), thinned, beyond)
+            }
+        };
+        InnerCounts {
+            arrived: counters.arrived + self.beyond.0,
+            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + thinned,
+            thinned,
+        }
     }
 }

@@ -59,6 +59,16 @@ pub enum Field {
     Number,
     /// The bits of each value of a column.
     Width,
+    /// The number of what a header carries.
+    Protocol,
+    /// A port.
+    Port,
+    /// Which part of a packet this is.
+    Fragment,
+    /// A label, or its class.
+    Label,
+    /// A place in a sequence.
+    Sequence,
 }
 
 impl fmt::Display for Field {
@@ -83,6 +93,11 @@ impl fmt::Display for Field {
             Self::Name => "name",
             Self::Number => "number",
             Self::Width => "width",
+            Self::Protocol => "protocol",
+            Self::Port => "port",
+            Self::Fragment => "place of a fragment",
+            Self::Label => "label",
+            Self::Sequence => "sequence number",
         })
     }
 }

@@ -13,7 +13,7 @@ use units::IpVersion;
 
 use crate::Error;
 use crate::octets::{u8_at, u16_at};
-pub use service::{mark, service};
+pub use service::{mark, mark_packet, service, service_of};
 
 /// Octets of destination, source and type [IEEE802.3 s3.1.1].
 const MAC_HEADER: usize = 14;
@@ -94,13 +94,30 @@ pub enum Transport {
 /// protocol and ports, in one direction. Frames without IP share a number, and
 /// fragments have the flow of their addresses alone.
 pub fn flow(frame: &[u8]) -> u64 {
-    let summary = Summary::of(frame, frame.len());
     let tagged =
         u16_at(frame, ethernet::TYPE).is_ok_and(|protocol| ethernet::TAGGED.contains(&protocol));
     let ip = MAC_HEADER + if tagged { VLAN_TAG } else { 0 };
+    let packet = frame.get(ip..).unwrap_or_default();
+    flow_in(&Summary::of(frame, frame.len()), packet)
+}
+
+/// The same of an IP packet without a frame.
+pub fn flow_of(packet: &[u8]) -> u64 {
+    let mut summary = Summary::bare(packet.len());
+    // As in a frame, what was found before an error stands.
+    let _ = match packet.first().map_or(0, |first| first >> 4) {
+        4 => summary.read_ipv4(packet),
+        6 => summary.read_ipv6(packet),
+        _ => Ok(()),
+    };
+    flow_in(&summary, packet)
+}
+
+/// The number of the flow of `packet`, of which `summary` says what it is.
+fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
     let addresses = match summary.ip {
-        Some(IpVersion::V4) => frame.get(ip + ipv4::ADDRESSES..ip + ipv4::HEADER_LEN),
-        Some(IpVersion::V6) => frame.get(ip + ipv6::ADDRESSES..ip + ipv6::HEADER_LEN),
+        Some(IpVersion::V4) => packet.get(ipv4::ADDRESSES..ipv4::HEADER_LEN),
+        Some(IpVersion::V6) => packet.get(ipv6::ADDRESSES..ipv6::HEADER_LEN),
         None => None,
     };
     let [source, destination] =
@@ -154,15 +171,23 @@ impl Summary {
         let frame_size = original_len.max(frame.len());
         let mut summary = Self {
             frame_size,
-            ip: None,
-            transport: None,
-            payload: frame_size.saturating_sub(MAC_HEADER),
-            source_port: None,
-            destination_port: None,
+            ..Self::bare(frame_size.saturating_sub(MAC_HEADER))
         };
         // An error marks where the octets ended; what was found before stands.
         let _ = summary.read_ethernet(frame);
         summary
+    }
+
+    /// Of octets of which nothing is known yet.
+    const fn bare(length: usize) -> Self {
+        Self {
+            frame_size: length,
+            ip: None,
+            transport: None,
+            payload: length,
+            source_port: None,
+            destination_port: None,
+        }
     }
 
     fn read_ethernet(&mut self, frame: &[u8]) -> Result<(), Error> {

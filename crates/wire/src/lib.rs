@@ -8,13 +8,15 @@
 //! return an [`Error`] that names the field, [`frame::Summary::of`] says what
 //! it could still make out.
 //!
-//! No clock and no socket exist here, and nothing but [`log`] allocates.
+//! No clock and no socket exist here. Only [`log`] allocates, and [`bundle`]
+//! where packets die in the middle of one.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod bundle;
 pub mod control;
 pub mod datagram;
 pub mod echo;

@@ -192,6 +192,8 @@ impl Draft {
             BadSpec::Nested => "priority.each".to_owned(),
             BadSpec::Thresholds => format!("{}.max", whose.name()),
             BadSpec::Weight => format!("{}.weight", whose.name()),
+            BadSpec::Bounds => "mred.bounds".to_owned(),
+            BadSpec::Pick => "mred.pick".to_owned(),
             BadSpec::Zero("classes") => "priority.classes".to_owned(),
             BadSpec::Probability(name) | BadSpec::Zero(name) | BadSpec::Negative(name) => {
                 format!("{}.{name}", whose.name())

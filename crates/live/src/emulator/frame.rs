@@ -1,10 +1,13 @@
 //! Frames in buffers that are used again and again.
 
+mod bundled;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use queue::{Packet, View};
+use queue::{Packet, Thinning, Told, View};
 use units::{Bytes, Framing};
+use wire::bundle::Carried;
 
 use crate::sys::packet::HEADER;
 
@@ -38,6 +41,11 @@ pub(super) struct Frame {
 enum Body {
     /// A frame as it came, the virtio header in front.
     Octets(Buffer),
+    /// The same, of a bundle.
+    Bundle(Box<Carried<Buffer>>),
+    /// A packet that was in a bundle and is dropped: so long as a frame of its
+    /// own.
+    Dropped(Bytes),
     /// One of cross traffic, which has a size and no octets.
     Filler(Bytes),
 }
@@ -67,11 +75,22 @@ impl Frame {
         matches!(self.body, Body::Filler(_))
     }
 
-    /// What is handed to a packet socket; nothing of cross traffic.
+    /// All its octets, the virtio header in front; nothing of what has none.
+    /// Of a thinned bundle that is more than [`Frame::pieces`].
     pub(super) fn octets(&self) -> &[u8] {
         match &self.body {
             Body::Octets(buffer) => &buffer.octets,
-            Body::Filler(_) => &[],
+            Body::Bundle(bundle) => &bundle.inside().octets,
+            Body::Dropped(_) | Body::Filler(_) => &[],
+        }
+    }
+
+    /// What is handed to a packet socket.
+    pub(super) fn pieces(&self) -> [&[u8]; 2] {
+        match &self.body {
+            Body::Octets(buffer) => [&buffer.octets, &[]],
+            Body::Bundle(bundle) => bundled::pieces(bundle),
+            Body::Dropped(_) | Body::Filler(_) => [&[], &[]],
         }
     }
 
@@ -79,6 +98,11 @@ impl Frame {
     pub(super) fn again(&self) -> Self {
         let body = match &self.body {
             Body::Octets(buffer) => Body::Octets(buffer.home.copy(&[&buffer.octets])),
+            Body::Bundle(bundle) => {
+                let home = &bundle.inside().home;
+                body_of(home.copy(&bundled::pieces(bundle)))
+            }
+            Body::Dropped(size) => Body::Dropped(*size),
             Body::Filler(size) => Body::Filler(*size),
         };
         Self {
@@ -97,7 +121,8 @@ impl Packet for Frame {
             Body::Octets(buffer) => {
                 Bytes::new((buffer.octets.len() - HEADER) as u64) + Framing::FCS
             }
-            Body::Filler(size) => *size,
+            Body::Bundle(bundle) => Bytes::new(bundle.sent_len() as u64) + Framing::FCS,
+            Body::Dropped(size) | Body::Filler(size) => *size,
         };
         View {
             size: frame.max(Framing::SMALLEST_FRAME),
@@ -107,15 +132,45 @@ impl Packet for Frame {
         }
     }
 
-    /// Whether its ends say that they understand marks [RFC3168 s5].
+    fn live(&self) -> u32 {
+        match &self.body {
+            Body::Bundle(bundle) => u32::from(bundle.live()),
+            _ => 1,
+        }
+    }
+
+    fn told(&self) -> Told {
+        match &self.body {
+            Body::Bundle(bundle) => bundled::told(bundle),
+            _ => Told {
+                packets: 1,
+                average: self.view().size,
+            },
+        }
+    }
+
+    /// Whether its ends say that they understand marks [RFC3168 s5]; of a bundle,
+    /// those of all its packets.
     fn markable(&self) -> bool {
-        matches!(self.body, Body::Octets(_)) && self.service & 0b11 != 0
+        match &self.body {
+            Body::Octets(_) => self.service & 0b11 != 0,
+            Body::Bundle(bundle) => bundled::markable(bundle),
+            Body::Dropped(_) | Body::Filler(_) => false,
+        }
     }
 
     fn mark(&mut self) -> bool {
         match &mut self.body {
             Body::Octets(buffer) => wire::frame::mark(&mut buffer.octets[HEADER..]),
-            Body::Filler(_) => false,
+            Body::Bundle(bundle) => bundled::mark(bundle),
+            Body::Dropped(_) | Body::Filler(_) => false,
+        }
+    }
+
+    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+        match &mut self.body {
+            Body::Bundle(bundle) => bundled::thin(bundle, thinning, lost),
+            _ => 0,
         }
     }
 
@@ -141,6 +196,19 @@ const fn precedence_of(service: u8) -> u8 {
     }
 }
 
+/// The octets of the frame, without the virtio header.
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.octets[HEADER..]
+    }
+}
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.octets[HEADER..]
+    }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         self.home.release(std::mem::take(&mut self.octets));
@@ -163,11 +231,11 @@ impl Pool {
         if kept.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
             move_checksum(&mut kept.octets, tag.len());
         }
-        let frame = &kept.octets[HEADER..];
+        let frame = kept.as_ref();
         Frame {
             flow: wire::frame::flow(frame),
             service: wire::frame::service(frame).unwrap_or(0),
-            body: Body::Octets(kept),
+            body: body_of(kept),
         }
     }
 
@@ -189,6 +257,25 @@ impl Pool {
         octets.clear();
         self.free.borrow_mut()[class].push(octets);
     }
+}
+
+/// What it is that `buffer` has.
+fn body_of(mut buffer: Buffer) -> Body {
+    if Carried::parse_frame(buffer.as_ref()).is_err() {
+        return Body::Octets(buffer);
+    }
+    // A checksum that was left to the interface is made here, because thinning
+    // changes one that is there, and no other.
+    let unsummed = buffer.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0;
+    if unsummed {
+        buffer.octets[..HEADER].fill(0);
+    }
+    let bundle = Carried::parse_frame(buffer).expect("it was one a moment ago");
+    let mut bundle = Box::new(bundle);
+    if unsummed {
+        bundle.seal();
+    }
+    Body::Bundle(bundle)
 }
 
 fn class_of(size: usize) -> usize {

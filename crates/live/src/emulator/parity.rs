@@ -1,7 +1,10 @@
 //! Real frames meet the fates of headers that say the same: whatever queue is
 //! in front of a link, it decides by what [`Packet`] shows and nothing else.
 
+mod bundles;
+
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use proptest::prelude::*;
 use proto::link::{Event, Link, Settings};
@@ -145,15 +148,17 @@ fn run<P: Packet + 'static>(
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    let arrival = (0u64..2_000, 60usize..9_000, 0u8..4, any::<u8>()).prop_map(
-        |(micros, size, port, service)| Arrival {
-            gap: Span::from_micros(micros),
-            size,
-            port,
-            service,
-        },
-    );
-    prop::collection::vec(arrival, 1..400)
+    prop::collection::vec(arrival(60..9_000), 1..400)
+}
+
+/// One with a frame of so many octets.
+fn arrival(size: Range<usize>) -> impl Strategy<Value = Arrival> {
+    (0u64..2_000, size, 0u8..4, any::<u8>()).prop_map(|(micros, size, port, service)| Arrival {
+        gap: Span::from_micros(micros),
+        size,
+        port,
+        service,
+    })
 }
 
 proptest! {

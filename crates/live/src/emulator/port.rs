@@ -156,7 +156,7 @@ impl Port {
     pub(super) fn send(&mut self, frames: &[Frame]) -> Result<()> {
         let mut rest = frames;
         while !rest.is_empty() {
-            match packet::send(self.socket.as_fd(), rest.iter().map(Frame::octets)) {
+            match packet::send(self.socket.as_fd(), rest.iter().map(Frame::pieces)) {
                 Ok(count) => rest = &rest[count..],
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
                     Errno::EINTR => {}

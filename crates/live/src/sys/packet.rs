@@ -15,23 +15,24 @@ pub(crate) const BATCH: usize = 64;
 /// many went.
 pub(crate) fn send<'a>(
     socket: BorrowedFd<'_>,
-    frames: impl Iterator<Item = &'a [u8]>,
+    frames: impl Iterator<Item = [&'a [u8]; 2]>,
 ) -> io::Result<usize> {
-    // SAFETY: all zeroes are a valid, empty piece.
-    let mut pieces: [libc::iovec; BATCH] = unsafe { zeroed() };
+    // SAFETY: all zeroes are valid, empty pieces.
+    let mut pieces: [[libc::iovec; 2]; BATCH] = unsafe { zeroed() };
     let mut count = 0;
-    for (piece, frame) in pieces.iter_mut().zip(frames) {
-        *piece = libc::iovec {
-            iov_base: frame.as_ptr().cast_mut().cast(),
-            iov_len: frame.len(),
-        };
+    for (pieces, frame) in pieces.iter_mut().zip(frames) {
+        *pieces = frame.map(|piece| libc::iovec {
+            iov_base: piece.as_ptr().cast_mut().cast(),
+            iov_len: piece.len(),
+        });
         count += 1;
     }
     let mut messages: [libc::mmsghdr; BATCH] = std::array::from_fn(|position| {
         // SAFETY: all zeroes are a valid, empty message header.
         let mut message: libc::mmsghdr = unsafe { zeroed() };
-        message.msg_hdr.msg_iov = &raw mut pieces[position];
-        message.msg_hdr.msg_iovlen = 1;
+        let pieces = &mut pieces[position];
+        message.msg_hdr.msg_iov = pieces.as_mut_ptr();
+        message.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
         message
     });
     // SAFETY: the first `count` headers point to frames that outlive the

@@ -151,6 +151,11 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
         self.passing.front().map(|next| next.arrives)
     }
 
+    /// When the wire is free of all that got in.
+    pub const fn free_at(&self) -> Time {
+        self.wire.free_at()
+    }
+
     /// What happened so far, and will happen to what is under way.
     pub fn counters(&self) -> Counters {
         let Tally {

@@ -32,6 +32,10 @@ pub trait Witness<P> {
     /// `packet`, which came at `arrival`, was dropped by the queue at `at`, or
     /// refused because it was too big: then there is no reason.
     fn dropped(&mut self, _packet: &P, _arrival: Time, _at: Time, _reason: Option<Reason>) {}
+
+    /// `packet` was dropped by the queue at `at` out of a bundle, which goes on
+    /// without it.
+    fn thinned(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
 }
 
 impl<P> Witness<P> for () {}

@@ -81,6 +81,11 @@ impl Red {
         self.curve.max_probability
     }
 
+    /// The probability at the average, before it is spread.
+    pub fn probability(&self) -> f64 {
+        self.curve.probability(self.average.value())
+    }
+
     /// Whether the link rests.
     pub const fn is_idle(&self) -> bool {
         self.average.is_idle()

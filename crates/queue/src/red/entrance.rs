@@ -3,7 +3,7 @@
 use units::{Bytes, Rate, Seed, Time};
 
 use super::{RedSettings, Unit};
-use crate::law::{self, Average, Profile, Verdict};
+use crate::law::{self, Profile, Verdict};
 use crate::luck::Luck;
 use crate::{Backlog, BadSpec, Limit, Packet, Reason, View};
 
@@ -28,7 +28,6 @@ impl Entrance {
     /// Where a parameter is out of its range.
     pub fn new(settings: &RedSettings, rate: Rate, seed: Seed) -> Result<Self, BadSpec> {
         settings.check()?;
-        let average = Average::new(settings.weight, rate, settings.mean_size);
         Ok(Self {
             limit: settings.limit,
             unit: settings.unit,
@@ -36,13 +35,7 @@ impl Entrance {
             last_mark: settings.curve.max,
             mean_size: settings.mean_size,
             profile: settings.profile,
-            law: law::Red::new(
-                average,
-                settings.curve,
-                settings.spread,
-                settings.adaptive,
-                settings.profile,
-            ),
+            law: settings.law(rate),
             luck: Luck::new(seed),
         })
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jumbolab_queue::law::{Curve, Profile, Spread};
 use jumbolab_queue::{
-    AdaptiveRedSettings, BadSpec, CodelSettings, Drops, FqCodelSettings, Limit, PieSettings,
-    RedSettings, RioSettings, Spec, Unit, Victim, View,
+    AdaptiveRedSettings, BadSpec, CodelSettings, Drops, FqCodelSettings, Limit, MredSettings,
+    PieSettings, RedSettings, RioSettings, Spec, Unit, Victim, View,
 };
 use proptest::prelude::*;
 use units::{Bytes, Seed, Span, Time};
@@ -149,6 +149,12 @@ fn simple() -> impl Strategy<Value = Spec> {
                     ..RioSettings::new(limit, size)
                 })
             }),
+        (limits(), sizes(), any::<bool>()).prop_map(|(limit, size, paper)| {
+            Spec::Mred(match paper {
+                true => MredSettings::paper(limit, size),
+                false => MredSettings::new(limit, size),
+            })
+        }),
         codels().prop_map(Spec::Codel),
         (
             limits(),
@@ -253,6 +259,7 @@ proptest! {
             Spec::DropTail { limit } | Spec::DropFront { limit } => *limit,
             Spec::Red(settings) => settings.limit,
             Spec::AdaptiveRed(settings) => settings.limit,
+            Spec::Mred(settings) => settings.limit,
             Spec::Rio(settings) => settings.limit,
             Spec::Codel(settings) => settings.limit,
             Spec::Pie(settings) => settings.limit,

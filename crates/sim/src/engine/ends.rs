@@ -68,7 +68,7 @@ impl<W: Watch> Engine<'_, W> {
             }
             (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
             (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
-            (Body::Segment(_), Ends::Datagrams(..)) => {
+            (Body::Segment(_) | Body::Bundle, Ends::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
             }
         }
@@ -110,7 +110,7 @@ impl<W: Watch> Engine<'_, W> {
                 connection.too_big(self.now, *mtu, &mut packets);
                 self.settle_sender(number);
             }
-            Body::Datagram(_) => unreachable!("packets are made by their own flow"),
+            Body::Datagram(_) | Body::Bundle => unreachable!("packets are made by their own flow"),
         }
         self.send(node, packets);
     }

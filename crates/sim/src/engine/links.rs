@@ -1,6 +1,7 @@
 //! Links of the network: what comes out of them, and what is put on them.
 
 use proto::link::{Delivery, Entry};
+use queue::Packet as _;
 
 use super::Engine;
 use crate::account::What;
@@ -54,6 +55,10 @@ impl<W: Watch> Engine<'_, W> {
         let way = self.routes.next(node, packet.to as usize)?;
         let link = &mut self.ways[way];
         packet.frame = link.frame(packet.size);
+        if packet.is_bundle() {
+            link.beyond.0 += u64::from(packet.live()) - 1;
+        }
+        let beyond = &mut link.beyond.1;
         match &mut link.machine {
             Machine::Prompt(link) => {
                 let entry = link.receive(self.now, packet);
@@ -64,6 +69,7 @@ impl<W: Watch> Engine<'_, W> {
                         None
                     }
                     Entry::Dropped(packet) => {
+                        *beyond += u64::from(packet.live()) - 1;
                         self.contents.let_go(&packet);
                         None
                     }

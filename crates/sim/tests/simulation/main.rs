@@ -2,6 +2,7 @@
 //! link machine driven by hand, and against themselves.
 
 mod flows;
+mod gathering;
 mod links;
 mod network;
 mod packets;

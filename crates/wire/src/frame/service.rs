@@ -13,13 +13,17 @@ const CONGESTION: u8 = 0b11;
 /// The octet of service, with the class in its upper six bits and congestion
 /// in its lower two; `None` where the frame carries no IP.
 pub fn service(frame: &[u8]) -> Option<u8> {
-    let ip = ip_at(frame)?;
-    let [_, second] = frame.get(ip..ip + 2)?.try_into().ok()?;
-    match frame[ip] >> 4 {
+    service_of(frame.get(ip_at(frame)?..)?)
+}
+
+/// The same of an IP packet without a frame.
+pub fn service_of(packet: &[u8]) -> Option<u8> {
+    let &[first, second] = packet.first_chunk()?;
+    match first >> 4 {
         4 => Some(second),
         // The version, the octet of service, and the flow label share octets
         // [RFC8200 s3].
-        6 => Some(frame[ip] << 4 | second >> 4),
+        6 => Some(first << 4 | second >> 4),
         _ => None,
     }
 }
@@ -27,22 +31,27 @@ pub fn service(frame: &[u8]) -> Option<u8> {
 /// Marks the packet as having met congestion, if its ends understand that.
 /// Returns whether they do.
 pub fn mark(frame: &mut [u8]) -> bool {
-    let able = service(frame).is_some_and(|service| service & CONGESTION != 0);
-    let Some(ip) = ip_at(frame).filter(|_| able) else {
+    let ip = ip_at(frame);
+    ip.is_some_and(|ip| mark_packet(&mut frame[ip..]))
+}
+
+/// The same of an IP packet without a frame.
+pub fn mark_packet(packet: &mut [u8]) -> bool {
+    if service_of(packet).is_none_or(|service| service & CONGESTION == 0) {
         return false;
-    };
-    if frame[ip] >> 4 == 6 {
-        frame[ip + 1] |= CONGESTION << 4;
+    }
+    if packet[0] >> 4 == 6 {
+        packet[1] |= CONGESTION << 4;
         return true;
     }
-    let (Ok(before), Ok(sum)) = (u16_at(frame, ip), u16_at(frame, ip + IPV4_CHECKSUM)) else {
+    let (Ok(before), Ok(sum)) = (u16_at(packet, 0), u16_at(packet, IPV4_CHECKSUM)) else {
         return false;
     };
-    frame[ip + IPV4_SERVICE] |= CONGESTION;
+    packet[IPV4_SERVICE] |= CONGESTION;
     let after = before | u16::from(CONGESTION);
     // The new sum from the old one: ~(~sum + ~before + after) [RFC1624 s3].
     let sum = !add(add(!sum, !before), after);
-    frame[ip + IPV4_CHECKSUM..ip + IPV4_CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
+    packet[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
     true
 }
 

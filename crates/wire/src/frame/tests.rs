@@ -264,3 +264,19 @@ fn two_vlan_tags_at_most_are_counted_and_octets_that_are_not_there_are_none() {
         assert_eq!(super::tags(&frame(kinds)), octets, "{kinds:x?}");
     }
 }
+
+proptest! {
+    #[test]
+    fn a_packet_without_a_frame_has_the_flow_and_the_service_that_it_has_in_one(
+        sixth in any::<bool>(), rest in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let (kind, version) = if sixth { (0x86dd, 0x60) } else { (0x0800, 0x45) };
+        let packet = [&[version][..], &rest].concat();
+        let mut frame = [ethernet(kind), packet.clone()].concat();
+        prop_assert_eq!(flow_of(&packet), flow(&frame));
+        prop_assert_eq!(service_of(&packet), service(&frame));
+        let mut bare = packet;
+        prop_assert_eq!(mark_packet(&mut bare), mark(&mut frame));
+        prop_assert_eq!(&bare[..], &frame[14..]);
+    }
+}

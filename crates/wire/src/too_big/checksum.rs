@@ -7,12 +7,18 @@ pub(crate) struct Checksum(u64);
 
 impl Checksum {
     /// With the 16-bit numbers of `octets`, the last one filled up with zero.
+    ///
+    /// Numbers of 32 bits are added, which give the same once the carries are
+    /// [RFC1071 s2]: with octets by the thousand that is what counts.
     pub(crate) fn add(self, octets: &[u8]) -> Self {
-        let pairs = octets.chunks(2).map(|pair| {
-            let low = pair.get(1).copied().unwrap_or(0);
-            u64::from(u16::from_be_bytes([pair[0], low]))
-        });
-        Self(self.0 + pairs.sum::<u64>())
+        let (words, rest) = octets.as_chunks();
+        let sum: u64 = words
+            .iter()
+            .map(|word| u64::from(u32::from_be_bytes(*word)))
+            .sum();
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
     }
 
     /// What stands in the header: the complement of the sum, carries added in.
@@ -39,5 +45,20 @@ mod tests {
             .add(&octets)
             .add(&(!0xddf2u16).to_be_bytes());
         assert_eq!(both.finish(), 0);
+    }
+
+    #[test]
+    fn octets_of_any_number_sum_up_as_pairs() {
+        let octets: [u8; 40] = core::array::from_fn(|place| [7, 0xff, 0, 0x80, 0x31][place % 5]);
+        for length in 0..=octets.len() {
+            let pairs = octets[..length].chunks(2).map(|pair| {
+                let low = pair.get(1).copied().unwrap_or(0);
+                u32::from(u16::from_be_bytes([pair[0], low]))
+            });
+            let sum: u32 = pairs.sum();
+            let folded = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
+            let found = Checksum::default().add(&octets[..length]).finish();
+            assert_eq!(found, !folded, "{length}");
+        }
     }
 }

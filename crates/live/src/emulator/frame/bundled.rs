@@ -1,0 +1,190 @@
+//! Frames with bundles inside, as queues see them: what `queue::Bundle` is of
+//! packets, done on octets.
+
+use queue::{Thinning, Told, Victims};
+use units::{Bytes, Framing};
+use wire::bundle::{Carried, Inner};
+
+use super::{Body, Buffer, Frame, HEADER};
+
+/// Octets of a frame around an IP packet without tags [IEEE802.3 s3.1.1].
+const AROUND: Bytes = Bytes::new(14);
+
+/// The octets that are sent, the virtio header in front of the first.
+pub(super) fn pieces(bundle: &Carried<Buffer>) -> [&[u8]; 2] {
+    let mut parts = bundle.parts();
+    let first = parts.next().unwrap_or_default().len();
+    [
+        &bundle.inside().octets[..HEADER + first],
+        parts.next().unwrap_or_default(),
+    ]
+}
+
+pub(super) fn told(bundle: &Carried<Buffer>) -> Told {
+    let header = bundle.header();
+    Told {
+        packets: u32::from(header.count),
+        average: Bytes::new(u64::from(header.average)),
+    }
+}
+
+pub(super) fn markable(bundle: &Carried<Buffer>) -> bool {
+    bundle.live() > 0 && bundle.packets().all(|inner| is_capable(&inner))
+}
+
+/// Marks all its packets, or none.
+pub(super) fn mark(bundle: &mut Carried<Buffer>) -> bool {
+    let able = markable(bundle);
+    if able {
+        (0..bundle.header().count).for_each(|index| {
+            bundle.mark(index);
+        });
+    }
+    able
+}
+
+/// Drops packets, or marks them; each that is dropped goes to `lost`. Returns
+/// how many are marked.
+pub(super) fn thin(
+    bundle: &mut Carried<Buffer>,
+    thinning: Thinning,
+    lost: &mut dyn FnMut(Frame),
+) -> u32 {
+    let marked = match thinning {
+        Thinning {
+            packets,
+            victims: Victims::Front,
+            mark: false,
+        } => {
+            let packets = u16::try_from(packets).unwrap_or(u16::MAX);
+            let victims = bundle.packets().take(usize::from(packets));
+            victims.for_each(|inner| lost(dropped(&inner)));
+            bundle.thin(packets);
+            0
+        }
+        _ => thin_one_by_one(bundle, thinning, lost),
+    };
+    // A packet socket is handed two pieces at most.
+    if bundle.parts().nth(2).is_some() {
+        bundle.compact();
+    }
+    marked
+}
+
+fn thin_one_by_one(
+    bundle: &mut Carried<Buffer>,
+    thinning: Thinning,
+    lost: &mut dyn FnMut(Frame),
+) -> u32 {
+    let living: Vec<(usize, u64)> = bundle
+        .packets()
+        .map(|inner| (usize::from(inner.index), inner.flow()))
+        .collect();
+    let Thinning {
+        packets, victims, ..
+    } = thinning;
+    let met = victims.among(living.into_iter(), packets).into_iter();
+    let mut marked = 0;
+    for index in met.filter_map(|place| u16::try_from(place).ok()) {
+        if thinning.mark && bundle.mark(index) {
+            marked += 1;
+            continue;
+        }
+        let victim = bundle.packets().find(|inner| inner.index == index);
+        victim.iter().for_each(|inner| lost(dropped(inner)));
+        bundle.discard(index);
+    }
+    marked
+}
+
+/// A packet out of a bundle, as what is left to be said of it.
+fn dropped(inner: &Inner<'_>) -> Frame {
+    let size = AROUND + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
+    Frame {
+        body: Body::Dropped(size.max(Framing::SMALLEST_FRAME)),
+        flow: inner.flow(),
+        service: inner.service().unwrap_or(0),
+    }
+}
+
+fn is_capable(inner: &Inner<'_>) -> bool {
+    inner.service().is_some_and(|service| service & 0b11 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv6Addr;
+
+    use queue::Packet;
+    use wire::bundle::{Carriage, Packing, Piece, Unit};
+    use wire::datagram::Addresses;
+
+    use super::super::{Pool, virtio};
+    use super::*;
+
+    /// A bundle of four packets of 50 octets in UDP over IPv6, in a frame.
+    fn octets() -> Vec<u8> {
+        let packets: Vec<[u8; 50]> = (0..4).map(|number| [0x40 + number; 50]).collect();
+        let pieces: Vec<Piece<'_>> = packets
+            .iter()
+            .map(|octets| Piece { octets, waited: 0 })
+            .collect();
+        let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
+        let packing = Packing {
+            carriage: Carriage::Udp {
+                addresses: Addresses::V6(ends),
+                service: 0,
+                port: 49_152,
+            },
+            unit: Unit::Microsecond,
+            sequence: 0,
+        };
+        let mut octets = vec![0; HEADER + 14 + packing.packet_len(4, 200)];
+        octets[HEADER + 12..HEADER + 14].copy_from_slice(&[0x86, 0xdd]);
+        packing.emit(&pieces, &mut octets[HEADER + 14..]).unwrap();
+        octets
+    }
+
+    fn thinning(packets: u32) -> Thinning {
+        Thinning {
+            packets,
+            victims: Victims::Front,
+            mark: false,
+        }
+    }
+
+    #[test]
+    fn a_checksum_that_was_left_to_the_interface_is_there_before_anything_is_dropped() {
+        let mut octets = octets();
+        octets[virtio::FLAGS] = virtio::NEEDS_CHECKSUM;
+        // Of the pseudo-header alone, as the kernel leaves it.
+        octets[HEADER + 14 + 46..HEADER + 14 + 48].copy_from_slice(&[0x12, 0x34]);
+        let mut kept = Pool::default().keep(&octets, None);
+        kept.thin(thinning(1), &mut |_| {});
+        let sent = kept.pieces().concat();
+        assert_eq!(sent[..HEADER], [0; HEADER]);
+        let arrived = Carried::parse_frame(&sent[HEADER..]).unwrap();
+        assert!(arrived.checksum_holds() && arrived.live() == 3);
+    }
+
+    #[test]
+    fn what_is_left_is_sent_from_where_it_was_and_what_died_has_a_size() {
+        let mut kept = Pool::default().keep(&octets(), None);
+        let whole = kept.view().size;
+        let [before, nothing] = kept.pieces().map(<[u8]>::as_ptr_range);
+        assert!(nothing.is_empty());
+        let mut lost = Vec::new();
+        assert_eq!(kept.thin(thinning(3), &mut |packet| lost.push(packet)), 0);
+        // 14 octets around it and 4 behind it.
+        let sizes: Vec<u64> = lost.iter().map(|packet| packet.view().size.get()).collect();
+        assert_eq!(sizes, [68; 3]);
+        assert!(lost.iter().all(|packet| packet.octets().is_empty()));
+        assert_eq!(
+            (kept.live(), kept.view().size),
+            (1, whole - Bytes::new(150))
+        );
+        let [head, tail] = kept.pieces().map(<[u8]>::as_ptr_range);
+        assert_eq!((head.start, tail.end), (before.start, before.end));
+        assert_eq!(kept.pieces()[1], [0x43; 50]);
+    }
+}

@@ -1,0 +1,188 @@
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::tests::Numbered;
+
+/// What every link of Ethernet takes for a packet, counted in full.
+const ETHERNET: Bytes = Bytes::new(38);
+
+const IPV4: Carriage = Carriage {
+    header: Bytes::new(26),
+    entry: Bytes::new(4),
+    framing: ETHERNET,
+};
+
+/// A packet of one of a few flows, which can be marked or cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flowing {
+    number: u64,
+    octets: u64,
+    flow: u64,
+    able: bool,
+    marked: bool,
+}
+
+impl Packet for Flowing {
+    fn view(&self) -> View {
+        View {
+            size: Bytes::new(self.octets) + ETHERNET,
+            flow: self.flow,
+            ..View::default()
+        }
+    }
+
+    fn markable(&self) -> bool {
+        self.able
+    }
+
+    fn mark(&mut self) -> bool {
+        self.marked |= self.able;
+        self.able
+    }
+}
+
+fn packets() -> impl Strategy<Value = Vec<Flowing>> {
+    let packet = (20u64..1_500, 0u64..4, any::<bool>());
+    prop::collection::vec(packet, 2..40).prop_map(|packets| {
+        (0..)
+            .zip(packets)
+            .map(|(number, (octets, flow, able))| Flowing {
+                number,
+                octets,
+                flow,
+                able,
+                marked: false,
+            })
+            .collect()
+    })
+}
+
+/// The flow of a packet, to count by.
+fn flow<P: Packet>(packet: &P) -> usize {
+    usize::try_from(packet.view().flow).unwrap()
+}
+
+fn pack<P: Packet>(packets: impl IntoIterator<Item = P>) -> Bundle<P> {
+    let packets = packets.into_iter().map(|packet| (packet, Span::ZERO));
+    Bundle::pack(packets, IPV4, Tick::Micro, None).unwrap()
+}
+
+#[test]
+fn two_packets_of_ethernet_in_a_bundle_are_four_octets_shorter_than_bare() {
+    assert_eq!(IPV4.cost(2), -4);
+    for count in 2..50 {
+        let bare: Vec<Numbered> = (0..count).map(|number| Numbered(number, 100)).collect();
+        let alone: u64 = bare.iter().map(|packet| packet.view().size.get()).sum();
+        let bundle = pack(bare).view().size.get();
+        let cost = i128::from(bundle) - i128::from(alone);
+        assert_eq!(cost, IPV4.cost(u32::try_from(count).unwrap()));
+    }
+}
+
+#[test]
+fn a_single_packet_travels_bare() {
+    let bundle = pack([Numbered(7, 100)]);
+    assert!(bundle.is_bare());
+    assert_eq!(bundle.view(), Numbered(7, 100).view());
+    assert_eq!(bundle.unpack().next(), Some((Numbered(7, 100), Span::ZERO)));
+}
+
+#[test]
+fn a_wait_is_told_in_whole_ticks_up_to_the_most_there_can_be() {
+    for (tick, micros, told) in [
+        (Tick::Micro, 0, 0),
+        (Tick::Micro, 65_535, 65_535),
+        (Tick::Micro, 65_536, 65_535),
+        (Tick::TenMicros, 9, 0),
+        (Tick::TenMicros, 65_536, 6_553),
+        (Tick::TenMicros, 655_360, 65_535),
+    ] {
+        assert_eq!(tick.count(Span::from_micros(micros)), told, "{micros}");
+    }
+}
+
+#[test]
+fn a_bundle_is_marked_with_all_its_packets_or_not_at_all() {
+    let able = |number, able| Flowing {
+        number,
+        octets: 100,
+        flow: 0,
+        able,
+        marked: false,
+    };
+    let mut one_cannot = pack([able(0, true), able(1, false)]);
+    assert!(!one_cannot.markable() && !one_cannot.mark());
+    assert!(one_cannot.unpack().all(|(packet, _)| !packet.marked));
+    let mut all_can = pack([able(0, true), able(1, true)]);
+    assert!(all_can.markable() && all_can.mark());
+    assert!(all_can.unpack().all(|(packet, _)| packet.marked));
+}
+
+proptest! {
+    #[test]
+    fn thinning_takes_the_first_and_leaves_the_rest_as_they_were(
+        packets in packets(), count in 0u32..50,
+    ) {
+        let mut bundle = pack(packets.clone());
+        let (size, told) = (bundle.view().size, bundle.told());
+        let mut lost = Vec::new();
+        let thinning = Thinning { packets: count, victims: Victims::Front, mark: false };
+        bundle.thin(thinning, &mut |packet| lost.push(packet));
+        let dead = packets.len().min(count as usize);
+        let lost: Vec<Flowing> = lost.into_iter().flat_map(Bundle::unpack).map(|one| one.0).collect();
+        prop_assert_eq!(&lost, &packets[..dead]);
+        prop_assert_eq!(bundle.told(), told);
+        prop_assert_eq!(bundle.live() as usize, packets.len() - dead);
+        let shorter: u64 = lost.iter().map(|packet| packet.octets).sum();
+        prop_assert_eq!(size - bundle.view().size, Bytes::new(shorter));
+        let zeros = bundle.entries().iter().filter(|entry| entry.length() == Bytes::ZERO);
+        prop_assert_eq!(zeros.count(), dead);
+        let left: Vec<Flowing> = bundle.unpack().map(|one| one.0).collect();
+        prop_assert_eq!(&left, &packets[dead..]);
+    }
+
+    #[test]
+    fn two_hops_that_thin_leave_what_one_would(packets in packets(), a in 0u32..20, b in 0u32..20) {
+        let thinning = |packets| Thinning { packets, victims: Victims::Front, mark: false };
+        let (mut twice, mut once) = (pack(packets.clone()), pack(packets));
+        let mut flows = [0u64; 4];
+        for count in [a, b] {
+            twice.thin(thinning(count), &mut |packet| flows[flow(&packet)] += 1);
+        }
+        once.thin(thinning(a + b), &mut |packet| flows[flow(&packet)] -= 1);
+        prop_assert_eq!(flows, [0; 4]);
+        prop_assert_eq!(twice.view(), once.view());
+        let survivors = |bundle: Bundle<Flowing>| bundle.unpack().collect::<Vec<_>>();
+        prop_assert_eq!(survivors(twice), survivors(once));
+    }
+
+    #[test]
+    fn spread_thinning_meets_each_flow_before_it_meets_any_twice(
+        packets in packets(), count in 0u32..50,
+    ) {
+        let mut bundle = pack(packets.clone());
+        let mut lost = [0usize; 4];
+        let thinning = Thinning { packets: count, victims: Victims::Spread, mark: false };
+        bundle.thin(thinning, &mut |packet| lost[flow(&packet)] += 1);
+        for (flow, &gone) in lost.iter().enumerate() {
+            let there = packets.iter().filter(|packet| packet.flow == flow as u64).count();
+            let most = lost.iter().max().unwrap();
+            prop_assert!(gone == there || gone + 1 >= *most, "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn marking_drops_only_who_cannot_be_marked(packets in packets(), count in 0u32..50) {
+        let mut bundle = pack(packets.clone());
+        let thinning = Thinning { packets: count, victims: Victims::Front, mark: true };
+        let mut lost = 0;
+        let marked = bundle.thin(thinning, &mut |_| lost += 1);
+        let met = &packets[..packets.len().min(count as usize)];
+        let able = met.iter().filter(|packet| packet.able).count();
+        prop_assert_eq!((marked as usize, lost), (able, met.len() - able));
+        let survivors = bundle.unpack().filter(|(packet, _)| packet.marked).count();
+        prop_assert_eq!(survivors, able);
+    }
+}

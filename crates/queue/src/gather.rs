@@ -1,0 +1,190 @@
+//! Gathering packets into bundles, for one place at which they are unpacked
+//! [Salyers2007].
+
+use alloc::vec::Vec;
+
+use units::{Bytes, Span, Time};
+
+use crate::{Bundle, Carriage, Packet, Tick};
+
+/// The smallest IP packet there is: a header of IPv4 [RFC791 s3.1].
+const SMALLEST: Bytes = Bytes::new(20);
+/// The largest packet whose length an entry can tell in its 16 bits.
+const LARGEST: Bytes = Bytes::new(0xffff);
+
+/// When a bundle goes, if it is not full before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Trigger {
+    /// So long after its first packet came (JFET) [Mulahuwaish s2].
+    Timer(Span),
+    /// As soon as the link can take it, so that only what waits anyway is
+    /// gathered; this long after its first packet came at the latest.
+    EgressBusy(Span),
+    /// Never: only what is full goes.
+    Full,
+}
+
+/// How packets are gathered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct GatherSettings {
+    /// The octets of IP that a bundle may have.
+    pub mtu: Bytes,
+    /// When a bundle goes.
+    pub trigger: Trigger,
+    /// What it adds.
+    pub carriage: Carriage,
+    /// In what it says how long packets waited.
+    pub tick: Tick,
+}
+
+/// A gathering that there cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadGather {
+    /// No two packets would ever fit.
+    #[error(
+        "an MTU of {mtu} B has no room for two packets beside the headers of a bundle; \
+         give it {least} B at least"
+    )]
+    Mtu {
+        /// What was asked for.
+        mtu: u64,
+        /// What two of the smallest packets take.
+        least: u64,
+    },
+    /// A timer that has expired when it is started.
+    #[error("a timer of 0 gathers nothing; give it a time, or gather while the link is busy")]
+    Timer,
+}
+
+impl GatherSettings {
+    /// Whether packets can be gathered so.
+    ///
+    /// # Errors
+    /// Where a bundle could not hold two packets, or the timer is none.
+    pub fn check(&self) -> Result<(), BadGather> {
+        let least = self.carriage.header + (self.carriage.entry + SMALLEST) * 2;
+        if self.mtu < least {
+            return Err(BadGather::Mtu {
+                mtu: self.mtu.get(),
+                least: least.get(),
+            });
+        }
+        if self.trigger == Trigger::Timer(Span::ZERO) {
+            return Err(BadGather::Timer);
+        }
+        Ok(())
+    }
+}
+
+/// Packets that wait for more with the same destination.
+///
+/// They keep their order. Whoever drives it asks after every call when the
+/// bundle must go, [`Gather::due`], or may go, [`Gather::due_on_idle_link`], and
+/// takes it at that instant with [`Gather::flush`].
+#[derive(Debug)]
+pub struct Gather<P> {
+    settings: GatherSettings,
+    flow: Option<u64>,
+    /// In the order in which they came, each with the instant.
+    waiting: Vec<(P, Time)>,
+    /// What a bundle of them has of octets of IP.
+    octets: Bytes,
+    /// Nothing that comes can fit any more.
+    full: bool,
+}
+
+impl<P: Packet> Gather<P> {
+    /// Nothing waits yet.
+    ///
+    /// # Errors
+    /// Where packets cannot be gathered so.
+    pub fn new(settings: GatherSettings) -> Result<Self, BadGather> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            flow: None,
+            waiting: Vec::new(),
+            octets: settings.carriage.header,
+            full: false,
+        })
+    }
+
+    /// Bundles look to queues like packets of `flow`, as packets to the place
+    /// where they are unpacked do, and not of their first packet's flow.
+    #[must_use]
+    pub const fn as_flow(mut self, flow: u64) -> Self {
+        self.flow = Some(flow);
+        self
+    }
+
+    /// Takes a packet in. Returns the bundle that has no room for it and goes
+    /// at once; then the packet begins the next one.
+    pub fn push(&mut self, now: Time, packet: P) -> Option<Bundle<P>> {
+        let carriage = self.settings.carriage;
+        let size = packet.view().size - carriage.framing - packet.tags();
+        let room = self.settings.mtu - self.octets;
+        let gone = if carriage.entry + size > room || size > LARGEST || self.full {
+            self.flush(now)
+        } else {
+            None
+        };
+        self.octets += carriage.entry + size;
+        self.full = size > LARGEST || self.octets + carriage.entry + SMALLEST > self.settings.mtu;
+        self.waiting.push((packet, now));
+        gone
+    }
+
+    /// When the bundle must go: at once, in the past, if it is full; `None`
+    /// where nothing waits, or what waits is to wait until more comes.
+    pub fn due(&self) -> Option<Time> {
+        let since = self.since()?;
+        if self.full {
+            return Some(since);
+        }
+        match self.settings.trigger {
+            Trigger::Timer(span) | Trigger::EgressBusy(span) => Some(since + span),
+            Trigger::Full => None,
+        }
+    }
+
+    /// When it must go while the link has nothing else to do.
+    pub fn due_on_idle_link(&self) -> Option<Time> {
+        match self.settings.trigger {
+            Trigger::EgressBusy(_) => self.since(),
+            Trigger::Timer(_) | Trigger::Full => self.due(),
+        }
+    }
+
+    /// What waits goes at `now`, a single packet bare; `None` where nothing
+    /// waits.
+    pub fn flush(&mut self, now: Time) -> Option<Bundle<P>> {
+        self.octets = self.settings.carriage.header;
+        self.full = false;
+        let packets = self.waiting.drain(..).map(|(packet, came)| {
+            let waited = now.since(came).unwrap_or_default();
+            (packet, waited)
+        });
+        let GatherSettings { carriage, tick, .. } = self.settings;
+        Bundle::pack(packets, carriage, tick, self.flow)
+    }
+
+    /// How many packets wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When the oldest packet that waits came.
+    fn since(&self) -> Option<Time> {
+        Some(self.waiting.first()?.1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

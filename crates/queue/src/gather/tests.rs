@@ -1,0 +1,165 @@
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use units::Seed;
+
+use super::*;
+use crate::luck::Luck;
+use crate::tests::Numbered;
+
+const IPV4: Carriage = Carriage {
+    header: Bytes::new(26),
+    entry: Bytes::new(4),
+    framing: Bytes::ZERO,
+};
+
+fn settings(mtu: u64, trigger: Trigger) -> GatherSettings {
+    GatherSettings {
+        mtu: Bytes::new(mtu),
+        trigger,
+        carriage: IPV4,
+        tick: Tick::Micro,
+    }
+}
+
+fn gather(mtu: u64, trigger: Trigger) -> Gather<Numbered> {
+    Gather::new(settings(mtu, trigger)).unwrap()
+}
+
+const MILLI: Span = Span::from_millis(1);
+
+#[test]
+fn a_timer_gathers_as_many_of_poisson_arrivals_as_the_closed_form_says() {
+    // E[N] = 1 + lambda T = 11; mean hold (T + lambda T^2 / 2) / E[N] = 545.45 us.
+    let mut luck = Luck::new(Seed::new(15));
+    let mut gather = gather(1 << 40, Trigger::Timer(MILLI));
+    let mut now = Time::ZERO;
+    let mut came = Vec::new();
+    // Of each bundle its packets, and how long they were held together, in ms.
+    let mut bundles: Vec<(f64, f64)> = Vec::new();
+    while bundles.len() < 20_000 {
+        let gap = -libm::log1p(-luck.draw()) * 1e8;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a draw"
+        )]
+        let next = now + Span::from_picos(gap as u64);
+        if let Some(due) = gather.due()
+            && due <= next
+        {
+            let bundle = gather.flush(due).unwrap();
+            assert_eq!(bundle.entries().len(), came.len());
+            let hold = |came: Time| due.since(came).unwrap().as_millis_f64();
+            bundles.push((came.len() as f64, came.drain(..).map(hold).sum()));
+        }
+        assert!(gather.push(next, Numbered(0, 100)).is_none());
+        came.push(next);
+        now = next;
+    }
+    covers(bundles.iter().map(|(packets, _)| packets - 11.0));
+    covers(
+        bundles
+            .iter()
+            .map(|(packets, hold)| hold - packets * 6.0 / 11.0),
+    );
+}
+
+/// Whether the 99 % interval around the mean of `values` covers 0.
+fn covers(values: impl Iterator<Item = f64>) {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for value in values {
+        count += 1.0;
+        sum += value;
+        squares += value * value;
+    }
+    let mean = sum / count;
+    let error = libm::sqrt((squares / count - mean * mean) / count);
+    assert!(mean.abs() < 2.576 * error, "{mean} +- {error}");
+}
+
+#[test]
+fn a_bundle_over_ipv4_holds_as_many_packets_as_the_mtu_allows() {
+    for mtu in [576, 1_500, 3_000, 4_000, 9_000] {
+        for length in [20, 40, 64, 100, 250] {
+            let mut gather = gather(mtu, Trigger::Full);
+            let full = (0..).find_map(|number| {
+                let gone = gather.push(Time::ZERO, Numbered(number, length));
+                gone.or_else(|| gather.due().and_then(|_| gather.flush(Time::ZERO)))
+            });
+            let packets = full.unwrap().entries().len();
+            assert_eq!(packets as u64, (mtu - 26) / (length + 4), "{mtu}, {length}");
+        }
+    }
+}
+
+#[test]
+fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
+    let came = Time::ZERO + MILLI;
+    for (trigger, due, idle) in [
+        (
+            Trigger::Timer(MILLI),
+            Some(came + MILLI),
+            Some(came + MILLI),
+        ),
+        (Trigger::EgressBusy(MILLI), Some(came + MILLI), Some(came)),
+        (Trigger::Full, None, None),
+    ] {
+        let mut gather = gather(1_500, trigger);
+        assert_eq!((gather.due(), gather.due_on_idle_link()), (None, None));
+        gather.push(came, Numbered(0, 100));
+        assert_eq!((gather.due(), gather.due_on_idle_link()), (due, idle));
+        assert!(gather.push(came + MILLI, Numbered(1, 1_360)).is_none());
+        assert_eq!(gather.due(), Some(came), "it is full: {trigger:?}");
+        let bundle = gather.flush(came + MILLI).unwrap();
+        assert_eq!(bundle.entries()[0].waited(), 1_000);
+        assert_eq!((gather.due(), gather.len()), (None, 0));
+    }
+}
+
+#[test]
+fn what_cannot_gather_is_refused() {
+    let refused = |mtu, trigger| Gather::<Numbered>::new(settings(mtu, trigger)).err();
+    let small = |mtu| Some(BadGather::Mtu { mtu, least: 74 });
+    assert_eq!(refused(73, Trigger::Full), small(73));
+    assert_eq!(refused(74, Trigger::Full), None);
+    assert_eq!(refused(0, Trigger::Timer(MILLI)), small(0));
+    assert_eq!(
+        refused(1_500, Trigger::Timer(Span::ZERO)),
+        Some(BadGather::Timer)
+    );
+    assert_eq!(refused(1_500, Trigger::EgressBusy(Span::ZERO)), None);
+}
+
+proptest! {
+    #[test]
+    fn what_goes_in_comes_out_in_order_and_no_bundle_passes_the_mtu(
+        sizes in prop::collection::vec((20u64..3_000, 0u64..400), 0..200),
+        mtu in 74u64..4_000,
+        trigger in prop_oneof![
+            Just(Trigger::Timer(MILLI)), Just(Trigger::EgressBusy(MILLI)), Just(Trigger::Full)
+        ],
+    ) {
+        let mut gather = gather(mtu, trigger);
+        let mut out = Vec::new();
+        let mut now = Time::ZERO;
+        let sent: Vec<Numbered> = (0..).zip(&sizes).map(|(number, size)| Numbered(number, size.0)).collect();
+        for (packet, (_, micros)) in sent.iter().zip(&sizes) {
+            now += Span::from_micros(*micros);
+            while let Some(due) = gather.due().filter(|due| *due <= now) {
+                out.extend(gather.flush(due));
+            }
+            out.extend(gather.push(now, *packet));
+        }
+        out.extend(gather.flush(now));
+        for bundle in &out {
+            let size = bundle.view().size.get();
+            prop_assert!(bundle.is_bare() || size <= mtu);
+            prop_assert!(!bundle.is_bare() || bundle.entries().len() == 1);
+            let inside: u64 = bundle.entries().iter().map(|entry| entry.length().get() + 4).sum();
+            prop_assert!(bundle.is_bare() || inside + 26 == size);
+        }
+        let received: Vec<Numbered> = out.into_iter().flat_map(Bundle::unpack).map(|one| one.0).collect();
+        prop_assert_eq!(received, sent);
+    }
+}

@@ -1,0 +1,359 @@
+//! MRED and DDF: RED that takes single packets out of bundles [Mulahuwaish].
+
+mod frames;
+mod settings;
+
+use units::{Bytes, Rate, Seed, Time};
+
+use crate::law::{self, Pick, Profile, Verdict};
+use crate::luck::Luck;
+use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
+use frames::{Frames, Met, meet, packets};
+pub use settings::{Bounds, MredSettings, Over, Reading, SizeOf, When};
+
+/// First in, first out, with MRED at its entrance: it says how many packets of
+/// which frames are met, and DDF drops them, the first of a frame first. An
+/// arrival that finds no room gets it in the same way: packets are met until it
+/// fits, a whole frame where frames are what is limited.
+#[derive(Debug)]
+pub struct Mred<P> {
+    settings: MredSettings,
+    law: law::Red,
+    luck: Luck,
+    frames: Frames<P>,
+}
+
+impl<P: Packet> Mred<P> {
+    /// An empty queue in front of a link of `rate`.
+    ///
+    /// # Errors
+    /// Where a parameter is out of its range.
+    pub fn new(settings: &MredSettings, rate: Rate, seed: Seed) -> Result<Self, BadSpec> {
+        settings.check()?;
+        Ok(Self {
+            law: settings.red().law(rate),
+            luck: Luck::new(seed),
+            frames: Frames::new(settings.victims),
+            settings: settings.clone(),
+        })
+    }
+
+    /// What the law says at the arrival of `arrival`.
+    fn judge(&mut self, arrival: &P) -> Judgement {
+        match self.settings.reading {
+            Reading::Inner => {
+                let (count, reason) = self.count_inner(arrival);
+                Judgement::Count(count, self.met(reason))
+            }
+            Reading::Paper(bounds) => match self.is_congested(arrival) {
+                None => Judgement::Pass,
+                Some(reason) => {
+                    let share = self.law.probability().clamp(bounds.low, bounds.high);
+                    Judgement::Share(share, self.met(reason))
+                }
+            },
+        }
+    }
+
+    /// Does it to the frames that wait; returns how many packets of the arrival
+    /// are met, and how.
+    fn execute(
+        &mut self,
+        now: Time,
+        judgement: Judgement,
+        arrival: &P,
+        drops: &mut Drops<P>,
+    ) -> Option<(u32, Met)> {
+        let arriving = self.settings.over == Over::Arriving;
+        match judgement {
+            Judgement::Pass => None,
+            Judgement::Count(count, met) if arriving => Some((count, met)),
+            Judgement::Count(count, met) => Some((self.meet_waiting(now, count, met, drops), met)),
+            Judgement::Share(share, met) if arriving => {
+                let count = self.draw(share, packets(arrival, self.settings.size));
+                Some((count, met))
+            }
+            Judgement::Share(share, met) => {
+                self.take_shares(now, share, met, drops);
+                None
+            }
+        }
+    }
+
+    /// How many packets of `arrival` the law meets, and why.
+    fn count_inner(&mut self, arrival: &P) -> (u32, Reason) {
+        let all = packets(arrival, self.settings.size);
+        if self.settings.pick != Pick::Each {
+            let share = self.law.probability();
+            let reason = if share < 1.0 {
+                Reason::Early
+            } else {
+                Reason::Forced
+            };
+            return (self.draw(share, all), reason);
+        }
+        let size = match (arrival.told().packets, self.settings.size) {
+            (1, _) => arrival.view().size,
+            (_, SizeOf::Header) => arrival.told().average,
+            (_, SizeOf::Live) => {
+                let live = u64::from(arrival.live().max(1));
+                Bytes::new(arrival.view().size.get() / live)
+            }
+        };
+        let mut met = 0;
+        let mut reason = Reason::Early;
+        for _ in 0..all {
+            match self.ask(size) {
+                Verdict::Pass => continue,
+                Verdict::Early => {}
+                Verdict::Forced => reason = Reason::Forced,
+            }
+            met += 1;
+        }
+        (met, reason)
+    }
+
+    /// Whether the paper's law does anything, and why: without room it always
+    /// does, else where RED would drop the frame that arrives.
+    fn is_congested(&mut self, arrival: &P) -> Option<Reason> {
+        if self.settings.when == When::NoRoom {
+            return Some(Reason::Early);
+        }
+        match self.ask(arrival.view().size) {
+            Verdict::Pass => None,
+            Verdict::Early => Some(Reason::Early),
+            Verdict::Forced => Some(Reason::Forced),
+        }
+    }
+
+    /// What RED says of one more packet, of `size`.
+    fn ask(&mut self, size: Bytes) -> Verdict {
+        let chance = || self.luck.draw();
+        match self.settings.unit {
+            Unit::Bytes => {
+                let waiting = self.frames.backlog().bytes;
+                self.law
+                    .judge_octets(waiting, size, self.settings.mean_size, chance)
+            }
+            Unit::Frames | Unit::Inner => self.law.judge(self.frames.backlog().packets, chance),
+        }
+    }
+
+    fn draw(&mut self, share: f64, packets: u32) -> u32 {
+        self.settings
+            .pick
+            .count(share, packets, || self.luck.draw())
+    }
+
+    /// What happens to packets that the law meets for `reason`.
+    fn met(&self, reason: Reason) -> Met {
+        let mark = self.settings.mark && self.law.average() < self.settings.curve.max;
+        Met { reason, mark }
+    }
+
+    /// Meets `count` packets of those that wait; returns how many are too many
+    /// for that.
+    fn meet_waiting(&mut self, now: Time, count: u32, met: Met, drops: &mut Drops<P>) -> u32 {
+        let mut next = 0;
+        for done in 0..count {
+            let Some(place) = self.next(next) else {
+                return count - done;
+            };
+            next = self.meet_at(now, place, 1, met, drops);
+        }
+        0
+    }
+
+    /// The frame that loses a packet next, where those before `from` have had
+    /// their turn.
+    fn next(&self, from: usize) -> Option<usize> {
+        let all = self.frames.len();
+        let has = |least: u32| move |place: &usize| self.frames.unmarked(*place) >= least;
+        if self.settings.over == Over::Queue {
+            // First those that have one to spare, round and round.
+            let mut around = (from..all).chain(0..from.min(all));
+            if let Some(place) = around.find(has(2)) {
+                return Some(place);
+            }
+        }
+        (0..all).find(has(1))
+    }
+
+    /// Takes `share` of every frame that waits, or of the oldest.
+    fn take_shares(&mut self, now: Time, share: f64, met: Met, drops: &mut Drops<P>) {
+        let frames = match self.settings.over {
+            Over::Queue => self.frames.len(),
+            Over::Head | Over::Arriving => self.frames.len().min(1),
+        };
+        // Whether some frame lives on, so that no other needs to die whole.
+        let spare = (0..frames).any(|place| self.frames.unmarked(place) > 1);
+        let mut place = 0;
+        for _ in 0..frames {
+            let drawn = self.draw(share, self.frames.packets(place, self.settings.size));
+            let there = self.frames.unmarked(place);
+            let whole = self.settings.over == Over::Head || !spare;
+            let most = if whole {
+                there
+            } else {
+                there.saturating_sub(1)
+            };
+            place = self.meet_at(now, place, drawn.min(most), met, drops);
+        }
+    }
+
+    /// Meets `count` packets of the frame at `place`, now or when they are due.
+    /// Returns the place of the frame behind it.
+    fn meet_at(
+        &mut self,
+        now: Time,
+        place: usize,
+        count: u32,
+        met: Met,
+        drops: &mut Drops<P>,
+    ) -> usize {
+        if let Some(apart) = self.settings.drop_time {
+            self.frames.mark(now, place, count, met, apart);
+            return place + 1;
+        }
+        self.meet_now(place, count, met, drops)
+    }
+
+    fn meet_now(&mut self, place: usize, count: u32, met: Met, drops: &mut Drops<P>) -> usize {
+        let before = self.frames.len();
+        self.frames.meet(place, count, met, drops);
+        // Where a frame went whole, the one behind it has its place.
+        place + usize::from(self.frames.len() == before)
+    }
+
+    /// Lets the arrival wait, without those of its packets that are met.
+    fn admit(&mut self, now: Time, mut arrival: P, met: Option<(u32, Met)>, drops: &mut Drops<P>) {
+        // As many as live at most, whatever its header says.
+        let met = met.map(|(count, met)| (count.min(arrival.live()), met));
+        let later = self.settings.drop_time;
+        if let Some((count, met)) = met
+            && later.is_none()
+            && !meet(&mut arrival, count, self.settings.victims, met, drops)
+        {
+            drops.push(arrival, met.reason);
+            return;
+        }
+        let Some(arrival) = self.make_room(arrival, drops) else {
+            return;
+        };
+        self.frames.push(arrival);
+        if let Some((count, met)) = met
+            && let Some(apart) = later
+        {
+            let last = self.frames.len() - 1;
+            self.frames.mark(now, last, count, met, apart);
+        }
+    }
+
+    /// Whether the frame that arrives may wait beside the others.
+    fn has_room(&self, arrival: &P) -> bool {
+        let backlog = self.frames.backlog();
+        match (self.settings.profile, self.settings.limit) {
+            // An arrival may reach over the last octet [Ns2].
+            (Profile::Ns2, Limit::Bytes(most)) => backlog.bytes < most,
+            (_, limit) => limit.admits(backlog, arrival.view()),
+        }
+    }
+
+    /// Meets packets until the arrival fits; returns what is left of it.
+    fn make_room(&mut self, mut arrival: P, drops: &mut Drops<P>) -> Option<P> {
+        let met = Met {
+            reason: Reason::Full,
+            mark: false,
+        };
+        let limit = self.settings.limit;
+        if !limit.admits(Backlog::default(), arrival.view()) {
+            self.law.full();
+            drops.push(arrival, met.reason);
+            return None;
+        }
+        let mut next = 0;
+        while !self.has_room(&arrival) {
+            self.law.full();
+            // Where frames are what is limited, nothing less makes room.
+            let whole = matches!(limit, Limit::Packets(_));
+            if self.settings.over == Over::Arriving {
+                if whole || !meet(&mut arrival, 1, self.settings.victims, met, drops) {
+                    drops.push(arrival, met.reason);
+                    return None;
+                }
+                continue;
+            }
+            let place = if whole { None } else { self.next(next) };
+            if let Some(place) = place {
+                next = self.meet_now(place, 1, met, drops);
+            } else if let Some(oldest) = self.frames.take(0) {
+                drops.push(oldest, met.reason);
+            }
+        }
+        Some(arrival)
+    }
+}
+
+/// What the law says at an arrival.
+#[derive(Clone, Copy, Debug)]
+enum Judgement {
+    /// Nothing.
+    Pass,
+    /// So many packets are met.
+    Count(u32, Met),
+    /// Such a share of frames is.
+    Share(f64, Met),
+}
+
+impl<P: Packet> Discipline<P> for Mred<P> {
+    fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>) {
+        self.frames.meet_due(now, drops);
+        let rested = self.law.is_idle();
+        let MredSettings { unit, size, .. } = self.settings;
+        self.law.observe(now, self.frames.queue(unit, size));
+        let room = self.has_room(&packet);
+        let average = self.settings.when == When::Average;
+        let mut judgement = Judgement::Pass;
+        if average || !room {
+            judgement = self.judge(&packet);
+        }
+        if average && !room && self.settings.profile == Profile::Ns2 {
+            // No room comes before what the law says [Ns2].
+            judgement = Judgement::Pass;
+        }
+        let met = self.execute(now, judgement, &packet, drops);
+        self.admit(now, packet, met, drops);
+        if rested && self.frames.len() == 0 {
+            // It was dropped, and the link rests on.
+            self.law.rest(now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
+        self.frames.meet_due(now, drops);
+        let packet = self.frames.take(0);
+        if packet.is_none() {
+            self.law.rest(now);
+        }
+        packet
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        (self.frames.len() > 0).then_some(Time::ZERO)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.frames.backlog()
+    }
+
+    fn rest(&mut self, since: Time) {
+        self.law.rest(since);
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.law.average())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,539 @@
+//! What each choice changes.
+
+use super::*;
+use crate::Thinning;
+
+/// Lets one more bundle of four, numbered from 1000 on, come: what waits then,
+/// and the packets that were dropped, whole frames apart.
+#[derive(Debug, PartialEq, Eq)]
+struct After {
+    waiting: Vec<Vec<u64>>,
+    thinned: Vec<u64>,
+    whole: Vec<Vec<u64>>,
+}
+
+fn arrive(mred: &mut Mred<Bundle<Inner>>, now: Time, arrival: Bundle<Inner>) -> After {
+    let mut drops = Drops::new();
+    mred.enqueue(now, arrival, &mut drops);
+    After {
+        thinned: drops
+            .drain_thinned()
+            .flat_map(|drop| numbers(drop.0))
+            .collect(),
+        whole: drops.drain().map(|drop| numbers(drop.0)).collect(),
+        waiting: drain(mred),
+    }
+}
+
+/// After a bundle of four came to ten of six.
+fn after(settings: &MredSettings) -> After {
+    let mut mred = filled(settings, 10, 6);
+    arrive(&mut mred, Time::ZERO, bundle(1_000, 4))
+}
+
+/// Always half of what there is.
+fn half() -> MredSettings {
+    MredSettings {
+        pick: Pick::Round,
+        ..plain()
+    }
+}
+
+#[test]
+fn over_says_which_frames_lose() {
+    let arriving = after(&half());
+    assert_eq!(arriving.thinned, [1_000, 1_001]);
+    assert_eq!(arriving.waiting[10], [1_002, 1_003]);
+    let head = after(&MredSettings {
+        over: Over::Head,
+        ..half()
+    });
+    assert_eq!(head.thinned, [0, 1]);
+    assert_eq!(head.waiting[0], [2, 3, 4, 5]);
+    let queue = after(&MredSettings {
+        over: Over::Queue,
+        ..half()
+    });
+    assert_eq!(queue.thinned, [0, 10]);
+    for after in [arriving, head, queue] {
+        assert_eq!((after.waiting.len(), after.whole.len()), (11, 0));
+    }
+}
+
+#[test]
+fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
+    let settings = MredSettings {
+        over: Over::Head,
+        ..half()
+    };
+    let mut mred = filled(&settings, 10, 3);
+    let lost = arrive(&mut mred, Time::ZERO, bundle(1_000, 8));
+    assert_eq!(
+        (lost.thinned, lost.whole),
+        ([0, 1, 10].into(), [[2].into()].into())
+    );
+    // What those that wait cannot lose, the arrival does.
+    let settings = MredSettings {
+        curve: Curve {
+            max: 1.0,
+            ..plain().curve
+        },
+        ..settings
+    };
+    let mut mred = filled(&settings, 1, 3);
+    let lost = arrive(&mut mred, Time::ZERO, bundle(1_000, 8));
+    assert_eq!(lost.waiting, [[1_005, 1_006, 1_007]]);
+}
+
+#[test]
+fn when_there_must_be_no_room_nothing_is_lost_before() {
+    let settings = MredSettings {
+        when: When::NoRoom,
+        limit: Limit::Packets(10),
+        ..half()
+    };
+    let mut mred = filled(&settings, 9, 6);
+    let before = arrive(&mut mred, Time::ZERO, bundle(1_000, 4));
+    assert_eq!((before.thinned.len(), before.whole.len()), (0, 0));
+    // And where there is none, the law comes first and the frame goes then.
+    let then = after(&settings);
+    assert_eq!(
+        (then.thinned, then.whole),
+        ([1_000, 1_001].into(), [[1_002, 1_003].into()].into())
+    );
+}
+
+#[test]
+fn the_paper_takes_a_share_within_bounds_of_every_frame_that_waits() {
+    let paper = |low, high, over| MredSettings {
+        reading: Reading::Paper(Bounds { low, high }),
+        when: When::NoRoom,
+        limit: Limit::Bytes(Bytes::new(10 * 650 + 150)),
+        over,
+        ..half()
+    };
+    let all = after(&paper(0.0, 1.0, Over::Queue));
+    assert_eq!(all.thinned.len(), 30, "half of each of ten");
+    assert!(all.waiting[..10].iter().all(|frame| frame.len() == 3));
+    assert_eq!(all.waiting[10], [1_000, 1_001, 1_002, 1_003]);
+    let head = after(&paper(0.0, 1.0, Over::Head));
+    assert_eq!(head.waiting[0], [3, 4, 5]);
+    let fewer = after(&paper(0.0, 1.0 / 3.0, Over::Queue));
+    assert_eq!(fewer.thinned.len(), 20, "the upper bound");
+    let more = after(&paper(5.0 / 6.0, 1.0, Over::Queue));
+    assert_eq!(more.thinned.len(), 50, "the lower bound");
+    let most = after(&paper(1.0, 1.0, Over::Queue));
+    assert_eq!(
+        (most.thinned.len(), most.whole.len()),
+        (50, 0),
+        "one of each frame is left"
+    );
+}
+
+#[test]
+fn the_paper_asked_at_every_arrival_acts_where_red_would_drop() {
+    let settings = |max| MredSettings {
+        reading: Reading::Paper(Bounds {
+            low: 0.5,
+            high: 0.5,
+        }),
+        over: Over::Queue,
+        curve: Curve {
+            min: max - 1.0,
+            max,
+            ..plain().curve
+        },
+        ..half()
+    };
+    assert_eq!(after(&settings(100.0)).thinned.len(), 0);
+    assert_eq!(after(&settings(10.0)).thinned.len(), 30);
+}
+
+#[test]
+fn the_unit_is_what_the_average_counts() {
+    // Ten frames of 650 octets with six packets each.
+    for (unit, queue) in [
+        (Unit::Frames, 10.0),
+        (Unit::Inner, 60.0),
+        (Unit::Bytes, 6_500.0),
+    ] {
+        let settings = MredSettings { unit, ..plain() };
+        let mut mred = filled(&settings, 10, 6);
+        mred.enqueue(Time::ZERO, bundle(0, 2), &mut Drops::new());
+        assert_eq!(mred.average(), Some(queue));
+    }
+}
+
+#[test]
+fn a_header_tells_of_packets_that_are_dead() {
+    let thinned = |frame: u64, count: u32| {
+        let mut bundle = bundle(10 * frame, 6);
+        let thinning = Thinning {
+            packets: count,
+            victims: Victims::Front,
+            mark: false,
+        };
+        bundle.thin(thinning, &mut |_| ());
+        bundle
+    };
+    for (size, lost, inner, bytes) in [
+        (SizeOf::Live, 1, 20.0, 2_500.0),
+        (SizeOf::Header, 3, 60.0, 6_000.0),
+    ] {
+        for (unit, average) in [
+            (Unit::Inner, inner),
+            (Unit::Bytes, bytes),
+            (Unit::Frames, 10.0),
+        ] {
+            let curve = Curve {
+                max: 2.0 * average,
+                ..plain().curve
+            };
+            let mut mred = queue(&MredSettings {
+                size,
+                unit,
+                curve,
+                ..half()
+            });
+            for frame in 0..10 {
+                mred.frames.push(thinned(frame, 4));
+            }
+            let after = arrive(&mut mred, Time::ZERO, thinned(100, 4));
+            assert_eq!(mred.average(), Some(average));
+            let gone = after.thinned.len() + after.whole.concat().len();
+            assert_eq!(gone, lost.min(2), "no more than live");
+        }
+    }
+}
+
+#[test]
+fn the_size_that_is_believed_decides_how_often_ns2_draws_by_octets() {
+    // A bundle of two that was packed of six: 100 octets a packet by its header,
+    // 125 with what is left of the frame.
+    let draws = |size| {
+        let settings = MredSettings {
+            size,
+            unit: Unit::Bytes,
+            profile: Profile::Ns2,
+            mean_size: Bytes::new(100),
+            curve: Curve {
+                min: 1.0,
+                max: 20_000.0,
+                ..plain().curve
+            },
+            ..MredSettings {
+                pick: Pick::Each,
+                ..plain()
+            }
+        };
+        let mut mred = filled(&settings, 10, 6);
+        let mut drops = Drops::new();
+        for number in 0..400 {
+            let mut arrival = bundle(number, 6);
+            let thinning = Thinning {
+                packets: 4,
+                victims: Victims::Front,
+                mark: false,
+            };
+            arrival.thin(thinning, &mut |_| ());
+            mred.enqueue(Time::ZERO, arrival, &mut drops);
+            if mred.frames.len() > 10 {
+                mred.dequeue(Time::ZERO, &mut drops);
+            }
+        }
+        let whole: u32 = drops.drain().map(|drop| drop.0.live()).sum();
+        whole + u32::try_from(drops.drain_thinned().count()).unwrap()
+    };
+    assert_ne!(draws(SizeOf::Header), draws(SizeOf::Live));
+}
+
+#[test]
+fn victims_are_the_first_or_one_of_each_flow() {
+    // Two of flow 0, then two of flow 1.
+    let arrival = || pack([0, 3, 1, 4].map(|number| inner(1_000 * 3 + number)));
+    let front = arrive(&mut filled(&half(), 10, 6), Time::ZERO, arrival());
+    assert_eq!(front.thinned, [3_000, 3_003]);
+    let spread = MredSettings {
+        victims: Victims::Spread,
+        ..half()
+    };
+    let spread = arrive(&mut filled(&spread, 10, 6), Time::ZERO, arrival());
+    assert_eq!(spread.thinned, [3_000, 3_001]);
+}
+
+#[test]
+fn packets_are_marked_where_they_can_be_and_the_average_is_not_beyond_max() {
+    let settings = MredSettings {
+        mark: true,
+        ..half()
+    };
+    let arrival = || {
+        let packets = bundle(1_000, 4).unpack().map(|(packet, _)| packet);
+        pack(packets.map(|packet| Inner {
+            able: packet.number != 1_001,
+            ..packet
+        }))
+    };
+    let mut mred = filled(&settings, 10, 6);
+    let mut drops = Drops::new();
+    mred.enqueue(Time::ZERO, arrival(), &mut drops);
+    assert_eq!(
+        drops
+            .drain_thinned()
+            .flat_map(|drop| numbers(drop.0))
+            .collect::<Vec<_>>(),
+        [1_001]
+    );
+    let last = mred.frames.take(10).unwrap();
+    let marked = last.unpack().filter(|(packet, _)| packet.marked);
+    assert_eq!(
+        marked.map(|(packet, _)| packet.number).collect::<Vec<_>>(),
+        [1_000]
+    );
+    let beyond = MredSettings {
+        curve: Curve {
+            max: 8.0,
+            max_probability: 0.5,
+            gentle: true,
+            ..plain().curve
+        },
+        ..settings
+    };
+    let after = arrive(&mut filled(&beyond, 10, 6), Time::ZERO, arrival());
+    assert!(after.thinned.contains(&1_000));
+}
+
+#[test]
+fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_rest() {
+    let milli = Span::from_millis(1);
+    let at = |millis: u64| Time::ZERO + milli * millis;
+    let settings = MredSettings {
+        reading: Reading::Paper(Bounds {
+            low: 0.5,
+            high: 0.5,
+        }),
+        over: Over::Queue,
+        when: When::NoRoom,
+        limit: Limit::Bytes(Bytes::new(3 * 442 + 400)),
+        drop_time: Some(milli),
+        ..half()
+    };
+    // Two of each of three frames of four are marked at 0: due at 1 to 6 ms.
+    // The frame at the head makes room at once, though, by its first packet.
+    let mut mred = filled(&settings, 3, 4);
+    let mut drops = Drops::new();
+    mred.enqueue(at(0), bundle(1_000, 4), &mut drops);
+    let lost = |mred: &mut Mred<_>, now, drops: &mut Drops<Bundle<Inner>>| {
+        mred.frames.meet_due(now, drops);
+        drops
+            .drain_thinned()
+            .flat_map(|drop| numbers(drop.0))
+            .collect::<Vec<u64>>()
+    };
+    assert_eq!(lost(&mut mred, Time::ZERO, &mut drops), [0]);
+    assert_eq!(lost(&mut mred, at(1), &mut drops), [1]);
+    // At 1 ms the first frame leaves, with what was to be dropped at 2 ms.
+    let first = mred.dequeue(at(1), &mut drops).map(numbers);
+    assert_eq!(first, Some([2, 3].into()));
+    assert_eq!(lost(&mut mred, at(2), &mut drops), []);
+    assert_eq!(lost(&mut mred, at(3), &mut drops), [10]);
+    assert_eq!(lost(&mut mred, at(5), &mut drops), [11, 20]);
+    let second = mred.dequeue(at(6), &mut drops).map(numbers);
+    assert_eq!(second, Some([12, 13].into()));
+    assert_eq!(
+        lost(&mut mred, at(6), &mut drops),
+        [21],
+        "it was due before"
+    );
+    // What is marked of an arrival waits with it.
+    let arriving = MredSettings {
+        drop_time: Some(milli),
+        ..half()
+    };
+    let mut mred = filled(&arriving, 10, 6);
+    mred.enqueue(at(0), bundle(1_000, 4), &mut drops);
+    assert!(drops.is_empty());
+    assert_eq!(lost(&mut mred, at(2), &mut drops), [1_000, 1_001]);
+}
+
+#[test]
+fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
+    let full = |over| MredSettings {
+        over,
+        limit: Limit::Bytes(Bytes::new(10 * 650 + 100)),
+        curve: Curve {
+            min: 99.0,
+            max: 100.0,
+            ..plain().curve
+        },
+        ..half()
+    };
+    // 442 octets come and 100 are free: four packets of 100 make room.
+    let after_arriving = after(&full(Over::Arriving));
+    assert_eq!(after_arriving.thinned, [1_000, 1_001, 1_002]);
+    assert_eq!(
+        after_arriving.whole,
+        [[1_003]],
+        "headers alone are no frame"
+    );
+    let head = after(&full(Over::Head));
+    assert_eq!(head.thinned, [0, 1, 2, 3]);
+    let queue = after(&full(Over::Queue));
+    assert_eq!(queue.thinned, [0, 10, 20, 30]);
+    // Where frames are what is limited, nothing less than a frame helps.
+    for (over, gone) in [
+        (Over::Arriving, [1_000, 1_001, 1_002, 1_003].to_vec()),
+        (Over::Head, (0..6).collect()),
+        (Over::Queue, (0..6).collect()),
+    ] {
+        let limit = Limit::Packets(10);
+        let after = after(&MredSettings {
+            limit,
+            ..full(over)
+        });
+        assert_eq!((after.thinned.len(), after.whole), (0, [gone].into()));
+    }
+}
+
+#[test]
+fn the_pick_and_the_spread_decide_how_many_go_together() {
+    let met = |settings: &MredSettings| -> Vec<usize> {
+        let mut mred = filled(settings, 10, 6);
+        let mut drops = Drops::new();
+        let counts = (0..200).map(|_| {
+            mred.enqueue(Time::ZERO, bundle(0, 6), &mut drops);
+            let whole: usize = drops.drain().map(|drop| numbers(drop.0).len()).sum();
+            if mred.frames.len() > 10 {
+                mred.dequeue(Time::ZERO, &mut drops);
+            }
+            whole + drops.drain_thinned().count()
+        });
+        counts.collect()
+    };
+    let round = met(&MredSettings {
+        pick: Pick::Round,
+        ..plain()
+    });
+    assert!(round.iter().all(|&count| count == 3), "half of six");
+    let each = met(&plain());
+    let binomial = met(&MredSettings {
+        pick: Pick::Binomial,
+        ..plain()
+    });
+    assert!(each.iter().max() == Some(&6) && each.contains(&0));
+    assert_eq!(each, binomial, "without a spread each is for itself");
+    let uniform = MredSettings {
+        spread: Spread::Uniform,
+        ..plain()
+    };
+    assert!(
+        met(&uniform).iter().all(|&count| count >= 3),
+        "no two in a row pass"
+    );
+    let binomial = MredSettings {
+        pick: Pick::Binomial,
+        ..uniform
+    };
+    assert_eq!(met(&binomial), each, "whatever the law spreads");
+}
+
+#[test]
+fn the_weight_the_adaptation_and_the_profile_are_those_of_red() {
+    let lost = |settings: &MredSettings| {
+        let mut mred = queue(settings);
+        let mut drops = Drops::new();
+        let lost = (0..3_000u64).map(|number| {
+            let now = Time::ZERO + Span::from_millis(1) * number;
+            mred.enqueue(now, bundle(0, 1 + number % 4), &mut drops);
+            if number % 3 > 0 {
+                mred.dequeue(now, &mut drops);
+            }
+            drops.drain_thinned().count() + drops.drain().count()
+        });
+        lost.collect::<Vec<_>>()
+    };
+    let usual = MredSettings::new(Limit::Packets(1_000), Bytes::new(300));
+    let base = lost(&usual);
+    let others = [
+        MredSettings {
+            weight: 0.01,
+            ..usual.clone()
+        },
+        MredSettings {
+            adaptive: true,
+            ..usual.clone()
+        },
+        MredSettings {
+            profile: Profile::Ns2,
+            ..usual.clone()
+        },
+        MredSettings {
+            mean_size: Bytes::new(20),
+            ..usual.clone()
+        },
+        MredSettings {
+            limit: Limit::Packets(20),
+            ..usual.clone()
+        },
+        MredSettings {
+            curve: Curve {
+                gentle: false,
+                ..usual.curve
+            },
+            ..usual.clone()
+        },
+    ];
+    for other in others {
+        assert_ne!(lost(&other), base, "{other:?}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let bounds = |low, high| MredSettings {
+        reading: Reading::Paper(Bounds { low, high }),
+        ..plain()
+    };
+    for (settings, refusal) in [
+        (bounds(-0.1, 0.5), BadSpec::Probability("the lower bound")),
+        (bounds(0.1, 1.1), BadSpec::Probability("the upper bound")),
+        (
+            bounds(f64::NAN, 1.0),
+            BadSpec::Probability("the lower bound"),
+        ),
+        (bounds(0.6, 0.5), BadSpec::Bounds),
+        (
+            MredSettings {
+                drop_time: Some(Span::ZERO),
+                ..plain()
+            },
+            BadSpec::Zero("drop_time"),
+        ),
+        (
+            MredSettings {
+                profile: Profile::Ns2,
+                ..half()
+            },
+            BadSpec::Pick,
+        ),
+        (
+            MredSettings {
+                weight: 0.0,
+                ..plain()
+            },
+            BadSpec::Weight,
+        ),
+        (
+            MredSettings {
+                limit: Limit::Packets(0),
+                ..plain()
+            },
+            BadSpec::Empty,
+        ),
+    ] {
+        let refused = Mred::<Bundle<Inner>>::new(&settings, RATE, Seed::new(1));
+        assert_eq!(refused.err(), Some(refusal));
+    }
+    let paper = MredSettings::paper(Limit::Packets(20), Bytes::new(3_000));
+    assert_eq!(paper.check(), Ok(()));
+}

@@ -1,0 +1,47 @@
+//! Letting packets out of bundles with the gaps with which they came in.
+
+use units::{Span, Time};
+
+use crate::{Bundle, Packet};
+
+/// The end of a way that was shared: when each packet of a bundle goes on
+/// [Mulahuwaish s2.B].
+#[derive(Clone, Debug, Default)]
+pub struct Release {
+    shaping: bool,
+    /// When the last packet went on.
+    last: Time,
+}
+
+impl Release {
+    /// With `shaping` each survivor goes on as far after the one before it as it
+    /// was when they were gathered; without it, all go on at once.
+    pub const fn new(shaping: bool) -> Self {
+        Self {
+            shaping,
+            last: Time::ZERO,
+        }
+    }
+
+    /// What survived in a bundle that came at `now`, in order, each with the
+    /// instant at which it goes on. The first goes on at once, unless packets of
+    /// earlier bundles are still to go: none is overtaken.
+    pub fn unpack<P: Packet>(
+        &mut self,
+        now: Time,
+        bundle: Bundle<P>,
+    ) -> impl Iterator<Item = (Time, P)> {
+        let start = now.max(self.last);
+        let mut first = None;
+        bundle.unpack().map(move |(packet, waited)| {
+            // Who came later waited less.
+            let after = *first.get_or_insert(waited) - waited;
+            let at = start + if self.shaping { after } else { Span::ZERO };
+            self.last = self.last.max(at);
+            (at, packet)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use units::Bytes;
+
+use super::*;
+use crate::tests::Numbered;
+use crate::{Carriage, Gather, GatherSettings, Thinning, Tick, Trigger, Victims};
+
+const WAY: Span = Span::from_millis(3);
+
+/// Gathers packets that come with `gaps` for a millisecond each, hands every
+/// bundle to `change`, and lets them out behind an idle way of 3 ms: when each
+/// came, by number, and when it went on, out of which bundle.
+fn pass(
+    gaps: &[u64],
+    unit: Span,
+    tick: Tick,
+    shaping: bool,
+    change: impl Fn(&mut Bundle<Numbered>),
+) -> (Vec<Time>, Vec<(Time, u64, usize)>) {
+    let settings = GatherSettings {
+        mtu: Bytes::new(9_000),
+        trigger: Trigger::Timer(Span::from_millis(1)),
+        carriage: Carriage {
+            header: Bytes::new(26),
+            entry: Bytes::new(4),
+            framing: Bytes::ZERO,
+        },
+        tick,
+    };
+    let mut gather = Gather::new(settings).unwrap();
+    let mut release = Release::new(shaping);
+    let (mut came, mut went) = (Vec::new(), Vec::new());
+    let mut now = Time::ZERO;
+    let mut bundles = 0;
+    let mut leave = |mut bundle: Bundle<Numbered>, at: Time| {
+        change(&mut bundle);
+        let out = release.unpack(at + WAY, bundle);
+        went.extend(out.map(|(at, packet)| (at, packet.0, bundles)));
+        bundles += 1;
+    };
+    for (number, gap) in (0..).zip(gaps) {
+        now += unit * *gap;
+        while let Some(due) = gather.due().filter(|due| *due <= now) {
+            leave(gather.flush(due).unwrap(), due);
+        }
+        assert!(gather.push(now, Numbered(number, 40)).is_none());
+        came.push(now);
+    }
+    let due = gather.due();
+    if let Some(bundle) = due.and_then(|due| gather.flush(due)) {
+        leave(bundle, due.unwrap_or_default());
+    }
+    (came, went)
+}
+
+fn spans(instants: &[Time]) -> Vec<Span> {
+    let pairs = instants.windows(2);
+    pairs.map(|pair| pair[1].since(pair[0]).unwrap()).collect()
+}
+
+proptest! {
+    #[test]
+    fn behind_an_idle_way_packets_go_on_with_the_gaps_with_which_they_came(
+        gaps in prop::collection::vec(0u64..400, 1..150), ten in any::<bool>(),
+    ) {
+        let tick = if ten { Tick::TenMicros } else { Tick::Micro };
+        // A timer of a millisecond holds at most so many ticks.
+        let (came, went) = pass(&gaps, tick.span(), tick, true, |_| ());
+        let went: Vec<Time> = went.into_iter().map(|one| one.0).collect();
+        prop_assert_eq!(spans(&went), spans(&came));
+        // Between ticks they are off by one of them at most.
+        let (came, went) = pass(&gaps, Span::from_nanos(777), tick, true, |_| ());
+        let went: Vec<Time> = went.into_iter().map(|one| one.0).collect();
+        for (out, into) in spans(&went).into_iter().zip(spans(&came)) {
+            prop_assert!(out - into <= tick.span() && into - out <= tick.span());
+        }
+    }
+
+    #[test]
+    fn survivors_keep_their_spacing_and_none_overtakes(
+        gaps in prop::collection::vec(0u64..400, 1..150), dead in 1u32..4, shaping in any::<bool>(),
+    ) {
+        let thinning = Thinning { packets: dead, victims: Victims::Front, mark: false };
+        let thin = |bundle: &mut Bundle<Numbered>| { bundle.thin(thinning, &mut |_| ()); };
+        let (came, went) = pass(&gaps, Span::from_micros(1), Tick::Micro, shaping, thin);
+        prop_assert!(went.windows(2).all(|pair| pair[0] <= pair[1]));
+        prop_assert!(went.windows(2).all(|pair| pair[0].1 < pair[1].1));
+        for pair in went.windows(2) {
+            let gap = pair[1].0.since(pair[0].0).unwrap();
+            let [earlier, later] = [0, 1].map(|which: usize| came[usize::try_from(pair[which].1).unwrap()]);
+            if pair[0].2 == pair[1].2 {
+                let apart = later.since(earlier).unwrap();
+                prop_assert_eq!(gap, if shaping { apart } else { Span::ZERO });
+            }
+        }
+    }
+}
+
+#[test]
+fn without_shaping_all_go_on_at_once() {
+    let (_, went) = pass(
+        &[0, 10, 20, 30],
+        Span::from_micros(1),
+        Tick::Micro,
+        false,
+        |_| (),
+    );
+    let at = Time::ZERO + Span::from_millis(4);
+    assert_eq!(went, [0, 1, 2, 3].map(|number| (at, number, 0)));
+}

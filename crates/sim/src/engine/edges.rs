@@ -1,0 +1,259 @@
+//! The edges of a domain: packets are gathered where they enter, and let out
+//! where they leave.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use queue::{Bundle, Gather, Packet as _, Release};
+use units::{Bytes, Time};
+
+use super::Engine;
+use crate::bundles::{self, Load};
+use crate::domain::Exit;
+use crate::packet::{Body, Congestion, Content, Packet};
+use crate::{Destination, EdgeOutcome, Ingress, Watch};
+
+/// The edges of the network's domain.
+pub(crate) struct Edges {
+    /// In the order of their nodes.
+    pub(crate) all: Vec<Edge>,
+    /// Where packets to each node leave.
+    pub(crate) exits: Vec<Option<Exit>>,
+    pub(crate) destination: Destination,
+    pub(crate) shaping: bool,
+    /// How many gatherings there are.
+    pub(crate) origins: usize,
+}
+
+/// A router at the border while the network runs.
+pub(crate) struct Edge {
+    pub(crate) node: usize,
+    pub(crate) ingress: Option<Ingress>,
+    /// What waits to be gathered, by where it leaves.
+    gathers: BTreeMap<Exit, Gathering>,
+    /// What waits to go on, by who gathered it.
+    outlets: BTreeMap<usize, Outlet>,
+    pub(crate) counts: EdgeOutcome,
+}
+
+struct Gathering {
+    gather: Gather<Packet>,
+    origin: usize,
+    /// The next way of a bundle.
+    way: usize,
+}
+
+/// Packets of a gathering that wait for their turn to go on.
+struct Outlet {
+    release: Release,
+    waiting: VecDeque<(Time, Packet)>,
+}
+
+impl Edge {
+    /// An edge before anything has happened.
+    pub(crate) fn new(node: usize, ingress: Option<Ingress>, name: String) -> Self {
+        Self {
+            node,
+            ingress,
+            gathers: BTreeMap::new(),
+            outlets: BTreeMap::new(),
+            counts: EdgeOutcome {
+                name,
+                ..EdgeOutcome::default()
+            },
+        }
+    }
+}
+
+impl<W: Watch> Engine<'_, W> {
+    /// A packet has come to an edge.
+    pub(super) fn arrive_at_edge(&mut self, node: usize, packet: Packet) {
+        if packet.is_bundle() {
+            let egress = bundles::look(packet.content, |load| load.egress);
+            if egress != Some(node) {
+                self.route(node, packet);
+            } else if let Some(load) = bundles::take(packet.content) {
+                self.contents.let_go(&packet);
+                self.unpack(node, load);
+            }
+            return;
+        }
+        let number = self.edge_at(node);
+        let exit = self.edges.exits[packet.to as usize].filter(|(_, egress)| *egress != node);
+        match (exit, self.edges.all[number].ingress) {
+            (Some(exit), Some(ingress)) => self.gather(number, exit, ingress, packet),
+            _ => self.route(node, packet),
+        }
+    }
+
+    /// The turn of an edge has come. A look at a link that is not idle yet is no
+    /// event: how often it takes one depends on how the link is driven.
+    pub(super) fn visit_edge(&mut self, number: usize) {
+        let due = self.next_of_edge(number);
+        self.events -= u64::from(due.is_none_or(|due| due > self.now));
+        self.serve_edge(number);
+    }
+
+    /// Lets an edge do what is due.
+    pub(super) fn serve_edge(&mut self, number: usize) {
+        let exits: Vec<Exit> = self.edges.all[number].gathers.keys().copied().collect();
+        for exit in exits {
+            self.serve_gathering(number, exit);
+        }
+        let now = self.now;
+        let node = self.edges.all[number].node;
+        let mut ripe = Vec::new();
+        for outlet in self.edges.all[number].outlets.values_mut() {
+            while let Some((_, packet)) = outlet.waiting.pop_front_if(|first| first.0 <= now) {
+                ripe.push(packet);
+            }
+        }
+        for packet in ripe {
+            self.route(node, packet);
+        }
+        self.arm_edge(number);
+    }
+
+    fn edge_at(&self, node: usize) -> usize {
+        let edges = &self.edges.all;
+        edges.partition_point(|edge| edge.node < node)
+    }
+
+    fn gather(&mut self, number: usize, exit: Exit, ingress: Ingress, mut packet: Packet) {
+        // Whatever link it came from, its octets of IP are what counts.
+        packet.frame = packet.size;
+        let node = self.edges.all[number].node;
+        let (to, origins) = (packet.to as usize, self.edges.origins);
+        let way = match self.edges.destination {
+            Destination::Egress => self.routes.next(node, exit.1),
+            Destination::FirstPacket => self.routes.next(node, to),
+        };
+        let gathers = &mut self.edges.all[number].gathers;
+        let gathering = gathers.entry(exit).or_insert_with(|| {
+            self.edges.origins += 1;
+            Gathering {
+                gather: Gather::new(ingress.settings()).expect("checked with the domain"),
+                origin: origins,
+                way: way.expect("checked with the domain"),
+            }
+        });
+        let gone = gathering.gather.push(self.now, packet);
+        self.edges.all[number].counts.gathered += 1;
+        if let Some(bundle) = gone {
+            self.send_bundle(number, exit, bundle);
+        }
+        self.serve_gathering(number, exit);
+        self.arm_edge(number);
+    }
+
+    /// Lets go what must go, or may because the link is idle.
+    fn serve_gathering(&mut self, number: usize, exit: Exit) {
+        while self.due(number, exit).is_some_and(|due| due <= self.now) {
+            let gathering = self.edges.all[number].gathers.get_mut(&exit);
+            let Some(bundle) = gathering.and_then(|one| one.gather.flush(self.now)) else {
+                return;
+            };
+            self.send_bundle(number, exit, bundle);
+        }
+    }
+
+    /// When a gathering is to be looked at next: when its bundle must go, or
+    /// the link may be idle.
+    fn due(&mut self, number: usize, exit: Exit) -> Option<Time> {
+        let Gathering { gather, way, .. } = self.edges.all[number].gathers.get(&exit)?;
+        let (must, may) = (gather.due(), gather.due_on_idle_link());
+        if must == may {
+            return must;
+        }
+        // While others wait in front of it the wire is taken beyond now.
+        let free = self.ways[*way].free_at(self.now);
+        let may = may.map(|may| may.max(free));
+        match (must, may) {
+            (Some(must), Some(may)) => Some(must.min(may)),
+            (must, may) => must.or(may),
+        }
+    }
+
+    fn send_bundle(&mut self, number: usize, exit: Exit, bundle: Bundle<Packet>) {
+        let edge = &mut self.edges.all[number];
+        let (node, packets) = (edge.node, u64::from(bundle.live()));
+        let Some(first) = bundle
+            .entries()
+            .first()
+            .and_then(|entry| entry.packet())
+            .copied()
+        else {
+            return;
+        };
+        if bundle.is_bare() {
+            edge.counts.bare += 1;
+            self.route(node, first);
+            return;
+        }
+        edge.counts.bundles += 1;
+        edge.counts.bundled += packets;
+        let origin = edge.gathers.get(&exit).map_or(0, |one| one.origin);
+        let content = Content {
+            body: Body::Bundle,
+            ..*self.contents.of(&first)
+        };
+        let content = self.contents.put(content);
+        let outer = match self.edges.destination {
+            Destination::Egress => Packet {
+                to: u32::try_from(exit.1).expect("a scenario has fewer nodes than that"),
+                // A flow of its own, as far as queues are concerned.
+                key: units::Seed::new(0).with(origin as u64).get(),
+                ..first
+            },
+            Destination::FirstPacket => first,
+        };
+        let packet = Packet {
+            size: octets(bundle.view().size),
+            content,
+            congestion: Congestion::Inside,
+            ..outer
+        };
+        let egress = exit.1;
+        let load = Load {
+            bundle,
+            origin,
+            egress,
+        };
+        bundles::put(content, load);
+        self.nodes[node].counts.forwarded += 1;
+        self.depart(node, packet);
+    }
+
+    fn unpack(&mut self, node: usize, load: Load) {
+        let (now, shaping, number) = (self.now, self.edges.shaping, self.edge_at(node));
+        let edge = &mut self.edges.all[number];
+        edge.counts.unpacked += 1;
+        edge.counts.survivors += u64::from(load.bundle.live());
+        let outlets = edge.outlets.entry(load.origin);
+        let outlet = outlets.or_insert_with(|| Outlet {
+            release: Release::new(shaping),
+            waiting: VecDeque::new(),
+        });
+        let packets = outlet.release.unpack(now, load.bundle);
+        outlet.waiting.extend(packets);
+        self.serve_edge(number);
+    }
+
+    fn arm_edge(&mut self, number: usize) {
+        let next = self.next_of_edge(number);
+        self.agenda.set(self.elements.edges + number, next);
+    }
+
+    /// When an edge acts next, or looks whether it may.
+    fn next_of_edge(&mut self, number: usize) -> Option<Time> {
+        let exits: Vec<Exit> = self.edges.all[number].gathers.keys().copied().collect();
+        let gathers = exits.into_iter().filter_map(|exit| self.due(number, exit));
+        let gathers = gathers.min();
+        let outlets = self.edges.all[number].outlets.values();
+        let outlets = outlets.filter_map(|outlet| Some(outlet.waiting.front()?.0));
+        [gathers, outlets.min()].into_iter().flatten().min()
+    }
+}
+
+fn octets(size: Bytes) -> u32 {
+    u32::try_from(size.get()).unwrap_or(u32::MAX)
+}

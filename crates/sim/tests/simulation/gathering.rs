@@ -1,0 +1,520 @@
+//! A domain gathers packets where they enter and lets them out where they leave.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use jumbolab_sim::{
+    BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Outcome, Prefix,
+    Role, Scenario, Tcp, Traffic, Work,
+};
+use proto::link::Settings;
+use proto::tcp;
+use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
+use units::{Bytes, Span, Time};
+
+use crate::network::{at, bare, constant, flow, host, link, node, scenario};
+
+const MILLI: Span = Span::from_millis(1);
+
+fn ingress(trigger: Trigger) -> Ingress {
+    Ingress {
+        mtu: Bytes::new(9_000),
+        trigger,
+        header: Bytes::new(26),
+        entry: Bytes::new(4),
+        tick: Tick::Micro,
+    }
+}
+
+const fn address(last: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
+}
+
+fn row(first: u8, length: u8, next_as: u32, egress: usize) -> Prefix {
+    Prefix {
+        network: address(first),
+        length,
+        next_as,
+        egress,
+    }
+}
+
+/// Hosts `a` (0) and `b` (1), edges `in` (2) and `out` (3), routers `one` (4) and
+/// `two` (5) between these. `a` sends to `b` through links `wires` between the
+/// routers; all others are fast.
+fn line(wires: [&Settings; 3], sent: jumbolab_sim::Datagrams) -> Scenario {
+    let fast = bare(10_000_000_000, 100_000);
+    scenario(
+        vec![
+            host("a"),
+            host("b"),
+            node("in", Role::Router),
+            node("out", Role::Router),
+            node("one", Role::Router),
+            node("two", Role::Router),
+        ],
+        vec![
+            link("a-in", [0, 2], &fast),
+            link("in-one", [2, 4], wires[0]),
+            link("one-two", [4, 5], wires[1]),
+            link("two-out", [5, 3], wires[2]),
+            link("out-b", [3, 1], &fast),
+        ],
+        vec![flow("f", 0, 1, sent)],
+    )
+}
+
+/// What is behind `out` leaves there, and `in` gathers it.
+fn domain(trigger: Trigger) -> Domain {
+    Domain {
+        edges: vec![
+            Edge {
+                node: 2,
+                gather: Some(ingress(trigger)),
+            },
+            Edge {
+                node: 3,
+                gather: None,
+            },
+        ],
+        addresses: vec![(1, address(1))],
+        table: vec![row(0, 24, 64_500, 3)],
+        destination: Destination::Egress,
+        shaping: false,
+    }
+}
+
+fn run(scenario: Scenario, domain: Domain) -> Outcome {
+    let checked = scenario.check().unwrap();
+    checked.with_domain(domain).unwrap().run()
+}
+
+fn edge<'a>(outcome: &'a Outcome, name: &str) -> &'a EdgeOutcome {
+    let edges = &outcome.domain.as_ref().unwrap().edges;
+    edges.iter().find(|edge| edge.name == name).unwrap()
+}
+
+/// Packets that queues dropped, on all links.
+fn dropped(outcome: &Outcome) -> u64 {
+    let links = &outcome.domain.as_ref().unwrap().links;
+    links.iter().flatten().map(|way| way.dropped).sum()
+}
+
+fn thinned(outcome: &Outcome) -> u64 {
+    let links = &outcome.domain.as_ref().unwrap().links;
+    links.iter().flatten().map(|way| way.thinned).sum()
+}
+
+#[test]
+fn the_core_forwards_bundles_and_every_packet_arrives() {
+    let wire = bare(1_000_000_000, 1_000);
+    // A packet of 128 octets of IP every 10 us: 67 fill 9000 octets.
+    let sent = || constant(1e-5, 100, 10_000);
+    for destination in [Destination::Egress, Destination::FirstPacket] {
+        let domain = Domain {
+            destination,
+            ..domain(Trigger::Timer(MILLI))
+        };
+        let outcome = run(line([&wire; 3], sent()), domain);
+        assert_eq!(outcome.flows[0].received, 10_000);
+        let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
+        assert_eq!((entered.gathered, entered.bare), (10_000, 0));
+        assert_eq!(entered.bundles, 10_000_u64.div_ceil(67));
+        assert_eq!((left.unpacked, left.survivors), (entered.bundles, 10_000));
+        for core in [4, 5] {
+            assert_eq!(outcome.nodes[core].forwarded, entered.bundles);
+        }
+        let inner = &outcome.domain.as_ref().unwrap().links[2][0];
+        assert_eq!((inner.arrived, inner.dropped), (10_000, 0));
+    }
+}
+
+#[test]
+fn while_the_link_is_idle_nothing_waits_to_be_gathered_unless_a_timer_says_so() {
+    let wire = bare(1_000_000_000, 1_000);
+    let sent = || constant(1e-5, 100, 1_000);
+    let delay = |trigger| {
+        let outcome = run(line([&wire; 3], sent()), domain(trigger));
+        (
+            edge(&outcome, "in").bare,
+            outcome.flows[0].delays.unwrap().max,
+        )
+    };
+    let (bare_packets, busy) = delay(Trigger::EgressBusy(MILLI));
+    assert_eq!(bare_packets, 1_000);
+    assert!(busy < 5e-6, "{busy}");
+    let (bare_packets, timer) = delay(Trigger::Timer(MILLI));
+    assert_eq!(bare_packets, 0);
+    assert!(timer > 0.6e-3, "{timer}");
+}
+
+#[test]
+fn while_the_link_is_busy_what_waits_anyway_is_gathered() {
+    // 128 octets each 10 us are 102.4 Mb/s: bare they would need more than the
+    // 110 Mb/s that a hundred others leave of the wire.
+    let (slow, fast) = (bare(110_000_000, 10_000), bare(1_000_000_000, 10_000));
+    let mut scenario = line([&slow, &fast, &fast], constant(1e-5, 100, 10_000));
+    scenario
+        .flows
+        .push(flow("other", 0, 1, constant(1e-2, 8_000, 10)));
+    let outcome = run(scenario, domain(Trigger::EgressBusy(MILLI * 100)));
+    let entered = edge(&outcome, "in");
+    assert!(entered.bare > 0 && entered.bundles > 0);
+    assert!(entered.bundled > 2 * entered.bundles, "{entered:?}");
+    assert_eq!(outcome.flows[0].received, 10_000);
+    assert_eq!(outcome.flows[1].received, 10);
+}
+
+/// MRED that sees 20 frames at most in front of it.
+fn mred(bits: u64, over: Over) -> Settings {
+    let limit = Limit::Packets(20);
+    let usual = MredSettings::new(limit, Bytes::new(500));
+    let mut settings = bare(bits, 20);
+    settings.queue = Spec::Mred(MredSettings {
+        unit: queue::Unit::Frames,
+        weight: 0.05,
+        over,
+        ..usual
+    });
+    settings
+}
+
+#[test]
+fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
+    for over in [Over::Arriving, Over::Head, Over::Queue] {
+        // Both are too slow for what comes, the second for what is left.
+        let (fast, slow, slower) = (
+            bare(1_000_000_000, 1_000),
+            mred(98_000_000, over),
+            mred(90_000_000, over),
+        );
+        let mut scenario = line([&fast, &slow, &slower], constant(1e-5, 100, 20_000));
+        scenario
+            .flows
+            .push(flow("g", 0, 1, constant(3e-5, 400, 6_000)));
+        let domain = Domain {
+            edges: vec![
+                Edge {
+                    node: 2,
+                    gather: Some(Ingress {
+                        mtu: Bytes::new(3_000),
+                        ..ingress(Trigger::Timer(MILLI))
+                    }),
+                },
+                Edge {
+                    node: 3,
+                    gather: None,
+                },
+            ],
+            ..domain(Trigger::Full)
+        };
+        let outcome = run(scenario, domain);
+        let lost: u64 = outcome.flows.iter().map(|flow| flow.lost).sum();
+        assert_eq!(lost, dropped(&outcome), "{over:?}");
+        for hop in [2, 3] {
+            let way = outcome.domain.as_ref().unwrap().links[hop][0];
+            assert!(way.thinned > 100, "{over:?} {way:?}");
+        }
+        assert!(thinned(&outcome) <= lost);
+        let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
+        assert_eq!(entered.gathered, 26_000);
+        assert_eq!(entered.bare + entered.bundled, 26_000);
+        let arrived: u64 = outcome.flows.iter().map(|flow| flow.received).sum();
+        assert!(left.survivors <= arrived);
+        let frames = outcome.links[3].ways[0].counters;
+        assert!(
+            frames.fates[2] < lost,
+            "whole frames are fewer than packets"
+        );
+    }
+}
+
+#[test]
+fn packets_leave_where_the_longest_prefix_says_and_systems_are_not_mixed() {
+    let wire = bare(1_000_000_000, 1_000);
+    let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
+    // Another host behind `out` and one behind `two`, which is an edge too.
+    scenario.nodes.extend([host("c"), host("d")]);
+    scenario.links.push(link("out-c", [3, 6], &wire));
+    scenario.links.push(link("two-d", [5, 7], &wire));
+    scenario
+        .flows
+        .push(flow("to-c", 0, 6, constant(1e-5, 100, 1_000)));
+    scenario
+        .flows
+        .push(flow("to-d", 0, 7, constant(1e-5, 100, 1_000)));
+    let mut gathering = domain(Trigger::Timer(MILLI));
+    gathering.edges.push(Edge {
+        node: 5,
+        gather: None,
+    });
+    gathering
+        .addresses
+        .extend([(6, address(6)), (7, address(7))]);
+    gathering.table = vec![row(0, 24, 1, 3), row(6, 32, 2, 3), row(7, 32, 1, 5)];
+    // Larger than what a timer gathers.
+    gathering.edges[0].gather = Some(Ingress {
+        mtu: Bytes::new(60_000),
+        ..ingress(Trigger::Timer(MILLI))
+    });
+    let outcome = run(scenario.clone(), gathering.clone());
+    assert!(outcome.flows.iter().all(|flow| flow.received == 1_000));
+    assert_eq!(edge(&outcome, "two").survivors, 1_000);
+    assert_eq!(edge(&outcome, "out").survivors, 2_000);
+    let bundles = edge(&outcome, "in").bundles;
+    gathering.table[1].next_as = 1;
+    let mixed = run(scenario, gathering);
+    assert!(edge(&mixed, "in").bundles < bundles);
+}
+
+#[test]
+fn who_has_no_row_is_not_gathered() {
+    let wire = bare(1_000_000_000, 1_000);
+    let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
+    scenario.nodes.push(host("c"));
+    scenario.links.push(link("out-c", [3, 6], &wire));
+    scenario
+        .flows
+        .push(flow("mixed", 0, 6, constant(1e-5, 100, 1_000)));
+    scenario
+        .flows
+        .push(flow("back", 1, 0, constant(1e-5, 100, 1_000)));
+    let outcome = run(scenario, domain(Trigger::Timer(MILLI)));
+    assert!(outcome.flows.iter().all(|flow| flow.received == 1_000));
+    assert_eq!(edge(&outcome, "in").gathered, 1_000);
+    let delay = |flow: usize| outcome.flows[flow].delays.unwrap().max;
+    assert!(delay(1) < delay(0) && delay(2) < delay(0));
+}
+
+#[test]
+fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
+    let wire = bare(1_000_000_000, 1_000);
+    let receiver = |buffer| Host {
+        receive: Work {
+            per_packet: Span::from_micros(8),
+            per_octet: Span::ZERO,
+        },
+        receive_buffer: Some(Bytes::new(buffer)),
+        ..Host::default()
+    };
+    let run = |shaping, buffer| {
+        let mut scenario = line([&wire; 3], constant(1e-5, 100, 5_100));
+        scenario.nodes[1].role = Role::Host(receiver(buffer));
+        let domain = Domain {
+            shaping,
+            ..domain(Trigger::Timer(Span::from_micros(500)))
+        };
+        run(scenario, domain)
+    };
+    // Bundles of 51 each; a buffer of four packets holds what comes one by one, and no bundle.
+    let (with, without) = (run(true, 512), run(false, 512));
+    assert_eq!(with.nodes[1].dropped, 0);
+    assert!(without.nodes[1].dropped > 1_000);
+    // With room enough, shaping costs the time that it spreads packets over.
+    let (with, without) = (run(true, 100_000), run(false, 100_000));
+    let jitter = |outcome: &Outcome| {
+        let delays = outcome.flows[0].delays.unwrap();
+        delays.max - delays.min
+    };
+    assert!(jitter(&with) < 2e-6, "{}", jitter(&with));
+    assert!(jitter(&without) > 1e-4);
+}
+
+#[test]
+fn tcp_passes_a_domain_that_thins_its_bundles_both_ways() {
+    let slow = mred(10_000_000, Over::Queue);
+    let fast = bare(1_000_000_000, 1_000);
+    let mut scenario = line([&fast, &slow, &fast], constant(1.0, 100, 1));
+    scenario.flows = (0..4)
+        .map(|number| {
+            let tcp = Tcp {
+                octets: Some(200_000),
+                ..Tcp::new(tcp::Settings::new(1_000))
+            };
+            jumbolab_sim::Flow {
+                traffic: Traffic::Tcp(tcp),
+                ..flow(&format!("t{number}"), 0, 1, constant(1.0, 1, 1))
+            }
+        })
+        .collect();
+    scenario.end = at(60.0);
+    let mut domain = domain(Trigger::EgressBusy(MILLI));
+    domain.edges[1].gather = domain.edges[0].gather;
+    domain
+        .addresses
+        .push((0, IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1))));
+    domain.table.push(Prefix {
+        network: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)),
+        length: 8,
+        next_as: 1,
+        egress: 2,
+    });
+    let outcome = run(scenario.clone(), domain.clone());
+    for flow in &outcome.flows {
+        assert_eq!(flow.received_bytes, Bytes::new(200_000));
+    }
+    assert!(edge(&outcome, "in").gathered > 0 && edge(&outcome, "out").gathered > 0);
+    assert!(dropped(&outcome) > 0);
+    // The same again, whoever watches and however it is written.
+    struct Awake;
+    impl jumbolab_sim::Watch for Awake {}
+    let checked = scenario.clone().check().unwrap();
+    let watched = checked.with_domain(domain.clone()).unwrap();
+    assert_eq!(watched.run_watched(&mut Awake), outcome);
+    let mut turned = scenario;
+    turned.links.reverse();
+    turned.flows.reverse();
+    domain.edges.reverse();
+    domain.table.reverse();
+    let mut other = run(turned, domain);
+    other.flows.reverse();
+    other.links.reverse();
+    assert_eq!((other.flows, other.links), (outcome.flows, outcome.links));
+}
+
+#[test]
+fn what_cannot_be_a_domain_is_refused_in_one_line() {
+    let wire = Settings {
+        largest_packet: Some(Bytes::new(1_500)),
+        ..bare(1_000_000_000, 1_000)
+    };
+    let big = bare(1_000_000_000, 1_000);
+    let refused = |domain: Domain| {
+        let checked = line([&big, &wire, &big], constant(1.0, 100, 1)).check();
+        match checked.unwrap().with_domain(domain).err() {
+            Some(BadScenario::Domain(why)) => {
+                assert!(!why.to_string().contains('\n'));
+                why
+            }
+            other => panic!("not refused as a domain: {other:?}"),
+        }
+    };
+    let usual = || domain(Trigger::Timer(MILLI));
+    let network = address(0);
+    for (domain, why) in [
+        (
+            usual(),
+            BadDomain::TooBig {
+                link: "one-two".into(),
+                largest: 1_500,
+                ingress: "in".into(),
+                mtu: 9_000,
+            },
+        ),
+        (
+            domain(Trigger::Timer(Span::ZERO)),
+            BadDomain::Gather {
+                node: "in".into(),
+                why: BadGather::Timer,
+            },
+        ),
+        (
+            Domain {
+                table: Vec::new(),
+                ..usual()
+            },
+            BadDomain::NoPrefixes,
+        ),
+        (
+            Domain {
+                table: vec![row(0, 24, 1, 3), row(0, 24, 2, 3)],
+                ..usual()
+            },
+            BadDomain::Overlap {
+                network,
+                length: 24,
+            },
+        ),
+        (
+            Domain {
+                table: vec![row(1, 24, 1, 3)],
+                ..usual()
+            },
+            BadDomain::Prefix {
+                network: address(1),
+                length: 24,
+            },
+        ),
+        (
+            Domain {
+                table: vec![row(0, 24, 1, 4)],
+                ..usual()
+            },
+            BadDomain::NoEdge {
+                network,
+                length: 24,
+                node: "one".into(),
+            },
+        ),
+        (
+            Domain {
+                edges: vec![Edge {
+                    node: 1,
+                    gather: None,
+                }],
+                ..usual()
+            },
+            BadDomain::NoRouter("b".into()),
+        ),
+        (
+            Domain {
+                addresses: vec![(9, address(1))],
+                ..usual()
+            },
+            BadDomain::NoSuchNode(9),
+        ),
+    ] {
+        assert_eq!(refused(domain), why);
+    }
+    let mut small = usual();
+    small.edges[0].gather = Some(Ingress {
+        mtu: Bytes::new(70),
+        ..ingress(Trigger::Full)
+    });
+    let why = BadGather::Mtu { mtu: 70, least: 74 };
+    let node = "in".into();
+    assert_eq!(refused(small), BadDomain::Gather { node, why });
+    let mut twice = usual();
+    twice.edges.push(twice.edges[0]);
+    assert_eq!(refused(twice), BadDomain::Twice("in".into()));
+    // What is behind `out` would have to leave through an edge beside the way.
+    let mut astray = line([&big; 3], constant(1.0, 100, 1));
+    astray.nodes.push(node_aside());
+    astray.links.push(link("aside", [4, 6], &big));
+    let mut beside = usual();
+    beside.edges.push(Edge {
+        node: 6,
+        gather: None,
+    });
+    beside.table = vec![row(0, 24, 1, 6)];
+    let error = astray.check().unwrap().with_domain(beside).err().unwrap();
+    assert!(matches!(
+        error,
+        BadScenario::Domain(BadDomain::Astray { .. })
+    ));
+    let mut repeating = big.clone();
+    repeating.duplicate = 0.1;
+    let checked = line([&big, &big, &repeating], constant(1.0, 100, 1)).check();
+    let error = checked.unwrap().with_domain(usual()).err().unwrap();
+    assert!(matches!(
+        error,
+        BadScenario::Domain(BadDomain::Duplicates(_))
+    ));
+}
+
+fn node_aside() -> jumbolab_sim::Node {
+    node("aside", Role::Router)
+}
+
+#[test]
+fn a_timer_bounds_what_gathering_adds_to_the_delay() {
+    let wire = bare(1_000_000_000, 1_000);
+    // Far apart: each waits for the whole timer and goes bare.
+    let outcome = run(
+        line([&wire; 3], constant(0.1, 100, 50)),
+        domain(Trigger::Timer(MILLI)),
+    );
+    let delays = outcome.flows[0].delays.unwrap();
+    assert!(delays.min > 1e-3 && delays.max < 1.01e-3);
+    assert_eq!(edge(&outcome, "in").bare, 50);
+    assert!(outcome.end > Time::ZERO);
+}

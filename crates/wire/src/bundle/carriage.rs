@@ -1,0 +1,145 @@
+//! What is in front of a bundle.
+
+use super::place::{Outer, Place, ipv4, ipv6, label};
+use crate::datagram::{Addresses, Datagram};
+use crate::octets::demand_mut;
+use crate::{Error, Field};
+
+/// The number in the IP header: the first of two for experiments
+/// [RFC3692 s2.1], of IPv4 and IPv6 alike [RFC4727 s2] [RFC4727 s3].
+pub const PROTOCOL: u8 = 253;
+/// The port of bundles in UDP: ours, one of those that nobody can register
+/// [RFC6335 s6].
+pub const PORT: u16 = 50_253;
+/// The type of Ethernet frames with a label in front [RFC3032 s5].
+pub const LABELLED: u16 = 0x8847;
+
+/// The number of UDP, and octets of its header [RFC768].
+pub(super) const UDP: u8 = 17;
+pub(super) const UDP_HEADER: usize = 8;
+/// One more than the largest label [RFC3032 s2.1].
+const LABELS: u32 = 1 << 20;
+/// How many routers a labelled bundle may still pass, as [`Datagram`] has it.
+const HOPS: u32 = 64;
+
+/// What carries a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carriage {
+    /// IP, with [`PROTOCOL`].
+    Ip {
+        /// Ingress and egress.
+        addresses: Addresses,
+        /// The octet of service [RFC2474 s3].
+        service: u8,
+    },
+    /// UDP to [`PORT`], which passes translators and is spread over queues of
+    /// cards by its source port.
+    Udp {
+        /// Ingress and egress.
+        addresses: Addresses,
+        /// The octet of service [RFC2474 s3].
+        service: u8,
+        /// The source port.
+        port: u16,
+    },
+    /// A label that stands for a path to an egress that expects bundles
+    /// [RFC3032]. In front of it there may be others.
+    Label {
+        /// The label, 20 bits.
+        label: u32,
+        /// The class, 3 bits [RFC3032 s2.1].
+        class: u8,
+    },
+}
+
+impl Carriage {
+    /// Its octets in front of a bundle.
+    pub const fn header_len(&self) -> usize {
+        match self {
+            Self::Ip { addresses, .. } => ip_header_len(addresses),
+            Self::Udp { addresses, .. } => ip_header_len(addresses) + UDP_HEADER,
+            Self::Label { .. } => label::LEN,
+        }
+    }
+
+    /// Writes its header in front of a bundle that takes the rest of `octets`,
+    /// with all checksums but that of UDP, which [`Place::seal`] adds. Returns
+    /// where things are.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] without room for the header, [`Error::Malformed`]
+    /// where the bundle is too long, or a label or its class too large.
+    pub(super) fn emit(&self, octets: &mut [u8]) -> Result<Place, Error> {
+        let (header, all) = (self.header_len(), octets.len());
+        demand_mut(octets, header)?;
+        let datagram = |addresses: &Addresses, service, port| {
+            let after = all - ip_header_len(addresses);
+            // Total length counts the header, payload length does not.
+            let counted = match addresses {
+                Addresses::V4(_) => all,
+                Addresses::V6(_) => after,
+            };
+            u16::try_from(counted).map_err(|_| Error::Malformed(Field::Length))?;
+            let length = u16::try_from(after).map_err(|_| Error::Malformed(Field::Length))?;
+            Ok(Datagram {
+                ethernet: None,
+                addresses: *addresses,
+                ports: [port, PORT],
+                service,
+                // What is never cut needs no number [RFC6864 s4.1].
+                identification: 0,
+                whole: length,
+                offset: 0,
+                length,
+                dont_fragment: true,
+            })
+        };
+        match self {
+            Self::Ip { addresses, service } => {
+                datagram(addresses, *service, 0)?.emit_around(&mut octets[..header], PROTOCOL);
+            }
+            Self::Udp {
+                addresses,
+                service,
+                port,
+            } => {
+                let datagram = datagram(addresses, *service, *port)?;
+                let udp = datagram.emit_around(&mut octets[..header], UDP);
+                for (field, number) in udp.chunks_exact_mut(2).zip([*port, PORT, datagram.whole]) {
+                    field.copy_from_slice(&number.to_be_bytes());
+                }
+            }
+            Self::Label { label, class } => {
+                if *label >= LABELS || *class > 0b111 {
+                    return Err(Error::Malformed(Field::Label));
+                }
+                let entry = label << label::SHIFT
+                    | u32::from(*class) << label::CLASS_SHIFT
+                    | label::BOTTOM
+                    | HOPS;
+                octets[..header].copy_from_slice(&entry.to_be_bytes());
+            }
+        }
+        let outer = match self {
+            Self::Ip { addresses, .. } | Self::Udp { addresses, .. } => match addresses {
+                Addresses::V4(_) => Outer::V4,
+                Addresses::V6(_) => Outer::V6,
+            },
+            Self::Label { .. } => Outer::Label,
+        };
+        Ok(Place {
+            start: 0,
+            udp: matches!(self, Self::Udp { .. }).then(|| header - UDP_HEADER),
+            bundle: header,
+            end: all,
+            outer,
+        })
+    }
+}
+
+const fn ip_header_len(addresses: &Addresses) -> usize {
+    match addresses {
+        Addresses::V4(_) => ipv4::HEADER_LEN,
+        Addresses::V6(_) => ipv6::HEADER_LEN,
+    }
+}

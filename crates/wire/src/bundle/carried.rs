@@ -1,0 +1,261 @@
+//! A bundle as it travels.
+
+mod thin;
+
+use units::Span;
+
+use super::carriage::{Carriage, LABELLED};
+use super::gaps::Gaps;
+use super::place::{Outer, Place, udp as udp_header};
+use super::sum::Sum;
+use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
+use crate::frame::{flow_of, service_of};
+use crate::octets::{array, u16_at};
+use crate::{Error, Field};
+pub use thin::Thinned;
+
+/// Octets of a frame's addresses, and the types that concern us
+/// [IEEE802.3 s3.2.6] [IEEE802.1Q].
+mod ethernet {
+    pub(super) const ADDRESSES: usize = 12;
+    pub(super) const TYPE: usize = 2;
+    pub(super) const IPV4: u16 = 0x0800;
+    pub(super) const IPV6: u16 = 0x86dd;
+    pub(super) const TAGGED: [u16; 2] = [0x8100, 0x88a8];
+    pub(super) const TAG: usize = 4;
+}
+
+/// A packet, or a frame, with a bundle inside: a view of its octets that knows
+/// where things are. What was dropped here stays where it was, and is left out
+/// of [`Carried::parts`].
+#[derive(Clone, Debug)]
+pub struct Carried<T> {
+    octets: T,
+    place: Place,
+    header: Header,
+    gaps: Gaps,
+    live: u16,
+}
+
+/// A packet that is left in a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inner<'a> {
+    /// Its place among those that were put in, from 0.
+    pub index: u16,
+    /// For how long it had waited when the bundle left.
+    pub waited: Span,
+    /// Its octets, from its IP header on.
+    pub octets: &'a [u8],
+}
+
+impl Inner<'_> {
+    /// A number for its flow, as [`crate::frame::flow`] has it.
+    pub fn flow(&self) -> u64 {
+        flow_of(self.octets)
+    }
+
+    /// Its octet of service, where it is IP.
+    pub fn service(&self) -> Option<u8> {
+        service_of(self.octets)
+    }
+}
+
+impl<T: AsRef<[u8]>> Carried<T> {
+    /// The bundle in the IP packet at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] where the packet is not whole; [`Error::Malformed`]
+    /// where it is a fragment, carries something else, or does not agree with
+    /// itself. The checksum of UDP is left to [`Carried::checksum_holds`].
+    pub fn parse(octets: T) -> Result<Self, Error> {
+        let place = Place::of_packet(octets.as_ref(), 0)?;
+        Self::at(octets, place)
+    }
+
+    /// The bundle behind the labels at the start of `octets`. Whether that is
+    /// what a label stands for, the octets do not tell.
+    ///
+    /// # Errors
+    /// As [`Carried::parse`].
+    pub fn parse_labelled(octets: T) -> Result<Self, Error> {
+        let place = Place::of_labels(octets.as_ref(), 0)?;
+        Self::at(octets, place)
+    }
+
+    /// The bundle in an Ethernet frame, with two tags at most.
+    ///
+    /// # Errors
+    /// As [`Carried::parse`].
+    pub fn parse_frame(octets: T) -> Result<Self, Error> {
+        let frame = octets.as_ref();
+        let mut at = ethernet::ADDRESSES;
+        for _ in 0..2 {
+            if ethernet::TAGGED.contains(&u16_at(frame, at)?) {
+                at += ethernet::TAG;
+            }
+        }
+        let inside = at + ethernet::TYPE;
+        let place = match u16_at(frame, at)? {
+            LABELLED => Place::of_labels(frame, inside)?,
+            kind @ (ethernet::IPV4 | ethernet::IPV6) => {
+                let place = Place::of_packet(frame, inside)?;
+                if (place.outer == Outer::V4) != (kind == ethernet::IPV4) {
+                    return Err(Error::Malformed(Field::Version));
+                }
+                place
+            }
+            _ => return Err(Error::Malformed(Field::Protocol)),
+        };
+        Self::at(octets, place)
+    }
+
+    fn at(octets: T, mut place: Place) -> Result<Self, Error> {
+        let all = &octets.as_ref()[..place.end];
+        let bundle = &all[place.bundle..];
+        let header = Header::parse(bundle)?;
+        let table = header.table_len();
+        let entries = bundle.get(HEADER_LEN..table).ok_or(Error::Truncated {
+            need: place.bundle + table,
+            have: all.len(),
+        })?;
+        let (mut live, mut total) = (0, 0);
+        for entry in entries.as_chunks().0 {
+            let entry = Entry::read(*entry);
+            live += u16::from(entry.length > 0);
+            total += usize::from(entry.length);
+        }
+        let need = place.bundle + table + total;
+        if need > place.end {
+            return Err(Error::Truncated {
+                need,
+                have: place.end,
+            });
+        }
+        if place.outer == Outer::Label {
+            place.end = need;
+        } else if need < place.end {
+            return Err(Error::Malformed(Field::Length));
+        }
+        Ok(Self {
+            place,
+            header,
+            gaps: Gaps::default(),
+            live,
+            octets,
+        })
+    }
+
+    /// What its header says, which nothing changes on the way.
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
+    /// What carries it.
+    ///
+    /// # Errors
+    /// None, unless the octets are others by now.
+    pub fn carriage(&self) -> Result<Carriage, Error> {
+        self.place.carriage(self.octets.as_ref())
+    }
+
+    /// The packets that are left.
+    pub const fn live(&self) -> u16 {
+        self.live
+    }
+
+    /// Their octets.
+    pub fn live_octets(&self) -> usize {
+        self.place.end - self.body() - self.gaps.total()
+    }
+
+    /// The octets that are sent of the packet or frame, without padding.
+    pub const fn sent_len(&self) -> usize {
+        self.place.end - self.gaps.total()
+    }
+
+    /// What the header says of packet `index`.
+    pub fn entry(&self, index: u16) -> Option<Entry> {
+        (index < self.header.count)
+            .then(|| array(self.octets.as_ref(), self.entry_at(index)).ok())
+            .flatten()
+            .map(Entry::read)
+    }
+
+    /// The packets that are left, in order.
+    pub fn packets(&self) -> impl Iterator<Item = Inner<'_>> {
+        let octets = self.octets.as_ref();
+        let mut at = self.body();
+        (0..self.header.count).filter_map(move |index| {
+            let entry = self.entry(index)?;
+            if entry.length == 0 {
+                return None;
+            }
+            let begin = self.gaps.skip(at);
+            at = begin + usize::from(entry.length);
+            Some(Inner {
+                index,
+                waited: self.header.unit.span(entry.waited),
+                octets: octets.get(begin..at)?,
+            })
+        })
+    }
+
+    /// What is sent, piece by piece: all octets but those of packets that were
+    /// dropped here.
+    pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let octets = self.octets.as_ref();
+        let begins = [0].into_iter().chain(self.gaps.iter().map(|gap| gap.end));
+        let ends = self.gaps.iter().map(|gap| gap.start);
+        let ends = ends.chain([self.place.end]);
+        let parts = begins.zip(ends).filter(|(begin, end)| begin < end);
+        parts.filter_map(|(begin, end)| octets.get(begin..end))
+    }
+
+    /// Whether the checksum of UDP is right, or there is none to be.
+    pub fn checksum_holds(&self) -> bool {
+        let octets = self.octets.as_ref();
+        let Some(udp) = self.place.udp else {
+            return true;
+        };
+        let checksum = self.udp_checksum(udp);
+        let sum = self
+            .place
+            .udp_sum(octets, udp)
+            .plus(Sum::of(&octets[self.place.bundle..self.body()]))
+            .plus(self.sum_until(self.place.end))
+            .plus(Sum::word(checksum));
+        checksum == 0 || matches!(sum.checksum(), 0 | u16::MAX)
+    }
+
+    /// What the octets are in, with those that are not sent.
+    pub const fn inside(&self) -> &T {
+        &self.octets
+    }
+
+    /// Where packets begin.
+    fn body(&self) -> usize {
+        self.place.bundle + self.header.table_len()
+    }
+
+    fn entry_at(&self, index: u16) -> usize {
+        self.place.bundle + HEADER_LEN + ENTRY_LEN * usize::from(index)
+    }
+
+    fn udp_checksum(&self, udp: usize) -> u16 {
+        u16_at(self.octets.as_ref(), udp + udp_header::CHECKSUM).unwrap_or(0)
+    }
+
+    /// The sum of what is left of the packets in front of `end`.
+    fn sum_until(&self, end: usize) -> Sum {
+        let octets = self.octets.as_ref();
+        let (mut sum, mut at, mut before) = (Sum::of(&[]), self.body(), 0);
+        let gaps = self.gaps.iter().map(|gap| (gap.start, gap.end));
+        for (begin, next) in gaps.chain([(end, end)]) {
+            let part = &octets[at..begin.min(end).max(at)];
+            sum = sum.plus(Sum::of(part).moved(before));
+            before += part.len();
+            at = next.min(end);
+        }
+        sum
+    }
+}

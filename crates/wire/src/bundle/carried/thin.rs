@@ -1,0 +1,195 @@
+//! Packets dropped out of a bundle on its way: Drop from Front with a bundle as
+//! the queue [Mulahuwaish s3.2], on octets in place.
+//!
+//! A packet dies by a zero for its length. The lengths and checksums around it
+//! follow from what they were, so that of the octets only those of the dead are
+//! read, and none is moved [RFC1624]. An error that a checksum would have shown
+//! before, it shows after.
+
+use super::super::place::{Outer, ipv4, ipv6, put, put_udp_checksum, udp as udp_header};
+use super::super::sum::Sum;
+use super::Carried;
+use crate::frame::mark_packet;
+use crate::octets::u16_at;
+
+/// What died.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Thinned {
+    /// Packets.
+    pub packets: u16,
+    /// Their octets.
+    pub octets: usize,
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
+    /// The first `packets` that are left die, or all of them if there are fewer.
+    pub fn thin(&mut self, packets: u16) -> Thinned {
+        let mut thinned = Thinned::default();
+        let mut body_sum = self.body_sum();
+        for index in 0..self.header.count {
+            if thinned.packets == packets || self.live == 0 {
+                break;
+            }
+            let length = self
+                .entry(index)
+                .map_or(0, |entry| usize::from(entry.length));
+            if length > 0 {
+                // Nothing is left in front of it.
+                let at = self.gaps.skip(self.body());
+                body_sum = body_sum.map(|sum| self.without(sum, at, 0, length));
+                self.bury(index, at, length);
+                thinned.packets += 1;
+                thinned.octets += length;
+            }
+        }
+        self.shrink(thinned.octets, body_sum);
+        thinned
+    }
+
+    /// Packet `index` dies. Returns its octets; `None` where there is no such
+    /// packet any more. Over UDP an odd number of octets costs reading what is
+    /// in front of them too.
+    pub fn discard(&mut self, index: u16) -> Option<usize> {
+        let (at, before, length) = self.find(index)?;
+        let body_sum = self.body_sum();
+        let body_sum = body_sum.map(|sum| self.without(sum, at, before, length));
+        self.bury(index, at, length);
+        self.shrink(length, body_sum);
+        Some(length)
+    }
+
+    /// Marks packet `index` as having met congestion, if its ends understand
+    /// that [RFC3168 s5]. Returns whether they do.
+    pub fn mark(&mut self, index: u16) -> bool {
+        let Some((at, before, length)) = self.find(index) else {
+            return false;
+        };
+        // An IPv4 header without options: what a mark changes is within.
+        let changed = at..at + length.min(20);
+        let old = Sum::of(&self.octets.as_ref()[changed.clone()]).moved(before);
+        let marked = mark_packet(&mut self.octets.as_mut()[at..at + length]);
+        let new = Sum::of(&self.octets.as_ref()[changed]).moved(before);
+        if let Some(udp) = self.place.udp.filter(|_| marked) {
+            let checksum = self.udp_checksum(udp);
+            if checksum != 0 {
+                let sum = Sum::behind(checksum).minus(old).plus(new);
+                put_udp_checksum(self.octets.as_mut(), udp, sum);
+            }
+        }
+        marked
+    }
+
+    /// Moves what is left together, so that it can be sent in one piece. Returns
+    /// how many octets were moved.
+    pub fn compact(&mut self) -> usize {
+        let octets = self.octets.as_mut();
+        let gaps = self.gaps.iter();
+        let ends = gaps.clone().skip(1).map(|gap| gap.start);
+        let (mut to, mut moved) = (None, 0);
+        for (gap, end) in gaps.zip(ends.chain([self.place.end])) {
+            let place = to.unwrap_or(gap.start);
+            octets.copy_within(gap.end..end, place);
+            moved += end - gap.end;
+            to = Some(place + (end - gap.end));
+        }
+        self.place.end -= self.gaps.total();
+        self.gaps.clear();
+        moved
+    }
+
+    /// Writes the checksum of UDP anew, if there is UDP: of a packet whose
+    /// sender left it to an interface.
+    pub fn seal(&mut self) {
+        if let Some(udp) = self.place.udp {
+            let sum = self.head_sum(udp).plus(self.sum_until(self.place.end));
+            put_udp_checksum(self.octets.as_mut(), udp, sum);
+        }
+    }
+
+    /// Where packet `index` is, if it is left: its place, how many octets of
+    /// packets are sent in front of it, and its own.
+    fn find(&self, index: u16) -> Option<(usize, usize, usize)> {
+        let length = usize::from(self.entry(index)?.length);
+        let (mut at, mut before) = (self.body(), 0);
+        for earlier in 0..index {
+            let octets = usize::from(self.entry(earlier)?.length);
+            if octets > 0 {
+                at = self.gaps.skip(at) + octets;
+                before += octets;
+            }
+        }
+        (length > 0).then(|| (self.gaps.skip(at), before, length))
+    }
+
+    /// The sum of the packets that are left, by the checksum over all; `None`
+    /// without one.
+    fn body_sum(&self) -> Option<Sum> {
+        let udp = self.place.udp?;
+        let checksum = self.udp_checksum(udp);
+        (checksum != 0).then(|| Sum::behind(checksum).minus(self.head_sum(udp)))
+    }
+
+    /// The sum of what UDP's checksum covers besides packets and itself.
+    fn head_sum(&self, udp: usize) -> Sum {
+        let octets = self.octets.as_ref();
+        let table = Sum::of(&octets[self.place.bundle..self.body()]);
+        self.place.udp_sum(octets, udp).plus(table)
+    }
+
+    /// What `sum` over packets is without the `length` octets at `at`, with
+    /// `before` octets sent in front of them. What follows moves up.
+    fn without(&self, sum: Sum, at: usize, before: usize, length: usize) -> Sum {
+        let dead = Sum::of(&self.octets.as_ref()[at..at + length]).moved(before);
+        let left = sum.minus(dead);
+        if length.is_multiple_of(2) {
+            return left;
+        }
+        let front = match before {
+            0 => Sum::of(&[]),
+            _ => self.sum_until(at),
+        };
+        front.plus(left.minus(front).moved(length))
+    }
+
+    fn bury(&mut self, index: u16, at: usize, length: usize) {
+        let entry = self.entry_at(index);
+        put(self.octets.as_mut(), entry, 0);
+        self.gaps.add(at..at + length);
+        self.live -= 1;
+    }
+
+    /// Lowers the outer lengths by `octets`; `body_sum` is of what is left.
+    fn shrink(&mut self, octets: usize, body_sum: Option<Sum>) {
+        let Ok(less) = u16::try_from(octets) else {
+            return;
+        };
+        let start = self.place.start;
+        let all = self.octets.as_mut();
+        let lower = |all: &mut [u8], at: usize| {
+            let before = u16_at(all, at).unwrap_or(0);
+            let after = before.saturating_sub(less);
+            put(all, at, after);
+            Sum::word(after).minus(Sum::word(before))
+        };
+        match self.place.outer {
+            Outer::V4 => {
+                let change = lower(all, start + ipv4::TOTAL_LENGTH);
+                let at = start + ipv4::CHECKSUM;
+                // ~(~sum + ~before + after) [RFC1624 s3].
+                let sum = Sum::behind(u16_at(all, at).unwrap_or(0)).plus(change);
+                put(all, at, sum.checksum());
+            }
+            Outer::V6 => {
+                lower(all, start + ipv6::PAYLOAD_LENGTH);
+            }
+            Outer::Label => {}
+        }
+        if let Some(udp) = self.place.udp {
+            lower(all, udp + udp_header::LENGTH);
+            if let Some(body_sum) = body_sum {
+                let sum = self.head_sum(udp).plus(body_sum);
+                put_udp_checksum(self.octets.as_mut(), udp, sum);
+            }
+        }
+    }
+}

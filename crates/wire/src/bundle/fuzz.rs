@@ -1,0 +1,142 @@
+//! Hostile bundles: built as real ones are, then damaged where it hurts.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::tests::{CARRIAGES, Packets, pack, parse};
+use super::*;
+
+/// What is done to a bundle before it is read.
+#[derive(Clone, Copy, Debug)]
+struct Damage {
+    how: u8,
+    at: u16,
+    value: u8,
+}
+
+/// Changes `octets`, of which headers take `headers`.
+fn damage(octets: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damage) {
+    let within = |end: usize| usize::from(at) % end.max(1);
+    match how % 8 {
+        // Somewhere in headers and entries, somewhere at all, one bit of it.
+        0 => octets[within(headers)] = value,
+        1 => {
+            let place = within(octets.len());
+            octets[place] = value;
+        }
+        2 => {
+            let place = within(headers);
+            octets[place] ^= 1 << (value % 8);
+        }
+        // An entry that says that its packet is dead.
+        3 => {
+            let place = within(headers) & !1;
+            octets[place] = 0;
+            octets[place + 1] = 0;
+        }
+        // Cut short, but for the first octet; padded.
+        4 => octets.truncate(1 + within(octets.len())),
+        5 => octets.extend(core::iter::repeat_n(value, within(40))),
+        _ => {}
+    }
+}
+
+/// Reads what became of a bundle, and does to it what a router might. Returns
+/// whether it was taken for one.
+fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
+    let length = octets.len();
+    let Ok(mut carried) = parse(carriage, octets) else {
+        return false;
+    };
+    let holds = carried.checksum_holds();
+    let header = carried.header();
+    let mut live = usize::from(carried.live());
+    let mut octets = carried.live_octets();
+    for order in orders {
+        let index = u16::from(order / 4) % header.count;
+        match order % 4 {
+            0 => {
+                let thinned = carried.thin(index);
+                live -= usize::from(thinned.packets);
+                octets -= thinned.octets;
+            }
+            1 => {
+                if let Some(dead) = carried.discard(index) {
+                    live -= 1;
+                    octets -= dead;
+                }
+            }
+            2 => {
+                let marked = carried.mark(index);
+                assert!(!marked || carried.entry(index).is_some_and(|entry| entry.length > 0));
+            }
+            _ => assert!(carried.compact() <= length),
+        }
+        assert_eq!(
+            (usize::from(carried.live()), carried.live_octets()),
+            (live, octets)
+        );
+        assert_eq!(carried.packets().count(), live);
+        let inside: usize = carried.packets().map(|inner| inner.octets.len()).sum();
+        assert_eq!(inside, octets);
+    }
+    // The next hop reads what is sent, and it is as right or wrong as before.
+    let sent: Vec<u8> = carried.parts().collect::<Vec<_>>().concat();
+    assert!(sent.len() == carried.sent_len() && sent.len() <= length);
+    let next = parse(carriage, &sent[..]).expect("what is left is a bundle");
+    assert_eq!((next.header(), usize::from(next.live())), (header, live));
+    assert!(next.packets().eq(carried.packets()));
+    assert_eq!(next.checksum_holds(), holds);
+    for inner in next.packets() {
+        let (_, _) = (inner.flow(), inner.service());
+    }
+    true
+}
+
+/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
+#[test]
+fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
+    let cases = std::env::var("JUMBOLAB_FUZZ_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
+    let cases: u64 = cases.unwrap_or(20_000);
+    let mut state = 3u64;
+    let mut chance = move || {
+        // Any generator will do.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 32) as u32).to_le_bytes()
+    };
+    let mut accepted = 0;
+    for _ in 0..cases {
+        let [kind, count, many, service] = chance();
+        let packets: Packets = (0..=count % 12)
+            .map(|_| {
+                let [length, version, service, fill] = chance();
+                let mut octets = vec![fill; 1 + usize::from(length % 90)];
+                octets[0] = if version % 2 == 0 { 0x45 } else { 0x60 };
+                if let Some(second) = octets.get_mut(1) {
+                    *second = service;
+                }
+                (octets, u16::from(fill) << (version % 9))
+            })
+            .collect();
+        let packing = Packing {
+            carriage: CARRIAGES[usize::from(kind) % CARRIAGES.len()],
+            unit: Unit::Microsecond,
+            sequence: u16::from(service),
+        };
+        let mut octets = pack(packing, &packets).expect("it is a bundle");
+        let headers = packing.packet_len(packets.len(), 0);
+        for _ in 0..many % 3 {
+            let [how, low, high, value] = chance();
+            let at = u16::from_le_bytes([low, high]);
+            if octets.len() >= headers {
+                damage(&mut octets, headers, Damage { how, at, value });
+            }
+        }
+        accepted += u64::from(attempt(packing.carriage, octets, chance()));
+    }
+    assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
+}

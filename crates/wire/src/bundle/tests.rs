@@ -1,0 +1,257 @@
+mod known;
+
+use std::vec;
+use std::vec::Vec;
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+use proptest::prelude::*;
+
+use super::*;
+use crate::datagram::Addresses;
+
+/// Packets, and for how long they waited.
+pub(super) type Packets = Vec<(Vec<u8>, u16)>;
+
+pub(super) const V4: Addresses =
+    Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]);
+pub(super) const V6: Addresses = Addresses::V6([
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+]);
+
+/// Every kind of carriage.
+pub(super) const CARRIAGES: [Carriage; 5] = [
+    Carriage::Ip {
+        addresses: V4,
+        service: 0xb8,
+    },
+    Carriage::Ip {
+        addresses: V6,
+        service: 0x2e,
+    },
+    Carriage::Udp {
+        addresses: V4,
+        service: 0,
+        port: 49_152,
+    },
+    Carriage::Udp {
+        addresses: V6,
+        service: 2,
+        port: 65_535,
+    },
+    Carriage::Label {
+        label: 0xf_abcd,
+        class: 5,
+    },
+];
+
+/// A bundle with the start of a parse that fits its carriage.
+pub(super) fn pack(packing: Packing, packets: &[(Vec<u8>, u16)]) -> Result<Vec<u8>, Error> {
+    let pieces: Vec<Piece<'_>> = packets
+        .iter()
+        .map(|(octets, waited)| Piece {
+            octets,
+            waited: *waited,
+        })
+        .collect();
+    let total = packets.iter().map(|(octets, _)| octets.len()).sum();
+    let mut octets = vec![0xee; packing.packet_len(packets.len(), total)];
+    let length = packing.emit(&pieces, &mut octets)?;
+    assert_eq!(length, octets.len());
+    Ok(octets)
+}
+
+pub(super) fn parse<T: AsRef<[u8]>>(carriage: Carriage, octets: T) -> Result<Carried<T>, Error> {
+    match carriage {
+        Carriage::Label { .. } => Carried::parse_labelled(octets),
+        Carriage::Ip { .. } | Carriage::Udp { .. } => Carried::parse(octets),
+    }
+}
+
+fn packing() -> impl Strategy<Value = Packing> {
+    let unit = prop_oneof![Just(Unit::Microsecond), Just(Unit::TenMicroseconds)];
+    (0..CARRIAGES.len(), unit, 0..SEQUENCES).prop_map(|(carriage, unit, sequence)| Packing {
+        carriage: CARRIAGES[carriage],
+        unit,
+        sequence,
+    })
+}
+
+/// Packets of a few flows, some with marks that may be set.
+fn packets() -> impl Strategy<Value = Packets> {
+    let octets = (prop::collection::vec(any::<u8>(), 1..200), any::<bool>()).prop_map(
+        |(mut octets, sixth)| {
+            octets[0] = if sixth { 0x60 | octets[0] & 0xf } else { 0x45 };
+            octets
+        },
+    );
+    prop::collection::vec((octets, any::<u16>()), 1..40)
+}
+
+/// What travels on.
+fn sent(carried: &Carried<Vec<u8>>) -> Vec<u8> {
+    let octets = carried.parts().collect::<Vec<_>>().concat();
+    assert_eq!(octets.len(), carried.sent_len());
+    octets
+}
+
+fn left(carried: &Carried<Vec<u8>>) -> Vec<(u16, Span, Vec<u8>)> {
+    let packets = carried.packets();
+    let left: Vec<_> = packets
+        .map(|inner| (inner.index, inner.waited, inner.octets.to_vec()))
+        .collect();
+    assert_eq!(left.len(), usize::from(carried.live()));
+    let octets: usize = left.iter().map(|(_, _, octets)| octets.len()).sum();
+    assert_eq!(octets, carried.live_octets());
+    left
+}
+
+/// What a second implementation makes of the survivors: a bundle packed anew,
+/// with zeros for the dead where the entries are.
+fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
+    let survivors: Packets = packets
+        .iter()
+        .zip(dead)
+        .map(|((octets, waited), dead)| (if *dead { vec![] } else { octets.clone() }, *waited))
+        .collect();
+    let total: usize = survivors.iter().map(|(octets, _)| octets.len()).sum();
+    let mut octets = vec![0; packing.packet_len(packets.len(), total)];
+    let place = packing.carriage.emit(&mut octets).unwrap();
+    let before = pack(packing, packets).unwrap();
+    octets[place.bundle..place.bundle + HEADER_LEN]
+        .copy_from_slice(&before[place.bundle..place.bundle + HEADER_LEN]);
+    let mut at = place.bundle + HEADER_LEN;
+    for (survivor, waited) in &survivors {
+        let length = u16::try_from(survivor.len()).unwrap();
+        octets[at..at + 2].copy_from_slice(&length.to_be_bytes());
+        octets[at + 2..at + 4].copy_from_slice(&waited.to_be_bytes());
+        at += ENTRY_LEN;
+    }
+    for (survivor, _) in &survivors {
+        octets[at..at + survivor.len()].copy_from_slice(survivor);
+        at += survivor.len();
+    }
+    place.seal(&mut octets);
+    octets
+}
+
+proptest! {
+    #[test]
+    fn any_packets_come_out_as_they_went_in(packing in packing(), packets in packets()) {
+        let octets = pack(packing, &packets).unwrap();
+        let carried = parse(packing.carriage, octets.clone()).unwrap();
+        prop_assert_eq!(carried.carriage().unwrap(), packing.carriage);
+        prop_assert!(carried.checksum_holds());
+        let header = carried.header();
+        prop_assert_eq!((header.unit, header.sequence), (packing.unit, packing.sequence));
+        let total: usize = packets.iter().map(|(octets, _)| octets.len()).sum();
+        prop_assert_eq!(usize::from(header.average), total / packets.len());
+        let expected: Vec<_> = (0..)
+            .zip(&packets)
+            .map(|(index, (octets, waited))| (index, packing.unit.span(*waited), octets.clone()))
+            .collect();
+        prop_assert_eq!(left(&carried), expected);
+        prop_assert_eq!(sent(&carried), octets);
+    }
+
+    #[test]
+    fn a_bundle_that_is_filled_up_to_an_mtu_never_passes_it(
+        packing in packing(), packets in packets(), mtu in 300usize..3_000,
+    ) {
+        let length = |count: usize| {
+            let octets = packets[..count].iter().map(|(octets, _)| octets.len()).sum();
+            packing.packet_len(count, octets)
+        };
+        let fits = (0..=packets.len()).take_while(|count| length(*count) <= mtu).count() - 1;
+        let octets = pack(packing, &packets[..fits]).unwrap();
+        prop_assert!(octets.len() <= mtu && octets.len() == length(fits));
+        let carried = parse(packing.carriage, octets).unwrap();
+        prop_assert!(carried.sent_len() <= mtu && usize::from(carried.live()) == fits);
+    }
+
+    #[test]
+    fn a_thinned_bundle_is_what_packing_the_survivors_would_have_made(
+        packing in packing(), packets in packets(),
+        victims in prop::collection::vec((any::<bool>(), 0u16..45), 1..12), between in any::<bool>(),
+    ) {
+        let mut carried = parse(packing.carriage, pack(packing, &packets).unwrap()).unwrap();
+        let original = left(&carried);
+        let mut dead = vec![false; packets.len()];
+        for (front, number) in victims {
+            if front {
+                let many = number % 4;
+                let alive = dead.iter().enumerate().filter(|(_, dead)| !**dead);
+                let first: Vec<_> = alive.map(|(index, _)| index).take(many.into()).collect();
+                let octets = first.iter().map(|index| packets[*index].0.len()).sum();
+                let packets = u16::try_from(first.len()).unwrap();
+                prop_assert_eq!(carried.thin(many), Thinned { packets, octets });
+                first.iter().for_each(|index| dead[*index] = true);
+            } else {
+                let alive = dead.get(usize::from(number)) == Some(&false);
+                let octets = alive.then(|| packets[usize::from(number)].0.len());
+                prop_assert_eq!(carried.discard(number), octets);
+                if alive {
+                    dead[usize::from(number)] = true;
+                }
+            }
+            if between {
+                carried.compact();
+            }
+            let anew = packed_anew(packing, &packets, &dead);
+            prop_assert_eq!(sent(&carried), anew.clone());
+            let survivors: Vec<_> = original.iter().filter(|(index, ..)| !dead[usize::from(*index)]).cloned().collect();
+            prop_assert_eq!(left(&carried), survivors.clone());
+            prop_assert!(carried.checksum_holds());
+            // The next hop sees the same.
+            let next = parse(packing.carriage, anew).unwrap();
+            prop_assert_eq!(left(&next), survivors);
+            prop_assert_eq!(next.header(), carried.header());
+        }
+        carried.compact();
+        prop_assert_eq!(carried.parts().count(), 1);
+        prop_assert_eq!(sent(&carried), packed_anew(packing, &packets, &dead));
+    }
+
+    #[test]
+    fn two_hops_that_thin_lose_nothing_unseen_of_any_flow(
+        packing in packing(), flows in prop::collection::vec((0u8..4, 28usize..90), 1..40),
+        orders in prop::collection::vec((any::<bool>(), 0u16..45), 2..9), first in 0usize..9,
+    ) {
+        let packets: Packets = flows.iter().map(|(flow, length)| {
+            let mut octets = vec![0x45; *length];
+            octets[9..28].fill(17);
+            octets[23] = *flow;
+            (octets, 0)
+        }).collect();
+        let mut carried = parse(packing.carriage, pack(packing, &packets).unwrap()).unwrap();
+        let flow_of: Vec<u64> = carried.packets().map(|inner| inner.flow()).collect();
+        let mut dropped = vec![];
+        for (hop, (front, number)) in orders.into_iter().enumerate() {
+            if hop == first {
+                carried = parse(packing.carriage, sent(&carried)).unwrap();
+            }
+            let before: Vec<u16> = carried.packets().map(|inner| inner.index).collect();
+            if front {
+                carried.thin(number % 5);
+            } else {
+                carried.discard(number);
+            }
+            let after: Vec<u16> = carried.packets().map(|inner| inner.index).collect();
+            dropped.extend(before.iter().filter(|index| !after.contains(index)));
+        }
+        let arrived = parse(packing.carriage, sent(&carried)).unwrap();
+        for flow in &flow_of {
+            let of = |index: u16| flow_of[usize::from(index)] == *flow;
+            let sent: Vec<&[u8]> = packets.iter().zip(&flow_of)
+                .filter(|(_, other)| *other == flow).map(|((octets, _), _)| &octets[..]).collect();
+            let mut came: Vec<(u16, &[u8])> = arrived.packets()
+                .filter(|inner| inner.flow() == *flow).map(|inner| (inner.index, inner.octets)).collect();
+            prop_assert!(came.is_sorted_by_key(|(index, _)| *index), "the order of the flow is kept");
+            came.extend(dropped.iter().filter(|index| of(**index))
+                .map(|index| (*index, &packets[usize::from(*index)].0[..])));
+            came.sort_unstable();
+            let came: Vec<&[u8]> = came.into_iter().map(|(_, octets)| octets).collect();
+            prop_assert_eq!(came, sent);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Bundles read by tshark with the dissector in docs/: a stranger must find every
+//! field in them, whole and thinned, whatever carries them.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::process::{Command, Stdio};
+
+use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
+use jumbolab_wire::datagram::{Addresses, Datagram};
+use jumbolab_wire::pcapng::{Block, LinkType};
+use tempfile::TempDir;
+
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/jumbolab-bundle.lua"
+);
+
+const V4: Addresses = Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]);
+const V6: Addresses = Addresses::V6([
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+]);
+
+/// Each with the type of its frame and how tshark calls what is in front.
+const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
+    (
+        Carriage::Ip {
+            addresses: V4,
+            service: 0,
+        },
+        [0x08, 0x00],
+        "eth:ethertype:ip",
+    ),
+    (
+        Carriage::Ip {
+            addresses: V6,
+            service: 0,
+        },
+        [0x86, 0xdd],
+        "eth:ethertype:ipv6",
+    ),
+    (
+        Carriage::Udp {
+            addresses: V4,
+            service: 0,
+            port: 49_152,
+        },
+        [0x08, 0x00],
+        "eth:ethertype:ip:udp",
+    ),
+    (
+        Carriage::Udp {
+            addresses: V6,
+            service: 0,
+            port: 49_152,
+        },
+        [0x86, 0xdd],
+        "eth:ethertype:ipv6:udp",
+    ),
+    (
+        Carriage::Label {
+            label: 1_000,
+            class: 3,
+        },
+        [0x88, 0x47],
+        "eth:ethertype:mpls",
+    ),
+];
+
+/// A datagram of 20 or 21 octets of payload over either version of IP.
+fn inner(number: u16) -> Vec<u8> {
+    let addresses = if number.is_multiple_of(2) { V4 } else { V6 };
+    let length = 28 + number % 2;
+    let datagram = Datagram {
+        ethernet: None,
+        addresses,
+        ports: [40_000 + number, 9],
+        service: 0,
+        identification: 0,
+        whole: length,
+        offset: 0,
+        length,
+        dont_fragment: true,
+    };
+    let mut octets = vec![0; datagram.packet_len()];
+    datagram.emit(&mut octets).unwrap();
+    octets
+}
+
+/// Frames with four packets each, first whole, then without those at `dead`.
+fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
+    let packets: Vec<Vec<u8>> = (0..4).map(inner).collect();
+    let pieces: Vec<Piece<'_>> = (0..)
+        .zip(&packets)
+        .map(|(number, octets)| Piece {
+            octets,
+            waited: 400 - 100 * number,
+        })
+        .collect();
+    let mut frames = Vec::new();
+    for (sequence, (carriage, kind, _)) in (7..).zip(CARRIAGES) {
+        let packing = Packing {
+            carriage,
+            unit: match sequence % 2 {
+                0 => Unit::Microsecond,
+                _ => Unit::TenMicroseconds,
+            },
+            sequence,
+        };
+        let mut frame = [&[2; 12][..], &kind].concat();
+        frame.resize(2_000, 0);
+        let length = packing.emit(&pieces, &mut frame[14..]).unwrap();
+        frame.truncate(14 + length);
+        let mut thinned = Carried::parse_frame(frame.clone()).unwrap();
+        dead.iter().for_each(|index| {
+            thinned.discard(*index).unwrap();
+        });
+        frames.extend([frame, thinned.parts().collect::<Vec<_>>().concat()]);
+    }
+    frames
+}
+
+/// A capture of `frames`, the first with the number 1.
+fn captured(frames: &[Vec<u8>]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let mut file = Vec::new();
+    let mut put = |block: Block<'_>| {
+        let begin = file.len();
+        file.resize(begin + block.buffer_len(), 0);
+        block.emit(&mut file[begin..]).unwrap();
+    };
+    put(Block::Section);
+    put(Block::Interface {
+        kind: LinkType::Ethernet,
+        name: "core",
+        most: 0,
+    });
+    for (frame, nanos) in frames.iter().zip((0..).step_by(1_000)) {
+        put(Block::Packet {
+            interface: 0,
+            nanos,
+            octets: frame,
+            length: u32::try_from(frame.len()).unwrap(),
+        });
+    }
+    std::fs::write(folder.path().join("bundles.pcapng"), file).unwrap();
+    folder
+}
+
+/// What tshark prints when it is given `options` too.
+fn tshark(folder: &TempDir, options: &[&str]) -> String {
+    let output = Command::new("tshark")
+        .args(["-X", &format!("lua_script:{SCRIPT}")])
+        .args(["-r", "bundles.pcapng", "-d", "mpls.label==1000,jumbolab"])
+        .args(["-o", "udp.check_checksum:TRUE"])
+        .args(["-o", "ip.check_checksum:TRUE"])
+        .args(options)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("Lua"), "{said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The values of a field, by frame.
+fn values(folder: &TempDir, field: &str) -> Vec<String> {
+    let text = tshark(folder, &["-T", "fields", "-e", field]);
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_field_of_bundles_whole_and_thinned_is_printed() {
+    let folder = captured(&frames(&[0, 1]));
+    let all = |field: &str, whole: &dyn Fn(usize) -> String, thinned: &dyn Fn(usize) -> String| {
+        let found = values(&folder, field);
+        let pairs = (0..CARRIAGES.len()).flat_map(|place| [whole(place), thinned(place)]);
+        assert_eq!(found, pairs.collect::<Vec<_>>(), "{field}");
+    };
+    let same = |field: &str, value: &dyn Fn(usize) -> String| all(field, value, value);
+    let always = |field: &str, whole: &str, thinned: &str| {
+        all(field, &|_| whole.to_owned(), &|_| thinned.to_owned());
+    };
+    // IPv4 with 28 octets after its header, IPv6 with 29: 48 and 69.
+    always("jumbolab.count", "4", "4");
+    always("jumbolab.average", "58", "58");
+    always("jumbolab.version", "1", "1");
+    same("jumbolab.unit", &|place| ((7 + place) % 2).to_string());
+    same("jumbolab.sequence", &|place| (7 + place).to_string());
+    always("jumbolab.length", "48,69,48,69", "0,0,48,69");
+    always("jumbolab.waited", "400,300,200,100", "400,300,200,100");
+    same("jumbolab.waited_us", &|place| {
+        ["400,300,200,100", "4000,3000,2000,1000"][(7 + place) % 2].to_owned()
+    });
+    always("jumbolab.dropped", "", "0,1");
+    always("jumbolab.live", "4", "2");
+    always("jumbolab.live_octets", "234", "117");
+    always("jumbolab.inner", "0,1,2,3", "2,3");
+    // The packets inside are read too, behind the ports of UDP around them.
+    for (place, ports) in values(&folder, "udp.srcport").iter().enumerate() {
+        let inside = [["40000,40001,40002,40003", "40002,40003"][place % 2]];
+        let around = CARRIAGES[place / 2].2.ends_with("udp").then_some("49152");
+        let expected: Vec<&str> = around.into_iter().chain(inside).collect();
+        assert_eq!(*ports, expected.join(","), "{place}");
+    }
+}
+
+#[test]
+fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
+    // Odd octets out of the middle: the sum over what follows turns around.
+    let folder = captured(&frames(&[1, 2]));
+    for (place, protocols) in values(&folder, "frame.protocols").iter().enumerate() {
+        let expected = CARRIAGES[place / 2].2;
+        assert!(protocols.starts_with(expected), "{place}: {protocols}");
+    }
+    for wrong in [
+        "_ws.malformed",
+        "_ws.lua.error",
+        "ip.checksum.status == 0",
+        "udp.checksum.status == 0",
+        "_ws.expert.severity == error",
+        "jumbolab.bad_length",
+        "jumbolab.padding",
+        "not jumbolab",
+    ] {
+        assert_eq!(tshark(&folder, &["-Y", wrong]), "", "{wrong}");
+    }
+    let thinned = tshark(
+        &folder,
+        &[
+            "-Y",
+            "jumbolab.thinned",
+            "-T",
+            "fields",
+            "-e",
+            "frame.number",
+        ],
+    );
+    assert_eq!(
+        thinned.split_whitespace().collect::<Vec<_>>(),
+        ["2", "4", "6", "8", "10"]
+    );
+    let lines = tshark(&folder, &[]);
+    for (line, number) in lines.lines().zip(0..) {
+        let left = if number % 2 == 0 {
+            "4 of 4 packets, 234"
+        } else {
+            "2 of 4 packets, 117"
+        };
+        let told = format!("Bundle {}: {left} octets", 7 + number / 2);
+        assert!(line.ends_with(&told), "{line}");
+    }
+}
+
+#[test]
+fn what_does_not_agree_with_itself_is_called_so() {
+    let mut frames = frames(&[0]);
+    frames.truncate(1);
+    let (version, entry, padded) = (14 + 20 + 4, 14 + 20 + 6, 14 + 20);
+    for (at, octet, told) in [
+        (version, 0x40, "jumbolab.bad_version"),
+        (entry, 0x7f, "jumbolab.bad_length"),
+        (entry + 1, 40, "jumbolab.padding"),
+        (padded, 0x40, "jumbolab.bad_length"),
+    ] {
+        let mut damaged = frames.clone();
+        damaged[0][at] = octet;
+        let folder = captured(&damaged);
+        assert_ne!(tshark(&folder, &["-Y", told]), "", "{told}");
+        assert_eq!(tshark(&folder, &["-Y", "_ws.lua.error"]), "", "{told}");
+    }
+}
