@@ -168,7 +168,7 @@ pub(crate) struct Emulate {
     /// Octets of frames that may wait in front of the link, or so many frames, e.g. "35 packets" [default: 500kB].
     #[arg(long, value_name = "SIZE")]
     pub(crate) buffer: Option<String>,
-    /// Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: droptail, dropfront, red, ared, codel, pie, fq_codel, priority or rio, as docs/experiments.md has them [default: droptail].
+    /// Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: droptail, dropfront, red, ared, codel, pie, fq_codel, priority, rio or mred, as docs/experiments.md has them [default: droptail].
     #[arg(long, value_name = "LAW")]
     pub(crate) queue: Option<String>,
     /// The largest IP packet that passes; larger ones are dropped [default: any].

@@ -70,29 +70,71 @@ impl PacketLog {
     }
 }
 
+/// Writes what comes. Whenever nothing more waits, all that came is in the
+/// file: a program that is killed takes with it what flows have in hand.
 fn write(mut file: File, entries: &Receiver<Entry>, role: Role, zero: Zero) -> Result<()> {
-    let mut out = Vec::new();
-    let mut writer = Writer::new(&facts(role), &mut out);
-    let mut flows: Vec<u16> = Vec::new();
-    let mut clocks = None;
-    for entry in entries {
+    let mut pages = Pages::new(role, zero);
+    let mut next = entries.recv().ok();
+    while let Some(entry) = next {
+        pages.take(entry);
+        let waiting = entries.try_recv().ok();
+        if waiting.is_none() || pages.out.len() >= TOGETHER {
+            file.write_all(&pages.out)?;
+            pages.out.clear();
+        }
+        next = waiting.or_else(|| entries.recv().ok());
+    }
+    pages.writer.finish(&mut pages.out);
+    file.write_all(&pages.out)?;
+    Ok(())
+}
+
+/// A log on its way to the file.
+struct Pages {
+    role: Role,
+    zero: Zero,
+    writer: Writer,
+    out: Vec<u8>,
+    flows: Vec<u16>,
+    /// What is known of the clocks, and since when.
+    clocks: Option<(u64, Offset)>,
+}
+
+impl Pages {
+    fn new(role: Role, zero: Zero) -> Self {
+        let mut out = Vec::new();
+        Self {
+            role,
+            zero,
+            writer: Writer::new(&facts(role), &mut out),
+            out,
+            flows: Vec::new(),
+            clocks: None,
+        }
+    }
+
+    fn take(&mut self, entry: Entry) {
+        let out = &mut self.out;
         match entry {
             Entry::Flow(flow) => {
-                flows.push(flow.flow);
-                writer.flow(&described(&flow), &mut out);
-                if let Some((at, offset)) = clocks {
-                    writer.estimate(&estimate(flow.flow, at, offset), &mut out);
+                self.flows.push(flow.flow);
+                self.writer.flow(&described(&flow), out);
+                if let Some((at, offset)) = self.clocks {
+                    self.writer.estimate(&estimate(flow.flow, at, offset), out);
                 }
             }
             Entry::Records(records) => {
                 for record in records {
-                    writer.record(counted(record, role, zero), &mut out);
+                    let record = counted(record, self.role, self.zero);
+                    self.writer.record(record, out);
                 }
+                // What is handed over together is a block of its own.
+                self.writer.flush(out);
             }
             Entry::Clocks(at, offset) => {
-                clocks = Some((at, offset));
-                for flow in &flows {
-                    writer.estimate(&estimate(*flow, at, offset), &mut out);
+                self.clocks = Some((at, offset));
+                for flow in &self.flows {
+                    self.writer.estimate(&estimate(*flow, at, offset), out);
                 }
             }
             Entry::Sent {
@@ -105,17 +147,10 @@ fn write(mut file: File, entries: &Receiver<Entry>, role: Role, zero: Zero) -> R
                     packets: messages,
                     octets,
                 };
-                writer.sent(&sent, &mut out);
+                self.writer.sent(&sent, out);
             }
         }
-        if out.len() >= TOGETHER {
-            file.write_all(&out)?;
-            out.clear();
-        }
     }
-    writer.finish(&mut out);
-    file.write_all(&out)?;
-    Ok(())
 }
 
 fn estimate(flow: u16, at: u64, offset: Offset) -> Estimate {

@@ -18,7 +18,7 @@ use crate::trial::Figures;
 use both::Both;
 use count::Counter;
 pub(crate) use count::UNKNOWN as UNKNOWN_IN_SERIES;
-pub(crate) use scenario::scenario_of;
+pub(crate) use scenario::{scenario_of, simulation_of};
 pub(crate) use watch::Shelf;
 use watch::Watcher;
 
@@ -41,7 +41,8 @@ impl Simulator {
         let budget = available_memory().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
         let simulator = Self { budget };
         for setting in settings {
-            if let Err(bad) = scenario_of(setting, Seed::new(0), budget).check() {
+            let scenario = scenario_of(setting, Seed::new(0), budget);
+            if let Err(bad) = simulation_of(setting, scenario) {
                 let fewer = match threads {
                     1 => String::new(),
                     threads => format!(
@@ -62,7 +63,7 @@ impl Simulator {
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Figures, f64), String> {
         let scenario = scenario_of(setting, seed, self.budget);
         let stop = scenario.end;
-        let simulation = scenario.check().map_err(|bad| bad.to_string())?;
+        let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
             None => simulation.run(),
@@ -92,7 +93,7 @@ impl Simulator {
             return self.run(setting, seed);
         };
         let stop = scenario.end;
-        let simulation = scenario.check().map_err(|bad| bad.to_string())?;
+        let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
             None => simulation.run_watched(&mut watcher),

@@ -1,6 +1,5 @@
 //! The program as a worker of itself, inside the sandbox.
 
-use std::env;
 use std::io;
 
 use anyhow::{Result, bail};
@@ -8,12 +7,7 @@ use anyhow::{Result, bail};
 use crate::doctor::attempt;
 use crate::{agent, emulation};
 
-/// The role this process was started in, if it is a worker: every program
-/// that runs plans asks this first.
-pub fn role() -> Option<String> {
-    let mut arguments = env::args().skip(1);
-    (arguments.next()? == live::worker::ARGUMENT).then(|| arguments.next().unwrap_or_default())
-}
+pub use live::worker::role;
 
 /// Does what the role asks, until the parent is gone.
 ///

@@ -44,7 +44,11 @@ impl Pacer {
         Self::watching(Span::ZERO)
     }
 
-    fn watching(spin: Span) -> Result<Self> {
+    /// A pacer that sleeps, then watches the clock for the last `spin`.
+    ///
+    /// # Errors
+    /// As [`Pacer::new`].
+    pub fn watching(spin: Span) -> Result<Self> {
         let slack = get_timerslack().during(|| "reading the timer slack")?;
         set_timerslack(1).during(|| "setting the timer slack")?;
         Ok(Self {

@@ -10,12 +10,14 @@ mod connect;
 mod connection;
 mod delays;
 mod echo;
+mod guests;
 mod options;
 mod paced;
 mod receive;
 mod send;
 mod serve;
 mod session;
+mod unanswered;
 
 use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
@@ -76,6 +78,13 @@ pub struct Record {
     pub read: Option<u64>,
 }
 
+impl Record {
+    /// When it came to be known.
+    fn at(&self) -> u64 {
+        self.received.unwrap_or(self.sent)
+    }
+}
+
 /// What a log is made of.
 #[derive(Clone, Debug)]
 pub enum Entry {
@@ -123,6 +132,10 @@ pub type Records = SyncSender<Entry>;
 /// Records that are handed over together.
 const BUNDLE: usize = 4096;
 
+/// A record waits no longer than this for others, in nanoseconds: so much of a
+/// slow flow is lost with a program that is killed.
+const WAIT: u64 = 1_000_000_000;
+
 /// The records of one flow on their way.
 struct Keeping {
     to: Option<Records>,
@@ -143,7 +156,18 @@ impl Keeping {
             self.bundle.push(record);
             if self.bundle.len() >= BUNDLE {
                 self.flush();
+            } else {
+                self.flush_old(record.at());
             }
+        }
+    }
+
+    /// Hands over what is here if the first of it has waited long at this instant.
+    fn flush_old(&mut self, now: u64) {
+        if let Some(first) = self.bundle.first()
+            && now.saturating_sub(first.at()) >= WAIT
+        {
+            self.flush();
         }
     }
 

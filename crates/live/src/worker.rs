@@ -16,6 +16,13 @@ use crate::namespace::{self, Namespace, Terminal};
 /// The first argument that makes the program a worker; the second is its role.
 pub const ARGUMENT: &str = "--worker";
 
+/// The role this process was started in, if it is a worker: every program that
+/// uses namespaces asks this first.
+pub fn role() -> Option<String> {
+    let mut words = std::env::args().skip(1);
+    (words.next()? == ARGUMENT).then(|| words.next().unwrap_or_default())
+}
+
 /// The role of the sandbox's first process.
 pub const ANCHOR: &str = "anchor";
 

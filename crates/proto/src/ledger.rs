@@ -99,6 +99,12 @@ impl Ledger {
         }
     }
 
+    /// Distinct packets until now. Unlike all figures together this costs nothing.
+    #[inline]
+    pub fn distinct(&self) -> u64 {
+        self.order.distinct()
+    }
+
     /// The first and the last arrival, in nanoseconds.
     pub fn span(&self) -> Option<(u64, u64)> {
         self.span

@@ -1,9 +1,9 @@
 //! Endpoints without I/O: the state of protocols and of measurements, driven
 //! by whoever has the sockets and the clock.
 //!
-//! The same tally serves the live receiver and the simulator, and the same
-//! ledger whoever reads packet logs, so that a figure means the same wherever
-//! it comes from.
+//! The same tally serves trials of the kernel and of the simulator, and the
+//! same ledger whoever receives traffic by hand and whoever reads its packet
+//! logs, so that a figure means the same wherever it comes from.
 
 mod arrivals;
 pub mod control;

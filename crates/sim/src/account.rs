@@ -11,8 +11,8 @@ use crate::{Loss, WayOutcome};
 pub(crate) struct Account {
     averages: Averages,
     bundled: Bundled,
-    /// Packets that will not come out.
-    gone: Vec<Packet>,
+    /// Packets that will not come out, and whether the queue dropped them.
+    gone: Vec<(Packet, bool)>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
 }
@@ -41,6 +41,8 @@ pub(crate) struct Note {
     pub(crate) packet: Packet,
     pub(crate) at: Time,
     pub(crate) what: What,
+    /// How many packets lived in it then.
+    pub(crate) live: u32,
 }
 
 /// What happened.
@@ -48,6 +50,7 @@ pub(crate) enum What {
     Queued { found: Found },
     Sent { ends: Time, waited: Span },
     Lost(Loss),
+    Thinned(Reason),
 }
 
 impl Account {
@@ -72,7 +75,7 @@ impl Account {
     }
 
     /// The packets that were lost and not yet taken away.
-    pub(crate) const fn gone(&mut self) -> &mut Vec<Packet> {
+    pub(crate) const fn gone(&mut self) -> &mut Vec<(Packet, bool)> {
         &mut self.gone
     }
 
@@ -95,6 +98,7 @@ impl Account {
                 packet: *packet,
                 at,
                 what,
+                live: packet.live(),
             });
         }
     }
@@ -119,7 +123,7 @@ impl Witness<Packet> for Account {
             Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
         };
         self.note(packet, begins, What::Lost(lost));
-        self.gone.push(*packet);
+        self.gone.push((*packet, false));
     }
 
     fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
@@ -129,14 +133,14 @@ impl Witness<Packet> for Account {
         // One that is too big comes back to who sent it.
         if reason.is_some() {
             self.bundled.beyond += u64::from(packet.live()) - 1;
-            self.gone.push(*packet);
+            self.gone.push((*packet, true));
         }
     }
 
     fn thinned(&mut self, packet: &Packet, at: Time, reason: Reason) {
         self.bundled.thinned += 1;
-        self.note(packet, at, What::Lost(Loss::Queue(reason)));
-        self.gone.push(*packet);
+        self.note(packet, at, What::Thinned(reason));
+        self.gone.push((*packet, true));
     }
 }
 

@@ -178,6 +178,12 @@ impl Connection {
         self.send(now, packets);
     }
 
+    /// Takes the word of a queue that it dropped `lost`.
+    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool, packets: &mut Outbox) {
+        self.sender.notified(now, lost, reduce);
+        self.send(now, packets);
+    }
+
     /// Where the end that sends stands.
     pub(crate) fn state(&self) -> State {
         self.sender.state()

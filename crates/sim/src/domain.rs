@@ -79,6 +79,25 @@ pub enum Destination {
     FirstPacket,
 }
 
+/// Queues that tell sources of TCP when they drop a segment, with packets that
+/// travel back as any others [Mulahuwaish s3].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notices {
+    /// Links by their place in the scenario, each with the direction, 0 or 1.
+    pub ways: Vec<(usize, usize)>,
+    /// What sources do.
+    pub react: React,
+}
+
+/// What a source does that is told of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum React {
+    /// It sends the segment again.
+    Retransmit,
+    /// It also reduces its window, once for what is under way.
+    RetransmitAndReduce,
+}
+
 /// A domain that there cannot be in a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadDomain {
@@ -88,6 +107,11 @@ pub enum BadDomain {
     /// An edge that forwards nothing, or not by addresses.
     #[error("node `{0}` is at the edge of a domain; make it a router")]
     NoRouter(String),
+    /// A direction of no link.
+    #[error(
+        "direction {1} of link number {0} is not there; links count from 0, directions are 0 and 1"
+    )]
+    NoSuchWay(usize, usize),
     /// A router that is an edge twice.
     #[error("router `{0}` is at the edge of the domain twice; keep one of them")]
     Twice(String),

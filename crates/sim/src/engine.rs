@@ -8,6 +8,7 @@
 mod edges;
 mod ends;
 mod links;
+mod notices;
 
 use units::{IpVersion, Time};
 
@@ -20,6 +21,7 @@ use crate::way::Way;
 use crate::{Loss, NodeOutcome, Place, Watch};
 pub(crate) use edges::{Edge, Edges};
 pub(crate) use ends::Ends;
+pub(crate) use notices::Telling;
 
 /// The network while it runs. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
@@ -35,6 +37,8 @@ pub(crate) struct Engine<'a, W> {
     outbox: Outbox,
     contents: Contents,
     pub(crate) edges: Edges,
+    /// Who tells sources of drops, if anybody does.
+    pub(crate) telling: Option<Telling>,
     watch: &'a mut W,
 }
 
@@ -128,6 +132,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             outbox: Vec::new(),
             contents: Contents::default(),
             edges,
+            telling: None,
             watch,
         }
     }
@@ -255,7 +260,10 @@ impl<'a, W: Watch> Engine<'a, W> {
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         let content = *self.contents.of(packet);
         self.contents.let_go(packet);
-        if matches!(content.body, Body::TooBig { .. } | Body::Bundle) {
+        if matches!(
+            content.body,
+            Body::TooBig { .. } | Body::Notice(_) | Body::Bundle
+        ) {
             return;
         }
         self.nodes[node].counts.answered += 1;

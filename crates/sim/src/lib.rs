@@ -36,7 +36,7 @@ mod source;
 mod watch;
 mod way;
 
-pub use domain::{BadDomain, Destination, Domain, Edge, Ingress};
+pub use domain::{BadDomain, Destination, Domain, Edge, Ingress, Notices, React};
 pub use outcome::{
     Delays, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, NodeOutcome,
     Outcome, TcpOutcome, WayOutcome,

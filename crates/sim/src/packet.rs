@@ -112,6 +112,8 @@ pub(crate) enum Body {
     TooBig { mtu: u32 },
     /// A segment of TCP, which no router may cut.
     Segment(Segment),
+    /// A queue's word to the source that it dropped this segment.
+    Notice(Data),
     /// Packets, kept elsewhere; what else is said of it is the first one's.
     Bundle,
 }
@@ -146,11 +148,12 @@ impl Piece {
 }
 
 impl Packet {
-    /// The packet as a watch sees it; `flow` is its place in the scenario.
+    /// The packet as a watch sees it, where it is no bundle; `flow` is its place
+    /// in the scenario.
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
         let piece = match content.body {
             Body::Datagram(piece) => Some(piece),
-            Body::TooBig { .. } | Body::Segment(_) | Body::Bundle => None,
+            Body::TooBig { .. } | Body::Segment(_) | Body::Notice(_) | Body::Bundle => None,
         };
         let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
@@ -160,12 +163,13 @@ impl Packet {
             offset: octets(|piece| piece.offset),
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
-            answer: matches!(content.body, Body::TooBig { .. }),
+            answer: matches!(content.body, Body::TooBig { .. } | Body::Notice(_)),
             segment: match content.body {
                 Body::Segment(Segment::Data(data)) => Some(Segment::Data(self.arrived(data))),
                 Body::Segment(segment) => Some(segment),
-                Body::Datagram(_) | Body::TooBig { .. } | Body::Bundle => None,
+                Body::Datagram(_) | Body::TooBig { .. } | Body::Notice(_) | Body::Bundle => None,
             },
+            live: 1,
         }
     }
 

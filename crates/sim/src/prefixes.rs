@@ -32,7 +32,7 @@ impl Prefix {
 
     /// Whether it is one: no longer than an address, and without a bit behind
     /// its length.
-    pub(crate) const fn is_sound(&self) -> bool {
+    pub const fn is_sound(&self) -> bool {
         let (width, network) = self.bits();
         self.length <= width && self.mask(width, network) == network
     }

@@ -4,7 +4,7 @@ use units::{Bytes, Seed, Time};
 
 use crate::connection::Connection;
 use crate::domain::exits;
-use crate::engine::{Edge, Edges, Ends, Engine, Flow, Kind, Node};
+use crate::engine::{Edge, Edges, Ends, Engine, Flow, Kind, Node, Telling};
 use crate::packet::{Congestion, Packet};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -13,7 +13,7 @@ use crate::source::Source;
 use crate::way::{Way, mtu};
 use crate::{
     BadDomain, BadScenario, Destination, Domain, DomainOutcome, FlowOutcome, Host, InnerCounts,
-    LinkOutcome, NodeOutcome, Outcome, Role, Scenario, Traffic, Watch, WayOutcome,
+    LinkOutcome, NodeOutcome, Notices, Outcome, Role, Scenario, Traffic, Watch, WayOutcome,
 };
 
 /// A scenario that was found sound. It runs to its end and cannot fail.
@@ -26,6 +26,7 @@ pub struct Simulation {
     /// Which flows keep every arrival.
     tallies: Vec<bool>,
     domain: Option<Domain>,
+    notices: Option<Notices>,
 }
 
 /// Where elements stood before they were sorted.
@@ -48,7 +49,34 @@ impl Simulation {
             routes,
             tallies,
             domain: None,
+            notices: None,
         }
+    }
+
+    /// The same with queues that tell sources of TCP what they drop.
+    ///
+    /// # Errors
+    /// Where a link or a direction is not there.
+    pub fn with_notices(mut self, notices: Notices) -> Result<Self, BadScenario> {
+        let links = self.scenario.links.len();
+        let mut ways = notices.ways.iter();
+        if let Some(&(link, way)) = ways.find(|(link, way)| *link >= links || *way > 1) {
+            return Err(BadDomain::NoSuchWay(link, way).into());
+        }
+        self.notices = Some(notices);
+        Ok(self)
+    }
+
+    fn telling(&self) -> Option<Telling> {
+        let notices = self.notices.as_ref()?;
+        let tells = |place: &usize, way| notices.ways.contains(&(*place, way));
+        let links = self.places.links.iter();
+        Some(Telling {
+            ways: links
+                .flat_map(|place| [0, 1].map(|way| tells(place, way)))
+                .collect(),
+            react: notices.react,
+        })
     }
 
     /// The same with a domain that gathers packets at its edges. Its nodes are
@@ -85,14 +113,16 @@ impl Simulation {
 
     /// The network before anything has happened.
     pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
-        Engine::new(
+        let mut engine = Engine::new(
             self.ways(|way| W::AWAKE && watch.wants(way)),
             self.nodes(),
             self.flows(),
             self.edges(),
             &self.routes,
             watch,
-        )
+        );
+        engine.telling = self.telling();
+        engine
     }
 
     /// The directions of links, those with notes for which `wants` holds.

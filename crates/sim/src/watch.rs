@@ -27,6 +27,9 @@ pub struct Seen {
     pub answer: bool,
     /// What it is in its connection, if it is a segment of TCP.
     pub segment: Option<Segment>,
+    /// How many packets of senders live in it: 1, unless it is a bundle. Of a
+    /// bundle all else but its size is said of the first.
+    pub live: u32,
 }
 
 impl Seen {
@@ -94,6 +97,10 @@ pub trait Watch {
 
     /// A packet is lost.
     fn lost(&mut self, _at: Time, _place: Place, _packet: Seen, _why: Loss) {}
+
+    /// A packet is taken out of a bundle, which stays where it is. It came and
+    /// waited with that, and is told of by no other method.
+    fn thinned(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
 
     /// A message is there as a whole, and worked on.
     fn delivered(&mut self, _at: Time, _node: usize, _packet: Seen) {}

@@ -27,11 +27,17 @@ fn main() {
 /// How packets are dropped out of a bundle.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// From the front on, nothing moved.
+    /// From the front on, all at once, nothing moved.
     Front,
-    /// Anywhere in it, all that follows moved up each time.
+    /// Likewise, one by one.
+    FrontEach,
+    /// Anywhere in it, what is left moved together at the end.
     Random,
+    /// Anywhere in it, all that follows moved up each time.
+    RandomEach,
 }
+
+const WAYS: [Way; 4] = [Way::Front, Way::FrontEach, Way::Random, Way::RandomEach];
 
 /// The carriages that differ in what thinning must change: with UDP there is a
 /// checksum over all.
@@ -119,13 +125,25 @@ fn halve(carried: &mut Carried<Vec<u8>>, way: Way, victims: &[u16]) -> usize {
             carried.thin(carried.header().count / 2);
             0
         }
-        Way::Random => victims
-            .iter()
-            .map(|index| {
+        Way::FrontEach => {
+            victims.iter().for_each(|_| {
+                carried.thin(1);
+            });
+            0
+        }
+        Way::Random => {
+            victims.iter().for_each(|index| {
+                carried.discard(*index);
+            });
+            carried.compact()
+        }
+        Way::RandomEach => {
+            let each = |index: &u16| {
                 carried.discard(*index);
                 carried.compact()
-            })
-            .sum(),
+            };
+            victims.iter().map(each).sum()
+        }
     }
 }
 
@@ -182,8 +200,18 @@ fn thin_front(bencher: Bencher<'_, '_>, wanted: &str) {
 }
 
 #[divan::bench(args = cases())]
+fn thin_front_one_by_one(bencher: Bencher<'_, '_>, wanted: &str) {
+    thin(bencher, case(wanted), Way::FrontEach);
+}
+
+#[divan::bench(args = cases())]
 fn thin_random_and_compact(bencher: Bencher<'_, '_>, wanted: &str) {
     thin(bencher, case(wanted), Way::Random);
+}
+
+#[divan::bench(args = cases())]
+fn thin_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
+    thin(bencher, case(wanted), Way::RandomEach);
 }
 
 fn thin(bencher: Bencher<'_, '_>, case: Case, way: Way) {
@@ -203,17 +231,14 @@ fn thin(bencher: Bencher<'_, '_>, case: Case, way: Way) {
 /// Says how many octets each way moves.
 #[expect(clippy::print_stdout, reason = "figures of a benchmark")]
 fn print_moved() {
-    println!("octets moved for each packet dropped, half of a bundle:");
+    println!("octets moved for each packet dropped, half of a bundle; from the front none:");
     for case in all().into_iter().step_by(2) {
         let (_, _, mtu, size) = case;
-        let moved = [Way::Front, Way::Random].map(|way| {
+        let [_, _, once, each] = WAYS.map(|way| {
             let mut bundle = Carried::parse(packed(case)).expect("it is one");
             let victims = victims(bundle.header().count);
             halve(&mut bundle, way, &victims) / victims.len()
         });
-        println!(
-            "  {size} B in {mtu} B: front {}, random and compacted {}",
-            moved[0], moved[1]
-        );
+        println!("  {size} B in {mtu} B: random {once}, moved up each time {each}");
     }
 }

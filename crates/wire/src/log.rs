@@ -41,7 +41,8 @@ pub struct Record {
     /// When it arrived, in nanoseconds on the receiver's clock. A sender does
     /// not know.
     pub received: Option<u64>,
-    /// When its echo was back, in nanoseconds on the sender's clock.
+    /// When its echo was back, in nanoseconds on the sender's clock. Without
+    /// one in a log of round trips it was lost.
     pub returned: Option<u64>,
     /// Octets of payload.
     pub size: u32,

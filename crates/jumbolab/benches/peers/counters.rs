@@ -14,6 +14,8 @@ pub(crate) struct Counters {
     /// Frames that left and came through the interface; a super-packet is one.
     pub(crate) frames_out: i64,
     pub(crate) frames_in: i64,
+    /// Octets of the frames that came, with the link's header of 14.
+    pub(crate) octets_in: i64,
     /// Datagrams that programs sent, and that they read.
     pub(crate) datagrams_out: i64,
     pub(crate) datagrams_in: i64,
@@ -52,6 +54,7 @@ impl Counters {
             counts.get(place).copied()
         };
         Some(Self {
+            octets_in: *of_interface.first()?,
             frames_in: *of_interface.get(1)?,
             frames_out: *of_interface.get(9)?,
             datagrams_out: udp("OutDatagrams")?,
@@ -67,6 +70,7 @@ impl Sub for Counters {
     fn sub(self, earlier: Self) -> Self {
         Self {
             frames_out: self.frames_out - earlier.frames_out,
+            octets_in: self.octets_in - earlier.octets_in,
             frames_in: self.frames_in - earlier.frames_in,
             datagrams_out: self.datagrams_out - earlier.datagrams_out,
             datagrams_in: self.datagrams_in - earlier.datagrams_in,

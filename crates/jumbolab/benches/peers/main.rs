@@ -3,8 +3,8 @@
 //!
 //!     cargo bench -p jumbolab --bench peers -- 7 rate decode
 //!
-//! WORK is one of those that are printed as headings: rate, departures, rtt,
-//! tcp, decode, or a part of such a name. Needs root, two processors and the programs, which it installs
+//! The words are rounds and works, or parts of their names: rate, departures,
+//! rtt, tcp, decode. Needs root, two processors and the programs, which it installs
 //! where there is apt; what is missing is left out. Figures mean something on
 //! an idle machine only: the load is printed with them.
 //!
@@ -22,6 +22,8 @@
     reason = "a program of its own"
 )]
 
+#[path = "../shared/asked.rs"]
+mod asked;
 mod bed;
 mod counters;
 #[path = "../shared/figures.rs"]
@@ -35,9 +37,10 @@ mod work;
 
 use std::process::ExitCode;
 
+use asked::Asked;
 use bed::Bed;
 use program::Program;
-use work::{WORKS, Work};
+use work::WORKS;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -45,7 +48,7 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
-    let result = match role() {
+    let result = match live::worker::role() {
         Some(role) if role == witness::ROLE => witness::run(),
         Some(_) => {
             live::worker::anchor();
@@ -62,37 +65,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// What this process is to be, if it is a worker.
-fn role() -> Option<String> {
-    let mut words = std::env::args().skip(1);
-    (words.next()? == live::worker::ARGUMENT).then(|| words.next().unwrap_or_default())
-}
-
 fn compare() -> Result<()> {
-    // Cargo adds options of its own.
-    let words: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|word| !word.starts_with('-'))
-        .collect();
-    let rounds = words.iter().find_map(|word| word.parse().ok());
-    let rounds = rounds.unwrap_or(ROUNDS).max(1);
-    let names: Vec<&String> = words
-        .iter()
-        .filter(|word| word.parse::<usize>().is_err())
-        .collect();
-    let asked =
-        |work: &Work| names.is_empty() || names.iter().any(|name| work.name.contains(*name));
-    if let Some(name) = names
-        .iter()
-        .find(|name| !WORKS.iter().any(|work| work.name.contains(**name)))
-    {
-        return Err(format!("there is no work `{name}`; there are: {}", work::names()).into());
-    }
+    let Asked { rounds, names } = Asked::read(ROUNDS, &WORKS.map(|work| work.name))?;
     let here = install::programs();
     println!("{}", table::machine());
     let folder = tempfile::tempdir()?;
     let _sandbox = live::Sandbox::enter()?;
-    for work in WORKS.iter().filter(|work| asked(work)) {
+    for work in WORKS.iter().filter(|work| names.contains(&work.name)) {
         let bed = Bed::build(work, folder.path())?;
         let runners: Vec<Program> = work
             .programs()

@@ -187,6 +187,12 @@ fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     Ok(vec![
         figure("Mbit/s", megabits, 0),
         figure("CPU s/GB", seen.processor / octets * 1e9, 3),
+        // What a program says came, of what the interface saw come.
+        figure(
+            "% of octets",
+            100.0 * octets / f64_of(seen.receiver.octets_in),
+            2,
+        ),
     ])
 }
 

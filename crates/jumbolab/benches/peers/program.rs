@@ -25,6 +25,9 @@ pub(crate) const PROGRAMS: [Program; 5] = [
     Program::Sockperf,
 ];
 
+/// Jumbolab's options for buffers as the others have them.
+const BUFFERS: &str = "--send-buffer 4MiB --receive-buffer 4MiB";
+
 /// What is typed for a piece of work.
 pub(crate) struct Lines {
     pub(crate) receiver: Vec<String>,
@@ -85,8 +88,8 @@ impl Program {
 
     /// What is typed for `work` towards the address `to`; logs go to `folder`.
     ///
-    /// Everybody has buffers of 4 MB for datagrams, if it can say so, and each
-    /// the options that its own documents recommend for the work.
+    /// Everybody has buffers of 4 MiB for datagrams, but for D-ITG, which has no
+    /// option for them. D-ITG polls, as its help says for gaps below 1 ms.
     pub(crate) fn lines(self, work: &Work, to: &str, folder: &Path) -> Lines {
         let file = |name: &str| folder.join(name).display().to_string();
         let Work { seconds, .. } = work;
@@ -94,8 +97,8 @@ impl Program {
         let (receiver, sender) = match (self, work.kind) {
             (Self::Jumbolab, kind) => {
                 let what = match kind {
-                    Kind::Rate => format!("--message {SIZE} --gap 0s"),
-                    Kind::Departures => format!("--message {SIZE} --gap {gap}us"),
+                    Kind::Rate => format!("--message {SIZE} --gap 0s {BUFFERS}"),
+                    Kind::Departures => format!("--message {SIZE} --gap {gap}us {BUFFERS}"),
                     Kind::RoundTrip { tcp, busy } => format!(
                         "--meter round-trip --message {SIZE} --gap 0s{}{}",
                         if tcp { " --protocol tcp" } else { "" },
@@ -103,7 +106,7 @@ impl Program {
                     ),
                     Kind::Goodput => "--protocol tcp --congestion cubic".to_owned(),
                     Kind::Decode => format!(
-                        "--message uniform:{SIZE},1472 --gap exponential:{MEAN_GAP}us --packets {RECORDS}"
+                        "--message uniform:{SIZE},1472 --gap exponential:{MEAN_GAP}us --packets {RECORDS} {BUFFERS}"
                     ),
                 };
                 return Lines {
@@ -151,7 +154,7 @@ impl Program {
                 (
                     format!("ITGRecv -l {}", file("itg-received.log")),
                     format!(
-                        "ITGSend -a {to} -T UDP {what} -t {millis} -l {}",
+                        "ITGSend -a {to} -T UDP {what} -poll -t {millis} -l {}",
                         file("itg-sent.log")
                     ),
                 )

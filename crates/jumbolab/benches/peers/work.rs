@@ -162,8 +162,3 @@ impl Work {
         }
     }
 }
-
-/// The names of all.
-pub(crate) fn names() -> String {
-    WORKS.map(|work| work.name).join(", ")
-}

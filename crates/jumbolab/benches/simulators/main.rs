@@ -15,6 +15,8 @@
     reason = "a program of its own"
 )]
 
+#[path = "../shared/asked.rs"]
+mod asked;
 #[path = "../shared/figures.rs"]
 mod figures;
 mod program;
@@ -23,6 +25,7 @@ mod simulator;
 
 use std::process::ExitCode;
 
+use asked::Asked;
 use figures::{median, sorted};
 use program::Result;
 use scenario::{SCENARIOS, Scenario};
@@ -49,18 +52,15 @@ fn main() -> ExitCode {
 }
 
 fn compare() -> Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = words.iter().find_map(|word| word.parse().ok());
-    let rounds = rounds.unwrap_or(ROUNDS).max(1);
+    let Asked { rounds, names } = Asked::read(ROUNDS, &SCENARIOS.map(|one| one.name))?;
     let folder = tempfile::tempdir()?;
     let simulators = Simulator::all(folder.path())?;
     println!(
         "| | simulator | simulated | packets/CPU-second | range | drops % | busy % | kB/flow | Jumbolab is faster by |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    let named = |scenario: &Scenario| words.iter().any(|word| word == scenario.name);
-    let all = !SCENARIOS.iter().any(named);
-    for scenario in SCENARIOS.into_iter().filter(|one| all || named(one)) {
+    let asked = |one: &Scenario| names.contains(&one.name);
+    for scenario in SCENARIOS.into_iter().filter(asked) {
         let simulators: Vec<&Simulator> = simulators
             .iter()
             .filter(|simulator| scenario.shared || simulator.is_ours())

@@ -26,7 +26,7 @@ pub(crate) struct Recv {
     /// End after one session.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Sessions at a time.
+    /// Sessions at a time, of senders that proved what they must know.
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) sessions: u16,
     /// Flows of a session.

@@ -159,22 +159,13 @@ fn received(report: &Report, sent: Option<u64>, meter: Meter, offset: Option<Off
         );
     }
     if meter == Meter::OneWay && report.delayed + report.negative > 0 {
-        let delays = Figures {
-            count: report.delayed,
-            least: Span::from_nanos(report.least),
-            mean: Span::from_nanos(report.mean),
-            median: Span::from_nanos(report.median),
-            p95: Span::from_nanos(report.p95),
-            p99: Span::from_nanos(report.p99),
-            most: Span::from_nanos(report.most),
-        };
         let bound = offset.map_or(0, |offset| offset.bound);
         let bound = if bound > 0 {
             format!(", each ± {} for the clocks", time(Span::from_nanos(bound)))
         } else {
             String::new()
         };
-        let _ = writeln!(text, "  delay       {}{bound}", quantiles(&delays));
+        let _ = writeln!(text, "  delay       {}{bound}", quantiles(&delays(report)));
         let _ = writeln!(
             text,
             "  jitter      {} (RFC 3550)",
@@ -196,6 +187,19 @@ fn received(report: &Report, sent: Option<u64>, meter: Meter, offset: Option<Off
         }
     }
     text
+}
+
+/// The delays of what arrived.
+fn delays(report: &Report) -> Figures {
+    Figures {
+        count: report.delayed,
+        least: Span::from_nanos(report.least),
+        mean: Span::from_nanos(report.mean),
+        median: Span::from_nanos(report.median),
+        p95: Span::from_nanos(report.p95),
+        p99: Span::from_nanos(report.p99),
+        most: Span::from_nanos(report.most),
+    }
 }
 
 fn clocks(offset: Offset, same: bool) -> String {

@@ -8,6 +8,7 @@ mod decode;
 mod doctor;
 mod emulate;
 mod flows;
+mod gathering;
 mod harness;
 mod journal;
 mod laws;

@@ -3,14 +3,20 @@
 
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use lab::certificate::Flag;
 use lab::netns::Netns;
+use lab::trial::Figures;
 use live::clock::Epoch;
 
 use crate::{LUCK, goodput, only_setting};
 
-/// Long transfers at odd settings: 0.97 to 1.002 of what the link carries.
+/// How often a setting is tried: other work, a hypervisor's too, makes a
+/// transfer slower and never faster.
+const TRIALS: u32 = 6;
+
+/// Long transfers at odd settings: two of each reach 0.97 of what the link
+/// carries, and none passes 1.002.
 pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>52} {:>9} {:>9} {:>7}",
@@ -50,18 +56,24 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
         ],
     ] {
         let setting = only_setting(settings)?;
-        for _ in 0..3 {
+        let mut reached = 0;
+        for _ in 0..TRIALS {
             let (goodput, limit) = goodput(netns, &setting)?;
             let ratio = goodput / limit;
             println!(
                 "{:>52} {goodput:>9.2} {limit:>9.2} {ratio:>7.4}",
                 settings[..4].join(" ")
             );
-            ensure!(
-                (0.97..=1.002).contains(&ratio),
-                "{settings:?}: {ratio:.4} of the limit"
-            );
+            ensure!(ratio <= 1.002, "{settings:?}: {ratio:.4} of the limit");
+            reached += u32::from(ratio >= 0.97);
+            if reached == 2 {
+                break;
+            }
         }
+        ensure!(
+            reached == 2,
+            "{settings:?}: {reached} of {TRIALS} trials reached 0.97 of the limit"
+        );
     }
     Ok(())
 }
@@ -69,30 +81,57 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
 /// Four trials beside a busy loop, and four without one.
 pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
     let setting = only_setting(&["mtu=9000", "rate=200mbit", "size=1MB", "cpu_size=5MB"])?;
-    let mut flagged = |loops: usize| -> Result<usize> {
+    let mut trials = |loops: usize| -> Result<Vec<Noticed>> {
         let mut busy = Command::new("sh");
         busy.args(["-c", "while :; do :; done"]);
         let mut busy = (0..loops)
             .map(|_| busy.spawn())
             .collect::<Result<Vec<_>, _>>()?;
-        let flagged = (0..4).filter_map(|_| netns.measure(&setting, LUCK, Epoch::now()).ok());
-        let flagged = flagged.filter(|figures| figures.flags.contains(&Flag::Disturbed));
-        let flagged = flagged.count();
+        let trials = (0..4).filter_map(|_| netns.measure(&setting, LUCK, Epoch::now()).ok());
+        let trials = trials.map(|figures| Noticed::of(&figures)).collect();
         for process in &mut busy {
             process.kill()?;
             process.wait()?;
         }
-        Ok(flagged)
+        trials
     };
-    let (with, without) = (flagged(1)?, flagged(0)?);
-    println!("disturbed: {with} of 4 trials beside a busy loop, {without} of 4 without");
+    let (with, without) = (trials(1)?, trials(0)?);
+    println!("beside a busy loop: {with:.2?}\nwithout: {without:.2?}");
     ensure!(
-        with == 4,
-        "a busy loop was noticed in {with} of 4 trials only"
+        with.len() == 4 && with.iter().all(|trial| trial.flagged && trial.others > 0.5),
+        "a busy loop was not noticed in each of 4 trials"
     );
+    let mistaken = |trial: &&Noticed| trial.others > 0.3 || trial.flagged && trial.stolen < 1.0;
+    let mistaken = without.iter().filter(mistaken).count();
     ensure!(
-        without <= 1,
-        "{without} of 4 quiet trials are said to be disturbed"
+        without.len() == 4 && mistaken <= 1,
+        "{mistaken} of {} quiet trials are said to be disturbed, though the hypervisor took nothing",
+        without.len()
     );
     Ok(())
+}
+
+/// What a trial noticed of other work.
+#[derive(Debug)]
+struct Noticed {
+    /// Whether it is said to be disturbed.
+    flagged: bool,
+    /// Processors that worked for others.
+    others: f64,
+    /// What the hypervisor took, in per cent.
+    stolen: f64,
+}
+
+impl Noticed {
+    fn of(figures: &Figures) -> Result<Self> {
+        let evidence = |key: &str| {
+            let value = figures.evidence.get(key).and_then(|value| value.as_f64());
+            value.with_context(|| format!("no {key}"))
+        };
+        Ok(Self {
+            flagged: figures.flags.contains(&Flag::Disturbed),
+            others: evidence("others_processors")?,
+            stolen: evidence("steal_percent")?,
+        })
+    }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Wanted {
     pub(crate) receive_buffer: Option<Bytes>,
     pub(crate) nagle: bool,
     pub(crate) dont_fragment: bool,
-    /// Whether each gap counts from when the message before it left.
+    /// Whether each gap counts from when the one before it ended.
     pub(crate) drifts: bool,
 }
 

@@ -90,6 +90,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             addresses: Addresses::Static,
             cut_through: false,
             links: vec![link("sender-router"), link("router-receiver")],
+            domain: None,
             graph: None,
             lateness: None,
         },

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
+mod torn;
+
 const STANDARD: Request = Request {
     definitions: Definitions::Standard,
     by_flow: false,

@@ -1,7 +1,8 @@
-//! Reads one cell: the keys of `[network]`, `[nodes]`, `[links]`, `[host]`,
-//! `[tcp]`, `[traffic]` and `[flows]`, resolved into a [`Setting`].
+//! Reads one cell: the keys of `[network]`, `[nodes]`, `[links]`, `[domain]`,
+//! `[host]`, `[tcp]`, `[traffic]` and `[flows]`, resolved into a [`Setting`].
 
 mod command;
+mod domain;
 mod flows;
 mod host;
 mod message;
@@ -28,8 +29,8 @@ use super::tree::{Origin, Table, Value};
 use crate::plan::World;
 
 /// The tables whose keys make a cell and can be swept.
-pub(super) const ROOTS: [&str; 7] = [
-    "network", "nodes", "links", "host", "tcp", "traffic", "flows",
+pub(super) const ROOTS: [&str; 8] = [
+    "network", "nodes", "links", "domain", "host", "tcp", "traffic", "flows",
 ];
 
 /// A cell that was read.
@@ -64,6 +65,7 @@ pub(super) fn read(
     let mut reader = Reader::new(tree, "", place.clone());
     reader.files = files.clone();
     let (mut network, mtus, idle) = network::read(&mut reader, tree, world)?;
+    network.domain = domain::read(&mut reader, tree, &network, world)?;
     let host = host::read(&mut reader, tree, world)?;
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
     network::known_links(tree, &network)?;

@@ -1,10 +1,11 @@
 //! Queue disciplines as they are written: what they are called, what their
 //! parameters mean, and what makes a queue of them.
 
+mod mred;
 mod parameters;
 
 use anyhow::{Result, anyhow, bail};
-use queue::law::Profile;
+use queue::law::{Curve, Profile};
 use queue::{
     AdaptiveRedSettings, BadSpec, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings,
     RedSettings, RioSettings, Spec, Unit, View,
@@ -13,6 +14,7 @@ use units::{Bytes, Rate, Seed};
 
 use super::quantity::word;
 use super::tree::Value;
+use mred::MredDraft;
 pub(super) use parameters::{Change, Parameter, parameters};
 
 /// A discipline by its name.
@@ -22,6 +24,7 @@ pub(super) enum Discipline {
     DropFront,
     Red,
     AdaptiveRed,
+    Mred,
     Rio,
     Codel,
     Pie,
@@ -40,6 +43,7 @@ pub(super) const DISCIPLINES: &[(&str, Discipline)] = &[
     ("fq_codel", Discipline::FqCodel),
     ("priority", Discipline::Priority),
     ("rio", Discipline::Rio),
+    ("mred", Discipline::Mred),
 ];
 
 impl Discipline {
@@ -59,6 +63,7 @@ pub(super) struct Draft {
     drop_front: Profile,
     red: RedSettings,
     ared: AdaptiveRedSettings,
+    mred: MredDraft,
     rio: RioSettings,
     codel: CodelSettings,
     pie: PieSettings,
@@ -87,6 +92,7 @@ impl Draft {
             drop_front: Profile::Clean,
             red: RedSettings::new(limit, largest),
             ared: AdaptiveRedSettings::new(limit, largest),
+            mred: MredDraft::new(limit, largest),
             rio: RioSettings::new(limit, largest),
             codel: CodelSettings::new(limit, largest),
             pie: PieSettings::new(limit, largest),
@@ -116,6 +122,11 @@ impl Draft {
                 why: "octets are a threshold only where unit = \"bytes\"".into(),
             });
         }
+        if self.uses(discipline, Discipline::Mred)
+            && let Some(trouble) = self.mred.idle()
+        {
+            return Err(trouble);
+        }
         match spec.build::<Anything>(rate, Seed::new(0)) {
             Ok(_) => Ok(spec),
             Err(bad) => Err(self.trouble(discipline, bad)),
@@ -133,6 +144,7 @@ impl Draft {
             },
             Discipline::Red => Spec::Red(self.red()),
             Discipline::AdaptiveRed => Spec::AdaptiveRed(self.ared.clone()),
+            Discipline::Mred => self.mred.spec(),
             Discipline::Rio => Spec::Rio(self.rio.clone()),
             Discipline::Codel => Spec::Codel(self.codel.clone()),
             Discipline::Pie => Spec::Pie(self.pie.clone()),
@@ -161,23 +173,13 @@ impl Draft {
         profile == Profile::Ns2
     }
 
-    /// RED as it was asked for. In ns-2.35 thresholds and limit are numbers of
-    /// packets even where the queue is counted in octets: of packets of the
-    /// mean size [Ns2].
+    /// RED as it was asked for.
     fn red(&self) -> RedSettings {
         let mut red = self.red.clone();
         if (red.profile, red.unit) != (Profile::Ns2, Unit::Bytes) {
             return red;
         }
-        #[expect(clippy::cast_precision_loss, reason = "octets of a packet")]
-        let octets = red.mean_size.get() as f64;
-        if !self.octets {
-            red.curve.min *= octets;
-            red.curve.max *= octets;
-        }
-        if let Limit::Packets(packets) = red.limit {
-            red.limit = Limit::Bytes(red.mean_size * u64::from(packets));
-        }
+        in_packets(red.mean_size, self.octets, &mut red.curve, &mut red.limit);
         red
     }
 
@@ -271,6 +273,21 @@ fn within(limit: Limit, profile: Profile) -> Limit {
         (Profile::Ns2, Limit::Bytes(most)) => {
             Limit::Bytes(Bytes::new(most.get().saturating_sub(1)))
         }
+    }
+}
+
+/// In ns-2.35 thresholds and limit are numbers of packets even where the queue
+/// is counted in octets: of packets of the mean size [Ns2]. Thresholds that were
+/// written in `octets` stay.
+fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limit: &mut Limit) {
+    #[expect(clippy::cast_precision_loss, reason = "octets of a packet")]
+    let size = mean_size.get() as f64;
+    if !octets {
+        curve.min *= size;
+        curve.max *= size;
+    }
+    if let Limit::Packets(packets) = *limit {
+        *limit = Limit::Bytes(mean_size * u64::from(packets));
     }
 }
 

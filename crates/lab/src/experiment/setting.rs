@@ -3,6 +3,7 @@
 
 mod counted;
 mod cross;
+mod domain;
 mod flows;
 mod graph;
 mod watched;
@@ -14,6 +15,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 use crate::command_line::CommandLine;
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
+pub use domain::{Domain, Route};
 pub use flows::{Flow, Flows, Instrument, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use watched::Watched;
@@ -48,6 +50,8 @@ pub struct Network {
     pub links: Vec<Link>,
     /// How nodes are connected where that is no path.
     pub graph: Option<Graph>,
+    /// The part of it at whose edges packets are gathered.
+    pub domain: Option<Domain>,
     /// How late one frame in a hundred may leave an emulated link; `None`
     /// leaves it to what the path forgives.
     pub lateness: Option<Span>,

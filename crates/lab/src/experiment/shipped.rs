@@ -37,6 +37,10 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/red-claims.toml"),
     ),
     (
+        "aqm-congestion",
+        include_str!("../../../../experiments/aqm-congestion.toml"),
+    ),
+    (
         "buffer-sizing",
         include_str!("../../../../experiments/buffer-sizing.toml"),
     ),

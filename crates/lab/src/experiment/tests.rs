@@ -6,6 +6,7 @@ mod choices;
 mod claims;
 mod command;
 mod connections;
+mod domain;
 mod hostile;
 mod kernels;
 mod laws;

@@ -2,6 +2,7 @@
 
 use proto::link::Found;
 use proto::tcp::{Counts, State};
+use queue::Reason;
 use sim::{Loss, Place, Seen, Watch};
 use units::{Span, Time};
 
@@ -26,6 +27,11 @@ impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
     fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
         self.0.lost(at, place, packet, why);
         self.1.lost(at, place, packet, why);
+    }
+
+    fn thinned(&mut self, at: Time, link: (usize, usize), packet: Seen, why: Reason) {
+        self.0.thinned(at, link, packet, why);
+        self.1.thinned(at, link, packet, why);
     }
 
     fn delivered(&mut self, at: Time, node: usize, packet: Seen) {

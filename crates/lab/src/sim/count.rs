@@ -6,20 +6,22 @@
 
 mod losses;
 mod series;
+mod window;
 
 use proto::link::Found;
 use proto::tcp::{Counts, State};
+use queue::Reason;
 use serde_json::{Map, Value};
 use sim::{Loss, Place, Seen, Watch};
 use units::{Span, Time};
 
 use crate::experiment::{self as spec, Setting, Traffic};
-use crate::metric::of_window;
 use crate::passed::Passed;
 use crate::trial::Figures;
 use losses::Losses;
 use series::Series;
 pub(crate) use series::UNKNOWN;
+use window::{More, Window};
 
 /// Counts on the links that a setting asks for.
 pub(super) struct Counter {
@@ -37,19 +39,6 @@ struct Tally {
     losses: Option<Losses>,
 }
 
-/// A part of the trial. Instants and times are picoseconds.
-struct Window {
-    name: String,
-    from: u64,
-    to: u64,
-    arrivals: u64,
-    drops: u64,
-    /// How long the link takes for the packets that began.
-    busy: u64,
-    /// What waited, times how long.
-    waited: i128,
-}
-
 impl Counter {
     /// Counts what `setting` asks for; `None` where it asks for nothing.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
@@ -58,11 +47,17 @@ impl Counter {
             Traffic::Transfer(_) | Traffic::Command(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
+        let gathers = setting.network.domain.is_some();
         let tally = |wire: &spec::Wiring| {
-            let counted = &setting.network.links[wire.link].counted;
+            let link = &setting.network.links[wire.link];
+            let counted = &link.counted;
+            let window = |window| {
+                let more = gathers.then(|| More::new(link, duration));
+                Window::new(window, more)
+            };
             counted.is_any().then(|| Tally {
                 name: wire.name.clone(),
-                windows: counted.windows.iter().map(Window::new).collect(),
+                windows: counted.windows.iter().map(window).collect(),
                 series: counted
                     .series
                     .map(|interval| Series::new(interval, duration)),
@@ -127,15 +122,14 @@ impl Watch for Counter {
             losses.came(at, &packet);
         }
         for window in &mut tally.windows {
-            window.step(at, 1);
-            window.arrivals += u64::from(window.has(at));
+            window.came(at, packet.live, found.average);
         }
         if let Some(series) = &mut tally.series {
             series.queued(at, found.average);
         }
     }
 
-    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), _: Seen, _: Span) {
+    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), _: Seen, waited: Span) {
         let Some(tally) = self.tally(link) else {
             return;
         };
@@ -146,8 +140,7 @@ impl Watch for Counter {
         let busy = busy.as_picos();
         let at = begins.as_picos();
         for window in &mut tally.windows {
-            window.step(at, -1);
-            window.busy += if window.has(at) { busy } else { 0 };
+            window.began(at, busy, waited.as_picos());
         }
         if let Some(series) = &mut tally.series {
             series.gone(at);
@@ -170,8 +163,7 @@ impl Watch for Counter {
             losses.dropped(at, &packet);
         }
         for window in &mut tally.windows {
-            window.step(at, -1);
-            window.drops += u64::from(window.has(at));
+            window.dropped(at, packet.live);
         }
         if let Some(series) = &mut tally.series {
             series.gone(at);
@@ -179,53 +171,19 @@ impl Watch for Counter {
         }
     }
 
+    fn thinned(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Reason) {
+        let Some(tally) = self.tally(link) else {
+            return;
+        };
+        for window in &mut tally.windows {
+            window.thinned(at.as_picos(), packet.live);
+        }
+    }
+
     fn acted(&mut self, _: Time, flow: usize, _: State, counts: Counts) {
         let tallies = self.links.iter_mut().flatten();
         for losses in tallies.filter_map(|tally| tally.losses.as_mut()) {
             losses.acted(flow, counts.timeouts);
-        }
-    }
-}
-
-impl Window {
-    fn new(window: &spec::Window) -> Self {
-        Self {
-            name: window.name.clone(),
-            from: window.from.as_picos(),
-            to: window.to.as_picos(),
-            arrivals: 0,
-            drops: 0,
-            busy: 0,
-            waited: 0,
-        }
-    }
-
-    const fn has(&self, at: u64) -> bool {
-        self.from <= at && at < self.to
-    }
-
-    /// So many more wait from `at` on.
-    fn step(&mut self, at: u64, by: i128) {
-        let rest = self.to.saturating_sub(at.max(self.from));
-        self.waited += by * i128::from(rest);
-    }
-
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "exact far beyond what is printed"
-    )]
-    fn put(&self, figures: &mut Figures) {
-        let length = (self.to - self.from) as f64;
-        let drops = (self.arrivals > 0).then(|| 100.0 * self.drops as f64 / self.arrivals as f64);
-        for (metric, value) in [
-            ("drop_percent", drops),
-            (
-                "utilisation_percent",
-                Some(100.0 * self.busy as f64 / length),
-            ),
-            ("mean_queue", Some(self.waited as f64 / length)),
-        ] {
-            figures.put(&of_window(metric, &self.name), value);
         }
     }
 }

@@ -3,8 +3,8 @@
 mod flows;
 
 use proto::link::Fate;
-use serde_json::{Value, json};
-use sim::{FlowOutcome, Outcome, WayOutcome};
+use serde_json::{Map, Value, json};
+use sim::{DomainOutcome, FlowOutcome, Outcome, WayOutcome};
 use units::{Rate, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER};
@@ -173,7 +173,31 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
     if in_buffers > 0 {
         figures.note("buffer_drops", json!(in_buffers));
     }
+    if let Some(domain) = &outcome.domain {
+        figures.note("domain", of_domain(domain));
+    }
     figures.note("events", json!(outcome.events));
+}
+
+/// What edges did, and packets of senders on each way of each link.
+fn of_domain(domain: &DomainOutcome) -> Value {
+    let edges = domain.edges.iter().map(|edge| {
+        let counts = json!({
+            "gathered": edge.gathered,
+            "bare": edge.bare,
+            "bundles": edge.bundles,
+            "bundled": edge.bundled,
+            "unpacked": edge.unpacked,
+            "survivors": edge.survivors,
+        });
+        (edge.name.clone(), counts)
+    });
+    let edges: Map<String, Value> = edges.collect();
+    let links = domain.links.iter().map(|ways| {
+        let counts = ways.map(|way| json!([way.arrived, way.dropped, way.thinned]));
+        Value::from(counts.to_vec())
+    });
+    json!({ "edges": edges, "links": links.collect::<Vec<_>>() })
 }
 
 /// The flows of the outcome, those together that are alike.

@@ -1,11 +1,12 @@
 //! From the neutral words of an experiment to those of the simulator.
 
 mod connections;
+mod domain;
 
 use proto::link;
 use proto::tcp;
 use proto::traffic::{Law, mean_gap};
-use sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Work};
+use sim::{BadScenario, Datagrams, Flow, Host, Link, Node, Role, Scenario, Simulation, Tcp, Work};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
@@ -49,6 +50,21 @@ pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scena
         seed,
         longest_tally: Scenario::LONGEST_TALLY,
         budget,
+    }
+}
+
+/// The same, found sound, with the domain of `setting` if it has one.
+///
+/// # Errors
+/// What the simulator refuses.
+pub(crate) fn simulation_of(
+    setting: &Setting,
+    scenario: Scenario,
+) -> Result<Simulation, BadScenario> {
+    let simulation = scenario.check()?;
+    match &setting.network.domain {
+        None => Ok(simulation),
+        Some(domain) => simulation.with_domain(domain::of(domain)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Trials whose figures can be worked out by hand.
 
 mod connections;
+mod gathering;
 
 use units::Seed;
 

@@ -40,9 +40,7 @@ const ROUNDS: usize = 5;
 const CARRIERS: [&str; 2] = ["copy", "emulator"];
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let worker = arguments.next().as_deref() == Some(live::worker::ARGUMENT);
-    let result = match arguments.next().filter(|_| worker).as_deref() {
+    let result = match live::worker::role().as_deref() {
         Some("copy") => carry(copy::run),
         Some("emulator") => carry(emulate),
         Some("flood") => flood(),

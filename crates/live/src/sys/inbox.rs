@@ -1,6 +1,6 @@
 //! Taking many datagrams a call, or one piece of a stream, with what the
-//! kernel says of each: its receive stamp, how many found no room, how several
-//! were merged [LinuxUapi socket.h, udp.h].
+//! kernel says of each: its receive stamp, and how several were merged
+//! [LinuxUapi socket.h, udp.h].
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -11,7 +11,7 @@ use std::ptr;
 const BATCH: usize = 64;
 const OCTETS: usize = 1 << 19;
 
-/// Room for what the kernel says of a datagram: three stamps and two numbers,
+/// Room for what the kernel says of a datagram: three stamps and a number,
 /// each behind a header, with some to spare. Words, because headers are aligned.
 const CONTROL_WORDS: usize = 20;
 
@@ -30,8 +30,6 @@ pub(crate) struct Taken {
     pub(crate) length: usize,
     /// The kernel's stamp, in nanoseconds since 1970.
     pub(crate) stamp: Option<u64>,
-    /// Datagrams that had found no room in the socket's buffer until then.
-    pub(crate) overflowed: Option<u32>,
     /// The size of those that were merged into this one; the last may be shorter.
     pub(crate) merged: Option<usize>,
 }
@@ -113,6 +111,11 @@ impl Inbox {
         &self.taken
     }
 
+    /// Whether no more could have been taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.taken.len() == self.control.len()
+    }
+
     /// The octets of what stands at `place` among what was taken last.
     pub(crate) fn octets(&self, place: usize) -> &[u8] {
         let length = self.taken[place].length.min(self.room);
@@ -135,10 +138,6 @@ fn said(header: &libc::msghdr) -> Taken {
                 // SAFETY: the kernel puts three instants here, the first by software.
                 let stamp = unsafe { data.cast::<libc::timespec>().read_unaligned() };
                 taken.stamp = nanos(stamp);
-            }
-            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
-                // SAFETY: the kernel puts one number here.
-                taken.overflowed = Some(unsafe { data.cast::<u32>().read_unaligned() });
             }
             (libc::SOL_UDP, libc::UDP_GRO) => {
                 // SAFETY: the kernel puts one int here.

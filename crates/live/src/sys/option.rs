@@ -28,3 +28,28 @@ pub(crate) fn set(
         Ok(())
     }
 }
+
+/// Packets that a socket has dropped since it was made: those that found no
+/// room, and those that were damaged [LinuxUapi sock_diag.h].
+pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    const DROPS: usize = 8;
+    let mut numbers = [0_u32; DROPS + 1];
+    let mut length =
+        libc::socklen_t::try_from(size_of::<[u32; DROPS + 1]>()).map_err(io::Error::other)?;
+    // SAFETY: the kernel writes numbers of 32 bits, no more than there is room
+    // for, to memory that outlives the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(numbers[DROPS])
+    }
+}

@@ -2,9 +2,9 @@
 //! arrived.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use proto::control::{Client, News, Secret};
@@ -268,24 +268,27 @@ impl Session {
         epoch: Time,
     ) -> Option<Error> {
         let stop = Arc::new(AtomicBool::new(false));
-        let begin = clock::monotonic() + HEAD_START;
-        let (to, finished) = channel();
+        let begin = OnceLock::new();
+        let ((up, ups), (to, finished)) = (channel(), channel());
         let mut left = flows.len();
         thread::scope(|scope| {
             for (number, flow) in flows.into_iter().enumerate() {
-                let (to, stop) = (to.clone(), &stop);
+                let (to, up, stop, begin) = (to.clone(), up.clone(), &stop, &begin);
                 let body = move || {
-                    let sent = flow.run(epoch, begin, stop);
+                    let _ = up.send(());
                     // Whoever asked waits for it.
-                    let _ = to.send((number, sent));
+                    let _ = to.send((number, flow.run(epoch, *begin.wait(), stop)));
                 };
                 if thread::Builder::new().spawn_scoped(scope, body).is_err() {
                     outcomes[number].fault = Some("no thread is left for it".to_owned());
                     left -= 1;
                 }
             }
-            let mut fault = None;
-            let mut due: Option<Time> = None;
+            drop(up);
+            // A new thread may wait for longer than its flow lasts.
+            ups.iter().take(left).for_each(drop);
+            begin.get_or_init(|| clock::monotonic() + HEAD_START);
+            let (mut fault, mut due) = (None, None::<Time>);
             let mut reports = outcomes.len();
             while left > 0 || (reports > 0 && fault.is_none()) {
                 let news = match fault {

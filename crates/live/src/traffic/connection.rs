@@ -25,11 +25,14 @@ const READ: usize = 4096;
 const UNREAD: Span = Span::from_secs(5);
 
 /// How long the other end may be silent before the kernel asks whether it is
-/// still there, how often it asks then, and how long it goes on, in seconds.
-const ALIVE: [(libc::c_int, libc::c_int); 3] = [
+/// still there, how often it asks then, and how long it goes on, in seconds;
+/// and how long what was said may be unacknowledged, in milliseconds, because
+/// the kernel asks nothing while it says something again [tcp(7)].
+const ALIVE: [(libc::c_int, libc::c_int); 4] = [
     (libc::TCP_KEEPIDLE, 10),
     (libc::TCP_KEEPINTVL, 5),
     (libc::TCP_KEEPCNT, 4),
+    (libc::TCP_USER_TIMEOUT, 30_000),
 ];
 
 /// A connected control socket.
@@ -74,8 +77,8 @@ impl Connection {
             .ok_or_else(|| Error::new("reading the other end's address", "it is no IP address"))?;
         setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
-        for (name, seconds) in ALIVE {
-            option::set(socket.as_fd(), libc::IPPROTO_TCP, name, seconds)
+        for (name, value) in ALIVE {
+            option::set(socket.as_fd(), libc::IPPROTO_TCP, name, value)
                 .during(|| "asking for signs of life")?;
         }
         Ok(Self { socket, peer })

@@ -1,21 +1,7 @@
-//! Delays, round trips and lateness in bounded memory.
+//! What delays, round trips and lateness come to.
 
-use hdrhistogram::Histogram;
+use proto::ledger::Delays;
 use units::Span;
-
-use crate::error::{Error, Result};
-
-/// What is longer counts as this long: an hour.
-const LONGEST_NANOS: u64 = 3_600_000_000_000;
-
-/// A histogram of nanoseconds to three digits [HdrHistogram], with the exact
-/// mean and extremes beside it.
-pub(super) struct Delays {
-    nanos: Histogram<u64>,
-    sum: u128,
-    least: u64,
-    most: u64,
-}
 
 /// What delays come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,41 +22,18 @@ pub struct Figures {
     pub most: Span,
 }
 
-impl Delays {
-    pub(super) fn new() -> Result<Self> {
-        let nanos = Histogram::new_with_bounds(1, LONGEST_NANOS, 3)
-            .map_err(|error| Error::new("keeping delays", error.to_string()))?;
-        Ok(Self {
-            nanos,
-            sum: 0,
-            least: u64::MAX,
-            most: 0,
-        })
-    }
-
-    pub(super) fn record(&mut self, nanos: u64) {
-        self.nanos.saturating_record(nanos.clamp(1, LONGEST_NANOS));
-        self.sum += u128::from(nanos);
-        self.least = self.least.min(nanos);
-        self.most = self.most.max(nanos);
-    }
-
+impl Figures {
     /// None where nothing was recorded.
-    pub(super) fn figures(&self) -> Option<Figures> {
-        let count = self.nanos.len();
-        let mean = self.sum.checked_div(count.into())?;
-        let quantile = |share| {
-            let nanos = self.nanos.value_at_quantile(share);
-            Span::from_nanos(nanos.clamp(self.least, self.most))
-        };
-        Some(Figures {
-            count,
-            least: Span::from_nanos(self.least),
-            mean: Span::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)),
-            median: quantile(0.5),
-            p95: quantile(0.95),
-            p99: quantile(0.99),
-            most: Span::from_nanos(self.most),
+    pub(super) fn of(delays: &Delays) -> Option<Self> {
+        let quantile = |share| delays.quantile_in_nanos(share).map(Span::from_nanos);
+        Some(Self {
+            count: delays.count(),
+            least: Span::from_nanos(delays.min_in_nanos()?),
+            mean: Span::from_nanos(delays.mean_in_nanos()?),
+            median: quantile(0.5)?,
+            p95: quantile(0.95)?,
+            p99: quantile(0.99)?,
+            most: Span::from_nanos(delays.max_in_nanos()?),
         })
     }
 }
@@ -81,10 +44,10 @@ mod tests {
 
     #[test]
     fn mean_and_extremes_are_exact_and_quantiles_within_them() {
-        let mut delays = Delays::new().unwrap();
-        assert_eq!(delays.figures(), None);
+        let mut delays = Delays::default();
+        assert_eq!(Figures::of(&delays), None);
         (1..=1_000).for_each(|micros| delays.record(micros * 1_000 + 1));
-        let figures = delays.figures().unwrap();
+        let figures = Figures::of(&delays).unwrap();
         assert_eq!(figures.count, 1_000);
         assert_eq!(figures.least, Span::from_nanos(1_001));
         assert_eq!(figures.mean, Span::from_nanos(500_501));

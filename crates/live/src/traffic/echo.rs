@@ -18,6 +18,7 @@ use super::options::{self, family};
 use super::paced::Departures;
 use super::receive::{Clocks, Timeline};
 use super::send::{Log, Sent, emit, is_passing};
+use super::unanswered::Unanswered;
 use super::{Described, Entry, Flow, Keeping, Record, Records};
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -63,8 +64,7 @@ pub(super) fn run(
         }
         sockets.push(echoes);
     }
-    drop(records);
-    let flows = thread::scope(|scope| {
+    let flows: Vec<FlowOutcome> = thread::scope(|scope| {
         let running: Vec<_> = sockets
             .into_iter()
             .map(|echoes| {
@@ -91,6 +91,15 @@ pub(super) fn run(
         });
         finished.collect()
     });
+    for (number, outcome) in (0..).zip(&flows) {
+        if let (Some(records), Some(sent)) = (&records, &outcome.sent) {
+            let _ = records.send(Entry::Sent {
+                flow: number,
+                messages: sent.messages,
+                octets: sent.octets.get(),
+            });
+        }
+    }
     Ok(Outcome {
         offset: None,
         same_clock: false,
@@ -111,6 +120,7 @@ struct Echoes {
     inbox: Inbox,
     timeline: Timeline,
     keeping: Keeping,
+    unanswered: Unanswered,
 }
 
 impl Echoes {
@@ -151,6 +161,7 @@ impl Echoes {
             epoch: clock::nanos_of(start),
             offset: Offset::NONE,
         };
+        let keeping = Keeping::new(records);
         Ok(Self {
             flow,
             number,
@@ -161,13 +172,14 @@ impl Echoes {
             identifier: u16::from_be_bytes([high, low]),
             inbox: Inbox::of_datagrams(LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
             timeline: Timeline::new(clocks),
-            keeping: Keeping::new(records),
+            unanswered: Unanswered::new(number, &keeping),
+            keeping,
         })
     }
 
     fn run(mut self, start: Time, stop: &AtomicBool) -> Result<Sent> {
         let mut departures = Departures::new(&self.flow, self.to, start, stop)?;
-        let mut log = Log::new(start)?;
+        let mut log = Log::new(start);
         let mut room = Vec::new();
         let mut sequence: u64 = 0;
         let one_at_a_time = departures.one_at_a_time();
@@ -192,6 +204,7 @@ impl Echoes {
             header
                 .emit(&mut room, self.version)
                 .map_err(|error| Error::new("writing an echo", error.to_string()))?;
+            self.unanswered.ask(&message, &mut self.keeping);
             match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
                 Ok(_) => {
                     sequence += 1;
@@ -199,6 +212,7 @@ impl Echoes {
                 }
                 Err(error) if is_passing(error) => {
                     log.unsent += 1;
+                    self.unanswered.forget(&message);
                     continue;
                 }
                 Err(error) => return Err(error).during(|| "sending an echo"),
@@ -211,6 +225,7 @@ impl Echoes {
             }
         }
         self.collect(&mut log, clock::monotonic() + LOST, &departures)?;
+        self.unanswered.settle(&mut self.keeping);
         self.keeping.flush();
         let send_buffer = send_buffer(self.socket.as_fd())?;
         Ok(log.finish(&departures, None, send_buffer))
@@ -242,6 +257,7 @@ impl Echoes {
             };
         }
         let read = clock::monotonic();
+        let answers = self.unanswered.answers();
         for (place, taken) in self.inbox.taken().iter().enumerate() {
             let Some(message) = self.ours(self.inbox.octets(place)) else {
                 continue;
@@ -250,6 +266,7 @@ impl Echoes {
             let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
             let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
             let sent = message.sent.as_nanos();
+            answers.answered(&message);
             log.back(received.saturating_sub(sent), stamped.is_some());
             self.keeping.keep(Record {
                 flow: self.number,

@@ -50,9 +50,8 @@ pub struct Options {
     pub spin: bool,
     /// Whether both ends ask for what comes without ever sleeping.
     pub busy: bool,
-    /// Whether each gap counts from when the message before it left, and is
-    /// slept through whole: so lateness adds up, as it does in D-ITG without
-    /// polling [D-ITG].
+    /// Whether each gap counts from when the one before it ended, so that
+    /// lateness adds up, as it does in D-ITG without polling [D-ITG].
     pub drifts: bool,
     /// Of every how many messages of a stream the kernel stamps when the first
     /// octets leave.

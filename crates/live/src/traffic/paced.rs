@@ -1,21 +1,32 @@
 //! The departures of one flow, each at its instant of a grid that begins with
 //! the flow: a late one delays none after it.
 
+mod drifting;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use proto::ledger::Delays;
 use units::{Bytes, Span, Time};
 
-use super::delays::{Delays, Figures};
+use super::delays::Figures;
 use super::options::sizes;
 use super::{Flow, Meter};
 use crate::clock;
 use crate::error::Result;
 use crate::interrupt;
 use crate::pacing::Pacer;
+use drifting::Drifting;
 use std::net::IpAddr;
 
 /// How long a wait goes on without a look whether the flow is to end.
 const LOOK: Span = Span::from_millis(50);
+
+/// For how long the clock is watched before an instant. Of 10 000 departures a
+/// second on virtual processors with other work, 99 of 100 left within 27 us
+/// where this was 60 us, within 19 us at 80 us, and within 0.2 us at 90 us
+/// (medians of nine runs each, with real-time priority): a processor that sleeps
+/// for a moment only is not taken away. It costs 9 % of one at 1000 departures a second.
+const SPIN: Span = Span::from_micros(90);
 
 /// Messages that are counted as offered, beyond those sent, at most.
 const UNSENT: u64 = 10_000_000;
@@ -27,13 +38,17 @@ pub(super) struct Departures<'a> {
     end: Option<Time>,
     sizes: (Bytes, Bytes),
     stop: &'a AtomicBool,
-    pacer: Pacer,
+    pace: Pace,
     lateness: Delays,
-    /// The instant of the message before on the grid.
-    before: Time,
     /// Messages whose instant came, and those of them that no protocol carries.
     offered: u64,
     refused: u64,
+}
+
+/// How instants are waited for.
+enum Pace {
+    Grid(Pacer),
+    Drifting(Drifting),
 }
 
 /// A message that is due.
@@ -49,20 +64,21 @@ impl<'a> Departures<'a> {
     /// The departures of a flow to `to`, counted from `start`.
     pub(super) fn new(flow: &Flow, to: IpAddr, start: Time, stop: &'a AtomicBool) -> Result<Self> {
         let begin = start + flow.delay;
-        let spinning = flow.paced && flow.options.spin;
+        let pace = if flow.options.drifts && flow.paced {
+            Pace::Drifting(Drifting::new(begin))
+        } else if flow.paced && flow.options.spin {
+            Pace::Grid(Pacer::watching(SPIN)?)
+        } else {
+            Pace::Grid(Pacer::sleeping()?)
+        };
         Ok(Self {
             begin,
-            before: begin,
             end: flow.length.map(|length| begin + length),
             sizes: sizes(flow.transport, to),
             flow: flow.clone(),
             stop,
-            pacer: if spinning {
-                Pacer::new()
-            } else {
-                Pacer::sleeping()
-            }?,
-            lateness: Delays::new()?,
+            pace,
+            lateness: Delays::default(),
             offered: 0,
             refused: 0,
         })
@@ -108,12 +124,10 @@ impl<'a> Departures<'a> {
             clock::sleep_until(now + Span::from_picos(LOOK.as_picos() / 2));
             now = clock::monotonic();
         }
-        if self.flow.options.drifts && self.flow.paced {
-            clock::sleep(due.since(self.before).unwrap_or_default());
-            self.before = due;
-            now = clock::monotonic();
-        } else if due > now {
-            now = self.pacer.wait_until(due);
+        match &mut self.pace {
+            Pace::Drifting(drifting) => now = drifting.wait(due),
+            Pace::Grid(pacer) if due > now => now = pacer.wait_until(due),
+            Pace::Grid(_) => {}
         }
         if self.end.is_some_and(|end| now >= end) {
             // What is due by now and was not sent, a sender fell behind with.
@@ -141,7 +155,7 @@ impl<'a> Departures<'a> {
     /// Messages whose instant came, those of them that no protocol carries,
     /// and how late the others left.
     pub(super) fn figures(&self) -> (u64, u64, Option<Figures>) {
-        (self.offered, self.refused, self.lateness.figures())
+        (self.offered, self.refused, Figures::of(&self.lateness))
     }
 
     fn count_unsent(&mut self) {

@@ -132,14 +132,11 @@ impl Waiting {
         bind_to(&socket, here)?;
         options::patience(socket.as_fd(), LOOK)?;
         match flow.transport {
-            Transport::Udp => {
-                option::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)
-                    .during(|| "asking how many datagrams find no room")?;
-                if flow.merge {
-                    option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
-                        .during(|| "letting the kernel merge datagrams")?;
-                }
+            Transport::Udp if flow.merge => {
+                option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
+                    .during(|| "letting the kernel merge datagrams")?;
             }
+            Transport::Udp => {}
             Transport::Tcp => {
                 setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
                 let one = Backlog::new(4).during(|| "opening a port")?;
@@ -148,7 +145,7 @@ impl Waiting {
         }
         let port = address_of(socket.as_fd())?.port();
         let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
-        let books = Books::new(flow.flow, Timeline::new(clocks), Keeping::new(records))?;
+        let books = Books::new(flow.flow, Timeline::new(clocks), Keeping::new(records));
         Ok(Self {
             flow,
             socket,
@@ -185,12 +182,15 @@ impl Waiting {
     /// quiet since `latest` for too long. What the sender says of its end may
     /// overtake the last message, so that the silence counts from there too.
     fn is_over(&self, latest: Time) -> bool {
-        let quiet = quiet(self.flow.transport);
-        let enough = |expected| {
-            self.books.seen() >= expected
-                || clock::monotonic() > latest.max(self.signal.since()) + quiet
-        };
-        self.signal.stopped() || self.signal.expected().is_some_and(enough)
+        let quiet =
+            || clock::monotonic() > latest.max(self.signal.since()) + quiet(self.flow.transport);
+        self.is_complete() || (self.signal.expected().is_some() && quiet())
+    }
+
+    /// Whether all is here, or somebody asked for the end.
+    fn is_complete(&self) -> bool {
+        let all = |expected| self.books.seen() >= expected;
+        self.signal.stopped() || self.signal.expected().is_some_and(all)
     }
 }
 

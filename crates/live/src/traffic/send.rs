@@ -3,6 +3,7 @@
 mod datagrams;
 mod departures;
 mod replies;
+mod round_trips;
 mod stream;
 
 use std::net::SocketAddr;
@@ -11,13 +12,14 @@ use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, send};
+use proto::ledger::Delays;
 use units::{Bytes, Span, Time};
 use wire::control::{Meter, Name, Transport};
 use wire::message::{Echo, Message};
 
 pub(super) use datagrams::emit;
 
-use super::delays::{Delays, Figures};
+use super::delays::Figures;
 use super::options::{self, open};
 use super::paced::Departures;
 use super::{Flow, Keeping, Record, Records};
@@ -125,7 +127,7 @@ impl Ready {
     /// `epoch`; flows begin at `begin`.
     pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &AtomicBool) -> Result<Sent> {
         let mut departures = Departures::new(&self.flow, self.to.ip(), begin, stop)?;
-        let mut log = Log::new(epoch)?;
+        let mut log = Log::new(epoch);
         match self.flow.transport {
             Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
             _ => self.send_datagrams(&mut departures, &mut log)?,
@@ -198,19 +200,19 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(epoch: Time) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn new(epoch: Time) -> Self {
+        Self {
             epoch,
             messages: 0,
             octets: Bytes::ZERO,
             unsent: 0,
             first: None,
             last: epoch,
-            round_trips: Delays::new()?,
+            round_trips: Delays::default(),
             echoes: 0,
             unstamped: 0,
             departures: Vec::new(),
-        })
+        }
     }
 
     /// An instant as headers have it.
@@ -249,7 +251,7 @@ impl Log {
             unsent: self.unsent,
             lasted: self.lasted(),
             lateness,
-            round_trips: self.round_trips.figures(),
+            round_trips: Figures::of(&self.round_trips),
             echoes: self.echoes,
             unstamped: self.unstamped,
             departures: self.departures,

@@ -4,7 +4,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
 
@@ -13,9 +12,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{Backlog, SockFlag, SockType, accept4, listen, setsockopt, socket, sockopt};
 use proto::control::{Limits, Secret};
 use proto::offset::Offset;
+use units::Span;
 use wire::control::{Flow, Report};
 
 use super::connection::Connection;
+use super::guests::Guests;
 use super::options::{address_of, bind_to, family};
 use super::{Records, session};
 use crate::clock;
@@ -25,6 +26,9 @@ use crate::sys::option;
 
 /// How often the receiver looks whether it is to end, in milliseconds.
 const LOOK_MILLIS: u16 = 50;
+
+/// How long it waits where many are about to go.
+const LEAVE: Span = Span::from_millis(1);
 
 /// Where a receiver listens, and for whom.
 pub struct Serving {
@@ -36,7 +40,8 @@ pub struct Serving {
     pub open: bool,
     /// What one session may have.
     pub limits: Limits,
-    /// How many sessions there may be at a time.
+    /// How many sessions there may be at a time, of senders that proved what
+    /// they must know.
     pub sessions: usize,
     /// Whether it ends with the first session in which flows were opened.
     pub once: bool,
@@ -141,21 +146,25 @@ impl Receiver {
     /// error.
     pub fn run(self, mut tell: impl FnMut(Event)) -> Result<()> {
         let (to, events) = channel();
-        let active = Arc::new(AtomicUsize::new(0));
+        let guests = Guests::new(self.serving.sessions);
         let mut number = 0;
         let mut over = false;
         while !over && !interrupt::asked() {
             for listener in self.ready()? {
+                if !guests.has_room() {
+                    clock::sleep(LEAVE);
+                    break;
+                }
                 if let Some(connection) = accept(listener)? {
                     number += 1;
-                    self.begin(connection, number, &active, &to);
+                    self.begin(connection, number, &guests, &to);
                 }
             }
             over = drain(&events, &mut tell) && self.serving.once;
         }
         // Sessions look whether they are to end, as this loop does.
-        while active.load(Ordering::Acquire) > 0 && interrupt::asked() {
-            clock::sleep(units::Span::from_millis(5));
+        while guests.is_anybody() && interrupt::asked() {
+            clock::sleep(Span::from_millis(5));
         }
         drain(&events, &mut tell);
         Ok(())
@@ -179,20 +188,12 @@ impl Receiver {
             .collect())
     }
 
-    fn begin(
-        &self,
-        connection: Connection,
-        number: u64,
-        active: &Arc<AtomicUsize>,
-        to: &Sender<Event>,
-    ) {
-        let busy = active.fetch_add(1, Ordering::AcqRel) >= self.serving.sessions;
-        let counted = Counted(Arc::clone(active));
+    fn begin(&self, connection: Connection, number: u64, guests: &Arc<Guests>, to: &Sender<Event>) {
+        let guest = guests.enter(connection.peer().ip());
         let (serving, to) = (Arc::clone(&self.serving), to.clone());
         let peer = connection.peer();
         let body = move || {
-            let event = session::serve(&connection, &serving, number, busy, &to);
-            drop(counted);
+            let event = session::serve(&connection, &serving, number, guest, &to);
             // The receiver has ended if nobody takes it.
             let _ = to.send(event);
         };
@@ -200,15 +201,6 @@ impl Receiver {
         let _ = thread::Builder::new()
             .name(format!("session {peer}"))
             .spawn(body);
-    }
-}
-
-/// A session that is counted as long as this lives.
-struct Counted(Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -246,7 +238,7 @@ fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
         Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED | Errno::EPROTO) => return Ok(None),
         // No descriptors are left: others give theirs back.
         Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM) => {
-            clock::sleep(units::Span::from_millis(50));
+            clock::sleep(Span::from_millis(50));
             return Ok(None);
         }
         Err(error) => return Err(error).during(|| "accepting a sender"),

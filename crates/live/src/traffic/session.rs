@@ -12,6 +12,7 @@ use units::Span;
 use wire::control::{Flow, Reason, Report};
 
 use super::connection::{Connection, Room, random};
+use super::guests::Guest;
 use super::receive::{Clocks, Signal, Waiting};
 use super::serve::{Event, Served, Serving, Session};
 use super::{Described, Entry, Records, sizes};
@@ -30,7 +31,7 @@ pub(super) fn serve(
     connection: &Connection,
     serving: &Serving,
     number: u64,
-    busy: bool,
+    guest: Guest,
     events: &Sender<Event>,
 ) -> Event {
     let peer = connection.peer();
@@ -38,11 +39,11 @@ pub(super) fn serve(
         peer,
         why: why.to_string(),
     };
-    let mut conversation = match Conversation::new(connection, serving, number, events) {
+    let mut conversation = match Conversation::new(connection, serving, number, guest, events) {
         Ok(conversation) => conversation,
         Err(error) => return refused(&error),
     };
-    let outcome = conversation.hold(busy);
+    let outcome = conversation.hold();
     let flows = conversation.finish();
     match (flows.is_empty(), outcome) {
         (true, Err(error)) => refused(&error),
@@ -62,6 +63,7 @@ struct Conversation<'a> {
     connection: &'a Connection,
     serving: &'a Serving,
     events: &'a Sender<Event>,
+    guest: Guest,
     server: Server,
     session: Session,
     clocks: Option<Clocks>,
@@ -84,6 +86,7 @@ impl<'a> Conversation<'a> {
         connection: &'a Connection,
         serving: &'a Serving,
         number: u64,
+        guest: Guest,
         events: &'a Sender<Event>,
     ) -> Result<Self> {
         let settings = Settings {
@@ -97,6 +100,7 @@ impl<'a> Conversation<'a> {
             connection,
             serving,
             events,
+            guest,
             server: Server::new(clock::monotonic(), settings),
             session: Session {
                 number,
@@ -113,7 +117,7 @@ impl<'a> Conversation<'a> {
         })
     }
 
-    fn hold(&mut self, busy: bool) -> Result<()> {
+    fn hold(&mut self) -> Result<()> {
         let stranger = !self.session.peer.ip().is_loopback()
             && self.serving.secret.is_none()
             && !self.serving.open;
@@ -122,9 +126,6 @@ impl<'a> Conversation<'a> {
                 Reason::Stranger,
                 "it is another machine, and there is neither --secret nor --open",
             );
-        }
-        if busy {
-            return self.refuse(Reason::Busy, "as many sessions as are allowed are open");
         }
         let mut room = Room::new();
         loop {
@@ -135,8 +136,11 @@ impl<'a> Conversation<'a> {
             if interrupt::asked() {
                 return self.refuse(Reason::Stopped, "the receiver was stopped");
             }
+            if self.guest.is_shown_out() {
+                return self.refuse(Reason::Busy, "others came, and it had proved nothing yet");
+            }
             let octets = self.connection.read(&mut room, now + LOOK)?;
-            let received = self.server.receive(now, clock::monotonic_nanos(), octets);
+            let received = self.server.receive(clock::monotonic_nanos(), octets);
             let requests = match received {
                 Ok(requests) => requests,
                 Err(fault) => {
@@ -147,6 +151,13 @@ impl<'a> Conversation<'a> {
             };
             for request in requests {
                 match request {
+                    Request::Admit => {
+                        if !self.guest.sit() {
+                            let why = "as many sessions as are allowed are open";
+                            return self.refuse(Reason::Busy, why);
+                        }
+                        self.server.admit(now);
+                    }
                     Request::Clocks {
                         epoch,
                         offset,

@@ -25,6 +25,9 @@ pub struct Settings {
 /// What the sender wants to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
+    /// The sender has proved what it must know: [`Server::admit`], or
+    /// [`Server::refuse`] where there is no room for it.
+    Admit,
     /// What is known of the clocks: the sender's at the beginning, the
     /// difference of this one's from it, and how wrong that may be, in
     /// nanoseconds.
@@ -69,6 +72,8 @@ enum Stage {
     Silent,
     /// A proof is due.
     Challenged,
+    /// It was right, and room is looked for.
+    Proven,
     /// Both know each other.
     Open,
     /// It is over.
@@ -101,19 +106,18 @@ impl Server {
         }
     }
 
-    /// Takes what arrived at `now`, when this end's clock showed `clock`
-    /// nanoseconds, and says what is to be done. After an error only
+    /// Takes what arrived when this end's clock showed `clock` nanoseconds, and says what is to be done. After an error only
     /// [`Server::output`] is left to be sent.
     ///
     /// # Errors
     /// What is wrong with it; the sender is told.
-    pub fn receive(&mut self, now: Time, clock: u64, octets: &[u8]) -> Result<Vec<Request>, Fault> {
+    pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<Request>, Fault> {
         self.channel.receive(octets);
         let mut requests = Vec::new();
         loop {
             let taken = match self.channel.next() {
                 Ok(None) => return Ok(requests),
-                Ok(Some(message)) => self.take(now, clock, message),
+                Ok(Some(message)) => self.take(clock, message),
                 Err(fault) => Err((fault, Reason::Nonsense)),
             };
             match taken {
@@ -124,6 +128,27 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// There is room, at `now`, for a sender that proved itself
+    /// ([`Request::Admit`]): it is welcome. For any other this does nothing.
+    pub fn admit(&mut self, now: Time) {
+        if self.stage != Stage::Proven {
+            return;
+        }
+        let secret = self.settings.secret.as_ref();
+        self.channel.send(&Control::Welcome {
+            proof: secret.map_or([0; 32], |secret| {
+                self.with.hash(secret, purpose::RECEIVER_PROOF)
+            }),
+            flows: self.settings.limits.flows,
+            longest: seconds(self.settings.limits.longest),
+        });
+        if let Some(secret) = secret {
+            self.channel.seal(End::Receiver, secret, &self.with);
+        }
+        self.deadline = now + self.settings.limits.longest;
+        self.stage = Stage::Open;
     }
 
     /// A flow's port is open.
@@ -161,12 +186,7 @@ impl Server {
         self.channel.output()
     }
 
-    fn take(
-        &mut self,
-        now: Time,
-        clock: u64,
-        message: Control,
-    ) -> Result<Option<Request>, (Fault, Reason)> {
+    fn take(&mut self, clock: u64, message: Control) -> Result<Option<Request>, (Fault, Reason)> {
         const UNEXPECTED: (Fault, Reason) = (Fault::Unexpected, Reason::Nonsense);
         let request = match (self.stage, message) {
             (
@@ -186,8 +206,7 @@ impl Server {
             (Stage::Challenged, Control::Proof(proof)) => {
                 self.check(&proof)
                     .map_err(|fault| (fault, Reason::Secret))?;
-                self.deadline = now + self.settings.limits.longest;
-                return Ok(None);
+                Request::Admit
             }
             (Stage::Open, Control::Ask { sent }) => {
                 self.channel.send(&Control::Tell {
@@ -257,22 +276,12 @@ impl Server {
     }
 
     fn check(&mut self, proof: &[u8; 32]) -> Result<(), Fault> {
-        let mut welcome = [0; 32];
-        if let Some(secret) = &self.settings.secret {
-            if !self.with.verify(secret, purpose::SENDER_PROOF, proof) {
-                return Err(Fault::Unproven);
-            }
-            welcome = self.with.hash(secret, purpose::RECEIVER_PROOF);
+        if let Some(secret) = &self.settings.secret
+            && !self.with.verify(secret, purpose::SENDER_PROOF, proof)
+        {
+            return Err(Fault::Unproven);
         }
-        self.channel.send(&Control::Welcome {
-            proof: welcome,
-            flows: self.settings.limits.flows,
-            longest: seconds(self.settings.limits.longest),
-        });
-        if let Some(secret) = &self.settings.secret {
-            self.channel.seal(End::Receiver, secret, &self.with);
-        }
-        self.stage = Stage::Open;
+        self.stage = Stage::Proven;
         Ok(())
     }
 }

@@ -53,8 +53,15 @@ fn talk(client: &mut Client, server: &mut Server) -> Result<(Vec<News>, Vec<Requ
         let to_server = std::mem::take(client.output());
         let mut refused = None;
         for octet in &to_server {
-            match server.receive(Time::ZERO, 500, &[*octet]) {
-                Ok(asked) => requests.extend(asked),
+            match server.receive(500, &[*octet]) {
+                Ok(asked) => {
+                    for request in asked {
+                        match request {
+                            Request::Admit => server.admit(Time::ZERO),
+                            other => requests.push(other),
+                        }
+                    }
+                }
                 Err(fault) => {
                     refused = Some(fault);
                     break;
@@ -146,18 +153,17 @@ fn what_was_recorded_in_one_session_is_refused_in_the_next() {
     let (mut client, mut server_then) = (client("right"), server("right", 7));
     let mut recorded = client.output().clone();
     server_then
-        .receive(Time::ZERO, 0, &std::mem::take(client.output()))
+        .receive(0, &std::mem::take(client.output()))
         .unwrap();
     client
         .receive(0, &std::mem::take(server_then.output()))
         .unwrap();
     recorded.extend(client.output().iter());
-    server_then
-        .receive(Time::ZERO, 0, &std::mem::take(client.output()))
-        .unwrap();
-    assert!(server_then.is_open());
+    let proof = std::mem::take(client.output());
+    let proven = server_then.receive(0, &proof);
+    assert_eq!(proven, Ok(vec![Request::Admit]));
     let mut server_now = server("right", 8);
-    let answer = server_now.receive(Time::ZERO, 0, &recorded);
+    let answer = server_now.receive(0, &recorded);
     assert_eq!(answer, Err(Fault::Unproven));
     assert!(!server_now.is_open());
 }
@@ -183,7 +189,7 @@ fn a_sealed_frame_that_is_changed_repeated_or_left_out_is_refused() {
             1 => [first.clone(), first].concat(),
             _ => second,
         };
-        let answer = server.receive(Time::ZERO, 0, &arrives);
+        let answer = server.receive(0, &arrives);
         assert_eq!(answer, Err(Fault::Forged), "{how}");
     }
 }
@@ -225,6 +231,25 @@ fn a_flow_may_be_reported_before_its_sender_says_that_it_ended() {
 }
 
 #[test]
+fn whoever_proved_itself_waits_for_room_and_is_told_if_there_is_none() {
+    let (mut client, mut server) = (client("right"), server("right", 7));
+    let pass = |client: &mut Client, server: &mut Server| {
+        server.receive(0, &std::mem::take(client.output()))
+    };
+    assert_eq!(pass(&mut client, &mut server), Ok(Vec::new()));
+    server.admit(Time::ZERO);
+    assert!(!server.is_open(), "it has proved nothing yet");
+    client.receive(0, &std::mem::take(server.output())).unwrap();
+    assert_eq!(pass(&mut client, &mut server), Ok(vec![Request::Admit]));
+    assert!(!server.is_open() && server.output().is_empty());
+    server.refuse(Reason::Busy);
+    let told = client.receive(0, server.output());
+    assert_eq!(told, Err(Fault::Refused(Reason::Busy)));
+    server.admit(Time::ZERO);
+    assert!(!server.is_open(), "what was refused stays so");
+}
+
+#[test]
 fn a_session_has_little_time_until_both_know_each_other() {
     let (mut client, mut server) = (client("right"), server("right", 7));
     assert_eq!(server.deadline(), Time::ZERO + LIMITS.handshake);
@@ -244,7 +269,7 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
     let length = hello.emit(&mut room);
     let mut octets = u16::try_from(length).unwrap().to_be_bytes().to_vec();
     octets.extend(&room[..length]);
-    let answer = server.receive(Time::ZERO, 0, &octets);
+    let answer = server.receive(0, &octets);
     assert_eq!(answer, Err(Fault::Version(9)));
     assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
 }
@@ -292,10 +317,10 @@ proptest! {
         let mut server = server(known, 7);
         if greet {
             let hello = std::mem::take(client("").output());
-            server.receive(Time::ZERO, 0, &hello).unwrap();
+            server.receive(0, &hello).unwrap();
         }
         let said = octets.len();
-        let result = server.receive(Time::ZERO, 0, &octets);
+        let result = server.receive(0, &octets);
         // A question has 11 octets and its answer 27; nothing is answered by more.
         prop_assert!(server.output().len() <= 3 * said + 100);
         if known == "right" {

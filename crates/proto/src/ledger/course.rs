@@ -80,6 +80,21 @@ impl Course {
         (self.last, self.jitter) = (None, None);
     }
 
+    /// The delays that are not negative.
+    pub fn delays(&self) -> &Delays {
+        &self.delays
+    }
+
+    /// RTP's jitter after the last packet, in whole nanoseconds.
+    pub fn jitter_in_nanos(&self) -> Option<u64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a mean of absolute values, which saturates"
+        )]
+        self.jitter.map(|nanos| nanos as u64)
+    }
+
     /// What it comes to.
     pub fn figures(&self) -> Figures {
         let Self {
@@ -173,14 +188,30 @@ impl Delays {
         (self.count > 0).then(|| self.mean_nanos() / 1e9)
     }
 
+    /// Their mean in whole nanoseconds.
+    pub fn mean_in_nanos(&self) -> Option<u64> {
+        let mean = self.sum.checked_div(self.count.into())?;
+        u64::try_from(mean).ok()
+    }
+
+    /// The smallest in nanoseconds.
+    pub fn min_in_nanos(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The largest in nanoseconds.
+    pub fn max_in_nanos(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
     /// The smallest in seconds.
     pub fn min(&self) -> Option<f64> {
-        (self.count > 0).then(|| super::seconds(self.min))
+        self.min_in_nanos().map(super::seconds)
     }
 
     /// The largest in seconds.
     pub fn max(&self) -> Option<f64> {
-        (self.count > 0).then(|| super::seconds(self.max))
+        self.max_in_nanos().map(super::seconds)
     }
 
     /// Root of the mean square deviation from the mean, in seconds.
@@ -191,9 +222,14 @@ impl Delays {
 
     /// A quantile in seconds, to three digits, within what was measured.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        self.quantile_in_nanos(quantile).map(super::seconds)
+    }
+
+    /// Likewise in nanoseconds.
+    pub fn quantile_in_nanos(&self, quantile: f64) -> Option<u64> {
         (self.count > 0).then(|| {
             let nanos = self.histogram.value_at_quantile(quantile);
-            super::seconds(nanos.clamp(self.min, self.max))
+            nanos.clamp(self.min, self.max)
         })
     }
 

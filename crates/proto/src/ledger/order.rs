@@ -136,6 +136,11 @@ impl Order {
         place
     }
 
+    #[inline]
+    pub(super) fn distinct(&self) -> u64 {
+        self.distinct
+    }
+
     pub(super) fn figures(&self, expected: Option<u64>) -> Figures {
         let expected = expected.unwrap_or(0).max(self.next);
         let mut bursts = self.bursts;

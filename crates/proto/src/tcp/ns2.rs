@@ -193,6 +193,22 @@ impl Agent {
         self.payload = self.payload.min(payload);
     }
 
+    /// Sends a segment again of which it was told that it is lost. ns-2 has no
+    /// such thing; the window comes down as it does for duplicates.
+    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
+        let number = signed(lost.sequence);
+        if number <= self.highest || number > self.sent {
+            return;
+        }
+        if reduce && number > self.recover {
+            self.ssthresh = (self.window_with_fraction() / 2.0).floor().max(2.0);
+            self.cwnd = self.ssthresh;
+        }
+        // Duplicates mean nothing before this is acknowledged.
+        self.recover = self.sent;
+        self.output(now, number);
+    }
+
     pub(crate) const fn counts(&self) -> Counts {
         self.counts
     }

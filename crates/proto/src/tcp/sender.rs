@@ -119,6 +119,17 @@ impl Sender {
         }
     }
 
+    /// Takes the word that `lost` was dropped on the way. Unless it is there by
+    /// now, it is sent again at once, and until all that was sent so far is
+    /// acknowledged, duplicates say nothing new. With `reduce` the window comes
+    /// down as for a mark, once for what is under way.
+    pub fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
+        match &mut self.0 {
+            Kind::Standard(sender) => sender.notified(now, lost, reduce),
+            Kind::Ns2(agent) => agent.notified(now, lost, reduce),
+        }
+    }
+
     /// The next segment to be sent, at the instant of what made it ready.
     pub fn poll_transmit(&mut self) -> Option<Data> {
         match &mut self.0 {

@@ -1,6 +1,7 @@
 //! The sender of the standards; numbers are octets, 0 is the SYN.
 
 mod departures;
+mod notice;
 mod proportion;
 mod repair;
 mod window;
@@ -61,6 +62,8 @@ pub(crate) struct Standard {
     bar: u64,
     /// Whether a partial acknowledgement came in this recovery.
     partial: bool,
+    /// What must be acknowledged before duplicates say more than was told.
+    told: u64,
     sacked: Ranges,
     /// Up to where recovery has sent again.
     resent: u64,
@@ -105,6 +108,7 @@ impl Standard {
             lasting_reports: settings.lasting_reports,
             proportion: Proportion::default(),
             bar: 0,
+            told: 0,
             partial: false,
             sacked: Ranges::default(),
             resent: 0,

@@ -7,7 +7,7 @@ use super::Engine;
 use crate::account::What;
 use crate::packet::Packet;
 use crate::way::{Machine, Way};
-use crate::{Place, Watch};
+use crate::{Place, Seen, Watch};
 
 impl<W: Watch> Engine<'_, W> {
     /// Hands on what has come to the far end of a way.
@@ -70,6 +70,7 @@ impl<W: Watch> Engine<'_, W> {
                     }
                     Entry::Dropped(packet) => {
                         *beyond += u64::from(packet.live()) - 1;
+                        self.tell_sources(way, &packet);
                         self.contents.let_go(&packet);
                         None
                     }
@@ -109,6 +110,10 @@ impl<W: Watch> Engine<'_, W> {
             for note in &notes {
                 let of = self.flows[note.packet.flow as usize].place;
                 let seen = note.packet.seen(self.contents.of(&note.packet), of);
+                let seen = Seen {
+                    live: note.live,
+                    ..seen
+                };
                 match note.what {
                     What::Queued { found } => self.watch.queued(note.at, *place, seen, found),
                     What::Sent { ends, waited } => {
@@ -118,12 +123,24 @@ impl<W: Watch> Engine<'_, W> {
                         let place = Place::Way(place.0, place.1);
                         self.watch.lost(note.at, place, seen, why);
                     }
+                    What::Thinned(why) => self.watch.thinned(note.at, *place, seen, why),
                 }
             }
             link.witness().put_back(notes);
         }
-        for packet in link.witness().gone().drain(..) {
+        if link.witness().gone().is_empty() {
+            return;
+        }
+        // What is told may come back to this way.
+        let mut gone = std::mem::take(link.witness().gone());
+        for (packet, by_queue) in gone.drain(..) {
+            if by_queue {
+                self.tell_sources(way, &packet);
+            }
             self.contents.let_go(&packet);
+        }
+        if let Machine::Patient(link) = &mut self.ways[way].machine {
+            *link.witness().gone() = gone;
         }
     }
 }

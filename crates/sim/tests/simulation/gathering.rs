@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use jumbolab_sim::{
-    BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Outcome, Prefix,
-    Role, Scenario, Tcp, Traffic, Work,
+    BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Loss, Notices,
+    Outcome, Place, Prefix, React, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
-use proto::link::Settings;
+use proto::link::{Found, Settings};
 use proto::tcp;
 use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
 use units::{Bytes, Span, Time};
@@ -369,6 +369,77 @@ fn tcp_passes_a_domain_that_thins_its_bundles_both_ways() {
     other.flows.reverse();
     other.links.reverse();
     assert_eq!((other.flows, other.links), (outcome.flows, outcome.links));
+}
+
+/// Takes down when queues drop data, and when sources are told.
+#[derive(Default)]
+struct Notes {
+    lost: Vec<Time>,
+    told: Vec<Time>,
+}
+
+impl jumbolab_sim::Watch for Notes {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _found: Found) {
+        // The last link on the way back.
+        if packet.answer && link == (0, 1) {
+            self.told.push(at);
+        }
+    }
+
+    fn lost(&mut self, at: Time, _place: Place, packet: Seen, why: Loss) {
+        if matches!(why, Loss::Queue(_)) && !packet.is_ack() {
+            self.lost.push(at);
+        }
+    }
+}
+
+#[test]
+fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
+    let slow = mred(10_000_000, Over::Arriving);
+    let mut far = bare(1_000_000_000, 1_000);
+    far.delay = MILLI * 10;
+    let sender = |react: Option<React>| {
+        let fast = bare(1_000_000_000, 1_000);
+        let mut scenario = line([&far, &slow, &fast], constant(1.0, 1, 1));
+        let tcp = Tcp {
+            octets: Some(1_000_000),
+            ..Tcp::new(tcp::Settings::new(1_000))
+        };
+        scenario.flows[0].traffic = Traffic::Tcp(tcp);
+        scenario.end = at(60.0);
+        let checked = scenario.check().unwrap();
+        let mut checked = checked
+            .with_domain(domain(Trigger::EgressBusy(MILLI)))
+            .unwrap();
+        if let Some(react) = react {
+            let ways = vec![(2, 0)];
+            checked = checked.with_notices(Notices { ways, react }).unwrap();
+        }
+        let mut notes = Notes::default();
+        let outcome = checked.run_watched(&mut notes);
+        assert_eq!(outcome.flows[0].received_bytes, Bytes::new(1_000_000));
+        let counts = outcome.flows[0].tcp.unwrap().sender;
+        assert!(react.is_none() || notes.told.len() as u64 == dropped(&outcome));
+        (notes, counts, outcome.flows[0].last_arrival.unwrap())
+    };
+    let (silent, without, _) = sender(None);
+    assert!(silent.told.is_empty() && !silent.lost.is_empty());
+    for react in [React::Retransmit, React::RetransmitAndReduce] {
+        let (notes, with, _) = sender(Some(react));
+        let late = notes.told[0].since(notes.lost[0]).unwrap();
+        assert!(late >= MILLI * 10 && late < MILLI * 10 + MILLI);
+        assert!(with.recoveries + with.timeouts < without.recoveries + without.timeouts);
+    }
+    let (_, keeps, early) = sender(Some(React::Retransmit));
+    let (_, reduces, late) = sender(Some(React::RetransmitAndReduce));
+    assert_ne!((keeps, early), (reduces, late));
+    let wrong = line([&far; 3], constant(1.0, 1, 1)).check().unwrap();
+    let notices = Notices {
+        ways: vec![(0, 2)],
+        react: React::Retransmit,
+    };
+    let error = wrong.with_notices(notices).err();
+    assert_eq!(error, Some(BadDomain::NoSuchWay(0, 2).into()));
 }
 
 #[test]

@@ -20,8 +20,11 @@ impl Gaps {
 
     /// Where what stands at `at` or behind a gap there begins.
     pub(super) fn skip(&self, at: usize) -> usize {
-        let here = self.iter().find(|gap| gap.start == at);
-        here.map_or(at, |gap| gap.end)
+        if self.first.start == at {
+            return self.first.end.max(at);
+        }
+        let here = self.others.binary_search_by_key(&at, |gap| gap.start);
+        here.map_or(at, |place| self.others[place].end)
     }
 
     /// All of them, in order.
@@ -30,43 +33,35 @@ impl Gaps {
         first.chain(&self.others)
     }
 
-    /// Adds one that overlaps none.
+    /// Adds one that overlaps none; those that it touches become one with it.
     pub(super) fn add(&mut self, gap: Range<usize>) {
         self.total += gap.len();
-        if self.first.is_empty() && self.others.is_empty() {
+        if self.first.is_empty() {
             self.first = gap;
             return;
         }
-        if gap.start == self.first.end {
-            self.first.end = gap.end;
-        } else if gap.end <= self.first.start {
-            let next = core::mem::replace(&mut self.first, gap);
-            self.others.insert(0, next);
-        } else {
-            let place = self.others.partition_point(|other| other.end < gap.start);
-            match self.others.get_mut(place) {
-                Some(before) if before.end == gap.start => before.end = gap.end,
-                _ => self.others.insert(place, gap),
+        let (first, others) = (&mut self.first, &mut self.others);
+        if gap.end == first.start {
+            first.start = gap.start;
+        } else if gap.end < first.start {
+            let next = core::mem::replace(first, gap);
+            others.insert(0, next);
+        } else if gap.start == first.end {
+            first.end = gap.end;
+            if others.first().is_some_and(|next| next.start == gap.end) {
+                first.end = others.remove(0).end;
             }
-        }
-        self.join();
-    }
-
-    /// Makes one of what touches.
-    fn join(&mut self) {
-        if let Some(next) = self.others.first()
-            && next.start == self.first.end
-        {
-            self.first.end = next.end;
-            self.others.remove(0);
-        }
-        let mut place = 1;
-        while place < self.others.len() {
-            if self.others[place].start == self.others[place - 1].end {
-                self.others[place - 1].end = self.others[place].end;
-                self.others.remove(place);
+        } else {
+            let place = others.partition_point(|other| other.start < gap.start);
+            let joins = others.get(place).is_some_and(|next| next.start == gap.end);
+            let end = if joins {
+                others.remove(place).end
             } else {
-                place += 1;
+                gap.end
+            };
+            match others[..place].last_mut() {
+                Some(before) if before.end == gap.start => before.end = end,
+                _ => others.insert(place, gap.start..end),
             }
         }
     }

@@ -137,6 +137,27 @@ fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
 
 proptest! {
     #[test]
+    fn any_octets_are_read_or_refused(
+        start in 0usize..5, rest in prop::collection::vec(any::<u8>(), 0..120),
+    ) {
+        let starts: [&[u8]; 5] = [&[], &[0x45], &[0x60], &[0; 12], &[0, 0, 1, 64, 0, 2]];
+        let octets = [starts[start], &rest].concat();
+        let read = [
+            Carried::parse(octets.clone()),
+            Carried::parse_labelled(octets.clone()),
+            Carried::parse_frame(octets.clone()),
+        ];
+        for mut carried in read.into_iter().flatten() {
+            let live = carried.live();
+            carried.thin(1);
+            carried.discard(1);
+            carried.compact();
+            prop_assert_eq!(carried.packets().count(), usize::from(carried.live()));
+            prop_assert!(carried.live() <= live && carried.sent_len() <= octets.len());
+        }
+    }
+
+    #[test]
     fn any_packets_come_out_as_they_went_in(packing in packing(), packets in packets()) {
         let octets = pack(packing, &packets).unwrap();
         let carried = parse(packing.carriage, octets.clone()).unwrap();

@@ -35,7 +35,8 @@ pub enum Role {
     Sender,
     /// A receiver: records are in order of arrival.
     Receiver,
-    /// A sender that waits for echoes: records are in the order in which these came back.
+    /// A sender that waits for echoes: records are in the order in which these
+    /// came back, or were taken for lost.
     RoundTrip,
 }
 

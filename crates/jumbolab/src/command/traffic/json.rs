@@ -5,7 +5,7 @@ use proto::offset::Offset;
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span};
 
-use super::per_second;
+use super::{delays, per_second};
 
 /// A flow as its sender saw it.
 pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> String {
@@ -100,15 +100,7 @@ fn arrived(object: &mut Map<String, Value>, report: &Report, meter: Meter) {
     object.insert("merged".into(), json!(report.merged));
     if meter == Meter::OneWay {
         let [each, bits] = per_second(report.messages, Bytes::new(report.octets), lasted);
-        let delays = Figures {
-            count: report.delayed,
-            least: Span::from_nanos(report.least),
-            mean: Span::from_nanos(report.mean),
-            median: Span::from_nanos(report.median),
-            p95: Span::from_nanos(report.p95),
-            p99: Span::from_nanos(report.p99),
-            most: Span::from_nanos(report.most),
-        };
+        let delays = delays(report);
         object.insert("received_seconds".into(), json!(lasted.as_secs_f64()));
         object.insert("received_per_second".into(), json!(each));
         object.insert("received_mbit".into(), json!(bits / 1e6));

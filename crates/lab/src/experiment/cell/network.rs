@@ -111,6 +111,7 @@ pub(super) fn read(
         addresses,
         links,
         graph,
+        domain: None,
         lateness: lateness(reader, paced)?,
     };
     Ok((network, mtus, idle))

@@ -1,18 +1,19 @@
 //! What the simulator refuses of a setting, said with the place it was written at.
 
 use anyhow::Result;
-use sim::BadScenario;
+use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
 use crate::experiment::Setting;
 use crate::experiment::tree::{Node, Origin, Table, fault};
-use crate::sim::scenario_of;
+use crate::sim::{scenario_of, simulation_of};
 
 /// Refuses what cannot be simulated on any machine; `place` is where the file begins.
 pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {
     // How much memory there is shows when the run begins.
     let unbounded = Bytes::new(u64::MAX);
-    let Err(bad) = scenario_of(setting, Seed::new(0), unbounded).check() else {
+    let scenario = scenario_of(setting, Seed::new(0), unbounded);
+    let Err(bad) = simulation_of(setting, scenario) else {
         return Ok(());
     };
     let origin = culprit(&bad).and_then(|(table, name)| {
@@ -38,6 +39,11 @@ fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
         | BadScenario::Unreachable { flow, .. }
         | BadScenario::Law { flow, .. }
         | BadScenario::Tcp { flow, .. } => Some(("flows", flow)),
+        BadScenario::Domain(bad) => match bad {
+            BadDomain::TooBig { link, .. } | BadDomain::Duplicates(link) => Some(("links", link)),
+            BadDomain::Astray { flow, .. } => Some(("flows", flow)),
+            _ => Some(("domain", "edges")),
+        },
         BadScenario::TooLong { .. } => Some(("traffic", "duration")),
         _ => None,
     }

@@ -6,18 +6,18 @@ use std::rc::Rc;
 use queue::law::{Profile, Spread};
 use queue::{Unit, Victim};
 
-use super::{DISCIPLINES, Discipline, Draft};
+use super::{DISCIPLINES, Discipline, Draft, mred};
 use crate::experiment::quantity::{float, number, probability, size, span, switch, word};
 use crate::experiment::reader::Meaning;
 use crate::experiment::tree::Value;
 
-const UNITS: &[(&str, Unit)] = &[
+pub(super) const UNITS: &[(&str, Unit)] = &[
     ("frames", Unit::Frames),
     ("bytes", Unit::Bytes),
     ("inner", Unit::Inner),
 ];
 
-const SPREADS: &[(&str, Spread)] = &[
+pub(super) const SPREADS: &[(&str, Spread)] = &[
     ("independent", Spread::Independent),
     ("uniform", Spread::Uniform),
     ("wait", Spread::Wait),
@@ -29,7 +29,7 @@ const VICTIMS: &[(&str, Victim)] = &[
     ("random", Victim::Random),
 ];
 
-const PROFILES: &[(&str, Profile)] = &[("clean", Profile::Clean), ("ns2", Profile::Ns2)];
+pub(super) const PROFILES: &[(&str, Profile)] = &[("clean", Profile::Clean), ("ns2", Profile::Ns2)];
 
 /// What a parameter of a discipline does to the queue that is being planned.
 #[derive(Clone)]
@@ -42,13 +42,13 @@ impl Change {
 }
 
 /// How a value is read.
-type Reading = fn(&Value) -> Meaning<Change>;
+pub(super) type Reads = fn(&Value) -> Meaning<Change>;
 
 /// A parameter: whose it is, what it is called, what its values mean.
 pub(in crate::experiment) struct Parameter {
     pub(in crate::experiment) discipline: Discipline,
     pub(in crate::experiment) name: &'static str,
-    pub(in crate::experiment) meaning: Reading,
+    pub(in crate::experiment) meaning: Reads,
 }
 
 impl Parameter {
@@ -61,7 +61,7 @@ impl Parameter {
 /// Every parameter of every discipline.
 pub(in crate::experiment) fn parameters() -> Vec<Parameter> {
     let mut all = Vec::new();
-    let mut of = |discipline, list: &[(&'static str, Reading)]| {
+    let mut of = |discipline, list: &[(&'static str, Reads)]| {
         all.extend(list.iter().map(|&(name, meaning)| Parameter {
             discipline,
             name,
@@ -123,6 +123,7 @@ pub(in crate::experiment) fn parameters() -> Vec<Parameter> {
             ("ecn", |v| set(switch(v), |d, on| d.ared.ecn = on)),
         ],
     );
+    of(Discipline::Mred, mred::PARAMETERS);
     of(
         Discipline::Rio,
         &[
@@ -231,7 +232,7 @@ pub(in crate::experiment) fn parameters() -> Vec<Parameter> {
 }
 
 /// The change that a value makes.
-fn set<T: Copy + 'static>(
+pub(super) fn set<T: Copy + 'static>(
     meaning: Meaning<T>,
     change: impl Fn(&mut Draft, T) + 'static,
 ) -> Meaning<Change> {
@@ -241,7 +242,7 @@ fn set<T: Copy + 'static>(
 }
 
 /// A length of a queue: a number, or octets with their unit.
-fn threshold(value: &Value) -> Meaning<(f64, bool)> {
+pub(super) fn threshold(value: &Value) -> Meaning<(f64, bool)> {
     if let Value::Text(_) = value {
         let (size, canonical) = size(value)?;
         #[expect(clippy::cast_precision_loss, reason = "octets of a buffer")]
@@ -252,14 +253,14 @@ fn threshold(value: &Value) -> Meaning<(f64, bool)> {
 }
 
 /// A number from 0 on.
-fn frames(value: &Value) -> Meaning<f64> {
+pub(super) fn frames(value: &Value) -> Meaning<f64> {
     match float(value) {
         Some(number) if number >= 0.0 => Ok((number, value.clone())),
         _ => Err("write a number from 0 on".into()),
     }
 }
 
-fn weight(value: &Value) -> Meaning<f64> {
+pub(super) fn weight(value: &Value) -> Meaning<f64> {
     match float(value) {
         Some(weight) if weight > 0.0 && weight <= 1.0 => Ok((weight, value.clone())),
         _ => Err("write what one arrival counts: above 0, at most 1, for instance 0.002".into()),

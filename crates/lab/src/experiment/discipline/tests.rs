@@ -1,4 +1,6 @@
-use queue::law::Curve;
+use queue::law::{Curve, Pick, Spread};
+use queue::{Bounds, MredSettings, Over, Reading, SizeOf, Victims, When};
+use units::Span;
 
 use super::*;
 
@@ -25,6 +27,11 @@ fn every_discipline_has_its_usual_parameters_unless_told_otherwise() {
             Spec::FqCodel(FqCodelSettings::new(limit, largest)),
         ),
         ("rio", Spec::Rio(RioSettings::new(limit, largest))),
+        ("mred", Spec::Mred(MredSettings::new(limit, largest))),
+        (
+            "mred,mred.reading=paper",
+            Spec::Mred(MredSettings::paper(limit, largest)),
+        ),
     ];
     for (name, spec) in usual {
         assert_eq!(queue(name).unwrap(), spec, "{name}");
@@ -54,8 +61,84 @@ fn parameters_are_named_with_their_discipline_or_without() {
 }
 
 #[test]
+fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
+    let (limit, largest) = (Limit::Packets(50), Bytes::new(1518));
+    let text = "mred,when=no-room,over=head,unit=bytes,size=header,victims=spread,act=mark,\
+                drop_time=2ms,pick=each,min=6kB,max=12kB,max_probability=0.2,gentle=off,\
+                weight=0.01,mean_size=500,spread=wait,adaptive=on,profile=ns2";
+    let Spec::Mred(mred) = queue(text).unwrap() else {
+        panic!("another discipline");
+    };
+    let all = MredSettings {
+        // Of packets of the mean size, as ns-2 has it.
+        limit: Limit::Bytes(Bytes::new(25_000)),
+        unit: Unit::Bytes,
+        curve: Curve {
+            min: 6_000.0,
+            max: 12_000.0,
+            max_probability: 0.2,
+            gentle: false,
+        },
+        weight: 0.01,
+        mean_size: Bytes::new(500),
+        spread: Spread::Wait,
+        adaptive: true,
+        profile: Profile::Ns2,
+        when: When::NoRoom,
+        over: Over::Head,
+        size: SizeOf::Header,
+        victims: Victims::Spread,
+        pick: Pick::Each,
+        mark: true,
+        drop_time: Some(Span::from_millis(2)),
+        ..MredSettings::new(limit, largest)
+    };
+    assert_eq!(mred, all);
+    // Whatever stands first.
+    for text in [
+        "mred,bounds=0.1..0.4,over=head,reading=paper",
+        "mred,reading=paper,over=head,bounds=0.1..0.4",
+    ] {
+        let bounds = Bounds {
+            low: 0.1,
+            high: 0.4,
+        };
+        let expected = MredSettings {
+            reading: Reading::Paper(bounds),
+            over: Over::Head,
+            ..MredSettings::paper(limit, largest)
+        };
+        assert_eq!(queue(text).unwrap(), Spec::Mred(expected), "{text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_name() {
     for (text, words) in [
+        (
+            "mred,reading=paper,bounds=0.1..1.5",
+            "bounds=0.1..1.5: write the least and the largest share of a frame's packets, from 0 to 1",
+        ),
+        (
+            "mred,reading=paper,bounds=0.5..0.1",
+            "bounds=0.5..0.1: the lower bound is above the upper one; swap them",
+        ),
+        (
+            "mred,bounds=0.1..0.5",
+            "mred.bounds: only reading = \"paper\" keeps a share within bounds",
+        ),
+        (
+            "mred,max=9kB",
+            "mred.max: octets are a threshold only where unit = \"bytes\"",
+        ),
+        (
+            "mred,profile=ns2,pick=ceil",
+            "mred.pick: RED as in ns-2 decides packet by packet",
+        ),
+        (
+            "mred,drop_time=0s",
+            "mred.drop_time: drop_time must be more than 0",
+        ),
         ("blue", "no such queue; write droptail, dropfront, red"),
         ("red,min", "`min` is no parameter; write NAME=VALUE"),
         (

@@ -38,6 +38,7 @@ impl fmt::Debug for Network {
             cut_through,
             links,
             graph,
+            domain,
             lateness,
         } = self;
         let mut text = f.debug_struct("Network");
@@ -51,6 +52,9 @@ impl fmt::Debug for Network {
         }
         if let Some(graph) = graph {
             text.field("graph", graph);
+        }
+        if let Some(domain) = domain {
+            text.field("domain", domain);
         }
         if let Some(lateness) = lateness {
             text.field("lateness", lateness);

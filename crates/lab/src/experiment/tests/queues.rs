@@ -61,7 +61,7 @@ fn queues_that_cannot_be_are_refused_by_name() {
     for (sets, line) in [
         (
             emulated(&["network.queue=blue"]),
-            "--set network.queue=blue: network.queue = \"blue\": write \"droptail\", \"dropfront\", \"red\", \"ared\", \"codel\", \"pie\", \"fq_codel\", \"priority\" or \"rio\"",
+            "--set network.queue=blue: network.queue = \"blue\": write \"droptail\", \"dropfront\", \"red\", \"ared\", \"codel\", \"pie\", \"fq_codel\", \"priority\", \"rio\" or \"mred\"",
         ),
         (
             emulated(&["network.red.min=5"]),

@@ -16,6 +16,7 @@ fn packet() -> Seen {
         whole: Bytes::ZERO,
         answer: false,
         segment: None,
+        live: 1,
     }
 }
 
@@ -25,11 +26,12 @@ fn at(picos: u64) -> Time {
 
 fn counter(interval: u64) -> Counter {
     let window = |name: &str, from: u64, to: u64| {
-        Window::new(&spec::Window {
+        let window = spec::Window {
             name: name.to_owned(),
             from: Span::from_picos(from),
             to: Span::from_picos(to),
-        })
+        };
+        Window::new(&window, None)
     };
     let series = Series::new(Span::from_picos(interval), Span::from_secs(2));
     Counter {

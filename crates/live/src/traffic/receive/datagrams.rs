@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, recvfrom, send};
-use units::Time;
+use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
 
@@ -14,20 +14,38 @@ use super::{Waiting, raw};
 use crate::clock;
 use crate::error::{During, Result};
 use crate::sys::inbox::Inbox;
+use crate::sys::option;
 use crate::traffic::options::{mark, plain};
 
 /// The longest datagram that there is, merged ones too.
 const LONGEST: usize = 1 << 16;
+
+/// Where datagrams come closer than this, the receiver looks only so often. One
+/// that waits in the kernel has to be woken by the sender's packets, one by
+/// one: on a host of both ends, or through a virtual interrupt, this costs the
+/// sender more than sending does.
+const DENSE: Span = Span::from_micros(20);
+const LULL: Span = Span::from_micros(100);
 
 impl Waiting {
     pub(super) fn take_datagrams(&mut self) -> Result<()> {
         if !self.meet()? {
             return Ok(());
         }
+        let before = self.dropped()?;
         match self.flow.meter {
-            Meter::OneWay => self.count_datagrams(),
-            Meter::RoundTrip => self.answer_datagrams(),
+            Meter::OneWay => self.count_datagrams()?,
+            Meter::RoundTrip => self.answer_datagrams()?,
         }
+        let dropped = self.dropped()?.wrapping_sub(before);
+        self.books.overflowed(dropped.into());
+        Ok(())
+    }
+
+    /// Datagrams for which the socket had no room until now. What the kernel
+    /// says beside a datagram leaves out those that were dropped after the last.
+    fn dropped(&self) -> Result<u32> {
+        option::dropped(self.socket.as_fd()).during(|| "asking how many datagrams found no room")
     }
 
     /// Waits for a datagram with the cookie from the sender's address, and
@@ -69,14 +87,23 @@ impl Waiting {
         let room = if self.flow.merge { LONGEST } else { HEADER_LEN };
         let mut inbox = Inbox::of_datagrams(room);
         let mut latest = clock::monotonic();
-        while !self.is_over(latest) {
+        while !self.is_complete() {
             match inbox.take(self.socket.as_fd(), self.flow.busy) {
                 Ok(_) => {
-                    latest = clock::monotonic();
+                    let before = std::mem::replace(&mut latest, clock::monotonic());
                     self.count(&inbox, latest);
+                    if !self.flow.busy && is_dense(&inbox, latest.since(before)) {
+                        clock::sleep(LULL);
+                    }
                 }
-                // A flow that is refused by the sender's host has ended.
-                Err(error) if passing(&error) => {}
+                // It is quiet only where nothing waits to be taken: the books
+                // may have waited for the disk.
+                Err(error) if passing(&error) => {
+                    self.books.idle();
+                    if self.is_over(latest) {
+                        break;
+                    }
+                }
                 Err(error) => return Err(error).during(|| "receiving datagrams"),
             }
         }
@@ -87,7 +114,7 @@ impl Waiting {
     fn count(&mut self, inbox: &Inbox, read: Time) {
         for (place, taken) in inbox.taken().iter().enumerate() {
             let octets = inbox.octets(place);
-            self.books.note(taken.overflowed, taken.merged.is_some());
+            self.books.merged(taken.merged.is_some());
             if *octets == self.flow.cookie {
                 self.show_cookie();
                 continue;
@@ -155,14 +182,24 @@ impl Waiting {
                 let _ = send(raw(&self.socket), datagram, MsgFlags::empty());
             }
             self.books.count(message);
-            if self.signal.expected().is_some() || self.signal.stopped() {
+            if self.is_complete() {
+                return Ok(());
+            }
+            if self.signal.expected().is_some() {
                 latest = clock::monotonic();
-                if self.is_over(latest) {
-                    return Ok(());
-                }
             }
         }
     }
+}
+
+/// Whether what was taken after so long came so densely that more may gather
+/// before the next look. What fills the inbox left more behind; what has no
+/// stamp counts as arriving when it is read.
+fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
+    let taken = inbox.taken();
+    let long = DENSE * u64::try_from(taken.len()).unwrap_or(0);
+    let stamped = taken.iter().all(|one| one.stamp.is_some());
+    stamped && !inbox.is_full() && passed.is_some_and(|passed| passed < long)
 }
 
 /// Whether a call may be made again.

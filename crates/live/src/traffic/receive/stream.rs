@@ -42,6 +42,7 @@ impl Waiting {
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
                 {
+                    self.books.idle();
                     if self.is_over(latest) {
                         return Ok(());
                     }

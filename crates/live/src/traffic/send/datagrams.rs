@@ -1,19 +1,18 @@
 //! Datagrams, one a call or several.
 
 use std::os::fd::AsFd;
-use std::thread;
 
 use nix::sys::socket::{MsgFlags, recv, send};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::replies::{Replies, collect_datagrams};
+use super::replies::collect_datagrams;
 use super::{LOST, Log, Ready, is_passing, raw, waited};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::option;
-use crate::traffic::Record;
 use crate::traffic::paced::Departures;
+use crate::traffic::unanswered::Unanswered;
 
 /// The longest datagram that there is.
 const LONGEST: usize = 1 << 16;
@@ -31,29 +30,22 @@ impl Ready {
             return if self.flow.options.segmentation > 1 {
                 self.send_bundles(departures, log)
             } else {
-                self.send_single(departures, log)
+                self.send_single(departures, log, None)
             };
         }
-        let replies = Replies::new(self.number, log.epoch, &mut self.keeping)?;
-        let signal = replies.signal();
-        let socket = self.socket.try_clone().during(|| "sharing a socket")?;
-        thread::scope(|scope| {
-            let collector = scope.spawn(move || collect_datagrams(&socket, replies));
-            let sent = self.send_single(departures, log);
-            signal.expect(log.messages);
-            let collected = collector.join();
-            sent?;
-            let replies =
-                collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
-            replies.settle(log, &mut self.keeping);
-            Ok(())
+        self.send_and_collect(log, collect_datagrams, |ready, log, unanswered| {
+            ready.send_single(departures, log, Some(unanswered))
         })
     }
 
     /// One message a call.
-    fn send_single(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+    fn send_single(
+        &mut self,
+        departures: &mut Departures<'_>,
+        log: &mut Log,
+        mut unanswered: Option<&mut Unanswered>,
+    ) -> Result<()> {
         let mut room = vec![0; LONGEST];
-        let one_way = self.flow.meter == Meter::OneWay;
         let mut sequence = 0;
         while let Some(departure) = departures.next() {
             let Some(now) = departures.wait(departure) else {
@@ -61,6 +53,9 @@ impl Ready {
             };
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
+            if let Some(unanswered) = &mut unanswered {
+                unanswered.ask(&message, &mut self.keeping);
+            }
             match send(
                 raw(&self.socket),
                 &room[..departure.size],
@@ -69,11 +64,16 @@ impl Ready {
                 Ok(_) => {
                     sequence += 1;
                     log.sent(departure.size, now);
-                    if one_way {
+                    if unanswered.is_none() {
                         self.keeping.keep_sent(self.number, &message);
                     }
                 }
-                Err(error) if is_passing(error) => log.unsent += 1,
+                Err(error) if is_passing(error) => {
+                    log.unsent += 1;
+                    if let Some(unanswered) = &mut unanswered {
+                        unanswered.forget(&message);
+                    }
+                }
                 Err(error) => return Err(error).during(|| "sending a datagram"),
             }
         }
@@ -145,12 +145,7 @@ impl Ready {
     fn exchange_datagrams(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let mut answer = vec![0; LONGEST];
-        let busy = self.flow.options.busy;
-        let flags = if busy {
-            MsgFlags::MSG_DONTWAIT
-        } else {
-            MsgFlags::empty()
-        };
+        let flags = self.waiting();
         let mut sequence = 0;
         while let Some(departure) = departures.next() {
             let Some(now) = departures.wait(departure) else {
@@ -186,19 +181,7 @@ impl Ready {
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 }
             };
-            if let Some(span) = back.and_then(|back| back.since(now)) {
-                log.echoes += 1;
-                log.round_trips.record(span.as_nanos());
-            }
-            self.keeping.keep(Record {
-                flow: self.number,
-                size: message.length,
-                sequence: message.sequence,
-                sent: message.sent.as_nanos(),
-                received: back.map(|back| log.since_epoch(back).as_nanos()),
-                stamped: false,
-                read: None,
-            });
+            self.exchanged(log, &message, back);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proto::MessageStream;
+use proto::ledger::Delays;
 use proto::offset::Offset;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -14,8 +15,8 @@ use super::Log;
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
-use crate::traffic::delays::Delays;
 use crate::traffic::receive::{Clocks, Timeline};
+use crate::traffic::unanswered::Answers;
 use crate::traffic::{Keeping, Record};
 use crate::transfer::stamp_arrivals;
 
@@ -31,6 +32,7 @@ pub(super) struct Replies {
     flow: u16,
     timeline: Timeline,
     keeping: Keeping,
+    answers: Answers,
     expected: Arc<Expected>,
     round_trips: Delays,
     echoes: u64,
@@ -51,32 +53,32 @@ impl Expected {
 
 impl Replies {
     /// `keeping` lends the way to the log for as long as echoes come.
-    pub(super) fn new(flow: u16, start: Time, keeping: &mut Keeping) -> Result<Self> {
+    pub(super) fn new(flow: u16, start: Time, keeping: &Keeping, answers: Answers) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
             offset: Offset::NONE,
         };
-        Ok(Self {
+        Self {
             flow,
             timeline: Timeline::new(clocks),
             keeping: Keeping::new(keeping.to.clone()),
+            answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
-            round_trips: Delays::new()?,
+            round_trips: Delays::default(),
             echoes: 0,
             unstamped: 0,
             latest: start,
             told: false,
-        })
+        }
     }
 
     pub(super) fn signal(&self) -> Arc<Expected> {
         Arc::clone(&self.expected)
     }
 
-    /// Puts what came into the flow's log.
-    pub(super) fn settle(mut self, log: &mut Log, keeping: &mut Keeping) {
+    /// Takes down what came.
+    pub(super) fn settle(mut self, log: &mut Log) {
         self.keeping.flush();
-        keeping.flush();
         log.round_trips = self.round_trips;
         log.echoes = self.echoes;
         log.unstamped = self.unstamped;
@@ -104,6 +106,7 @@ impl Replies {
         self.unstamped += u64::from(stamped.is_none());
         let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
         let sent = message.sent.as_nanos();
+        self.answers.answered(message);
         self.echoes += 1;
         self.round_trips.record(received.saturating_sub(sent));
         self.keeping.keep(Record {

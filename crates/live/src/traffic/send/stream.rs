@@ -1,7 +1,6 @@
 //! Messages in a stream.
 
 use std::os::fd::AsFd;
-use std::thread;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
@@ -11,12 +10,12 @@ use wire::control::Meter;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
-use super::replies::{Replies, collect_stream};
+use super::replies::collect_stream;
 use super::{Log, Ready, raw};
 use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::traffic::Record;
 use crate::traffic::paced::Departures;
+use crate::traffic::unanswered::Unanswered;
 
 /// How long the receiver may take nothing before the flow has failed.
 const STALLED: Span = Span::from_secs(10);
@@ -32,29 +31,25 @@ impl Ready {
             return self.close();
         }
         if self.flow.meter == Meter::OneWay {
-            self.send_messages(departures, log)?;
+            self.send_messages(departures, log, None)?;
             return self.close();
         }
-        let replies = Replies::new(self.number, log.epoch, &mut self.keeping)?;
-        let signal = replies.signal();
-        let socket = self.socket.try_clone().during(|| "sharing a socket")?;
-        thread::scope(|scope| {
-            let collector = scope.spawn(move || collect_stream(&socket, replies));
-            let sent = self.send_messages(departures, log);
-            signal.expect(log.messages);
-            let closed = self.close();
-            let collected = collector.join();
-            sent.and(closed)?;
-            let replies =
-                collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
-            replies.settle(log, &mut self.keeping);
-            Ok(())
+        self.send_and_collect(log, collect_stream, |ready, log, unanswered| {
+            let sent = ready.send_messages(departures, log, Some(unanswered));
+            // Also where sending failed: the receiver is to know.
+            let closed = ready.close();
+            sent.and(closed)
         })
     }
 
-    fn send_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+    fn send_messages(
+        &mut self,
+        departures: &mut Departures<'_>,
+        log: &mut Log,
+        mut unanswered: Option<&mut Unanswered>,
+    ) -> Result<()> {
         let mut room = Vec::new();
-        let one_way = self.flow.meter == Meter::OneWay;
+        let one_way = unanswered.is_none();
         let every = self.flow.options.stamp_departures.filter(|_| one_way);
         let mut stamps = match every {
             Some(every) => Some(Stamps::begin(self.socket.as_fd(), every, log.epoch)?),
@@ -70,11 +65,17 @@ impl Ready {
             }
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
+            if let Some(unanswered) = &mut unanswered {
+                unanswered.ask(&message, &mut self.keeping);
+            }
             let mut rest = &room[..departure.size];
             if let Some(stamps) = &mut stamps {
                 rest = stamps.begin_message(self.socket.as_fd(), sequence, rest)?;
             }
             if !self.write(rest, departures)? {
+                if let Some(unanswered) = &mut unanswered {
+                    unanswered.forget(&message);
+                }
                 break;
             }
             sequence += 1;
@@ -94,11 +95,7 @@ impl Ready {
         let mut room = Vec::new();
         let mut answer = vec![0; 1 << 17];
         let mut stream = MessageStream::new();
-        let flags = if self.flow.options.busy {
-            MsgFlags::MSG_DONTWAIT
-        } else {
-            MsgFlags::empty()
-        };
+        let flags = self.waiting();
         let mut sequence = 0;
         while let Some(departure) = departures.next() {
             let Some(now) = departures.wait(departure) else {
@@ -134,19 +131,7 @@ impl Ready {
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 }
             }
-            if let Some(span) = back.and_then(|back: Time| back.since(now)) {
-                log.echoes += 1;
-                log.round_trips.record(span.as_nanos());
-            }
-            self.keeping.keep(Record {
-                flow: self.number,
-                size: message.length,
-                sequence: message.sequence,
-                sent: message.sent.as_nanos(),
-                received: back.map(|back| log.since_epoch(back).as_nanos()),
-                stamped: false,
-                read: None,
-            });
+            self.exchanged(log, &message, back);
         }
         Ok(())
     }

@@ -46,7 +46,8 @@ impl Standard {
             Recovery::Sack => self.una >= self.bar,
             Recovery::Reno | Recovery::NewReno => self.una > self.bar,
         };
-        if allowed && (self.duplicates >= DUPLICATES || lost) {
+        let told = self.una < self.told;
+        if allowed && !told && (self.duplicates >= DUPLICATES || lost) {
             self.enter(now);
         }
     }

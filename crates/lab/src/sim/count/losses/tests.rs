@@ -44,6 +44,7 @@ fn segment(flow: usize, sequence: u64) -> Seen {
         whole: Bytes::ZERO,
         answer: false,
         segment: Some(Segment::Data(data)),
+        live: 1,
     }
 }
 

@@ -1,0 +1,70 @@
+//! How flows end before their time, and what is refused before it.
+
+use super::super::harness::{Dir, Outcome};
+use super::{Receiver, interrupt, number};
+
+#[test]
+fn ctrl_c_at_the_sender_keeps_what_was_measured() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--once");
+    let sender = receiver.begin(&dir, "::1 --for 50min --json");
+    receiver.says("UDP, one way");
+    interrupt(&sender);
+    let flow = Outcome::of(sender.wait_with_output().unwrap())
+        .fine()
+        .json()
+        .remove(0);
+    assert_eq!(number(&flow, "sent"), number(&flow, "received"), "{flow}");
+    assert_eq!(
+        receiver.end().fine().stdout.matches("UDP, one way").count(),
+        1
+    );
+}
+
+#[test]
+fn a_receiver_that_stops_ends_its_senders_with_what_was_measured() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "");
+    let sender = receiver.begin(&dir, "::1 --for 50min");
+    receiver.says("UDP, one way");
+    receiver.stop().fine();
+    let outcome = Outcome::of(sender.wait_with_output().unwrap());
+    outcome.refused(&["the receiver refuses: it was stopped", "until then"]);
+    assert!(outcome.stdout.contains("sent"), "{}", outcome.stdout);
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_in_one_line() {
+    let dir = Dir::new();
+    dir.write("bad.toml", "[flows.x]\nmesage = 3\n");
+    let receiver = Receiver::start(&dir, "--flows 2 --longest 5s");
+    for (line, words) in [
+        (
+            "::1 --file bad.toml",
+            &["bad.toml:2", "did you mean `message`?"][..],
+        ),
+        ("::1 --file none.toml", &["none.toml"]),
+        ("::1 --flows 3 --for 1s", &["allows 2 flows"]),
+        ("::1 --for 6s", &["allows sessions of 5s"]),
+        ("::1 -4", &["no IPv4 address"]),
+        (
+            "::1 --protocol tcp --congestion none-such --packets 3",
+            &["none-such"],
+        ),
+        ("::1 --bind 192.0.2.1 --packets 3", &["192.0.2.1"]),
+        ("::1 --device none0 --packets 3", &["none0"]),
+        ("no.such.host.invalid", &["no.such.host.invalid"]),
+    ] {
+        receiver.send(&dir, line).refused(words);
+    }
+    dir.write(
+        "echoes.toml",
+        "[flows.ping]\nprotocol = \"echo\"\n[flows.voice]\nmessage = 160\n",
+    );
+    receiver
+        .send(&dir, "::1 --file echoes.toml --for 1s")
+        .refused(&["echoes need no receiver", "one after the other"]);
+    dir.run("send 127.0.0.1 --port 1")
+        .refused(&["nobody listens there", "jumbolab recv"]);
+    receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();
+}

@@ -1,0 +1,131 @@
+//! Who is served, and whose clock it is.
+
+use std::process::Command;
+
+use super::super::harness::{Dir, Outcome};
+use super::{Receiver, number};
+
+#[test]
+fn only_those_who_know_the_secret_are_served() {
+    let dir = Dir::new();
+    dir.write("right", "correct horse battery\n");
+    dir.write("wrong", "incorrect horse battery\n");
+    dir.write("short", "short\n");
+    let receiver = Receiver::start(&dir, "--secret right");
+    let quick = "::1 --packets 3 --gap 1ms";
+    receiver
+        .send(&dir, quick)
+        .refused(&["asks for a secret", "--secret FILE"]);
+    receiver
+        .send(&dir, &format!("{quick} --secret wrong"))
+        .refused(&["secret is another one"]);
+    receiver
+        .send(&dir, &format!("{quick} --secret short"))
+        .refused(&["8 to 4096 octets"]);
+    receiver
+        .send(&dir, &format!("{quick} --secret right"))
+        .fine();
+    let open = Receiver::start(&dir, "");
+    open.send(&dir, &format!("{quick} --secret right"))
+        .refused(&["does not know the secret"]);
+}
+
+#[test]
+fn the_bound_of_the_offset_holds_a_clock_that_is_shifted() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    for seconds in [100_000_i64, 86_400 * 30] {
+        let sender = dir.command();
+        // The sender's clock, which nobody sets, is ahead by so much.
+        let outcome = Command::new("unshare")
+            .args([
+                "--user",
+                "--map-root-user",
+                "--fork",
+                "--time",
+                "--monotonic",
+            ])
+            .arg(seconds.to_string())
+            .arg(sender.get_program())
+            .args([
+                "send",
+                "::1",
+                "--packets",
+                "200",
+                "--gap",
+                "1ms",
+                "--json",
+                "--port",
+            ])
+            .arg(receiver.port.to_string())
+            .output()
+            .unwrap();
+        let flow = Outcome::of(outcome).fine().json().remove(0);
+        let offset = flow["clock_offset_ns"].as_i64().unwrap();
+        let bound = number(&flow, "clock_bound_ns");
+        assert!(offset.abs_diff(-seconds * 1_000_000_000) <= bound, "{flow}");
+        assert!((1..20_000_000).contains(&bound), "{flow}");
+        assert_eq!(number(&flow, "received"), 200);
+    }
+}
+
+#[test]
+fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
+    let dir = Dir::new();
+    let key = dir.write("key", "correct horse battery\n");
+    let program = dir.command().get_program().to_str().unwrap().to_owned();
+    let secret = format!("--secret '{}'", key.display());
+    let between = |recv: &str, send: &[&str]| {
+        let receiver = format!("receiver='{program}' recv --bind {{receiver}} {recv}");
+        let outcome = dir
+            .command()
+            .args([
+                "shell",
+                "os-comparison",
+                "sender",
+                "--with",
+                &receiver,
+                "--",
+            ])
+            .args([
+                &program,
+                "send",
+                "{receiver}",
+                "--packets",
+                "40",
+                "--gap",
+                "1ms",
+                "--json",
+            ])
+            .args(send)
+            .output()
+            .unwrap();
+        Outcome::of(outcome)
+    };
+    let stranger = between("", &[]);
+    assert_eq!(stranger.code, Some(2), "{}", stranger.stderr);
+    let words = "it serves its own machine only; start it with --secret FILE";
+    assert!(stranger.stderr.contains(words), "{}", stranger.stderr);
+    let key = key.to_str().unwrap();
+    for (recv, send) in [("--open", &[][..]), (&secret, &["--secret", key])] {
+        let flow = between(recv, send).fine().json().remove(0);
+        assert_eq!(
+            (number(&flow, "sent"), number(&flow, "received")),
+            (40, 40),
+            "{flow}"
+        );
+        assert_eq!(
+            number(&flow, "clock_bound_ns"),
+            0,
+            "namespaces share the clock: {flow}"
+        );
+    }
+    // What is bigger than the path, and may not be cut, is not sent.
+    let big = ["--message", "2000", "--path-mtu", "do"];
+    let flow = between("--open", &big).fine().json().remove(0);
+    assert_eq!(
+        (number(&flow, "sent"), number(&flow, "unsent")),
+        (0, 40),
+        "{flow}"
+    );
+}

@@ -1,0 +1,184 @@
+//! Packet logs of both ends.
+
+use std::path::PathBuf;
+
+use wire::log::{Batch, Block, MAGIC, Next, next, open};
+
+use super::super::harness::Dir;
+use super::{Receiver, number};
+
+#[test]
+fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--once --log logs");
+    let line = "::1 --packets 5000 --gap 10us --message 64 --log sent.jlog";
+    receiver.send(&dir, line).fine();
+    receiver.end().fine();
+    let names: Vec<_> = std::fs::read_dir(dir.path().join("logs"))
+        .unwrap()
+        .collect();
+    assert_eq!(names.len(), 1);
+    let received = names[0].as_ref().unwrap().path();
+    for path in [received, dir.path().join("sent.jlog")] {
+        let octets = std::fs::read(&path).unwrap();
+        assert!(octets.starts_with(b"JLOG"), "{path:?}");
+        assert!(
+            octets.len() < 5_000 * 8,
+            "{path:?} has {} octets",
+            octets.len()
+        );
+    }
+    let again = Receiver::start(&dir, "");
+    again
+        .send(&dir, line)
+        .refused(&["sent.jlog", "name another one"]);
+}
+
+#[test]
+fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--log logs");
+    let mut sender = receiver.begin(&dir, "::1 --message 64 --gap 20us --for 50min");
+    let log = log_with(&dir, 2 * 4096);
+    receiver.kill();
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+    let octets = std::fs::read(&log).unwrap();
+    let whole = whole(&octets);
+    assert!(whole.records > 4096, "{whole:?}");
+    // It was torn where nobody chose, and then where a block surely is.
+    let mut torn = octets.clone();
+    torn.truncate(whole.last_block + 10);
+    for (octets, records) in [
+        (&octets, whole.records),
+        (&torn, whole.records - whole.in_last_block),
+    ] {
+        std::fs::write(dir.path().join("torn.jlog"), octets).unwrap();
+        let outcome = dir.run("decode torn.jlog --json").fine();
+        assert_eq!(outcome.json()[0]["received"], records);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+        let words = [
+            "not closed; its writer was stopped",
+            "torn or damaged after",
+        ];
+        let says = |words: &&str| outcome.stderr.contains(words);
+        assert!(words.iter().any(says), "{}", outcome.stderr);
+    }
+    let outcome = dir.run("decode torn.jlog").fine();
+    let left = format!("after {} octets", whole.last_block);
+    assert!(outcome.stderr.contains(&left), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("the last 10 are left out"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_slow_flow_is_in_its_log_while_it_lasts() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--log logs");
+    let mut sender = receiver.begin(&dir, "::1 --gap 100ms --for 50min");
+    log_with(&dir, 5);
+    receiver.kill();
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+}
+
+#[test]
+fn what_the_receiver_had_no_room_for_is_counted_to_the_last_and_the_log_has_all_else() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--once --json --log logs");
+    let line = "::1 --message 1000 --receive-buffer 4096 --gap 0s --packets 20000";
+    receiver.send(&dir, line).fine();
+    let flow = receiver.end().fine().json().remove(0);
+    let came = number(&flow, "received");
+    assert!(came < 20_000, "nothing was lost: {flow}");
+    assert_eq!(number(&flow, "overflowed"), 20_000 - came, "{flow}");
+    let (_, log) = only_log(&dir).unwrap();
+    assert_eq!(whole(&log).records, came);
+}
+
+#[test]
+fn a_log_of_round_trips_has_those_that_never_came_back() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    // What the receiver has no room for is not answered.
+    let line = "::1 --meter round-trip --message 60000 --receive-buffer 4096 --gap 2us --packets 3000 --log sent.jlog --json";
+    let flow = receiver.send(&dir, line).fine().json().remove(0);
+    let (sent, back) = (number(&flow, "sent"), number(&flow, "echoes"));
+    assert!(back < sent, "nothing was lost: {flow}");
+    let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
+    assert_eq!(number(&row, "sent"), sent, "{row}");
+    assert_eq!(number(&row, "received"), back, "{row}");
+    assert_eq!(number(&row, "lost"), sent - back, "{row}");
+    let octets = std::fs::read(dir.path().join("sent.jlog")).unwrap();
+    let whole = whole(&octets);
+    assert_eq!((whole.records, whole.unanswered), (sent, sent - back));
+}
+
+#[test]
+fn a_log_of_icmp_echoes_says_how_many_were_sent() {
+    let dir = Dir::new();
+    let line = "send ::1 --protocol echo --message 100 --gap 1ms --packets 20 --log sent.jlog";
+    let outcome = dir.run(line);
+    if outcome.code == Some(2) {
+        return outcome.refused(&["ping_group_range"]);
+    }
+    outcome.fine();
+    let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
+    let figures = ["sent", "received", "lost"].map(|key| number(&row, key));
+    assert_eq!(figures, [20, 20, 0], "{row}");
+}
+
+/// Waits until the log in the folder `logs` has so many records.
+fn log_with(dir: &Dir, records: u64) -> PathBuf {
+    for _ in 0..1_000_000 {
+        if let Some((path, octets)) = only_log(dir)
+            && whole(&octets).records >= records
+        {
+            return path;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the log has no {records} records");
+}
+
+/// The log in the folder `logs`, once there is one.
+fn only_log(dir: &Dir) -> Option<(PathBuf, Vec<u8>)> {
+    let mut entries = std::fs::read_dir(dir.path().join("logs")).ok()?;
+    let path = entries.next()?.unwrap().path();
+    let octets = std::fs::read(&path).unwrap();
+    Some((path, octets))
+}
+
+/// What a log has, up to its end or a tear.
+#[derive(Debug, Default)]
+struct Whole {
+    records: u64,
+    unanswered: u64,
+    in_last_block: u64,
+    /// Where the last block of records begins.
+    last_block: usize,
+}
+
+fn whole(octets: &[u8]) -> Whole {
+    let mut found = Whole::default();
+    if open(octets).is_err() {
+        return found;
+    }
+    let mut batch = Batch::default();
+    let mut at = MAGIC.len();
+    while let Next::Block(block, length) = next(&octets[at..]).unwrap() {
+        if let Block::Records(records) = block {
+            records.read(&mut batch).unwrap();
+            found.in_last_block = batch.records().count().try_into().unwrap();
+            found.records += found.in_last_block;
+            found.last_block = at;
+            let lost = batch.records().filter(|record| record.returned.is_none());
+            found.unanswered += u64::try_from(lost.count()).unwrap();
+        }
+        at += length;
+    }
+    found
+}

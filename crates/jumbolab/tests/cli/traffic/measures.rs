@@ -1,0 +1,187 @@
+//! What is sent, and what is measured of it.
+
+use super::super::harness::Dir;
+use super::{Receiver, number};
+
+#[test]
+fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    for host in ["127.0.0.1", "::1"] {
+        for protocol in ["udp", "tcp"] {
+            let line = format!(
+                "{host} --protocol {protocol} --message 100 --gap 100us --packets 200 --json"
+            );
+            let flow = receiver.send(&dir, &line).fine().json().remove(0);
+            for (key, value) in [
+                ("offered", 200),
+                ("sent", 200),
+                ("received", 200),
+                ("received_octets", 20_000),
+                ("lost", 0),
+                ("duplicates", 0),
+                ("unstamped", 0),
+                ("clock_bound_ns", 0),
+            ] {
+                assert_eq!(number(&flow, key), value, "{key}: {flow}");
+            }
+            assert_eq!(
+                number(&flow["delay_us"], "count") + number(&flow, "negative"),
+                200
+            );
+            assert_eq!(number(&flow["lateness_us"], "count"), 200);
+        }
+    }
+    let outcome = receiver.stop().fine();
+    assert_eq!(
+        outcome.stdout.matches("200 messages").count(),
+        4,
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn round_trips_are_measured_at_a_pace_and_one_at_a_time() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    for protocol in ["udp", "tcp"] {
+        for gap in ["200us", "0s", "0s --busy"] {
+            let line = format!(
+                "::1 --protocol {protocol} --meter round-trip --message 64 --gap {gap} --packets 100 --json"
+            );
+            let flow = receiver.send(&dir, &line).fine().json().remove(0);
+            for key in ["sent", "received", "echoes"] {
+                assert_eq!(number(&flow, key), 100, "{key}: {flow}");
+            }
+            assert_eq!(number(&flow["round_trip_us"], "count"), 100);
+        }
+    }
+}
+
+#[test]
+fn echoes_come_back_without_a_receiver_where_this_user_may_send_them() {
+    let dir = Dir::new();
+    for host in ["127.0.0.1", "::1"] {
+        for gap in ["1ms", "0s"] {
+            let outcome = dir.run(&format!(
+                "send {host} --protocol echo --message 100 --gap {gap} --packets 20 --json"
+            ));
+            if outcome.code == Some(2) {
+                outcome.refused(&["ping_group_range"]);
+                continue;
+            }
+            let flow = outcome.fine().json().remove(0);
+            assert_eq!(
+                (number(&flow, "sent"), number(&flow, "echoes")),
+                (20, 20),
+                "{flow}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_law_is_delivered_as_it_was_offered() {
+    let dir = Dir::new();
+    dir.write("seen.txt", "# octets\n100\n200\n300\n");
+    dir.write("gaps.txt", "100us\n200us\n");
+    let receiver = Receiver::start(&dir, "");
+    for (message, gap) in [
+        ("constant:100", "constant:100us"),
+        ("uniform:100,200", "uniform:50us,150us"),
+        ("exponential:500", "exponential:100us"),
+        ("normal:500,50", "normal:100us,20us"),
+        ("poisson:500", "poisson:100us,1us"),
+        ("pareto:1.5,100", "pareto:2.5,50us"),
+        ("cauchy:500,50", "cauchy:100us,10us"),
+        ("gamma:2,250", "gamma:2,50us"),
+        ("weibull:0.8,500", "weibull:0.8,100us"),
+        ("file:seen.txt", "file:gaps.txt"),
+    ] {
+        let line = format!("::1 --message {message} --gap {gap} --packets 200 --for 20s --json");
+        let flow = receiver.send(&dir, &line).fine().json().remove(0);
+        assert_eq!(number(&flow, "offered"), 200, "{message} {gap}: {flow}");
+        let [sent, refused] = ["sent", "refused"].map(|key| number(&flow, key));
+        assert_eq!(sent + refused, 200, "{flow}");
+        assert!(sent > 150, "{flow}");
+        assert_eq!(number(&flow, "received"), sent, "{flow}");
+        assert_eq!(
+            number(&flow, "received_octets"),
+            number(&flow, "sent_octets"),
+            "{flow}"
+        );
+    }
+}
+
+#[test]
+fn bursts_begin_and_end() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let line = "::1 --message 100 --gap 1ms --on 10ms --off 90ms --for 250ms --json";
+    let flow = receiver.send(&dir, line).fine().json().remove(0);
+    // Three periods of ten, of which a gap may end in the silence.
+    assert!((25..=31).contains(&number(&flow, "sent")), "{flow}");
+}
+
+#[test]
+fn flows_of_a_file_run_side_by_side() {
+    let dir = Dir::new();
+    dir.write(
+        "flows.toml",
+        "[flows.voice]\nmessage = 160\ngap = \"2ms\"\ndscp = 46\n\
+         [flows.bulk]\nprotocol = \"tcp\"\nmessage = 2000\ngap = \"500us\"\ncongestion = \"reno\"\nmss = 1000\n\
+         [flows.game]\nmeter = \"round-trip\"\nmessage = 80\ngap = \"1ms\"\nttl = 3\n",
+    );
+    let receiver = Receiver::start(&dir, "--json");
+    let flows = receiver
+        .send(&dir, "::1 --file flows.toml --for 200ms --json")
+        .fine()
+        .json();
+    let names: Vec<&str> = flows
+        .iter()
+        .map(|flow| flow["flow"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["voice", "bulk", "game"]);
+    for flow in &flows {
+        assert!(number(flow, "sent") > 50, "{flow}");
+        assert_eq!(number(flow, "sent"), number(flow, "received"), "{flow}");
+    }
+    assert_eq!(flows[1]["congestion"], "reno");
+    assert!(number(&flows[1], "segment_size") <= 1000);
+    assert_eq!(number(&flows[2], "echoes"), number(&flows[2], "sent"));
+    assert_eq!(receiver.stop().fine().json().len(), 3);
+}
+
+#[test]
+fn datagrams_that_are_cut_and_merged_by_the_kernel_are_counted_one_by_one() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let line = "::1 --message 500 --gap 0s --packets 1000 --segmentation 20 --merge --json";
+    let flow = receiver.send(&dir, line).fine().json().remove(0);
+    assert_eq!(
+        (number(&flow, "sent"), number(&flow, "received")),
+        (1000, 1000),
+        "{flow}"
+    );
+    assert_eq!(number(&flow, "segmentation"), 20, "it is on record");
+    assert_eq!(flow["merge"], true);
+}
+
+#[test]
+fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    for (host, protocol, most) in [
+        ("127.0.0.1", "udp", 65_507),
+        ("::1", "udp", 65_527),
+        ("::1", "tcp", 1_000_000),
+    ] {
+        let line =
+            format!("{host} --protocol {protocol} --message {most} --gap 1ms --packets 5 --json");
+        let flow = receiver.send(&dir, &line).fine().json().remove(0);
+        assert_eq!(number(&flow, "received_octets"), 5 * most, "{flow}");
+    }
+    let beyond = receiver.send(&dir, "::1 --message 65528");
+    beyond.refused(&["--message 65528", "65527", "nothing is cut to size"]);
+}

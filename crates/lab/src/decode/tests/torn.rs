@@ -1,0 +1,68 @@
+//! A program that is killed at any octet of its log.
+
+use super::*;
+use wire::log::{Batch, Block, ENVELOPE, MAGIC, Next, next};
+
+/// Some cuts; `JUMBOLAB_FUZZ_CASES=3000000 cargo test --release -p jumbolab-lab any_octet`
+/// tries all of them, in a day. That a block is no block before its last octet
+/// is known of every octet (`wire/src/log/tests.rs`).
+#[test]
+fn whatever_is_whole_before_any_octet_of_three_megabytes_is_decoded() {
+    let (_folder, path) = log(Role::Receiver, |writer, out| {
+        writer.flow(&flow(7), out);
+        for sequence in 0..540_000_u64 {
+            let noise = (sequence + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let sent = sequence * 20_000 + noise % 60_000;
+            let record = Record {
+                sent,
+                received: Some(sent + 300_000 + (noise >> 24) % 50_000),
+                size: 64 + u32::try_from((noise >> 40) % 1_408).unwrap(),
+                ..record(7, sequence, 0)
+            };
+            writer.record(record, out);
+        }
+    });
+    let octets = fs::read(&path).unwrap();
+    assert!(octets.len() > 3_000_000, "{} octets", octets.len());
+    let ends = ends(&octets);
+    let cuts = std::env::var("JUMBOLAB_FUZZ_CASES").ok();
+    let cuts: usize = cuts.map_or(5, |cuts| cuts.parse().unwrap());
+    let first = ends[0].0;
+    let all = octets.len() - first;
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    // The file is made shorter and shorter.
+    for number in (0..cuts).rev() {
+        let cut = first + all * number / cuts + number % 7;
+        file.set_len(cut.try_into().unwrap()).unwrap();
+        let decoded = decode(&path, &STANDARD, &mut |_, _| ()).unwrap();
+        let (end, records) = ends[ends.partition_point(|(end, _)| *end <= cut) - 1];
+        let row: Value = serde_json::from_str(&json(&decoded.rows).next().unwrap()).unwrap();
+        assert_eq!(row["received"], records, "cut after {cut} octets");
+        let complaint = decoded.complaint.unwrap();
+        let says = match end == cut {
+            true => "its writer was stopped".to_owned(),
+            false => format!("after {end} octets"),
+        };
+        assert!(complaint.contains(&says), "{complaint}");
+    }
+}
+
+/// Where each block ends, from that of the flow on, and how many records there
+/// are until then.
+fn ends(octets: &[u8]) -> Vec<(usize, u64)> {
+    let mut batch = Batch::default();
+    let (mut at, mut records, mut ends) = (MAGIC.len(), 0, Vec::new());
+    while let Next::Block(block, length) = next(&octets[at..]).unwrap() {
+        at += length;
+        if let Block::Records(found) = block {
+            found.read(&mut batch).unwrap();
+            records += u64::try_from(batch.len()).unwrap();
+        }
+        ends.push((at, records));
+    }
+    // The facts alone are no log of any flow.
+    ends.remove(0);
+    assert_eq!(ends.pop(), Some((octets.len(), records)));
+    assert!(octets.len() - at < ENVELOPE);
+    ends
+}

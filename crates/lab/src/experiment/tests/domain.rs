@@ -1,0 +1,206 @@
+//! Domains at whose edges packets are gathered.
+
+use queue::{Carriage, GatherSettings, Tick, Trigger};
+
+use super::simulated::{refused, sim};
+use super::*;
+
+const DOMAIN: &str = "\
+format = 1
+name = \"domain\"
+[network]
+shape = \"explicit\"
+ip = 4
+[nodes]
+a = { role = \"host\", address = \"10.1.0.1\" }
+in = { role = \"router\" }
+out = { role = \"router\" }
+b = { role = \"host\", address = \"10.2.0.1\" }
+[links]
+a-in = { ends = [\"a\", \"in\"] }
+core = { ends = [\"in\", \"out\"], mtu = 9000 }
+out-b = { ends = [\"out\", \"b\"] }
+[domain]
+edges = [\"in\", \"out\"]
+[domain.routes.west]
+prefix = \"10.1.0.0/16\"
+egress = \"in\"
+[domain.routes.east]
+prefix = \"10.2.0.0/16\"
+egress = \"out\"
+[traffic]
+kind = \"flows\"
+[flows.f]
+from = \"a\"
+to = \"b\"
+message = 100
+load = \"50%\"
+[sweep]
+\"network.rate\" = [\"100mbit\"]
+";
+
+fn domain(sets: &[&str]) -> Domain {
+    let plan = sim(DOMAIN, sets);
+    check_round_trip_in_sim(&plan);
+    setting(&plan, 0).network.domain.clone().unwrap()
+}
+
+fn check_round_trip_in_sim(plan: &Plan) {
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
+}
+
+#[test]
+fn a_domain_has_edges_routes_and_a_way_of_gathering() {
+    let usual = GatherSettings {
+        mtu: Bytes::new(9000),
+        trigger: Trigger::EgressBusy(Span::from_millis(1)),
+        carriage: Carriage {
+            header: Bytes::new(26),
+            entry: Bytes::new(4),
+            framing: Bytes::ZERO,
+        },
+        tick: Tick::Micro,
+    };
+    let plain = domain(&[]);
+    assert_eq!(plain.gather, Some(usual));
+    assert_eq!((plain.edges.len(), plain.routes.len()), (2, 2));
+    assert!(plain.shaping && !plain.to_first_packet);
+    let hosts: Vec<String> = plain
+        .addresses
+        .iter()
+        .map(|(_, ip)| ip.to_string())
+        .collect();
+    assert_eq!(hosts, ["10.1.0.1", "10.2.0.1"]);
+    let other = domain(&[
+        "domain.mtu=4000",
+        "domain.trigger=timer",
+        "domain.jfet=500us",
+        "domain.carriage=udp",
+        "domain.tick=10us",
+        "domain.destination=first-packet",
+        "domain.shaping=off",
+        "domain.routes.east.next_as=64500",
+    ]);
+    let gather = other.gather.unwrap();
+    assert_eq!(gather.mtu, Bytes::new(4000));
+    assert_eq!(gather.trigger, Trigger::Timer(Span::from_micros(500)));
+    assert_eq!(
+        (gather.carriage.header, gather.tick),
+        (Bytes::new(34), Tick::TenMicros)
+    );
+    assert!(other.to_first_packet && !other.shaping);
+    assert!(other.routes.iter().any(|route| route.next_as == 64_500));
+    assert_eq!(domain(&["domain.gather=off"]).gather, None);
+    let label = domain(&["domain.carriage=label", "domain.trigger=full"]);
+    let gather = label.gather.unwrap();
+    assert_eq!(
+        (gather.carriage.header, gather.trigger),
+        (Bytes::new(10), Trigger::Full)
+    );
+}
+
+#[test]
+fn a_domain_is_swept_and_changes_the_hash() {
+    let hash = sim(DOMAIN, &[]).hash;
+    for set in [
+        "domain.mtu=4000",
+        "domain.jfet=2ms",
+        "domain.gather=off",
+        "domain.tick=10us",
+    ] {
+        assert_ne!(sim(DOMAIN, &[set]).hash, hash, "{set}");
+    }
+    let plan = sim(DOMAIN, &["domain.mtu=1500,9000"]);
+    assert_eq!(plan.cells.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_gathered_is_refused_by_name() {
+    for (set, why) in [
+        (
+            "domain.mtu=73",
+            "domain.mtu = 73: an MTU of 73 B has no room for two packets beside the headers of a bundle; give it 74 B at least",
+        ),
+        (
+            "domain.routes.east.prefix=",
+            "domain.routes.east.prefix = \"\": write a prefix, for instance \"10.2.0.0/16\" or \"2001:db8:2::/48\"",
+        ),
+        (
+            "domain.routes.east.prefix=10.2.0.1/16",
+            "domain.routes.east.prefix = \"10.2.0.1/16\": the bits behind the length of a prefix must be 0",
+        ),
+        (
+            "domain.routes.east.prefix=10.1.0.0/16",
+            "domain.routes.east.prefix = \"10.1.0.0/16\": the route `west` has the same prefix; keep one of them",
+        ),
+        (
+            "domain.routes.east.egress=a",
+            "domain.routes.east.egress = \"a\": no edge of the domain; write one of domain.edges",
+        ),
+        (
+            "nodes.in.address=10.3.0.1",
+            "nodes.in.address = \"10.3.0.1\": only hosts have addresses here; remove it",
+        ),
+        (
+            "nodes.b.address=10.1.0.1",
+            "nodes.b.address = \"10.1.0.1\": node `a` has it; write another one",
+        ),
+    ] {
+        refused(DOMAIN, &[set], &format!("--set {set}: {why}"));
+    }
+    let timer = "a timer of 0 gathers nothing; give it a time, or gather while the link is busy";
+    refused(
+        DOMAIN,
+        &["domain.trigger=timer", "domain.jfet=0s"],
+        &format!("--set domain.jfet=0s: domain.jfet = \"0s\": {timer}"),
+    );
+    let text = DOMAIN.replace(
+        "[domain.routes.east]\nprefix = \"10.2.0.0/16\"\negress = \"out\"\n",
+        "",
+    );
+    let text = text.replace(
+        "[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n",
+        "",
+    );
+    refused(
+        &text,
+        &[],
+        "experiments/x.toml:1: domain.routes is missing; write for instance [domain.routes.east] prefix = \"10.2.0.0/16\", egress = \"r2\"",
+    );
+    refused(
+        &DOMAIN.replace("edges = [\"in\", \"out\"]", "edges = [\"in\", \"b\"]"),
+        &[],
+        "experiments/x.toml:16: domain.edges = [\"in\", \"b\"]: `b` is no router; packets are gathered by routers",
+    );
+    refused(
+        &DOMAIN.replace("mtu = 9000", "mtu = 4000"),
+        &[],
+        "experiments/x.toml:13: link `core` carries 4000 B and bundles of `in` have up to 9000 B; make them smaller",
+    );
+}
+
+#[test]
+fn a_domain_belongs_to_named_nodes_of_the_simulator() {
+    let error = planned(DOMAIN, &[]).unwrap_err();
+    assert!(format!("{error:#}").contains("--on sim"), "{error:#}");
+    let error = planned(SMALL, &["domain.mtu=4000"]).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "--set domain.mtu=4000: domain = { mtu = 4000 }: only networks of the world `sim` have a domain: --on sim"
+    );
+    let kept = |key: &str| format!("links.core.{key}");
+    for (key, value) in [("watch.capture", "on"), ("losses.window", "0s..1s")] {
+        let set = format!("{}={value}", kept(key));
+        let error = sim_error(&[&set]);
+        assert!(error.contains("does not see into bundles"), "{error}");
+    }
+}
+
+fn sim_error(sets: &[&str]) -> String {
+    let mut experiment = Experiment::parse(DOMAIN, "x.toml").unwrap();
+    for set in sets {
+        experiment.set(set).unwrap();
+    }
+    format!("{:#}", experiment.plan(World::Sim).unwrap_err())
+}

@@ -1,0 +1,40 @@
+//! A domain in the words of the simulator.
+
+use queue::GatherSettings;
+use sim::{Destination, Domain, Edge, Ingress, Prefix};
+
+use crate::experiment as spec;
+
+/// The domain of a network whose nodes have the same places in both worlds.
+pub(super) fn of(domain: &spec::Domain) -> Domain {
+    let gather = domain.gather.as_ref().map(ingress);
+    let edges = domain.edges.iter();
+    let routes = domain.routes.iter();
+    Domain {
+        edges: edges.map(|&node| Edge { node, gather }).collect(),
+        addresses: domain.addresses.clone(),
+        table: routes
+            .map(|route| Prefix {
+                network: route.network,
+                length: route.length,
+                next_as: route.next_as,
+                egress: route.egress,
+            })
+            .collect(),
+        destination: match domain.to_first_packet {
+            true => Destination::FirstPacket,
+            false => Destination::Egress,
+        },
+        shaping: domain.shaping,
+    }
+}
+
+const fn ingress(gather: &GatherSettings) -> Ingress {
+    Ingress {
+        mtu: gather.mtu,
+        trigger: gather.trigger,
+        header: gather.carriage.header,
+        entry: gather.carriage.entry,
+        tick: gather.tick,
+    }
+}

@@ -1,0 +1,152 @@
+//! Trials in networks with a domain.
+
+use super::*;
+
+/// A source of 2 Mbit/s in front of a core of 1 Mbit/s that carries it in
+/// bundles; everything but the queue is known by hand.
+const DOMAIN: &str = "\
+format = 1
+name = \"domain\"
+[network]
+shape = \"explicit\"
+ip = 4
+mtu = 500
+framing = \"none\"
+rate = \"100mbit\"
+[nodes]
+a = { role = \"host\", address = \"10.1.0.1\" }
+in = { role = \"router\" }
+out = { role = \"router\" }
+b = { role = \"host\", address = \"10.2.0.1\" }
+[links.a-in]
+ends = [\"a\", \"in\"]
+[links.core]
+ends = [\"in\", \"out\"]
+mtu = 1042
+rate = \"1mbit\"
+buffer = \"4 packets\"
+[links.core.windows]
+early = \"0s..500ms\"
+all = \"0s..1s\"
+[links.out-b]
+ends = [\"out\", \"b\"]
+[domain]
+edges = [\"in\", \"out\"]
+mtu = 1042
+trigger = \"full\"
+[domain.routes.east]
+prefix = \"10.2.0.0/16\"
+egress = \"out\"
+[traffic]
+kind = \"flows\"
+duration = \"1s\"
+[flows.f]
+from = \"a\"
+to = \"b\"
+message = 472
+gap = \"2ms\"
+gap_law = \"constant\"
+[sweep]
+\"network.ip\" = [4]
+";
+
+fn link(figures: &Figures, way: usize) -> [u64; 3] {
+    let counts = &figures.evidence["domain"]["links"][1][way];
+    std::array::from_fn(|at| counts[at].as_u64().unwrap())
+}
+
+#[test]
+fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
+    // Two packets of 500 octets fill a bundle: 8.272 ms of a core that is offered
+    // one each 4 ms.
+    let whole = figures(DOMAIN, &["links.core.queue=droptail"]);
+    let thinned = figures(
+        DOMAIN,
+        &[
+            "links.core.queue=mred",
+            "links.core.mred.min=1",
+            "links.core.mred.max=3",
+            "links.core.mred.weight=0.5",
+        ],
+    );
+    for figures in [&whole, &thinned] {
+        near(figures, "packets_per_frame_all", 2.0);
+        let [arrived, dropped, thinned] = link(figures, 0);
+        // What came and was dropped within the second is all but the last of it.
+        let percent = 100.0 * dropped as f64 / arrived as f64;
+        let told = figures.metrics["inner_drop_percent_all"];
+        assert!((told - percent).abs() < 1.0, "{told} is not {percent}");
+        assert!(dropped >= thinned && dropped > 0);
+        assert_eq!(link(figures, 1), [0, 0, 0]);
+    }
+    // Drop-tail loses frames, and with each of them its two packets.
+    assert_eq!(
+        whole.metrics["drop_percent_all"],
+        whole.metrics["inner_drop_percent_all"]
+    );
+    assert_eq!(link(&whole, 0)[2], 0);
+    // MRED takes packets out of frames that go on.
+    assert!(link(&thinned, 0)[2] > 0);
+    let [frames, packets] =
+        ["drop_percent_all", "inner_drop_percent_all"].map(|name| thinned.metrics[name]);
+    assert!(frames < packets, "{frames} is not below {packets}");
+}
+
+#[test]
+fn what_the_link_carried_is_a_share_of_the_whole_trial() {
+    let figures = figures(DOMAIN, &["links.core.queue=red", "links.core.red.weight=1"]);
+    let [early, all] =
+        ["early", "all"].map(|window| figures.metrics[&format!("carried_percent_{window}")]);
+    near(&figures, "utilisation_percent_early", 2.0 * early);
+    near(&figures, "utilisation_percent_all", all);
+    // The largest average of a queue of four is below RED's upper threshold.
+    assert!(!figures.metrics.contains_key("crossing_all"));
+    assert!(figures.metrics["average_queue_all"] > 0.0);
+    // What waits behind others waits for them; four of 8.336 ms at most.
+    let delay = figures.metrics["queue_delay_all"];
+    assert!((8.0..=33.4).contains(&delay), "{delay}");
+}
+
+#[test]
+fn an_average_that_crosses_its_upper_threshold_tells_when_first_and_when_last() {
+    let figures = figures(
+        DOMAIN,
+        &[
+            "links.core.queue=red",
+            "links.core.red.weight=1",
+            "links.core.red.min=1",
+            "links.core.red.max=2",
+        ],
+    );
+    let [first, last] = ["crossing_all", "settling_all"].map(|name| figures.metrics[name]);
+    assert!(0.0 < first && first < last && last < 1.0, "{first} {last}");
+}
+
+#[test]
+fn with_gathering_off_a_domain_changes_nothing() {
+    let without: String = DOMAIN
+        .lines()
+        .filter(|line| !line.contains("prefix") && !line.contains("egress"))
+        .map(|line| {
+            line.replace(", address = \"10.1.0.1\"", "")
+                .replace(", address = \"10.2.0.1\"", "")
+        })
+        .filter(|line| {
+            !line.starts_with("[domain")
+                && !line.starts_with("edges")
+                && !line.starts_with("trigger")
+        })
+        .filter(|line| line != "mtu = 1042")
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let off = figures(DOMAIN, &["domain.gather=off", "links.core.mtu=500"]);
+    let plain = figures(&without, &[]);
+    near(&off, "packets_per_frame_all", 1.0);
+    for metric in ["delay/f", "loss", "drop_percent_all", "mean_queue_all"] {
+        assert_eq!(off.metrics[metric], plain.metrics[metric], "{metric}");
+    }
+    assert_eq!(
+        off.metrics["drop_percent_all"],
+        off.metrics["inner_drop_percent_all"]
+    );
+}

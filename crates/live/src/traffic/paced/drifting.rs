@@ -1,0 +1,89 @@
+//! Departures as D-ITG has them without polling: lateness adds up.
+
+use units::{Span, Time};
+
+use crate::clock;
+
+/// Waits for gaps one by one, as D-ITG 2.8.1 does [D-ITG].
+///
+/// A gap counts from the reading of the clock with which the gap before it
+/// ended, and what writing the message took is part of it. So a write that
+/// takes longer than the gap is followed by no sleep; a shorter one is followed
+/// by a sleep of what is left, in whole microseconds and with the timer slack
+/// that every thread has. What was slept too long is made good by no later gap.
+pub(super) struct Drifting {
+    /// The instant of the grid of the message before.
+    before: Time,
+    /// When the gap before ended.
+    since: Time,
+}
+
+impl Drifting {
+    pub(super) const fn new(begin: Time) -> Self {
+        Self {
+            before: begin,
+            since: begin,
+        }
+    }
+
+    /// Waits for the gap in front of the message that the grid has at `due`,
+    /// and returns when it ended.
+    pub(super) fn wait(&mut self, due: Time) -> Time {
+        let gap = due.since(self.before).unwrap_or_default();
+        self.before = due;
+        let mut now = clock::monotonic();
+        while let Some(left) = left_of(gap, self.since, now) {
+            clock::sleep(left);
+            now = clock::monotonic();
+        }
+        self.since = now;
+        now
+    }
+}
+
+/// What of a gap that counts from `since` is to be slept at `now`, in whole
+/// microseconds; none where it is over.
+fn left_of(gap: Span, since: Time, now: Time) -> Option<Span> {
+    let passed = now.since(since).unwrap_or_default();
+    let left = Span::from_picos(gap.as_picos().checked_sub(passed.as_picos())?);
+    Some(Span::from_micros(left.as_nanos() / 1_000)).filter(|left| *left > Span::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn micros(count: u64) -> Time {
+        Time::ZERO + Span::from_micros(count)
+    }
+
+    #[test]
+    fn a_write_that_takes_longer_than_the_gap_is_followed_by_no_sleep() {
+        let gap = Span::from_micros(10);
+        assert_eq!(left_of(gap, micros(5), micros(20)), None);
+        assert_eq!(left_of(gap, micros(5), micros(15)), None);
+        let left = left_of(gap, micros(5), micros(8));
+        assert_eq!(left, Some(Span::from_micros(7)));
+    }
+
+    #[test]
+    fn sleeps_are_of_whole_microseconds() {
+        let at = Time::ZERO + Span::from_nanos(2_600);
+        let left = left_of(Span::from_micros(10), Time::ZERO, at);
+        assert_eq!(left, Some(Span::from_micros(7)));
+        let at = Time::ZERO + Span::from_nanos(9_100);
+        assert_eq!(left_of(Span::from_micros(10), Time::ZERO, at), None);
+    }
+
+    #[test]
+    fn what_was_late_is_made_good_by_no_later_gap() {
+        let begin = clock::monotonic();
+        let mut drifting = Drifting::new(begin);
+        let ended: Vec<Time> = (0..20)
+            .map(|place| drifting.wait(begin + Span::from_micros(50) * place))
+            .collect();
+        // Within the microsecond that each sleep is cut by.
+        let least = Span::from_micros(49);
+        assert!(ended.windows(2).all(|two| two[1] >= two[0] + least));
+    }
+}

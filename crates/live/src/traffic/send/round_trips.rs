@@ -1,0 +1,71 @@
+//! What round trips over datagrams and over streams have in common.
+
+use std::os::fd::OwnedFd;
+use std::thread;
+
+use nix::sys::socket::MsgFlags;
+use units::Time;
+use wire::message::Message;
+
+use super::replies::Replies;
+use super::{Log, Ready};
+use crate::error::{During, Error, Result};
+use crate::traffic::Record;
+use crate::traffic::unanswered::Unanswered;
+
+impl Ready {
+    /// Has `send` send while another thread takes echoes with `collect`, and
+    /// takes down what came of both.
+    pub(super) fn send_and_collect(
+        &mut self,
+        log: &mut Log,
+        collect: fn(&OwnedFd, Replies) -> Result<Replies>,
+        send: impl FnOnce(&mut Self, &mut Log, &mut Unanswered) -> Result<()>,
+    ) -> Result<()> {
+        let mut unanswered = Unanswered::new(self.number, &self.keeping);
+        let answers = unanswered.answers();
+        let replies = Replies::new(self.number, log.epoch, &self.keeping, answers);
+        let signal = replies.signal();
+        let socket = self.socket.try_clone().during(|| "sharing a socket")?;
+        thread::scope(|scope| {
+            let collector = scope.spawn(move || collect(&socket, replies));
+            let sent = send(self, log, &mut unanswered);
+            signal.expect(log.messages);
+            let collected = collector.join();
+            // What was measured until something went wrong counts.
+            unanswered.settle(&mut self.keeping);
+            self.keeping.flush();
+            sent?;
+            let replies =
+                collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
+            replies.settle(log);
+            Ok(())
+        })
+    }
+
+    /// Takes down a message that had the flow to itself until it was back, or lost.
+    pub(super) fn exchanged(&mut self, log: &mut Log, message: &Message, back: Option<Time>) {
+        let back = back.map(|back| log.since_epoch(back));
+        if let Some(span) = back.and_then(|back| back.since(message.sent)) {
+            log.echoes += 1;
+            log.round_trips.record(span.as_nanos());
+        }
+        self.keeping.keep(Record {
+            flow: self.number,
+            size: message.length,
+            sequence: message.sequence,
+            sent: message.sent.as_nanos(),
+            received: back.map(Time::as_nanos),
+            stamped: false,
+            read: None,
+        });
+    }
+
+    /// Whether a call for an echo sleeps.
+    pub(super) fn waiting(&self) -> MsgFlags {
+        match self.flow.options.busy {
+            true => MsgFlags::MSG_DONTWAIT,
+            false => MsgFlags::empty(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Messages that wait for their echoes, for logs of round trips: what never
+//! comes back is written down too.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wire::message::Message;
+
+use super::{Keeping, Record};
+
+/// An echo that comes so many messages late is written down as lost first, and
+/// then as what came.
+const WINDOW: usize = 1 << 16;
+
+/// The latest messages of a flow, and which of them are not back yet.
+pub(super) struct Unanswered {
+    flow: u16,
+    /// By number modulo [`WINDOW`]: when each that is not back was sent.
+    waiting: Answers,
+    /// Likewise their octets.
+    sizes: Vec<u32>,
+    /// The number of the next message.
+    next: u64,
+}
+
+/// Where echoes are ticked off. Zero is none, and others are one more than the
+/// instant in nanoseconds.
+#[derive(Clone)]
+pub(super) struct Answers(Arc<[AtomicU64]>);
+
+impl Unanswered {
+    /// Nothing was sent. Where there is no log nothing is remembered either.
+    pub(super) fn new(flow: u16, keeping: &Keeping) -> Self {
+        let window = if keeping.to.is_some() { WINDOW } else { 0 };
+        Self {
+            flow,
+            waiting: Answers((0..window).map(|_| AtomicU64::new(0)).collect()),
+            sizes: vec![0; window],
+            next: 0,
+        }
+    }
+
+    /// Where echoes are ticked off, also by another thread.
+    pub(super) fn answers(&self) -> Answers {
+        self.waiting.clone()
+    }
+
+    /// Takes down the next message before it is sent, and in `keeping` the one
+    /// that has been waited for longest, if it is lost.
+    pub(super) fn ask(&mut self, message: &Message, keeping: &mut Keeping) {
+        let Some((place, waiting)) = self.waiting.place(message.sequence) else {
+            return;
+        };
+        let before = waiting.swap(marked(message), Ordering::Relaxed);
+        if before > 0 {
+            keeping.keep(self.lost(message.sequence - WINDOW as u64, before));
+        }
+        self.sizes[place] = message.length;
+        self.next = message.sequence + 1;
+    }
+
+    /// The kernel did not take this message, the latest.
+    pub(super) fn forget(&mut self, message: &Message) {
+        self.waiting.answered(message);
+    }
+
+    /// Takes down all that are not back.
+    pub(super) fn settle(self, keeping: &mut Keeping) {
+        for sequence in self.next.saturating_sub(WINDOW as u64)..self.next {
+            let waiting = self.waiting.place(sequence);
+            let waiting = waiting.map_or(0, |(_, waiting)| waiting.load(Ordering::Relaxed));
+            if waiting > 0 {
+                keeping.keep(self.lost(sequence, waiting));
+            }
+        }
+    }
+
+    fn lost(&self, sequence: u64, waiting: u64) -> Record {
+        let place = self.waiting.place(sequence);
+        Record {
+            flow: self.flow,
+            size: place.map_or(0, |(place, _)| self.sizes[place]),
+            sequence,
+            sent: waiting - 1,
+            received: None,
+            stamped: false,
+            read: None,
+        }
+    }
+}
+
+impl Answers {
+    /// This message is back.
+    pub(super) fn answered(&self, echo: &Message) {
+        if let Some((_, waiting)) = self.place(echo.sequence) {
+            let (ours, none) = (marked(echo), 0);
+            // Another message has the place, or this one was back before.
+            let _ = waiting.compare_exchange(ours, none, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    fn place(&self, sequence: u64) -> Option<(usize, &AtomicU64)> {
+        let place = usize::try_from(sequence % WINDOW as u64).ok()?;
+        Some((place, self.0.get(place)?))
+    }
+}
+
+fn marked(message: &Message) -> u64 {
+    message.sent.as_nanos().saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Entry;
+    use std::sync::mpsc::sync_channel;
+    use units::Time;
+    use wire::message::Echo;
+
+    fn message(sequence: u64) -> Message {
+        Message {
+            echo: Echo::Wanted,
+            preroll: false,
+            length: 100,
+            sequence,
+            sent: Time::from_nanos(sequence * 10),
+        }
+    }
+
+    #[test]
+    fn what_never_comes_back_is_written_down_once() {
+        let (to, entries) = sync_channel(1_000);
+        let mut keeping = Keeping::new(Some(to));
+        let mut unanswered = Unanswered::new(3, &keeping);
+        let answers = unanswered.answers();
+        let all = 3 * WINDOW as u64 / 2;
+        for sequence in 0..all {
+            unanswered.ask(&message(sequence), &mut keeping);
+            if sequence % 1_000 != 7 {
+                answers.answered(&message(sequence));
+                answers.answered(&message(sequence));
+            }
+        }
+        unanswered.ask(&message(all), &mut keeping);
+        unanswered.forget(&message(all));
+        unanswered.settle(&mut keeping);
+        drop(keeping);
+        let mut lost = Vec::new();
+        for entry in entries {
+            if let Entry::Records(records) = entry {
+                lost.extend(records);
+            }
+        }
+        let numbers: Vec<u64> = lost.iter().map(|record| record.sequence).collect();
+        let expected: Vec<u64> = (0..all).filter(|sequence| sequence % 1_000 == 7).collect();
+        assert_eq!(numbers, expected);
+        let fine =
+            |record: &Record| record.received.is_none() && record.sent == record.sequence * 10;
+        assert!(lost.iter().all(fine));
+    }
+
+    #[test]
+    fn without_a_log_nothing_is_remembered() {
+        let mut keeping = Keeping::new(None);
+        let mut unanswered = Unanswered::new(0, &keeping);
+        unanswered.ask(&message(0), &mut keeping);
+        unanswered.answers().answered(&message(0));
+        assert!(unanswered.sizes.is_empty());
+        unanswered.settle(&mut keeping);
+    }
+}

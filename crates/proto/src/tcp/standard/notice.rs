@@ -1,0 +1,26 @@
+//! What a sender does who is told of a drop, instead of finding it out.
+
+use units::Time;
+
+use super::Standard;
+use crate::tcp::Range;
+use crate::tcp::segment::Data;
+
+impl Standard {
+    /// See [`Sender::notified`](crate::tcp::Sender::notified).
+    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
+        let from = lost.sequence.max(self.una);
+        let to = lost.sequence + u64::from(lost.length);
+        if to <= from || to > self.fresh || self.sacked.containing(from).is_some() {
+            return;
+        }
+        if reduce && self.una >= self.marked && self.recovering.is_none() {
+            let flight = self.flight();
+            self.threshold = self.law.reduce(flight);
+            self.window = self.threshold;
+            self.marked = self.fresh.max(1);
+        }
+        self.told = self.fresh;
+        self.output(now, Range { from, to });
+    }
+}

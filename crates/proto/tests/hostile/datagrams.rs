@@ -1,0 +1,136 @@
+//! Headers of messages and of ICMP echoes, into the books of a receiver.
+
+use jumbolab_proto::MessageStream;
+use jumbolab_proto::ledger::{Arrival, Ledger};
+use units::{IpVersion, Time};
+use wire::echo::{EchoHeader, HEADER_LEN as ECHO_HEADER};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::{Chance, try_all};
+
+/// What a receiver of one flow keeps.
+struct Receiver {
+    ledger: Ledger,
+    stream: MessageStream,
+    distinct: u64,
+}
+
+#[test]
+fn datagrams_and_echoes_of_any_structure_harm_no_receiver() {
+    let mut chance = Chance::new();
+    let mut receiver = Receiver::new();
+    try_all("datagrams", |number| {
+        if number % 100_000 == 99_999 {
+            receiver.closes();
+            receiver = Receiver::new();
+        }
+        match chance.below(3) {
+            0 => an_echo(&mut chance),
+            1 => receiver.takes_a_stream(&mut chance),
+            _ => receiver.takes_a_datagram(&mut chance),
+        }
+    });
+}
+
+impl Receiver {
+    fn new() -> Self {
+        Self {
+            ledger: Ledger::new(None),
+            stream: MessageStream::new(),
+            distinct: 0,
+        }
+    }
+
+    /// As the receiving end of a flow reads a datagram; whether it counts.
+    fn takes_a_datagram(&mut self, chance: &mut Chance) -> bool {
+        let mut datagram = message(chance);
+        if chance.below(2) == 0 {
+            chance.damage(&mut datagram);
+        }
+        let Ok(message) = Message::parse(&datagram) else {
+            return false;
+        };
+        let whole = usize::try_from(message.length) == Ok(datagram.len());
+        if let Some(reply) = message.reply_in_full() {
+            assert_eq!(message.echo, Echo::Wanted);
+            assert_eq!(reply.length, message.length, "no more than came");
+            assert_eq!(reply.reply_in_full(), None, "echoes have no echo");
+            reply.emit(&mut datagram).unwrap();
+            assert_eq!(Message::parse(&datagram), Ok(reply));
+        }
+        if whole {
+            let delay = chance.extreme().wrapping_sub(message.sent.as_nanos());
+            let place = self.ledger.record(Arrival {
+                sequence: message.sequence,
+                at: chance.extreme(),
+                delay: Some(delay.cast_signed()),
+                size: message.length,
+            });
+            self.distinct += u64::from(place.counts());
+        }
+        whole
+    }
+
+    /// Likewise a piece of a stream, which ends with what is no message.
+    fn takes_a_stream(&mut self, chance: &mut Chance) -> bool {
+        let mut octets = message(chance);
+        if chance.below(3) == 0 {
+            chance.damage(&mut octets);
+        }
+        let cut = chance.below(octets.len() + 1);
+        let (mut count, mut fine) = (0, true);
+        for piece in [&octets[..cut], &octets[cut..]] {
+            fine = fine && self.stream.receive(piece, |_| count += 1).is_ok();
+        }
+        if !fine || count == 0 {
+            self.stream = MessageStream::new();
+        }
+        fine && count > 0
+    }
+
+    /// The books are right whatever came.
+    fn closes(&self) {
+        let figures = self.ledger.figures(None);
+        assert_eq!(figures.order.distinct, self.distinct);
+        assert!(figures.order.lost + figures.order.distinct >= self.distinct);
+    }
+}
+
+/// An answer to an ICMP echo, as a sender of them takes it.
+fn an_echo(chance: &mut Chance) -> bool {
+    let version = [IpVersion::V4, IpVersion::V6][chance.below(2)];
+    let mut octets = vec![0; ECHO_HEADER];
+    octets.extend(message(chance));
+    let [high, low] = [chance.octet(), chance.octet()];
+    let header = EchoHeader {
+        reply: chance.below(2) == 0,
+        identifier: u16::from_be_bytes([high, low]),
+        sequence: u16::from_be_bytes([low, high]),
+    };
+    header.emit(&mut octets, version).unwrap();
+    if chance.below(2) == 0 {
+        chance.damage(&mut octets);
+    }
+    let Ok(parsed) = EchoHeader::parse(&octets, version) else {
+        return false;
+    };
+    let mut again = octets.clone();
+    assert!(parsed.emit(&mut again, version).is_ok());
+    assert_eq!(EchoHeader::parse(&again, version), Ok(parsed));
+    Message::parse(&octets[ECHO_HEADER..]).is_ok()
+}
+
+/// A true message, with any fields.
+fn message(chance: &mut Chance) -> Vec<u8> {
+    let length = HEADER_LEN + chance.below(80);
+    let mut octets = vec![0; length];
+    let message = Message {
+        echo: [Echo::Unwanted, Echo::Wanted, Echo::Reply][chance.below(3)],
+        preroll: chance.below(2) == 0,
+        length: u32::try_from(length).unwrap(),
+        sequence: chance.extreme(),
+        sent: Time::from_nanos(chance.extreme() / 1_000),
+    };
+    message.emit(&mut octets).unwrap();
+    octets
+}

@@ -1,0 +1,66 @@
+//! Telling sources of packets that a queue dropped.
+
+use super::{Engine, ICMP_HEADER};
+use crate::fragments::ip_header;
+use crate::packet::{Body, Congestion, Content, Packet, Segment};
+use crate::{React, Watch, bundles};
+
+/// Octets of a packet that an answer quotes behind its header [RFC792].
+const QUOTED: u32 = 8;
+
+/// Which ways tell sources, and what these do.
+pub(crate) struct Telling {
+    /// By the number of the way.
+    pub(crate) ways: Vec<bool>,
+    pub(crate) react: React,
+}
+
+impl<W: Watch> Engine<'_, W> {
+    /// The queue of a way has dropped `packet`, whose sources may be told.
+    pub(super) fn tell_sources(&mut self, way: usize, packet: &Packet) {
+        if !self
+            .telling
+            .as_ref()
+            .is_some_and(|telling| telling.ways[way])
+        {
+            return;
+        }
+        let inside = || {
+            bundles::look(packet.content, |load| {
+                let entries = load.bundle.entries().iter();
+                entries
+                    .filter_map(|entry| entry.packet().copied())
+                    .collect()
+            })
+        };
+        let lost: Vec<Packet> = match packet.is_bundle() {
+            true => inside().unwrap_or_default(),
+            false => vec![*packet],
+        };
+        // The way back begins where this one does.
+        let node = self.ways[way ^ 1].to;
+        for packet in lost {
+            let content = *self.contents.of(&packet);
+            let Body::Segment(Segment::Data(data)) = content.body else {
+                continue;
+            };
+            let from = self.flows[packet.flow as usize].from;
+            let header = ip_header(packet.ip);
+            let notice = Packet {
+                to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
+                size: header + ICMP_HEADER + header + QUOTED,
+                // A flow of its own, as far as queues are concerned.
+                key: packet.key ^ 1,
+                congestion: Congestion::Unable,
+                ..packet
+            };
+            let body = Body::Notice(data);
+            if node == from {
+                let content = self.contents.put(Content { body, ..content });
+                self.receive(node, Packet { content, ..notice });
+            } else {
+                self.post(node, notice, Content { body, ..content });
+            }
+        }
+    }
+}
