@@ -43,8 +43,18 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// A run at 200 Mbit/s against one at 196, and its own halves.
+/// A run at 200 Mbit/s against one at 196, and its own halves. Other work, a
+/// hypervisor's too, may hide the two per cent once.
 pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
+    ensure!(
+        two_percent(netns)? || two_percent(netns)?,
+        "a rate 2 % lower was not found"
+    );
+    Ok(())
+}
+
+/// Whether two per cent were found.
+fn two_percent(netns: &mut Netns) -> Result<bool> {
     let at = |rate: &str, repeat: &str| {
         let rate = format!("rate={rate}");
         // Long enough for a loss in slow start to be over when counting begins.
@@ -74,7 +84,6 @@ pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
         );
     }
     let (changed, all) = found(&shifts);
-    ensure!(all == 2 && changed > 0, "a rate 2 % lower was not found");
     let (first, second): (Vec<Trial>, Vec<Trial>) =
         of_fast.into_iter().partition(|trial| trial.repeat <= 8);
     let halves = between((&fast, &first), (&fast, &second));
@@ -88,7 +97,7 @@ pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
         halves.iter().filter(large).count() == 0,
         "two halves of one run differ: {halves:?}"
     );
-    Ok(())
+    Ok(all == 2 && changed > 0)
 }
 
 /// How many comparisons of goodput find a difference, and how many there are.
