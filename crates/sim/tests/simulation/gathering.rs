@@ -1,5 +1,7 @@
 //! A domain gathers packets where they enter and lets them out where they leave.
 
+mod refused;
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use jumbolab_sim::{
@@ -440,140 +442,6 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
     };
     let error = wrong.with_notices(notices).err();
     assert_eq!(error, Some(BadDomain::NoSuchWay(0, 2).into()));
-}
-
-#[test]
-fn what_cannot_be_a_domain_is_refused_in_one_line() {
-    let wire = Settings {
-        largest_packet: Some(Bytes::new(1_500)),
-        ..bare(1_000_000_000, 1_000)
-    };
-    let big = bare(1_000_000_000, 1_000);
-    let refused = |domain: Domain| {
-        let checked = line([&big, &wire, &big], constant(1.0, 100, 1)).check();
-        match checked.unwrap().with_domain(domain).err() {
-            Some(BadScenario::Domain(why)) => {
-                assert!(!why.to_string().contains('\n'));
-                why
-            }
-            other => panic!("not refused as a domain: {other:?}"),
-        }
-    };
-    let usual = || domain(Trigger::Timer(MILLI));
-    let network = address(0);
-    for (domain, why) in [
-        (
-            usual(),
-            BadDomain::TooBig {
-                link: "one-two".into(),
-                largest: 1_500,
-                ingress: "in".into(),
-                mtu: 9_000,
-            },
-        ),
-        (
-            domain(Trigger::Timer(Span::ZERO)),
-            BadDomain::Gather {
-                node: "in".into(),
-                why: BadGather::Timer,
-            },
-        ),
-        (
-            Domain {
-                table: Vec::new(),
-                ..usual()
-            },
-            BadDomain::NoPrefixes,
-        ),
-        (
-            Domain {
-                table: vec![row(0, 24, 1, 3), row(0, 24, 2, 3)],
-                ..usual()
-            },
-            BadDomain::Overlap {
-                network,
-                length: 24,
-            },
-        ),
-        (
-            Domain {
-                table: vec![row(1, 24, 1, 3)],
-                ..usual()
-            },
-            BadDomain::Prefix {
-                network: address(1),
-                length: 24,
-            },
-        ),
-        (
-            Domain {
-                table: vec![row(0, 24, 1, 4)],
-                ..usual()
-            },
-            BadDomain::NoEdge {
-                network,
-                length: 24,
-                node: "one".into(),
-            },
-        ),
-        (
-            Domain {
-                edges: vec![Edge {
-                    node: 1,
-                    gather: None,
-                }],
-                ..usual()
-            },
-            BadDomain::NoRouter("b".into()),
-        ),
-        (
-            Domain {
-                addresses: vec![(9, address(1))],
-                ..usual()
-            },
-            BadDomain::NoSuchNode(9),
-        ),
-    ] {
-        assert_eq!(refused(domain), why);
-    }
-    let mut small = usual();
-    small.edges[0].gather = Some(Ingress {
-        mtu: Bytes::new(70),
-        ..ingress(Trigger::Full)
-    });
-    let why = BadGather::Mtu { mtu: 70, least: 74 };
-    let node = "in".into();
-    assert_eq!(refused(small), BadDomain::Gather { node, why });
-    let mut twice = usual();
-    twice.edges.push(twice.edges[0]);
-    assert_eq!(refused(twice), BadDomain::Twice("in".into()));
-    // What is behind `out` would have to leave through an edge beside the way.
-    let mut astray = line([&big; 3], constant(1.0, 100, 1));
-    astray.nodes.push(node_aside());
-    astray.links.push(link("aside", [4, 6], &big));
-    let mut beside = usual();
-    beside.edges.push(Edge {
-        node: 6,
-        gather: None,
-    });
-    beside.table = vec![row(0, 24, 1, 6)];
-    let error = astray.check().unwrap().with_domain(beside).err().unwrap();
-    assert!(matches!(
-        error,
-        BadScenario::Domain(BadDomain::Astray { .. })
-    ));
-    let mut repeating = big.clone();
-    repeating.duplicate = 0.1;
-    let checked = line([&big, &big, &repeating], constant(1.0, 100, 1)).check();
-    let error = checked.unwrap().with_domain(usual()).err().unwrap();
-    assert!(matches!(
-        error,
-        BadScenario::Domain(BadDomain::Duplicates(_))
-    ));
-}
-
-fn node_aside() -> jumbolab_sim::Node {
-    node("aside", Role::Router)
 }
 
 #[test]
