@@ -86,11 +86,11 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
                 .iter()
                 .filter_map(|row| row.resolution)
                 .fold(0.0, f64::max);
+            let more = mean.mean - other.mean;
+            let beyond = if *higher { more - by } else { -more - by };
             let verdict = match above(claimed, *by) {
-                // More than by chance, and less than the instrument tells.
-                Verdict::Reproduced if (mean.mean - other.mean).abs() <= resolution => {
-                    Verdict::BelowResolution
-                }
+                // Beyond the bound more than by chance, and less than the instrument tells.
+                Verdict::Reproduced if beyond <= resolution => Verdict::BelowResolution,
                 verdict => verdict,
             };
             (Some(other), apart, verdict)

@@ -28,6 +28,7 @@ mod bed;
 mod counters;
 #[path = "../shared/figures.rs"]
 mod figures;
+mod floor;
 mod install;
 mod outcome;
 mod program;
@@ -39,8 +40,9 @@ use std::process::ExitCode;
 
 use asked::Asked;
 use bed::Bed;
+use figures::sorted;
 use program::Program;
-use work::WORKS;
+use work::{Kind, WORKS};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -50,6 +52,7 @@ const ROUNDS: usize = 7;
 fn main() -> ExitCode {
     let result = match live::worker::role() {
         Some(role) if role == witness::ROLE => witness::run(),
+        Some(role) if role == floor::ROLE => floor::run(),
         Some(_) => {
             live::worker::anchor();
             Ok(())
@@ -85,7 +88,11 @@ fn compare() -> Result<()> {
             }
         }
         let mut runs = vec![Vec::new(); runners.len()];
+        let mut floors = Vec::new();
         for round in 0..rounds {
+            if work.kind == Kind::Departures {
+                floors.push(floor::watch(work)?);
+            }
             // Every other round the other way round: none always follows the same.
             let mut turn: Vec<usize> = (0..runners.len()).collect();
             if round % 2 == 1 {
@@ -99,7 +106,7 @@ fn compare() -> Result<()> {
                 runs[place].push(run.ok());
             }
         }
-        table::print(work, &runners, &runs);
+        table::print(work, &runners, &runs, &sorted(floors.into_iter()));
     }
     Ok(())
 }

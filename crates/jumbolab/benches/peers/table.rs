@@ -35,7 +35,13 @@ pub(crate) fn machine() -> String {
 }
 
 /// Prints the table of a piece of work; a run is absent where it failed.
-pub(crate) fn print(work: &Work, programs: &[Program], runs: &[Vec<Option<Outcome>>]) {
+/// `floors` are what [`crate::floor::watch`] saw beside the rounds, in order.
+pub(crate) fn print(
+    work: &Work,
+    programs: &[Program],
+    runs: &[Vec<Option<Outcome>>],
+    floors: &[f64],
+) {
     println!("\n{}: {}; load {}\n", work.name, work.title(), load());
     let names = runs.iter().flatten().flatten().next();
     let Some(Outcome(names)) = names else {
@@ -52,6 +58,13 @@ pub(crate) fn print(work: &Work, programs: &[Program], runs: &[Vec<Option<Outcom
         row(*program, runs, names.len());
     }
     println!("{}", verdict(work, programs, runs));
+    if let [least, .., most] = floors {
+        println!(
+            "A clock watched on that processor, nothing sent: p99 {:.1} us ({least:.1} to {most:.1}): \
+             the machine's own, which no program gets below",
+            median(floors)
+        );
+    }
 }
 
 fn row(program: Program, runs: &[Option<Outcome>], columns: usize) {

@@ -23,6 +23,11 @@ fn more_by(by: f64) -> Expected {
 
 /// The verdict where the means of ten trials of each cell are about these.
 fn verdict(expected: Expected, small: f64, large: f64) -> Verdict {
+    verdict_of(expected, small, large, None)
+}
+
+/// The same where the instrument tells no less than `resolution` apart.
+fn verdict_of(expected: Expected, small: f64, large: f64, resolution: Option<f64>) -> Verdict {
     let mut plan = plan(vec![cell(factors(1500)), cell(factors(9000))], 10, vec![]);
     plan.claims = vec![claim(expected)];
     let mut normal = Normal::new(7);
@@ -32,7 +37,11 @@ fn verdict(expected: Expected, small: f64, large: f64) -> Verdict {
             trials.push(trial(factors(mtu), repeat, &[("throughput", value)]));
         }
     }
-    judged(&plan, &compare(&plan, &trials))[0].verdict
+    let mut rows = compare(&plan, &trials);
+    for row in &mut rows {
+        row.resolution = resolution.or(row.resolution);
+    }
+    judged(&plan, &rows)[0].verdict
 }
 
 #[test]
@@ -46,6 +55,17 @@ fn a_claim_of_direction_holds_fails_or_is_open() {
     // More, and surely not by so much; less, and surely not by so much.
     assert_eq!(verdict(more_by(80.0), 900.0, 940.0), Verdict::NotReproduced);
     assert_eq!(verdict(more_by(-80.0), 940.0, 900.0), Verdict::Reproduced);
+}
+
+#[test]
+fn what_counts_against_the_instrument_is_the_distance_from_the_bound() {
+    let of = |by, large| verdict_of(more_by(by), 900.0, large, Some(20.0));
+    assert_eq!(of(0.0, 910.0), Verdict::BelowResolution);
+    assert_eq!(of(0.0, 940.0), Verdict::Reproduced);
+    // Equal, which is far above "80 less" and hardly above "10 less".
+    assert_eq!(of(-80.0, 900.0), Verdict::Reproduced);
+    assert_eq!(of(-10.0, 900.0), Verdict::BelowResolution);
+    assert_eq!(of(30.0, 940.0), Verdict::BelowResolution);
 }
 
 #[test]

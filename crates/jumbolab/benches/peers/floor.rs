@@ -1,0 +1,61 @@
+//! What lateness the machine itself brings: a process that sends nothing, and
+//! never sleeps, finds instants of the same grid late where something took its
+//! processor away. No program that sends on that processor does better.
+
+use std::io::{BufRead, stdin};
+
+use live::Worker;
+use live::clock::monotonic;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use units::Span;
+
+use crate::Result;
+use crate::figures::{f64_of, sorted};
+use crate::work::{PACE, Work};
+
+/// For how long the clock is watched beside each round.
+const SECONDS: u32 = 3;
+
+/// The role of the process that watches.
+pub(crate) const ROLE: &str = "clock-watcher";
+
+/// The 99th percentile of lateness of a grid of [`PACE`] instants a second on
+/// the sender's processor, in microseconds, with nothing sent.
+pub(crate) fn watch(work: &Work) -> Result<f64> {
+    let mut worker = Worker::spawn(None, ROLE)?;
+    worker.send_line(&work.processors[0].to_string())?;
+    let patience = monotonic() + Span::from_secs(2 * u64::from(SECONDS));
+    let said = worker.receive_line(patience)?;
+    Ok(said.ok_or("the clock's watcher says nothing")?.parse()?)
+}
+
+/// The life of the process that watches: is told a processor, and says what it saw.
+pub(crate) fn run() -> Result<()> {
+    let mut line = String::new();
+    stdin().lock().read_line(&mut line)?;
+    let mut processors = CpuSet::new();
+    processors.set(line.trim().parse()?)?;
+    sched_setaffinity(Pid::from_raw(0), &processors)?;
+    let late = sorted(lateness().into_iter());
+    println!("{}", late[late.len() - 1 - late.len() / 100]);
+    Ok(())
+}
+
+/// How late each instant was seen, in microseconds.
+fn lateness() -> Vec<f64> {
+    let gap = Span::from_nanos(1_000_000_000 / u64::from(PACE));
+    let mut due = monotonic();
+    let instants = 0..PACE * SECONDS;
+    instants
+        .map(|_| {
+            due += gap;
+            loop {
+                if let Some(late) = monotonic().since(due) {
+                    return f64_of(i64::try_from(late.as_nanos()).unwrap_or(i64::MAX)) / 1e3;
+                }
+                std::hint::spin_loop();
+            }
+        })
+        .collect()
+}
