@@ -1,5 +1,6 @@
 //! The command line as it is typed.
 
+mod jumbogram;
 mod traffic;
 
 use std::ffi::OsString;
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use traffic::{Recv, Send};
+pub(crate) use jumbogram::{By, Jumbogram, Over};
+pub(crate) use traffic::{PORT, Recv, Send};
 
 /// What a bigger MTU buys, answered with evidence.
 #[derive(Debug, Parser)]

@@ -3,6 +3,7 @@
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
+mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod recv;
 pub(crate) mod replay;

@@ -218,3 +218,24 @@ fn tshark_reads_segments_as_tcp_and_finds_nothing_wrong_with_them() {
         );
     }
 }
+
+#[test]
+fn tshark_names_the_jumbograms_that_were_carried() {
+    let folder = TempDir::new().unwrap();
+    let line = "send --jumbogram 190000 --packets 2 --capture jumbograms.pcapng";
+    let output = program(folder.path())
+        .args(line.split_whitespace())
+        .output()
+        .unwrap();
+    Outcome::of(output).fine();
+    let output = Command::new("tshark")
+        .args(["-r", "jumbograms.pcapng", "-Y", "ipv6.opt.jumbo == 190016"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().count() >= 2, "{text}");
+    let named = |line: &str| line.contains("Len=190000") && line.contains("[Jumbogram]");
+    assert!(text.lines().all(named), "{text}");
+}

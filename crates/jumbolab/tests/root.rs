@@ -91,3 +91,60 @@ fn a_real_root_runs_without_a_user_namespace() {
 fn an_ordinary_user_runs_everything_and_owns_the_results() {
     check(ORDINARY);
 }
+
+#[test]
+fn jumbograms_go_from_namespace_to_namespace_and_through_a_router() {
+    let folder = folder(0);
+    for (over, size) in [
+        ("namespaces", 190_000),
+        ("namespaces", 65_536),
+        ("namespaces", 4_193_280),
+        ("router", 190_000),
+        ("router", 1_452),
+    ] {
+        let told = json(&jumbogram(&folder, 0, over, size, &["--packets", "3"]));
+        assert_eq!(told["jumbogram"], size > 65_527, "{told}");
+        for count in ["sent", "whole", "packets"] {
+            assert_eq!(told[count], 3, "{count} of {told}");
+        }
+        let forwarded = if over == "router" { Some(3) } else { None };
+        assert_eq!(told["forwarded"].as_u64(), forwarded, "{told}");
+        let told = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
+        assert_eq!((&told["lost"], &told["over"]), (&0.into(), &over.into()));
+        assert!(told["messages"].as_u64() > Some(0), "{told}");
+    }
+}
+
+#[test]
+fn an_ordinary_user_has_jumbograms_over_loopback_and_hears_why_not_elsewhere() {
+    let folder = folder(ORDINARY);
+    let told = json(&jumbogram(&folder, ORDINARY, "loopback", 190_000, &[]));
+    assert_eq!(told["whole"], 1, "{told}");
+    for over in ["namespaces", "router"] {
+        let output = jumbogram(&folder, ORDINARY, over, 190_000, &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains("sudo"), "{said}");
+    }
+}
+
+fn jumbogram(folder: &TempDir, user: u32, over: &str, size: u32, more: &[&str]) -> Output {
+    Command::new(folder.path().join("jumbolab"))
+        .args(["send", "--jumbogram", &size.to_string(), "--over", over])
+        .arg("--json")
+        .args(more)
+        .current_dir(folder.path().join("own"))
+        .stdin(Stdio::null())
+        .uid(user)
+        .gid(user)
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn json(output: &Output) -> serde_json::Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}

@@ -7,9 +7,11 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
+use live::exchange::{Answered, Answerer, Asked, Exchange, ask as ask_other};
+use live::transfer::mechanisms::{self, Far, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
 use serde::{Deserialize, Serialize};
-use units::Span;
+use units::{Bytes, Span};
 
 use crate::interrupted;
 pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
@@ -25,6 +27,10 @@ const MARGIN: u64 = 20;
 /// takes has failed, and its receiver has noticed.
 const FLOWS_PATIENCE: Span = Span::from_secs(120);
 
+/// How much longer than they are given exchanges may take, until an end that
+/// hears nothing has given up.
+const EXCHANGE_PATIENCE: Span = Span::from_secs(30);
+
 /// What a worker is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
@@ -36,6 +42,14 @@ enum Request {
     ReceiveFlows(Receiving),
     /// Send flows to that port.
     SendFlows(Sending, u16),
+    /// Open a port, name it, and answer messages.
+    Answer(Exchange),
+    /// Send messages to that port, one at a time.
+    Ask(Exchange, u16),
+    /// Open a port, name it, and answer messages with what was stamped of each.
+    AnswerProbes(Probe),
+    /// Send messages to that port, each once the one before it is back.
+    SendProbes(Probe, u16),
 }
 
 /// What it answers.
@@ -46,6 +60,10 @@ enum Reply {
     Sent(Sent),
     Arrived(Vec<Arrived>),
     Departed(Vec<Departed>),
+    Answered(Answered),
+    Asked(Asked),
+    ProbesAnswered(Vec<Option<Far>>),
+    Probed(mechanisms::Asked),
     /// It could not: one line.
     Failed(String),
 }
@@ -67,6 +85,22 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 Ok(receiver) => {
                     answer(&Reply::Listening(receiver.port))?;
                     receiver.receive().map(Reply::Received)
+                }
+                Err(error) => Err(error),
+            },
+            Request::Ask(exchange, port) => ask_other(&exchange, port).map(Reply::Asked),
+            Request::SendProbes(probe, port) => mechanisms::ask(&probe, port).map(Reply::Probed),
+            Request::AnswerProbes(probe) => match mechanisms::Answerer::open(probe) {
+                Ok(answerer) => {
+                    answer(&Reply::Listening(answerer.port))?;
+                    answerer.answer().map(Reply::ProbesAnswered)
+                }
+                Err(error) => Err(error),
+            },
+            Request::Answer(exchange) => match Answerer::open(exchange) {
+                Ok(answerer) => {
+                    answer(&Reply::Listening(answerer.port))?;
+                    answerer.answer().map(Reply::Answered)
                 }
                 Err(error) => Err(error),
             },
@@ -108,22 +142,13 @@ impl Agents {
     /// [`Failure::Lost`] where an agent is gone or does not answer.
     pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
         // Each end gives up by itself; this is for an end that cannot.
-        let carried = transfer
-            .pace
-            .map_or(Span::ZERO, |pace| pace.serialise(transfer.octets()));
-        let patience = transfer.timeout + transfer.timeout + transfer.quiet + carried * MARGIN;
-        ask(&mut self.receiver, &Request::Receive(transfer.clone()))?;
-        let port = match hear(&mut self.receiver, "receiver", patience)? {
-            Reply::Listening(port) => port,
-            other => return Err(Failure::unexpected("receiver", other)),
-        };
-        ask(&mut self.sender, &Request::Send(transfer.clone(), port))?;
-        let sent = hear(&mut self.sender, "sender", patience)?;
-        let received = hear(&mut self.receiver, "receiver", patience)?;
-        match (sent, received) {
+        let carried = carried(transfer, transfer.octets());
+        let patience = transfer.timeout + transfer.timeout + transfer.quiet + carried;
+        let receiving = Request::Receive(transfer.clone());
+        let sending = |port| Request::Send(transfer.clone(), port);
+        match self.both(receiving, sending, patience)? {
             (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
-            (Reply::Sent(_), other) => Err(Failure::unexpected("receiver", other)),
-            (other, _) => Err(Failure::unexpected("sender", other)),
+            others => Err(Failure::unexpected_of_two(others)),
         }
     }
 
@@ -138,21 +163,71 @@ impl Agents {
         receiving: Receiving,
         duration: Span,
     ) -> Result<(Vec<Departed>, Vec<Arrived>), Failure> {
-        let patience = duration + FLOWS_PATIENCE;
-        ask(&mut self.receiver, &Request::ReceiveFlows(receiving))?;
+        let receiving = Request::ReceiveFlows(receiving);
+        let sending = |port| Request::SendFlows(sending, port);
+        match self.both(receiving, sending, duration + FLOWS_PATIENCE)? {
+            (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Has the sender go through the sizes of `exchange` with the receiver.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn exchange(&mut self, exchange: &Exchange) -> Result<(Asked, Answered), Failure> {
+        let patience = exchange.timeout + exchange.deadline * 4 + EXCHANGE_PATIENCE;
+        let receiving = Request::Answer(exchange.clone());
+        let sending = |port| Request::Ask(exchange.clone(), port);
+        match self.both(receiving, sending, patience)? {
+            (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Exchanges the messages of `probe` between the two; what the sender and
+    /// the receiver stamped.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn mechanisms(
+        &mut self,
+        probe: &Probe,
+    ) -> Result<(mechanisms::Asked, Vec<Option<Far>>), Failure> {
+        let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
+        let timeout = probe.transfer.timeout;
+        let patience = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_PATIENCE;
+        let receiving = Request::AnswerProbes(probe.clone());
+        let sending = |port| Request::SendProbes(probe.clone(), port);
+        match self.both(receiving, sending, patience)? {
+            (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => Ok((asked, answered)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Has the receiver listen and the sender send to its port; what the
+    /// sender and the receiver say once they are done.
+    fn both(
+        &mut self,
+        receiving: Request,
+        sending: impl FnOnce(u16) -> Request,
+        patience: Span,
+    ) -> Result<(Reply, Reply), Failure> {
+        ask(&mut self.receiver, &receiving)?;
         let port = match hear(&mut self.receiver, "receiver", patience)? {
             Reply::Listening(port) => port,
             other => return Err(Failure::unexpected("receiver", other)),
         };
-        ask(&mut self.sender, &Request::SendFlows(sending, port))?;
+        ask(&mut self.sender, &sending(port))?;
         let sent = hear(&mut self.sender, "sender", patience)?;
-        let received = hear(&mut self.receiver, "receiver", patience)?;
-        match (sent, received) {
-            (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
-            (Reply::Departed(_), other) => Err(Failure::unexpected("receiver", other)),
-            (other, _) => Err(Failure::unexpected("sender", other)),
-        }
+        Ok((sent, hear(&mut self.receiver, "receiver", patience)?))
     }
+}
+
+/// How long so many octets may be under way at the pace of a transfer.
+fn carried(transfer: &Transfer, octets: Bytes) -> Span {
+    let pace = transfer.pace;
+    pace.map_or(Span::ZERO, |pace| pace.serialise(octets) * MARGIN)
 }
 
 /// Why a transfer gave no result.
@@ -165,6 +240,15 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Of the sender's and the receiver's last words: an end that failed has the reason.
+    fn unexpected_of_two((sender, receiver): (Reply, Reply)) -> Self {
+        match sender {
+            Reply::Failed(_) => Self::unexpected("sender", sender),
+            _ if matches!(receiver, Reply::Failed(_)) => Self::unexpected("receiver", receiver),
+            _ => Self::unexpected("sender", sender),
+        }
+    }
+
     fn unexpected(end: &str, reply: Reply) -> Self {
         match reply {
             Reply::Failed(reason) => Self::Transfer(format!("{end}: {reason}")),

@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
 
+use units::Bytes;
+
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
@@ -29,6 +31,10 @@ pub struct Addresses {
 /// What stands for the router's address.
 pub(crate) const ROUTER: &str = "{router}";
 
+/// What stands for this program, and for `traffic.size` in octets.
+const PROGRAM: &str = "{jumbolab}";
+pub(crate) const SIZE: &str = "{size}";
+
 impl CommandLine {
     /// The program, where this machine has none of its name.
     pub fn missing_program(&self) -> Option<&str> {
@@ -36,6 +42,7 @@ impl CommandLine {
         let folders = env::var_os("PATH").unwrap_or_default();
         let there = match program.contains('/') {
             true => Path::new(program).exists(),
+            false if program == PROGRAM => true,
             false => env::split_paths(&folders).any(|folder| folder.join(program).exists()),
         };
         (!there).then_some(program)
@@ -46,7 +53,23 @@ impl CommandLine {
         self.words.iter().any(|word| word.contains(ROUTER))
     }
 
-    /// The words with addresses in the place of names.
+    /// Whether it asks for `traffic.size`.
+    pub(crate) fn names_size(&self) -> bool {
+        self.words.iter().any(|word| word.contains(SIZE))
+    }
+
+    /// The same with `size` in the place of `{size}`.
+    pub(crate) fn sized(&self, size: Option<Bytes>) -> Self {
+        let octets = size.map_or_else(|| SIZE.to_owned(), |size| size.get().to_string());
+        let words = self.words.iter();
+        Self {
+            text: self.text.clone(),
+            words: words.map(|word| word.replace(SIZE, &octets)).collect(),
+        }
+    }
+
+    /// The words with addresses in the place of names, and the path of this
+    /// program in that of `{jumbolab}`.
     pub fn filled(&self, addresses: &Addresses) -> Vec<String> {
         let words = self.words.iter();
         words.map(|word| addresses.fill(word)).collect()
@@ -71,8 +94,14 @@ impl FromStr for CommandLine {
 
 impl Addresses {
     /// `word` with addresses in the place of `{sender}`, `{receiver}` and
-    /// `{router}`; other braces stay.
+    /// `{router}`, and this program's path in that of `{jumbolab}`; other braces
+    /// stay.
     pub fn fill(&self, word: &str) -> String {
+        let program = || env::current_exe().ok()?.into_os_string().into_string().ok();
+        let word = match word.contains(PROGRAM) {
+            true => word.replace(PROGRAM, program().as_deref().unwrap_or("jumbolab")),
+            false => word.to_owned(),
+        };
         let word = word
             .replace("{sender}", &self.sender.to_string())
             .replace("{receiver}", &self.receiver.to_string());
@@ -124,6 +153,22 @@ mod tests {
                 "{}"
             ]
         );
+    }
+
+    #[test]
+    fn a_size_and_this_program_are_filled_in() {
+        let line: CommandLine = "{jumbolab} send --jumbogram {size} {sized}"
+            .parse()
+            .unwrap();
+        assert!(line.names_size() && line.missing_program().is_none());
+        let sized = line.sized(Some(Bytes::new(190_000)));
+        assert_eq!(
+            sized.filled(&ADDRESSES)[1..],
+            ["send", "--jumbogram", "190000", "{sized}"]
+        );
+        let program = env::current_exe().unwrap();
+        assert_eq!(sized.filled(&ADDRESSES)[0], program.to_str().unwrap());
+        assert_eq!(line.sized(None), line);
     }
 
     #[test]

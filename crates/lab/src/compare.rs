@@ -9,6 +9,8 @@ mod survival;
 pub use beside::{Beside, Row, WORLD, beside};
 pub use between::{Shift, between};
 
+use std::collections::BTreeMap;
+
 use crate::metric::{Metric, measured, place};
 use crate::plan::{Cell, Factors, Plan};
 use crate::split::Split;
@@ -92,21 +94,18 @@ impl Difference {
 /// Every metric that was measured or published, in every cell: by metric in
 /// the catalogue's order, then by cell in the plan's.
 pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
-    let by_cell: Vec<Vec<&Trial>> = plan
-        .cells
-        .iter()
-        .map(|cell| {
-            let belongs = |trial: &&Trial| trial.factors == cell.factors;
-            trials.iter().filter(belongs).collect()
-        })
-        .collect();
+    let metrics = metrics(plan, trials);
+    if metrics.is_empty() {
+        return Vec::new();
+    }
+    let by_cell = by_cell(plan, trials);
     let baselines: Vec<Option<usize>> = plan
         .cells
         .iter()
         .map(|cell| baseline(plan, &cell.factors))
         .collect();
     let mut all = Vec::new();
-    for metric in metrics(plan, trials) {
+    for metric in metrics {
         all.push(of_metric(plan, metric, &by_cell, &baselines));
     }
     for position in 0..all.len() {
@@ -131,12 +130,41 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
     all.into_iter().flatten().collect()
 }
 
+/// The trials of each cell, in their order.
+pub(crate) fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
+    // Of many cells few are written alike.
+    let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (position, cell) in plan.cells.iter().enumerate() {
+        named
+            .entry(cell.factors.to_string())
+            .or_default()
+            .push(position);
+    }
+    let mut found = vec![Vec::new(); plan.cells.len()];
+    for trial in trials {
+        let alike = named.get(&trial.factors.to_string());
+        for &position in alike.into_iter().flatten() {
+            if plan.cells[position].factors == trial.factors {
+                found[position].push(trial);
+            }
+        }
+    }
+    found
+}
+
 /// The metrics that were measured, and those that were only published, in the
-/// catalogue's order.
+/// catalogue's order. Where settings are ranked there are more of them than a
+/// table can show: then it is those that something is asserted of.
 fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
-    let mut metrics = measured(trials);
-    for published in &plan.published {
-        if let Some(metric) = Metric::named(&published.metric)
+    let mut metrics = match plan.ranking {
+        None => measured(trials),
+        Some(_) => Vec::new(),
+    };
+    let of_claims = plan.claims.iter().map(|claim| &claim.metric);
+    let of_claims = of_claims.filter(|_| plan.ranking.is_some());
+    let published = plan.published.iter().map(|published| &published.metric);
+    for name in published.chain(of_claims) {
+        if let Some(metric) = Metric::named(name)
             && !metrics.contains(&metric)
         {
             metrics.push(metric);

@@ -13,8 +13,10 @@ mod claims;
 mod discipline;
 mod law;
 mod on;
+mod pareto;
 mod published;
 mod quantity;
+mod ranking;
 mod reader;
 mod resolved;
 mod setting;
@@ -217,8 +219,11 @@ impl Experiment {
         })?;
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
+        let paired = sweep::paired(&mut reader, world)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
+        let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
+        let ranking = ranking::ranking(&mut reader)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -238,8 +243,11 @@ impl Experiment {
             aliases: &aliases,
             factors: &factors,
             compare: &compare,
+            paired: &paired,
             rows: &rows,
             claims: &claims,
+            tradeoffs: &tradeoffs,
+            ranking: ranking.as_ref(),
             cells: &cells,
         };
         let (text, hash) = resolved.write(world);
@@ -258,7 +266,10 @@ impl Experiment {
                 .filter_map(|row| row.against(&compare))
                 .collect(),
             claims,
+            tradeoffs,
+            ranking,
             compare,
+            paired,
             text,
             hash,
             files: files.kept(),

@@ -3,12 +3,14 @@
 
 mod flow;
 mod kept;
+mod mechanism;
 mod window;
 
 use crate::experiment::Setting;
 use crate::trial::Trial;
 pub use flow::{OF_FLOWS, of_flow};
 pub use kept::{measured, place};
+pub use mechanism::{OF_MECHANISMS, part_metric};
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
 /// One thing that a trial measures.
@@ -134,6 +136,16 @@ pub const METRICS: &[Metric] = &[
         resolution: Some(Resolution::CpuTick),
     },
     Metric {
+        name: "cpu_programs",
+        unit: "s/GB",
+        title: "CPU, both programs",
+        definition: "CPU seconds of sender and receiver and of what the kernel does in their names, on loopback all of it, per 10^9 octets of payload; of programs that report it",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: Some(Resolution::Percent(0.5)),
+    },
+    Metric {
         name: "cpu_sender",
         unit: "%",
         title: "CPU utilisation, sender",
@@ -218,6 +230,36 @@ pub const METRICS: &[Metric] = &[
         unit: "ms",
         title: "One-way delay",
         definition: "mean one-way delay of the messages [RFC7679]",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "rtt_p50",
+        unit: "ms",
+        title: "Round trip time, median",
+        definition: "median of the round trips of a flow's messages, to three digits; of several flows where it is longest",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "rtt_p95",
+        unit: "ms",
+        title: "Round trip time, 95th percentile",
+        definition: "95th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "rtt_p99",
+        unit: "ms",
+        title: "Round trip time, 99th percentile",
+        definition: "99th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
         better: Better::Lower,
         primary: false,
         table: None,
@@ -413,14 +455,95 @@ pub const METRICS: &[Metric] = &[
         table: None,
         resolution: STAMP,
     },
+    Metric {
+        name: "message_time",
+        unit: "ms",
+        title: "Time of a message",
+        definition: "mean time from before a message of traffic.at octets is written until its answer is read",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "megabyte_time",
+        unit: "ms",
+        title: "Time of a megabyte",
+        definition: "mean over the sizes of the time in which a megabyte went in messages of that size, each answered before the next",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: STAMP,
+    },
+    Metric {
+        name: "message_time_processor",
+        unit: "ms",
+        title: "Time of a message, processor clock",
+        definition: "the same as message_time by the sending process's clock of processor time, as clock() of C reads it",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "message_time_1ms",
+        unit: "ms",
+        title: "Time of a message, clock of 1 ms",
+        definition: "the same as message_time by a clock that moves in steps of 1 ms",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "message_time_10ms",
+        unit: "ms",
+        title: "Time of a message, clock of 10 ms",
+        definition: "the same as message_time by a clock that moves in steps of 10 ms",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "message_time_55ms",
+        unit: "ms",
+        title: "Time of a message, clock of 55 ms",
+        definition: "the same as message_time by a clock that moves in steps of 55 ms",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "stalls",
+        unit: "count",
+        title: "Stalled messages",
+        definition: "messages that were not answered before traffic.deadline",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "repeats",
+        unit: "count",
+        title: "Repeated datagrams",
+        definition: "datagrams that were sent again because no answer came",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
 ];
 
 impl Metric {
     /// The metric called `name`, or of one flow, e.g. `delay/NAME`, or over one
     /// part of a trial, e.g. `mean_queue_NAME`.
     pub fn named(name: &str) -> Option<&'static Self> {
-        let of_catalogue = METRICS.iter().find(|metric| metric.name == name);
+        let mut of_catalogue = METRICS.iter().chain(&OF_MECHANISMS);
         of_catalogue
+            .find(|metric| metric.name == name)
             .or_else(|| flow::named(name))
             .or_else(|| window::named(name))
     }

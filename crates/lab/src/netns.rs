@@ -7,9 +7,11 @@
 mod checks;
 mod command;
 mod convert;
+mod exchange;
 mod figures;
 mod flows;
 mod keeping_up;
+mod mechanisms;
 mod standing;
 mod transfers;
 
@@ -158,6 +160,8 @@ impl Netns {
                 .map_err(Failure::from)
                 .and_then(|standing| standing.command(setting, command, luck, epoch)),
             Traffic::Flows(flows) => self.flows(setting, flows, luck, epoch, shelf),
+            Traffic::Mechanisms(trips) => self.mechanisms(setting, trips, luck, epoch),
+            Traffic::Exchange(exchange) => self.exchange(setting, exchange, luck, epoch),
         };
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {

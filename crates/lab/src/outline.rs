@@ -67,6 +67,18 @@ fn traffic(setting: &Setting) -> String {
         ),
         Traffic::Command(command) => format!("`{}`", command.sender),
         Traffic::Flows(flows) => format!("{} flows for {}", flows.flows.len(), flows.duration),
+        Traffic::Mechanisms(trips) => format!(
+            "{} round trips of {} B",
+            trips.messages,
+            trips.message.get()
+        ),
+        Traffic::Exchange(exchange) => format!(
+            "{} each in messages of {} sizes from {} to {} B",
+            exchange.octets,
+            exchange.sizes.all().len(),
+            exchange.sizes.from,
+            exchange.sizes.to
+        ),
     };
     format!(
         "{what} over {} ({})",

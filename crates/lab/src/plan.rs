@@ -42,10 +42,16 @@ pub struct Plan {
     pub seed: Seed,
     /// What is compared with what.
     pub compare: Compare,
+    /// Metrics of which differences are told run by run, as reports name them.
+    pub paired: Vec<String>,
     /// Published figures to hold the results against.
     pub published: Vec<Published>,
     /// What a study asserts without a figure.
     pub claims: Vec<Assertion>,
+    /// What is weighed against each other.
+    pub tradeoffs: Vec<Tradeoff>,
+    /// Figures of a study whose settings are looked for, if any are.
+    pub ranking: Option<Ranking>,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
     /// Eight hexadecimal digits over experiment, seeds, world and format.
@@ -129,6 +135,45 @@ pub enum Expected {
     AtMost(f64),
     /// It is no less than this.
     AtLeast(f64),
+}
+
+/// Two metrics in which settings may be preferable to others, or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tradeoff {
+    /// The metrics, as reports name them: along the page, and up.
+    pub metrics: [String; 2],
+    /// The factors of which only cells with the same levels compete.
+    pub within: Vec<String>,
+}
+
+/// Figures that a study prints of a setting that it does not tell whole. The
+/// cells that have the baseline of the compared factor are ranked by how near
+/// they come to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// What the figures are of, one line.
+    pub text: String,
+    /// Where they are printed, e.g. `[Mulahuwaish s3.D]`.
+    pub source: String,
+    /// The ways in which the study may have counted; empty: one, without a name.
+    pub ways: Vec<String>,
+    /// The figures, at least one.
+    pub figures: Vec<Target>,
+}
+
+/// A printed figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The metric of each way of counting, as reports name them; one where no
+    /// ways have names.
+    pub metrics: Vec<String>,
+    /// The unit of all of them.
+    pub unit: &'static str,
+    /// The figure.
+    pub value: f64,
+    /// What the study adds to it at another level of the compared factor: not
+    /// 0. Distances are told in gaps.
+    pub gap: f64,
 }
 
 /// The factors of a cell, in sweep order. A level that is listed twice makes

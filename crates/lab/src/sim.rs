@@ -5,15 +5,18 @@
 
 mod both;
 mod count;
+mod exchange;
 mod figures;
+mod others;
 mod scenario;
 mod watch;
 
 use anyhow::{Result, bail};
 use live::machine::available_memory;
+use sim::Outcome;
 use units::{Bytes, Seed, Time};
 
-use crate::experiment::Setting;
+use crate::experiment::{Setting, Traffic};
 use crate::trial::Figures;
 use both::Both;
 use count::Counter;
@@ -61,6 +64,9 @@ impl Simulator {
     /// # Errors
     /// Why nothing could be measured.
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Figures, f64), String> {
+        if let Traffic::Exchange(exchange) = &setting.traffic {
+            return self.exchange(setting, exchange, seed);
+        }
         let scenario = scenario_of(setting, seed, self.budget);
         let stop = scenario.end;
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
@@ -69,10 +75,7 @@ impl Simulator {
             None => simulation.run(),
             Some(counter) => simulation.run_watched(counter),
         };
-        let mut figures = figures::of(setting, &outcome, stop)?;
-        if let Some(counter) = counter {
-            counter.finish(&mut figures, figures::counted(&outcome));
-        }
+        let figures = figures_of(setting, &outcome, stop, counter)?;
         Ok((figures, seconds(outcome.end)))
     }
 
@@ -87,6 +90,9 @@ impl Simulator {
         seed: Seed,
         shelf: Shelf<'_>,
     ) -> Result<(Figures, f64), String> {
+        if let Traffic::Exchange(exchange) = &setting.traffic {
+            return self.exchange(setting, exchange, seed);
+        }
         let scenario = scenario_of(setting, seed, self.budget);
         let watcher = Watcher::of(setting, &scenario, shelf);
         let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
@@ -99,14 +105,27 @@ impl Simulator {
             None => simulation.run_watched(&mut watcher),
             Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
         };
-        let mut figures = figures::of(setting, &outcome, stop)?;
-        if let Some(counter) = counter {
-            counter.finish(&mut figures, figures::counted(&outcome));
-        }
+        let mut figures = figures_of(setting, &outcome, stop, counter)?;
         let kept = watcher.finish(&outcome, shelf, &mut figures);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((figures, seconds(outcome.end)))
     }
+}
+
+/// What `outcome` came to, and what was counted besides.
+fn figures_of(
+    setting: &Setting,
+    outcome: &Outcome,
+    stop: Time,
+    counter: Option<Counter>,
+) -> Result<Figures, String> {
+    let (outcome, others) = others::apart(setting, outcome);
+    let mut figures = figures::of(setting, &outcome, stop)?;
+    others::put(&others, stop, setting, &mut figures);
+    if let Some(counter) = counter {
+        counter.finish(&mut figures, figures::counted(&outcome));
+    }
+    Ok(figures)
 }
 
 /// The beginning of a trial is the origin of its time.

@@ -4,10 +4,14 @@
 //! of means ([`Contrast`]): its logarithm is taken for normal. Several comparisons are
 //! judged together by Holm's procedure [Holm1979].
 
+mod apart;
 mod contrast;
+mod jackknife;
 mod planning;
 
+pub use apart::{Chance, apart};
 pub use contrast::Contrast;
+pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

@@ -84,6 +84,12 @@ pub fn monotonic_nanos() -> u64 {
     nanos(ClockId::CLOCK_MONOTONIC)
 }
 
+/// Processor time that this process has used, in nanoseconds: the clock that
+/// `clock()` of C reads [clock(3)].
+pub fn process_nanos() -> u64 {
+    nanos(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// What CLOCK_MONOTONIC shows when [`monotonic`] shows `time`, in nanoseconds.
 pub(crate) fn nanos_of(time: Time) -> u64 {
     first_reading().saturating_add(time.as_nanos())

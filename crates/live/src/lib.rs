@@ -4,7 +4,7 @@
 //! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
 //! path of network namespaces inside it; a [`Worker`] is a process of its own
 //! in one of them, a [`Tool`](tool::Tool) a program of the user's; a [`transfer`]
-//! is what two workers do with each other; an [`emulator`] is what links are made
+//! is what two workers do with each other, an [`exchange`] what they do message by message; an [`emulator`] is what links are made
 //! of that behave like wires; the [`meter`] reads what it cost the machine. What the machine is and how well
 //! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
 //!
@@ -14,7 +14,9 @@ pub mod capture;
 pub mod clock;
 pub mod emulator;
 mod error;
+pub mod exchange;
 pub mod interrupt;
+pub mod jumbogram;
 mod listening;
 pub mod machine;
 pub mod meter;

@@ -52,6 +52,19 @@ impl Sandbox {
     }
 }
 
+/// Lets the process make network namespaces, and nothing more: it may have
+/// threads afterwards, which see the same processes as before. What it makes
+/// goes when the process does, however it ends.
+///
+/// # Errors
+/// As [`Sandbox::enter`].
+pub(crate) fn allow_networks() -> Result<()> {
+    match privileged() {
+        true => Ok(()),
+        false => enter_user_namespace().map_err(refused),
+    }
+}
+
 /// Whether the process has the capabilities already. A real root keeps
 /// powers that no user namespace gives, so it does not enter one.
 pub fn privileged() -> bool {

@@ -2,10 +2,12 @@
 //! a safe function.
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
+pub(crate) mod bpf;
 pub(crate) mod ethtool;
 pub(crate) mod inbox;
 pub(crate) mod option;
 pub(crate) mod packet;
 pub(crate) mod packet_ring;
+pub(crate) mod queued;
 pub(crate) mod scheduling;
 pub(crate) mod tcp_info;

@@ -38,7 +38,7 @@ pub enum Addresses {
     Router,
 }
 
-/// A link that is to be made; both directions are alike.
+/// A link that is to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// The largest IP packet.
@@ -59,8 +59,8 @@ pub enum Medium {
         /// What may wait in front of it.
         buffer: Bytes,
     },
-    /// An emulator, as these settings say.
-    Emulated(Settings),
+    /// An emulator, as these settings say: towards the receiver, and back.
+    Emulated(Box<[Settings; 2]>),
 }
 
 impl Medium {
@@ -68,7 +68,7 @@ impl Medium {
     pub const fn rate(&self) -> Option<Rate> {
         match self {
             Self::Kernel { rate, .. } => *rate,
-            Self::Emulated(settings) => settings.rate,
+            Self::Emulated(ways) => ways[0].rate,
         }
     }
 }
@@ -404,13 +404,14 @@ fn connect(
             }
             let [first, second] = <[String; 2]>::try_from(ends).expect("a wire has two ends");
             // A host takes a frame in only when all of it is there.
-            let way = |far_end: &Node| Settings {
+            let way = |settings: &Settings, far_end: &Node| Settings {
                 cut_through: settings.cut_through && far_end.part != Part::Host,
                 ..settings.clone()
             };
+            let [there, back] = &**settings;
             emulated.wires.push(Wire {
                 ends: [first, second],
-                ways: [way(&nodes[number + 1]), way(&nodes[number])],
+                ways: [way(there, &nodes[number + 1]), way(back, &nodes[number])],
             });
         }
     }

@@ -113,6 +113,36 @@ pub fn message_wire_size(message: Bytes, mtu: IpMtu, ip: IpVersion, framing: Fra
     }
 }
 
+/// Octets of the IP packets that carry a message, in their order: the segments
+/// of TCP, all but the last full, or a datagram, in fragments where it must be.
+/// None where the headers leave no room.
+pub fn packets(message: Bytes, mtu: IpMtu, ip: IpVersion, transport: Transport) -> Vec<Bytes> {
+    let (headers, each, all) = match transport {
+        Transport::Tcp => {
+            let Some(payload) = payload_per_packet(mtu, ip, transport) else {
+                return Vec::new();
+            };
+            (ip.header() + transport.header(), payload, message)
+        }
+        Transport::Udp => {
+            let datagram = message + transport.header();
+            match Fragmentation::of(message, mtu, ip) {
+                None => return vec![ip.header() + datagram],
+                Some(parts) => (ip.header() + fragment_header(ip), parts.each, datagram),
+            }
+        }
+    };
+    let mut left = all;
+    let mut packets = Vec::new();
+    // The last fragment may hold some octets more than the others.
+    while headers + left > mtu.bytes() {
+        packets.push(headers + each);
+        left = left - each;
+    }
+    packets.push(headers + left);
+    packets
+}
+
 /// How long a packet of `packet` octets of IP keeps the wire busy.
 pub fn serialisation(rate: Rate, packet: Bytes, framing: Framing) -> Span {
     rate.serialise(framing.wire_size(packet))

@@ -9,6 +9,6 @@ mod mathis;
 
 pub use framing::{
     Transport, datagram_goodput_limit, fragments, frames, goodput_limit, largest_message,
-    message_wire_size, payload_per_packet, serialisation,
+    message_wire_size, packets, payload_per_packet, serialisation,
 };
 pub use mathis::{Growth, cubic_window, path_loss, reno_window, sawtooth_utilisation, window_rate};

@@ -11,6 +11,7 @@ pub mod ditg;
 mod layout;
 pub mod ledger;
 pub mod link;
+pub mod mechanisms;
 pub mod offset;
 mod stream;
 mod tally;

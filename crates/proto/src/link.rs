@@ -430,6 +430,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     fn seal_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain_thinned() {
+            self.counters.thinned += 1;
             self.witness.thinned(&waiting.packet, now, reason);
         }
         for (waiting, reason) in drops.drain() {

@@ -10,20 +10,12 @@ use crate::{Loss, WayOutcome};
 /// What a way's witness writes down.
 pub(crate) struct Account {
     averages: Averages,
-    bundled: Bundled,
+    /// Packets in bundles that the queue dropped whole, beyond the first of each.
+    beyond: u64,
     /// Packets that will not come out, and whether the queue dropped them.
     gone: Vec<(Packet, bool)>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
-}
-
-/// What the queue dropped of bundles.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Bundled {
-    /// Packets whose bundle went on without them.
-    pub(crate) thinned: u64,
-    /// Packets in bundles that went whole, beyond the first of each.
-    pub(crate) beyond: u64,
 }
 
 /// How long a wire worked, and how long packets waited for it.
@@ -58,7 +50,7 @@ impl Account {
     pub(crate) fn new(end: Time, notes: bool) -> Self {
         Self {
             averages: Averages::new(end),
-            bundled: Bundled::default(),
+            beyond: 0,
             gone: Vec::new(),
             notes: notes.then(Vec::new),
         }
@@ -69,9 +61,9 @@ impl Account {
         &mut self.averages
     }
 
-    /// What became of packets in bundles.
-    pub(crate) const fn bundled(&self) -> Bundled {
-        self.bundled
+    /// Packets in bundles that the queue dropped whole, beyond the first of each.
+    pub(crate) const fn beyond(&self) -> u64 {
+        self.beyond
     }
 
     /// The packets that were lost and not yet taken away.
@@ -132,13 +124,12 @@ impl Witness<Packet> for Account {
         self.note(packet, at, What::Lost(why));
         // One that is too big comes back to who sent it.
         if reason.is_some() {
-            self.bundled.beyond += u64::from(packet.live()) - 1;
+            self.beyond += u64::from(packet.live()) - 1;
             self.gone.push((*packet, true));
         }
     }
 
     fn thinned(&mut self, packet: &Packet, at: Time, reason: Reason) {
-        self.bundled.thinned += 1;
         self.note(packet, at, What::Thinned(reason));
         self.gone.push((*packet, true));
     }

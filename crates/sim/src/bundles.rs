@@ -1,8 +1,9 @@
 //! What is in the bundles under way.
 //!
 //! A packet that queues see is a few numbers, copied from ring to ring; so what
-//! is in a bundle is kept here, under the place of its content. A simulation
-//! runs in one thread, and each thread has its own.
+//! is in a bundle is kept here, under the place of its content. A queue hands a
+//! packet nothing but itself: while an engine acts, its bundles lie where its
+//! packets find them, and no longer; between two steps it has them.
 
 use std::cell::RefCell;
 
@@ -11,8 +12,13 @@ use queue::Bundle;
 use crate::packet::Packet;
 
 thread_local! {
-    static LOADS: RefCell<Vec<Option<Load>>> = const { RefCell::new(Vec::new()) };
+    /// The bundles of the engine that acts in this thread.
+    static ACTING: RefCell<Loads> = const { RefCell::new(Loads(Vec::new())) };
 }
+
+/// The bundles of an engine, by the places of their contents.
+#[derive(Default)]
+pub(crate) struct Loads(Vec<Option<Load>>);
 
 /// A bundle, and between which places it travels.
 pub(crate) struct Load {
@@ -23,9 +29,17 @@ pub(crate) struct Load {
     pub(crate) egress: usize,
 }
 
+impl Loads {
+    /// Trades places with those of the engine that acts: lends these, or takes
+    /// them back.
+    pub(crate) fn trade(&mut self) {
+        ACTING.with_borrow_mut(|acting| std::mem::swap(acting, self));
+    }
+}
+
 /// Keeps `load` under the place `content`.
 pub(crate) fn put(content: u32, load: Load) {
-    LOADS.with_borrow_mut(|loads| {
+    ACTING.with_borrow_mut(|Loads(loads)| {
         let place = content as usize;
         if loads.len() <= place {
             loads.resize_with(place + 1, || None);
@@ -36,10 +50,10 @@ pub(crate) fn put(content: u32, load: Load) {
 
 /// Takes away what is under the place `content`.
 pub(crate) fn take(content: u32) -> Option<Load> {
-    LOADS.with_borrow_mut(|loads| loads.get_mut(content as usize)?.take())
+    ACTING.with_borrow_mut(|loads| loads.0.get_mut(content as usize)?.take())
 }
 
 /// What `look` says of what is under the place `content`.
 pub(crate) fn look<T>(content: u32, look: impl FnOnce(&mut Load) -> T) -> Option<T> {
-    LOADS.with_borrow_mut(|loads| loads.get_mut(content as usize)?.as_mut().map(look))
+    ACTING.with_borrow_mut(|loads| loads.0.get_mut(content as usize)?.as_mut().map(look))
 }

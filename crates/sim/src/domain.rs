@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::Bytes;
 
+use crate::labels;
 use crate::prefixes::longest_match;
-use crate::routes::Routes;
+use crate::routes::{Routes, walk};
 use crate::way::mtu;
 use crate::{Prefix, Role, Scenario};
 
@@ -70,22 +71,38 @@ impl Ingress {
 }
 
 /// Where a bundle is addressed to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To the router that unpacks it.
     Egress,
     /// To where its first packet goes, which is behind that router
     /// [Mulahuwaish s2.A].
     FirstPacket,
+    /// To nobody: routers switch it by its label, along a path that was laid
+    /// from where it was gathered to where it is unpacked [RFC3031]. That is
+    /// the shortest one, or goes by way of what is named here.
+    Label(Vec<Detour>),
 }
 
-/// Queues that tell sources of TCP when they drop a segment, with packets that
-/// travel back as any others [Mulahuwaish s3].
+/// By way of which routers bundles get to an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// The autonomous system behind the exit.
+    pub next_as: u32,
+    /// The edge that unpacks them.
+    pub egress: usize,
+    /// The routers, by their places in the scenario, in the order in which
+    /// they are passed; between them the way is the shortest one.
+    pub via: Vec<usize>,
+}
+
+/// A queue that tells sources of TCP when it drops a segment, with packets that
+/// travel back as any others [Mulahuwaish s3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
-    /// Links by their place in the scenario, each with the direction, 0 or 1.
-    pub ways: Vec<(usize, usize)>,
-    /// What sources do.
+    /// Its link by the place in the scenario, and the direction, 0 or 1.
+    pub way: (usize, usize),
+    /// What sources do that it tells.
     pub react: React,
 }
 
@@ -167,6 +184,14 @@ pub enum BadDomain {
         /// The host it goes to.
         to: String,
     },
+    /// Routers that no link connects.
+    #[error("there is no path from `{from}` to `{egress}` by way of the routers that are named")]
+    NoPath {
+        /// Where it begins.
+        from: String,
+        /// Where it ends.
+        egress: String,
+    },
     /// A link that a full bundle does not pass.
     #[error(
         "link `{link}` carries {largest} B and bundles of `{ingress}` have up to {mtu} B; make them smaller"
@@ -213,6 +238,14 @@ impl Domain {
         for row in &mut self.table {
             row.egress = number(row.egress);
         }
+        if let Destination::Label(detours) = &mut self.destination {
+            for detour in detours {
+                detour.egress = number(detour.egress);
+                for router in &mut detour.via {
+                    *router = number(*router);
+                }
+            }
+        }
         self.edges.sort_by_key(|edge| edge.node);
         self
     }
@@ -221,9 +254,26 @@ impl Domain {
     pub(crate) fn named(&self) -> impl Iterator<Item = usize> {
         let edges = self.edges.iter().map(|edge| edge.node);
         let hosts = self.addresses.iter().map(|(node, _)| *node);
+        let detours = self.detours().iter();
         edges
             .chain(hosts)
             .chain(self.table.iter().map(|row| row.egress))
+            .chain(detours.flat_map(|one| one.via.iter().copied().chain([one.egress])))
+    }
+
+    /// By way of what bundles travel, where they do not take the shortest way.
+    pub(crate) fn detours(&self) -> &[Detour] {
+        match &self.destination {
+            Destination::Label(detours) => detours,
+            Destination::Egress | Destination::FirstPacket => &[],
+        }
+    }
+
+    /// The nodes to which ways must be known.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
+        let edges = self.edges.iter().map(|edge| edge.node);
+        let via = self.detours().iter().flat_map(|detour| &detour.via);
+        edges.chain(via.copied())
     }
 
     /// Looks for everything that could go wrong in `scenario`.
@@ -238,8 +288,8 @@ impl Domain {
         let exits = exits(self, scenario.nodes.len());
         for flow in &scenario.flows {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
-                if let Some((_, egress)) = exits[to] {
-                    self.check_way(scenario, routes, &flow.name, [from, to, egress])?;
+                if let Some(exit) = exits[to] {
+                    self.check_way(scenario, routes, &flow.name, [from, to], exit)?;
                 }
             }
         }
@@ -300,8 +350,10 @@ impl Domain {
         scenario: &Scenario,
         routes: &Routes,
         flow: &str,
-        [from, to, egress]: [usize; 3],
+        [from, to]: [usize; 2],
+        exit: Exit,
     ) -> Result<(), BadDomain> {
+        let egress = exit.1;
         let name = |node: usize| scenario.nodes[node].name.clone();
         let path = walk(scenario, routes, from, to);
         let leaves = path.iter().position(|(node, _)| *node == egress);
@@ -316,6 +368,7 @@ impl Domain {
             let bundles = match self.destination {
                 Destination::Egress => walk(scenario, routes, *node, egress),
                 Destination::FirstPacket => path[place..leaves.unwrap_or(place)].to_vec(),
+                Destination::Label(_) => labels::path(self, scenario, routes, *node, exit),
             };
             if leaves.is_none_or(|leaves| leaves < place) || bundles.is_empty() {
                 return Err(BadDomain::Astray {
@@ -323,6 +376,13 @@ impl Domain {
                     ingress: name(*node),
                     egress: name(egress),
                     to: name(to),
+                });
+            }
+            let far = |&(_, way): &(usize, usize)| scenario.links[way / 2].ends[1 - way % 2];
+            if bundles.last().map(far) != Some(egress) {
+                return Err(BadDomain::NoPath {
+                    from: name(*node),
+                    egress: name(egress),
                 });
             }
             for (_, way) in bundles {
@@ -340,18 +400,4 @@ impl Domain {
         }
         Ok(())
     }
-}
-
-/// The nodes between which a packet passes, each with the way that it takes
-/// there; `to` itself is not among them.
-fn walk(scenario: &Scenario, routes: &Routes, from: usize, to: usize) -> Vec<(usize, usize)> {
-    let mut path = Vec::new();
-    let mut here = from;
-    while here != to
-        && let Some(way) = routes.next(here, to)
-    {
-        path.push((here, way));
-        here = scenario.links[way / 2].ends[1 - way % 2];
-    }
-    path
 }

@@ -13,15 +13,15 @@ mod notices;
 use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
+use crate::bundles::Loads;
 use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::Way;
-use crate::{Loss, NodeOutcome, Place, Watch};
-pub(crate) use edges::{Edge, Edges};
+use crate::{Loss, NodeOutcome, Place, React, Watch};
+pub(crate) use edges::{Addressing, Edge, Edges};
 pub(crate) use ends::Ends;
-pub(crate) use notices::Telling;
 
 /// The network while it runs. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
@@ -36,9 +36,12 @@ pub(crate) struct Engine<'a, W> {
     /// Packets of one message, while they are sent.
     outbox: Outbox,
     contents: Contents,
+    /// What is in bundles, between two steps.
+    loads: Loads,
     pub(crate) edges: Edges,
-    /// Who tells sources of drops, if anybody does.
-    pub(crate) telling: Option<Telling>,
+    /// What sources do that a way tells of drops, by its number; nobody tells
+    /// where it is short.
+    pub(crate) telling: Vec<Option<React>>,
     watch: &'a mut W,
 }
 
@@ -131,8 +134,9 @@ impl<'a, W: Watch> Engine<'a, W> {
             events: 0,
             outbox: Vec::new(),
             contents: Contents::default(),
+            loads: Loads::default(),
             edges,
-            telling: None,
+            telling: Vec::new(),
             watch,
         }
     }
@@ -142,6 +146,19 @@ impl<'a, W: Watch> Engine<'a, W> {
         let Some((now, element)) = self.agenda.first() else {
             return false;
         };
+        if self.edges.all.is_empty() {
+            self.act(now, element);
+        } else {
+            self.loads.trade();
+            self.act(now, element);
+            self.loads.trade();
+        }
+        true
+    }
+
+    /// The turn of an element has come.
+    #[inline]
+    fn act(&mut self, now: Time, element: usize) {
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;
         self.events += 1;
@@ -166,7 +183,6 @@ impl<'a, W: Watch> Engine<'a, W> {
             self.visit_edge(element - edges);
         }
         self.contents.forget();
-        true
     }
 
     fn arrive(&mut self, node: usize, packet: Packet) {
@@ -218,7 +234,7 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     /// Passes a packet on as a router does.
     fn route(&mut self, node: usize, packet: Packet) {
-        let Some(way) = self.routes.next(node, packet.to as usize) else {
+        let Some((way, _)) = self.next_way(node, &packet) else {
             return;
         };
         let mtu = self.ways[way].mtu;
@@ -262,7 +278,7 @@ impl<'a, W: Watch> Engine<'a, W> {
         self.contents.let_go(packet);
         if matches!(
             content.body,
-            Body::TooBig { .. } | Body::Notice(_) | Body::Bundle
+            Body::TooBig { .. } | Body::Notice { .. } | Body::Bundle
         ) {
             return;
         }

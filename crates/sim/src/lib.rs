@@ -21,6 +21,7 @@ mod connection;
 mod domain;
 mod engine;
 mod fragments;
+mod labels;
 mod messages;
 mod outcome;
 mod packet;
@@ -36,7 +37,7 @@ mod source;
 mod watch;
 mod way;
 
-pub use domain::{BadDomain, Destination, Domain, Edge, Ingress, Notices, React};
+pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices, React};
 pub use outcome::{
     Delays, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, NodeOutcome,
     Outcome, TcpOutcome, WayOutcome,

@@ -112,8 +112,9 @@ pub(crate) enum Body {
     TooBig { mtu: u32 },
     /// A segment of TCP, which no router may cut.
     Segment(Segment),
-    /// A queue's word to the source that it dropped this segment.
-    Notice(Data),
+    /// A queue's word to the source that it dropped this segment, and whether
+    /// the window is to come down.
+    Notice { lost: Data, reduce: bool },
     /// Packets, kept elsewhere; what else is said of it is the first one's.
     Bundle,
 }
@@ -153,7 +154,7 @@ impl Packet {
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
         let piece = match content.body {
             Body::Datagram(piece) => Some(piece),
-            Body::TooBig { .. } | Body::Segment(_) | Body::Notice(_) | Body::Bundle => None,
+            Body::TooBig { .. } | Body::Segment(_) | Body::Notice { .. } | Body::Bundle => None,
         };
         let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
@@ -163,11 +164,13 @@ impl Packet {
             offset: octets(|piece| piece.offset),
             length: octets(|piece| piece.length),
             whole: octets(|piece| piece.whole),
-            answer: matches!(content.body, Body::TooBig { .. } | Body::Notice(_)),
+            answer: matches!(content.body, Body::TooBig { .. } | Body::Notice { .. }),
             segment: match content.body {
                 Body::Segment(Segment::Data(data)) => Some(Segment::Data(self.arrived(data))),
                 Body::Segment(segment) => Some(segment),
-                Body::Datagram(_) | Body::TooBig { .. } | Body::Notice(_) | Body::Bundle => None,
+                Body::Datagram(_) | Body::TooBig { .. } | Body::Notice { .. } | Body::Bundle => {
+                    None
+                }
             },
             live: 1,
         }

@@ -164,3 +164,22 @@ fn arriving(scenario: &Scenario, nodes: &[Choice]) -> Vec<Vec<(usize, u32, u32)>
     }
     arriving
 }
+
+/// The nodes between which a packet passes, each with the way that it takes
+/// there; `to` itself is not among them.
+pub(crate) fn walk(
+    scenario: &Scenario,
+    routes: &Routes,
+    from: usize,
+    to: usize,
+) -> Vec<(usize, usize)> {
+    let mut path = Vec::new();
+    let mut here = from;
+    while here != to
+        && let Some(way) = routes.next(here, to)
+    {
+        path.push((here, way));
+        here = scenario.links[way / 2].ends[1 - way % 2];
+    }
+    path
+}

@@ -4,7 +4,8 @@ use units::{Bytes, Seed, Time};
 
 use crate::connection::Connection;
 use crate::domain::exits;
-use crate::engine::{Edge, Edges, Ends, Engine, Flow, Kind, Node, Telling};
+use crate::engine::{Addressing, Edge, Edges, Ends, Engine, Flow, Kind, Node};
+use crate::labels::Labels;
 use crate::packet::{Congestion, Packet};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -13,7 +14,7 @@ use crate::source::Source;
 use crate::way::{Way, mtu};
 use crate::{
     BadDomain, BadScenario, Destination, Domain, DomainOutcome, FlowOutcome, Host, InnerCounts,
-    LinkOutcome, NodeOutcome, Notices, Outcome, Role, Scenario, Traffic, Watch, WayOutcome,
+    LinkOutcome, NodeOutcome, Notices, Outcome, React, Role, Scenario, Traffic, Watch, WayOutcome,
 };
 
 /// A scenario that was found sound. It runs to its end and cannot fail.
@@ -26,7 +27,7 @@ pub struct Simulation {
     /// Which flows keep every arrival.
     tallies: Vec<bool>,
     domain: Option<Domain>,
-    notices: Option<Notices>,
+    notices: Vec<Notices>,
 }
 
 /// Where elements stood before they were sorted.
@@ -49,7 +50,7 @@ impl Simulation {
             routes,
             tallies,
             domain: None,
-            notices: None,
+            notices: Vec::new(),
         }
     }
 
@@ -57,26 +58,28 @@ impl Simulation {
     ///
     /// # Errors
     /// Where a link or a direction is not there.
-    pub fn with_notices(mut self, notices: Notices) -> Result<Self, BadScenario> {
+    pub fn with_notices(mut self, notices: Vec<Notices>) -> Result<Self, BadScenario> {
         let links = self.scenario.links.len();
-        let mut ways = notices.ways.iter();
-        if let Some(&(link, way)) = ways.find(|(link, way)| *link >= links || *way > 1) {
+        let mut ways = notices.iter().map(|notices| notices.way);
+        if let Some((link, way)) = ways.find(|(link, way)| *link >= links || *way > 1) {
             return Err(BadDomain::NoSuchWay(link, way).into());
         }
-        self.notices = Some(notices);
+        self.notices = notices;
         Ok(self)
     }
 
-    fn telling(&self) -> Option<Telling> {
-        let notices = self.notices.as_ref()?;
-        let tells = |place: &usize, way| notices.ways.contains(&(*place, way));
-        let links = self.places.links.iter();
-        Some(Telling {
-            ways: links
-                .flat_map(|place| [0, 1].map(|way| tells(place, way)))
-                .collect(),
-            react: notices.react,
-        })
+    /// What sources do that each way tells, by its number.
+    fn telling(&self) -> Vec<Option<React>> {
+        let Self {
+            notices, places, ..
+        } = self;
+        if notices.is_empty() {
+            return Vec::new();
+        }
+        let of = |way| notices.iter().find(|notices| notices.way == way);
+        let links = places.links.iter();
+        let ways = links.flat_map(|place| [(*place, 0), (*place, 1)]);
+        ways.map(|way| Some(of(way)?.react)).collect()
     }
 
     /// The same with a domain that gathers packets at its edges. Its nodes are
@@ -91,8 +94,8 @@ impl Simulation {
         }
         let number = |place| numbers.iter().position(|other| *other == place);
         let domain = domain.renumbered(|place| number(place).unwrap_or(place));
-        for edge in &domain.edges {
-            self.routes.add(&self.scenario, edge.node);
+        for node in domain.targets() {
+            self.routes.add(&self.scenario, node);
         }
         domain.check(&self.scenario, &self.routes)?;
         self.domain = Some(domain);
@@ -185,7 +188,13 @@ impl Simulation {
         Edges {
             all: edges.iter().map(edge).collect(),
             exits: domain.map_or_else(Vec::new, |domain| exits(domain, self.scenario.nodes.len())),
-            destination: domain.map_or(Destination::Egress, |domain| domain.destination),
+            addressing: domain.map_or(Addressing::Egress, |domain| match domain.destination {
+                Destination::Egress => Addressing::Egress,
+                Destination::FirstPacket => Addressing::FirstPacket,
+                Destination::Label(_) => {
+                    Addressing::Label(Labels::of(domain, &self.scenario, &self.routes))
+                }
+            }),
             shaping: domain.is_some_and(|domain| domain.shaping),
             origins: 0,
         }

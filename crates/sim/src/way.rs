@@ -3,7 +3,7 @@
 use proto::link::{Fate, Link, Prompt, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
-use crate::account::{Account, Averages, Bundled};
+use crate::account::{Account, Averages};
 use crate::packet::Packet;
 use crate::{InnerCounts, WayOutcome};
 
@@ -112,17 +112,14 @@ impl Way {
 
     /// The packets of senders among what it carried.
     pub(crate) fn inner(&mut self) -> InnerCounts {
-        let (counters, thinned, beyond) = match &mut self.machine {
-            Machine::Prompt(link) => (link.counters(), 0, 0),
-            Machine::Patient(link) => {
-                let Bundled { thinned, beyond } = link.witness().bundled();
-                (link.counters(), thinned, beyond)
-            }
+        let (counters, beyond) = match &mut self.machine {
+            Machine::Prompt(link) => (link.counters(), 0),
+            Machine::Patient(link) => (link.counters(), link.witness().beyond()),
         };
         InnerCounts {
             arrived: counters.arrived + self.beyond.0,
-            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + thinned,
-            thinned,
+            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + counters.thinned,
+            thinned: counters.thinned,
         }
     }
 }

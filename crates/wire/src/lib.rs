@@ -23,6 +23,7 @@ pub mod echo;
 mod error;
 pub mod frame;
 pub mod icmpv6;
+pub mod jumbogram;
 pub mod log;
 pub mod message;
 mod octets;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use lab::flows::Keys;
 
+use super::Jumbogram;
+
 /// Where a receiver listens unless it is told otherwise.
 pub(crate) const PORT: u16 = 7770;
 
@@ -23,7 +25,10 @@ pub(crate) struct Recv {
     /// Serve anybody who reaches this host, without a secret.
     #[arg(long, conflicts_with = "secret")]
     pub(crate) open: bool,
-    /// End after one session.
+    /// Receive what `send --jumbogram` sends, whoever sends it, and nothing else.
+    #[arg(long, conflicts_with_all = ["secret", "log"])]
+    pub(crate) jumbogram: bool,
+    /// End after one session, or one jumbogram.
     #[arg(long)]
     pub(crate) once: bool,
     /// Sessions at a time, of senders that proved what they must know.
@@ -48,7 +53,8 @@ pub(crate) struct Recv {
 #[command(after_help = SEND_HELP)]
 pub(crate) struct Send {
     /// The host that receives, by name or address.
-    pub(crate) host: String,
+    #[arg(required_unless_present_any = ["jumbogram", "malformed"])]
+    pub(crate) host: Option<String>,
     /// The control port of its `jumbolab recv`.
     #[arg(long, value_name = "N", default_value_t = PORT)]
     pub(crate) port: u16,
@@ -78,6 +84,8 @@ pub(crate) struct Send {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) jumbo: Jumbogram,
+    #[command(flatten)]
     pub(crate) keys: FlowKeys,
 }
 
@@ -96,7 +104,7 @@ pub(crate) struct FlowKeys {
     message: Option<String>,
     /// Time from one message to the next: a time or a law; 0s for as fast as it goes, of round trips each once the one before is back [default: 1ms; tcp: 0s].
     #[arg(long, value_name = "LAW")]
-    gap: Option<String>,
+    pub(crate) gap: Option<String>,
     /// Payload a second instead of a gap, e.g. 10mbit: messages leave evenly.
     #[arg(long, value_name = "RATE", conflicts_with = "gap")]
     rate: Option<String>,
@@ -111,10 +119,10 @@ pub(crate) struct FlowKeys {
     start: Option<String>,
     /// How long it lasts [default: 10s, or for ever with --packets or --octets].
     #[arg(long = "for", value_name = "TIME")]
-    length: Option<String>,
+    pub(crate) length: Option<String>,
     /// End after so many messages.
     #[arg(long, value_name = "N")]
-    packets: Option<String>,
+    pub(crate) packets: Option<String>,
     /// End after so much.
     #[arg(long, value_name = "SIZE")]
     octets: Option<String>,
@@ -209,7 +217,8 @@ Without --secret or --open only senders on this machine are served. Ctrl-C ends 
 
   jumbolab recv                                        for this machine
   jumbolab recv --bind 192.0.2.1 --secret key.txt      for whoever knows what is in key.txt
-  jumbolab recv --once --json                          one session, and what arrived as JSON";
+  jumbolab recv --once --json                          one session, and what arrived as JSON
+  jumbolab recv --jumbogram --open                     what `send --jumbogram` sends";
 
 /// Likewise.
 const SEND_HELP: &str = "\
@@ -232,4 +241,8 @@ Nothing is drawn below zero. A size that the protocol cannot carry is not sent, 
   jumbolab send ::1 --protocol tcp --congestion cubic --mss 1428
   jumbolab send ::1 --gap exponential:100us --message uniform:40,1400 --on exponential:1s --off exponential:2s
   jumbolab send 192.0.2.1 --protocol echo --message 1472 --path-mtu do
-  jumbolab send ::1 --file flows.toml --for 1min --log sent.jlog";
+  jumbolab send ::1 --file flows.toml --for 1min --log sent.jlog
+  jumbolab send --jumbogram 190000                     one, over loopback of a namespace of its own
+  jumbolab send --jumbogram 190000 --over router       as root: through a router
+  jumbolab send --jumbogram 190000 --for 1s            how fast, how long, at what cost
+  jumbolab send --malformed";

@@ -1,5 +1,7 @@
 //! `jumbolab recv`: whoever may send is received.
 
+mod voice;
+
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -14,12 +16,17 @@ use live::traffic::{Event, Receiver, Records, Serving, Session};
 use proto::control::Limits;
 use units::Span;
 
+use super::jumbogram;
 use super::traffic::{self, secret};
 use crate::args::Recv;
 use crate::output;
+use voice::Voice;
 
 pub(crate) fn run(args: &Recv) -> Result<()> {
     interrupt::listen()?;
+    if args.jumbogram {
+        return jumbogram::receive(args);
+    }
     if let Some(folder) = &args.log {
         fs::create_dir_all(folder).with_context(|| format!("--log {}", folder.display()))?;
     }
@@ -32,12 +39,15 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
             address.port()
         ));
     }
+    let voice = Voice::start()?;
     let mut failed = None;
-    receiver.run(|event| {
-        if let Err(error) = tell(&event, args.json) {
+    let ended = receiver.run(|event| {
+        if let Err(error) = tell(&event, args.json, &voice) {
             failed.get_or_insert(error);
         }
-    })?;
+    });
+    voice.end();
+    ended?;
     for log in std::mem::take(&mut *logs.lock().expect(NO_PANIC)) {
         log.end()?;
     }
@@ -65,24 +75,22 @@ fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
 }
 
 /// Says what happened: who came and went on stderr, what arrived on stdout.
-fn tell(event: &Event, json: bool) -> Result<()> {
+fn tell(event: &Event, json: bool, voice: &Voice) -> Result<()> {
     match event {
         Event::Opened {
             peer, flow, port, ..
         } => {
             let what = traffic::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
-            output::say(&format!(
+            voice.say(format!(
                 "{}: flow {name}, {what}, to port {port}",
                 peer.ip()
             ));
         }
-        Event::Refused { peer, why } => {
-            output::say(&format!("{}: refused: {why}", peer.ip()));
-        }
+        Event::Refused { peer, why } => voice.refused(peer.ip(), why),
         Event::Ended(served) => {
             if let Some(fault) = &served.fault {
-                output::say(&format!("{}: {fault}", served.session.peer.ip()));
+                voice.say(format!("{}: {fault}", served.session.peer.ip()));
             }
             output::print(&traffic::served(served, json))?;
         }

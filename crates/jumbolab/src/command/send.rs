@@ -11,11 +11,18 @@ use live::interrupt;
 use live::traffic::{Flow, Plan, run as send};
 use units::Seed;
 
+use super::jumbogram;
 use super::traffic::{self, secret};
 use crate::args::Send;
 use crate::output;
 
 pub(crate) fn run(args: &Send) -> Result<()> {
+    if args.jumbo.malformed {
+        return jumbogram::malformed(args.json);
+    }
+    if let Some(size) = &args.jumbo.jumbogram {
+        return jumbogram::send(size, args);
+    }
     let to = resolve(args)?;
     let flows = flows(args, to)?;
     let secret = args.secret.as_deref().map(secret).transpose()?;
@@ -61,8 +68,11 @@ pub(crate) fn run(args: &Send) -> Result<()> {
 }
 
 /// The receiver's control address.
-fn resolve(args: &Send) -> Result<SocketAddr> {
-    let host = args.host.as_str();
+///
+/// # Errors
+/// Where it has none of the wanted version.
+pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
+    let host = args.host.as_deref().unwrap_or_default();
     let addresses: Vec<SocketAddr> = (host, args.port)
         .to_socket_addrs()
         .with_context(|| format!("{host}: write the name or the address of a host"))?

@@ -83,3 +83,81 @@ fn what_cannot_be_gathered_or_thinned_is_refused_in_one_line() {
         dir.run(&run).refused(&[&format!("--set {set}: "), words]);
     }
 }
+
+#[test]
+fn settings_are_ranked_by_how_near_they_come_to_printed_figures() {
+    let dir = Dir::new();
+    let short = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set all=0s..6s --set stagger=20ms --repeat 3";
+    let few = "--set small_flows=5 --set small_start=3s --set packets=3000B,2in1 --set count=frames --set law=text,fixed";
+    let fewer = "--set buffer=20 --set min_rto=200ms --set long=open";
+    let run = format!("run aqm-readings -o r {short} {few} {fewer}");
+    let text = dir.run(&run).fine().stdout;
+    for part in [
+        "\nRanking\n",
+        "4 settings with queue red, counted in 6 ways",
+        "two seeds",
+        "mredhead",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(text.lines().count() < 80, "{text}");
+    let lines = dir.run("report r --json").fine().json();
+    let ranked: Vec<&Value> = lines.iter().filter(|line| line["rank"].is_u64()).collect();
+    // Whole packets are counted alike as frames and as packets of senders.
+    assert_eq!(ranked.len(), 2 * 3 + 2 * 6);
+    let distances: Vec<f64> = ranked
+        .iter()
+        .map(|line| line["distance"].as_f64().unwrap())
+        .collect();
+    assert!(distances.is_sorted(), "{distances:?}");
+    for line in &ranked {
+        assert_eq!(line["n"], 3, "{line}");
+        let levels: Vec<&Value> = line["others"].as_array().unwrap().iter().collect();
+        let names: Vec<&Value> = levels.iter().map(|other| &other["level"]).collect();
+        assert_eq!(names, ["mredhead", "mredpaper"], "{line}");
+    }
+    let page = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
+    assert!(page.contains("Ranking") && page.contains("2in1"));
+    // What cannot be ranked is refused before anything runs.
+    let text = std::fs::read_to_string(dir.path().join("r/plan.toml")).unwrap();
+    assert!(text.contains("gap = -0.26"), "{text}");
+    dir.write("bad.toml", &text.replace("gap = -0.26", "gap = 0"));
+    dir.run("run ./bad.toml")
+        .refused(&["ranking.figure.gap = 0", "write by how much"]);
+}
+
+#[test]
+fn what_a_queue_changes_is_told_seed_by_seed() {
+    let dir = Dir::new();
+    let short = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set stagger=20ms --repeat 3";
+    let few = "--set small_flows=5 --set small_start=3s --set queue=red,mred,mredmark,codel";
+    let run = format!("run aqm-ablations -o r {short} {few}");
+    let text = dir.run(&run).fine().stdout;
+    let heading = "Differences against queue red, run by run with the same seeds";
+    assert!(text.contains(heading), "{text}");
+    let lines = dir.run("report r --json").fine().json();
+    let pairs: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["paired"].is_object())
+        .collect();
+    assert_eq!(pairs.len(), 2 * 3);
+    let differences = |frames: &str, queue: &str| {
+        let is =
+            |line: &&&Value| line["paired"]["frames"] == frames && line["paired"]["queue"] == queue;
+        let line = pairs.iter().find(is).unwrap();
+        assert_eq!(line["against"], "queue=red");
+        line["differences"].as_array().unwrap().clone()
+    };
+    // Where nothing is gathered MRED is RED, seed by seed.
+    for difference in differences("plain", "mred") {
+        assert_eq!(
+            (&difference["n"], &difference["mean"]),
+            (&3.into(), &0.0.into())
+        );
+        assert_eq!(difference["ci95"], serde_json::json!([0.0, 0.0]));
+    }
+    let bundles = differences("bundles", "mred");
+    assert!(bundles.iter().any(|one| one["mean"] != 0.0), "{bundles:?}");
+    dir.run("run aqm-ablations --dry-run --set compare.paired=loss")
+        .refused(&["compare.paired"]);
+}

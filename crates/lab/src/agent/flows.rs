@@ -45,6 +45,8 @@ pub(crate) struct Wanted {
     pub(crate) dont_fragment: bool,
     /// Whether each gap counts from when the one before it ended.
     pub(crate) drifts: bool,
+    /// Whether the receiver sends every message back.
+    pub(crate) round_trip: bool,
 }
 
 /// What the sender's agent is asked to send.
@@ -81,6 +83,10 @@ pub(crate) struct Departed {
     pub(crate) lasted: u64,
     /// How late messages were written: half of them, 99 of 100, the latest.
     pub(crate) lateness: Option<[u64; 3]>,
+    /// Messages that were back.
+    pub(crate) echoes: u64,
+    /// How long that took: the mean, half of them, 95 and 99 of 100.
+    pub(crate) round_trips: Option<[u64; 4]>,
     /// Place and instant of messages whose first octets were stamped.
     pub(crate) departures: Vec<(u64, u64)>,
     pub(crate) tcp: Option<TcpState>,
@@ -129,7 +135,10 @@ impl Wanted {
                 true => Transport::Tcp,
                 false => Transport::Udp,
             }),
-            meter: Meter::OneWay,
+            meter: match self.round_trip {
+                true => Meter::RoundTrip,
+                false => Meter::OneWay,
+            },
             schedule,
             paced,
             delay: self.start,
@@ -168,6 +177,10 @@ impl Departed {
             refused: sent.refused,
             unsent: sent.unsent,
             lasted: sent.lasted.as_nanos(),
+            echoes: sent.echoes,
+            round_trips: sent
+                .round_trips
+                .map(|trips| [trips.mean, trips.median, trips.p95, trips.p99].map(Span::as_nanos)),
             lateness: lateness.map(|late| [late.median, late.p99, late.most].map(Span::as_nanos)),
             departures: departures.map(|one| (one.sequence, one.nanos)).collect(),
             tcp: sent.tcp,

@@ -3,8 +3,10 @@
 
 mod command;
 mod domain;
+mod exchange;
 mod flows;
 mod host;
+mod mechanisms;
 mod message;
 mod network;
 mod simulated;

@@ -10,6 +10,7 @@ use queue::{
     AdaptiveRedSettings, BadSpec, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings,
     RedSettings, RioSettings, Spec, Unit, View,
 };
+use sim::React;
 use units::{Bytes, Rate, Seed};
 
 use super::quantity::word;
@@ -131,6 +132,12 @@ impl Draft {
             Ok(_) => Ok(spec),
             Err(bad) => Err(self.trouble(discipline, bad)),
         }
+    }
+
+    /// What sources do that the queue tells of what it drops, if it does.
+    pub(super) fn notices(&self, discipline: Discipline) -> Option<React> {
+        let is_used = self.uses(discipline, Discipline::Mred);
+        self.mred.notices().filter(|_| is_used)
     }
 
     fn plain(&self, discipline: Discipline) -> Spec {
@@ -258,6 +265,9 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
             "{name}: a parameter of {}, which is not asked for",
             other.name()
         );
+    }
+    if draft.notices(discipline).is_some() {
+        bail!("mred.notify: only sources of the world `sim` understand it; leave it out");
     }
     draft
         .spec(discipline, rate)

@@ -9,7 +9,7 @@ use super::aliases::Aliases;
 use super::published::Row;
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use crate::plan::{Assertion, Cell, Compare, Expected, Factors, Level, World};
+use crate::plan::{Assertion, Cell, Compare, Expected, Factors, Level, Ranking, Tradeoff, World};
 
 /// Keys that came after results were kept, and their defaults, which are
 /// written out and not hashed: folders are named by the hash.
@@ -33,8 +33,11 @@ pub(super) struct Resolved<'a> {
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
     pub(super) compare: &'a Compare,
+    pub(super) paired: &'a [String],
     pub(super) rows: &'a [Row],
     pub(super) claims: &'a [Assertion],
+    pub(super) tradeoffs: &'a [Tradeoff],
+    pub(super) ranking: Option<&'a Ranking>,
     /// What `auto` and the other words came to.
     pub(super) cells: &'a [Cell],
 }
@@ -77,11 +80,20 @@ impl Resolved<'_> {
         writer.table("compare");
         writer.pair("factor", &quoted(&self.compare.factor));
         writer.pair("baseline", &level(&self.compare.baseline));
+        if !self.paired.is_empty() {
+            writer.pair("paired", &words(self.paired));
+        }
         for row in self.rows {
             writer.row(row);
         }
         for claim in self.claims {
             writer.claim(claim);
+        }
+        for tradeoff in self.tradeoffs {
+            writer.tradeoff(tradeoff);
+        }
+        if let Some(ranking) = self.ranking {
+            writer.ranking(ranking);
         }
         let Writer { text, hashed } = writer;
         let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
@@ -242,6 +254,34 @@ impl Writer {
         }
     }
 
+    fn tradeoff(&mut self, tradeoff: &Tradeoff) {
+        self.line("");
+        self.line("[[pareto]]");
+        for (key, metric) in ["x", "y"].into_iter().zip(&tradeoff.metrics) {
+            self.pair(key, &quoted(metric));
+        }
+        let within: Vec<String> = tradeoff.within.iter().map(|name| quoted(name)).collect();
+        if !within.is_empty() {
+            self.pair("within", &format!("[{}]", within.join(", ")));
+        }
+    }
+
+    fn ranking(&mut self, ranking: &Ranking) {
+        self.table("ranking");
+        self.pair("text", &quoted(&ranking.text));
+        self.pair("source", &quoted(&ranking.source));
+        if !ranking.ways.is_empty() {
+            self.pair("ways", &words(&ranking.ways));
+        }
+        for figure in &ranking.figures {
+            self.line("");
+            self.line("[[ranking.figure]]");
+            self.pair("metrics", &words(&figure.metrics));
+            self.pair("value", &number(figure.value));
+            self.pair("gap", &number(figure.gap));
+        }
+    }
+
     fn levels(&mut self, key: &str, Factors(factors): &Factors) {
         let factors = factors.iter();
         self.inline(key, factors.map(|(name, at)| (name.clone(), level(at))));
@@ -264,6 +304,12 @@ fn word(value: &Value) -> &str {
         Value::Text(text) => text,
         _ => "",
     }
+}
+
+/// A list of words.
+fn words(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("[{}]", words.join(", "))
 }
 
 fn number(number: f64) -> String {

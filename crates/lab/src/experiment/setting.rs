@@ -1,23 +1,29 @@
 //! One cell of an experiment, resolved: every value typed, every default
 //! written out, nothing left to fail.
 
+mod command;
 mod counted;
 mod cross;
 mod domain;
+mod exchange;
 mod flows;
 mod graph;
+mod mechanisms;
 mod watched;
 mod written;
 
 use queue::{Limit, Spec};
+use sim::React;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
-use crate::command_line::CommandLine;
+pub use command::{Command, Reading};
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
-pub use domain::{Domain, Route};
+pub use domain::{Destination, Domain, Route};
+pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
 pub use flows::{Flow, Flows, Instrument, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
+pub use mechanisms::{Inject, Mechanisms, Place};
 pub use watched::Watched;
 
 /// Everything that one trial needs to know.
@@ -191,6 +197,9 @@ impl Link {
 pub struct Wire {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
+    /// What sources of TCP do that it tells of what it drops, if it does; only
+    /// where it is simulated [Mulahuwaish s3].
+    pub notices: Option<React>,
     /// How many frames may wait, whatever their size; [`Link::buffer`] is then
     /// what so many of the largest take.
     pub packets: Option<u32>,
@@ -309,6 +318,10 @@ pub enum Traffic {
     Command(Command),
     /// Datagrams on schedules.
     Flows(Flows),
+    /// Round trips that are taken apart.
+    Mechanisms(Mechanisms),
+    /// Messages of many sizes, one at a time.
+    Exchange(Exchange),
 }
 
 /// So many octets from sender to receiver.
@@ -350,38 +363,12 @@ pub enum Echo {
     Whole,
 }
 
-/// A program in the sender whose report is read, and perhaps one in the
-/// receiver that serves it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Command {
-    /// What is started in the receiver first.
-    pub receiver: Option<CommandLine>,
-    /// What is run in the sender; its stdout is one JSON document.
-    pub sender: CommandLine,
-    /// Where in it the figures stand, by the names of their metrics, each in
-    /// the unit that the catalogue gives it.
-    pub read: Vec<(&'static str, Reading)>,
-    /// Where in it the octets of payload stand, so that CPU can be told per octet.
-    pub octets: Option<Reading>,
-    /// How long the sender's program may run before the trial is given up.
-    pub timeout: Span,
-}
-
-/// A number in a JSON document.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// Where it stands [RFC6901].
-    pub pointer: String,
-    /// What it is multiplied by.
-    pub factor: f64,
-}
-
 impl Traffic {
     /// The transfer, if it is one.
     pub const fn transfer(&self) -> Option<&Transfer> {
         match self {
             Self::Transfer(transfer) => Some(transfer),
-            Self::Command(_) | Self::Flows(_) => None,
+            Self::Command(_) | Self::Flows(_) | Self::Mechanisms(_) | Self::Exchange(_) => None,
         }
     }
 
@@ -389,7 +376,8 @@ impl Traffic {
     pub fn has_connections(&self) -> bool {
         match self {
             Self::Transfer(transfer) => transfer.tcp.is_some(),
-            Self::Command(_) => false,
+            Self::Exchange(exchange) => exchange.tcp.is_some(),
+            Self::Command(_) | Self::Mechanisms(_) => false,
             Self::Flows(flows) => flows
                 .flows
                 .iter()

@@ -41,6 +41,18 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/aqm-congestion.toml"),
     ),
     (
+        "jumbogen-scaling",
+        include_str!("../../../../experiments/jumbogen-scaling.toml"),
+    ),
+    (
+        "aqm-readings",
+        include_str!("../../../../experiments/aqm-readings.toml"),
+    ),
+    (
+        "aqm-ablations",
+        include_str!("../../../../experiments/aqm-ablations.toml"),
+    ),
+    (
         "buffer-sizing",
         include_str!("../../../../experiments/buffer-sizing.toml"),
     ),
@@ -55,6 +67,22 @@ const SHIPPED: &[(&str, &str)] = &[
     (
         "jumbogram-ditg",
         include_str!("../../../../experiments/jumbogram-ditg.toml"),
+    ),
+    (
+        "mechanisms",
+        include_str!("../../../../experiments/mechanisms.toml"),
+    ),
+    (
+        "rtt-by-packet-size",
+        include_str!("../../../../experiments/rtt-by-packet-size.toml"),
+    ),
+    (
+        "jumbograms",
+        include_str!("../../../../experiments/jumbograms.toml"),
+    ),
+    (
+        "rtt-under-load",
+        include_str!("../../../../experiments/rtt-under-load.toml"),
     ),
     (
         "replay",

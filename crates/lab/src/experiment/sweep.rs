@@ -8,8 +8,9 @@ use super::aliases::{Aliases, with_unit};
 use super::cell::{self, Idle, Resolved};
 use super::law::{LawFiles, is_file};
 use super::quantity::on_off;
-use super::reader::{Found, Meaning, Reader, refusal};
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use super::reader::{Found, Meaning, Reader, did_you_mean, refusal};
+use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
+use crate::metric::{METRICS, Metric};
 use crate::plan::{Cell, Compare, Factors, Level, World};
 
 /// The most cells that one experiment may have.
@@ -229,6 +230,26 @@ pub(super) fn compare(
         factor: factor.name.clone(),
         baseline,
     })
+}
+
+/// The metrics of which differences are told run by run.
+pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
+    let Some(names) = reader.words("compare.paired")? else {
+        return Ok(Vec::new());
+    };
+    if let Some(name) = (names.value.iter()).find(|name| Metric::named(name).is_none()) {
+        let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
+        let name = one_line(name);
+        return Err(names.refuse(format!(
+            "no metric is called {name}{hint}; docs/formats.md lists them"
+        )));
+    }
+    match world {
+        World::Sim => Ok(names.value),
+        World::Netns => Err(names.refuse(
+            "trials on one machine share no luck; only those of the world `sim` are pairs",
+        )),
+    }
 }
 
 /// A factor's name as text.

@@ -3,8 +3,11 @@
 use super::{METRICS, Metric, kept};
 
 /// What is told of each flow.
-pub const OF_FLOWS: [&str; 15] = [
+pub const OF_FLOWS: [&str; 18] = [
     "rtt",
+    "rtt_p50",
+    "rtt_p95",
+    "rtt_p99",
     "throughput",
     "offered_rate",
     "sent_rate",

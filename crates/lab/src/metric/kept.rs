@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::flow::{of_flow, split};
 use super::window::{self, OF_WINDOWS};
-use super::{METRICS, Metric};
+use super::{METRICS, Metric, OF_MECHANISMS};
 use crate::trial::Trial;
 
 /// The metrics that `trials` measured: those of the catalogue in its order,
-/// each followed by those of single flows, and then those over parts of the
-/// trial, in the order of their names.
+/// each followed by those of single flows, then those of round trips that are
+/// taken apart, and those over parts of the trial, in the order of their names.
 pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     let names: BTreeSet<&str> = trials
         .iter()
@@ -27,6 +27,8 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
             flows.take_while(|name| split(name).is_some_and(|(base, _)| base == metric.name));
         found.extend(flows.filter_map(|name| Metric::named(name)));
     }
+    let of_parts = OF_MECHANISMS.iter();
+    found.extend(of_parts.filter(|metric| names.contains(metric.name)));
     for base in &OF_WINDOWS {
         let of_base = names.iter().filter(|name| window::base(name) == Some(base));
         found.extend(of_base.filter_map(|name| Metric::named(name)));
@@ -37,11 +39,12 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
 /// The place of a metric, or of what it is made of, in the order of reports.
 pub fn place(metric: &Metric) -> usize {
     let of_catalogue = split(metric.name).map_or(metric.name, |(base, _)| base);
-    let in_catalogue = METRICS.iter().position(|other| other.name == of_catalogue);
+    let in_order = METRICS.iter().chain(&OF_MECHANISMS);
+    let in_catalogue = { in_order }.position(|other| other.name == of_catalogue);
     in_catalogue.unwrap_or_else(|| {
         let base = window::base(metric.name);
         let of_windows = OF_WINDOWS.iter().position(|other| Some(other) == base);
-        METRICS.len() + of_windows.unwrap_or(OF_WINDOWS.len())
+        METRICS.len() + OF_MECHANISMS.len() + of_windows.unwrap_or(OF_WINDOWS.len())
     })
 }
 

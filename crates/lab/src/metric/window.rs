@@ -7,7 +7,7 @@ use super::{Better, Metric, kept};
 pub const LONGEST: usize = 16;
 
 /// What is told of each window, before the window's name.
-pub(super) static OF_WINDOWS: [Metric; 10] = [
+pub(super) static OF_WINDOWS: [Metric; 13] = [
     Metric {
         name: "drop_percent",
         unit: "%",
@@ -54,6 +54,36 @@ pub(super) static OF_WINDOWS: [Metric; 10] = [
         title: "Packets of senders in a frame",
         definition: "packets of senders that came to the link, alone or in bundles, over the frames that came; where the network has a domain",
         better: Better::Higher,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "frame_rate",
+        unit: "1/s",
+        title: "Frames a second",
+        definition: "frames that came to the link, bundles and packets that travel alone, of the window's length; where the network has a domain",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "packet_rate",
+        unit: "1/s",
+        title: "Packets of senders a second",
+        definition: "packets of senders that came to the link, alone or in bundles, of the window's length; where the network has a domain",
+        better: Better::Higher,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "wire_octets",
+        unit: "B",
+        title: "Octets of the link a packet",
+        definition: "what the link could carry in the time that it takes for the frames whose transmission began, framing included, over the packets of senders in them; where the network has a domain",
+        better: Better::Lower,
         primary: false,
         table: None,
         resolution: None,

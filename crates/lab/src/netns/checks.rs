@@ -11,9 +11,10 @@ use super::command::Strangers;
 use super::convert::Paced;
 use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
+use super::mechanisms::Seeing as SeeingTrips;
 use crate::agent::{Arrived, Departed};
 use crate::certificate::{Flag, TOLERANCE};
-use crate::experiment::{Link, Protocol, Setting, Transfer};
+use crate::experiment::{Link, Mechanisms, Protocol, Setting, Transfer};
 use crate::trial::Figures;
 
 /// A step of the wall clock that would show in a delay.
@@ -146,6 +147,56 @@ pub(super) fn flags_of_flows(
         (Flag::HostDrops, lost > seeing.dropped),
         (Flag::SenderLate, ends().any(|(sent, _)| late(sent))),
         (Flag::Disturbed, seeing.stolen > STOLEN),
+    ]
+    .into_iter()
+    .filter_map(|(flag, holds)| holds.then_some(flag))
+    .collect()
+}
+
+/// What can be told of a trial of round trips.
+pub(super) fn flags_of_mechanisms(
+    setting: &Setting,
+    trips: &Mechanisms,
+    seeing: &SeeingTrips<'_>,
+    bed: &Seen,
+) -> Vec<Flag> {
+    let asked = seeing.asked;
+    let other = (asked.tcp.as_ref()).is_some_and(|tcp| tcp.congestion != setting.host.congestion);
+    let short = |asked: Option<Bytes>, given: u64| asked.is_some_and(|size| given < size.get() * 2);
+    let buffers =
+        short(trips.send_buffer, asked.buffers[0]) || short(trips.receive_buffer, asked.buffers[1]);
+    [
+        (Flag::Unstamped, seeing.unstamped > 0),
+        (Flag::ClockStepped, clock_stepped(seeing.clock_step)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
+        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::CongestionDiffers, other),
+        (Flag::BufferDiffers, buffers),
+        (Flag::HostDrops, seeing.host_drops),
+        (Flag::Disturbed, seeing.stolen > STOLEN),
+    ]
+    .into_iter()
+    .filter_map(|(flag, holds)| holds.then_some(flag))
+    .collect()
+}
+
+/// What can be told of a trial of messages one at a time.
+pub(super) fn flags_of_exchanges(
+    setting: &Setting,
+    figures: &Figures,
+    clock_step: i64,
+    stolen: f64,
+    bed: &Seen,
+) -> Vec<Flag> {
+    let congestion = figures.evidence.get("congestion");
+    let congestion = congestion.and_then(serde_json::Value::as_str);
+    let other = congestion.is_some_and(|other| other != setting.host.congestion);
+    [
+        (Flag::ClockStepped, clock_stepped(clock_step)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
+        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::CongestionDiffers, other),
+        (Flag::Disturbed, stolen > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))

@@ -15,7 +15,7 @@ use super::convert::transfer_of;
 use super::figures::{per_gigabyte, ratio};
 use super::keeping_up::invalid;
 use super::{Failure, Figures, INSPECTION, OUTRUNNING, Seen, Standing};
-use crate::command_line::{Addresses, joined};
+use crate::command_line::{Addresses, CommandLine, joined};
 use crate::emulation::Emulation;
 use crate::experiment::{Command, Echo, Protocol, Reading, Setting, Transfer};
 use crate::interrupted;
@@ -79,12 +79,13 @@ impl Standing {
         let drops_before = self.drops()?;
         let emulator_before = self.emulator()?.unwrap_or_default();
         let lines = command.receiver.iter();
-        let serving: Vec<String> = lines.flat_map(|line| line.filled(&addresses)).collect();
+        let filled = |line: &CommandLine| line.sized(command.size).filled(&addresses);
+        let serving: Vec<String> = lines.flat_map(filled).collect();
         let mut server = match serving.is_empty() {
             true => None,
             false => Some(self.server(&serving)?),
         };
-        let measuring = command.sender.filled(&addresses);
+        let measuring = filled(&command.sender);
         let before = meter::Machine::sample().map_err(anyhow::Error::from)?;
         let report = self.report(&measuring, command.timeout, server.as_mut())?;
         let after = meter::Machine::sample().map_err(anyhow::Error::from)?;

@@ -67,7 +67,8 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
         links: network
             .links
             .iter()
-            .map(|link| Link {
+            .enumerate()
+            .map(|(number, link)| Link {
                 mtu: link.mtu,
                 medium: match paced {
                     Paced::Kernel => Medium::Kernel {
@@ -75,10 +76,25 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                         burst: link.burst,
                         buffer: link.buffer,
                     },
-                    Paced::Emulator => Medium::Emulated(emulated(network, link)),
+                    Paced::Emulator => {
+                        let back = emulated(network, link);
+                        let mut there = back.clone();
+                        if number == 0 {
+                            there.delay += injected(setting);
+                        }
+                        Medium::Emulated(Box::new([there, back]))
+                    }
                 },
             })
             .collect(),
+    }
+}
+
+/// What is injected on the way there.
+fn injected(setting: &Setting) -> Span {
+    match &setting.traffic {
+        spec::Traffic::Mechanisms(trips) => trips.on_the_wire(),
+        _ => Span::ZERO,
     }
 }
 

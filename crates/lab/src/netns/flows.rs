@@ -59,7 +59,7 @@ impl Netns {
         let asked = wanted(setting, flows, &sockets, luck);
         let standing = self.bed(setting, paced)?;
         let to = standing.testbed.destination(&standing.path);
-        let base = transfer_of(setting, paced, &little(&sockets), to, epoch);
+        let base = transfer_of(setting, paced, &little(sockets.receive_buffer), to, epoch);
         let bed = standing.see(setting, &base, Protocol::Tcp)?;
         standing.begin_luck(luck)?;
 
@@ -84,7 +84,13 @@ impl Netns {
             log: log.as_ref().map(|(path, _)| path.clone()),
         };
         let agents = &mut self.bed(setting, paced)?.agents;
-        let (sent, received) = agents.flows(sending, receiving, flows.duration)?;
+        let (sent, mut received) = agents.flows(sending, receiving, flows.duration)?;
+        // Whoever only answers keeps no account of single messages.
+        for ((_, flow), (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
+            if flow.round_trip {
+                came.summary.lost = sent.messages.saturating_sub(sent.echoes);
+            }
+        }
         let machine = sample()?.0.since(&machine);
         let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
         let clock_step = clock::wall_offset_nanos() - step_before;
@@ -160,6 +166,7 @@ fn wanted(
                 nagle: sockets.nagle,
                 dont_fragment: false,
                 drifts: sockets.instrument == spec::Instrument::Ditg,
+                round_trip: group.round_trip,
             };
             all.extend(of_sends(common, &group.sends).map(|flow| (place, flow)));
         }
@@ -234,7 +241,7 @@ fn logged(shelf: Shelf<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
 }
 
 /// What shows the frames of a test bed.
-fn little(sockets: &Sockets) -> Transfer {
+pub(super) fn little(receive_buffer: Option<Bytes>) -> Transfer {
     Transfer {
         protocol: Protocol::Tcp,
         size: INSPECTION,
@@ -242,7 +249,7 @@ fn little(sockets: &Sockets) -> Transfer {
         preroll: Bytes::ZERO,
         cpu_size: Bytes::ZERO,
         send_buffer: None,
-        receive_buffer: sockets.receive_buffer,
+        receive_buffer,
         nagle: false,
         echo: Echo::Off,
         timeout: LOOK,

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
-use crate::report::claims;
 use crate::report::grid::{framing_note, model};
+use crate::report::{claims, paired, pareto, ranking};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
 use crate::trial::Trial;
@@ -57,8 +57,9 @@ struct Parts {
     host_ci95: Option<[f64; 2]>,
 }
 
-/// One object a metric and cell, then one a cell, then one a claim, without
-/// line ends.
+/// One object a metric and cell, then one a cell, then one a claim, then one a
+/// Pareto front, then one a setting that is ranked, then one a cell of pairs,
+/// without line ends.
 pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let comparisons = compare(plan, trials);
     let of_metrics = comparisons.iter().map(|comparison| {
@@ -67,7 +68,15 @@ pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     });
     let of_cells = cell::lines(plan, trials, &comparisons);
     let of_claims = claims::json_lines(plan, &comparisons);
-    of_metrics.chain(of_cells).chain(of_claims).collect()
+    let of_fronts = pareto::json_lines(plan, &comparisons);
+    let of_ranking = ranking::json::lines(plan, trials);
+    let of_pairs = paired::json_lines(plan, trials);
+    let lines = of_metrics.chain(of_cells).chain(of_claims);
+    lines
+        .chain(of_fronts)
+        .chain(of_ranking)
+        .chain(of_pairs)
+        .collect()
 }
 
 fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {

@@ -3,6 +3,7 @@
 //! They are named, never taken out: an interval that they widen is the honest
 //! one, and what made them may be what a reader looks for.
 
+use crate::compare::by_cell;
 use crate::metric::{METRICS, Metric};
 use crate::plan::Plan;
 use crate::report::figure::{self, four_digits};
@@ -22,12 +23,14 @@ const NORMAL: f64 = 0.6745;
 /// on which side, and the farthest.
 pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let metrics = METRICS.iter().filter(|metric| metric.primary);
+    let by_cell = by_cell(plan, trials);
+    let cells = || plan.cells.iter().zip(&by_cell);
     metrics
-        .flat_map(|metric| plan.cells.iter().map(move |cell| (metric, cell)))
-        .filter_map(|(metric, cell)| {
+        .flat_map(|metric| cells().map(move |(cell, trials)| (metric, cell, trials)))
+        .filter_map(|(metric, cell, trials)| {
             let values: Vec<(&str, f64)> = trials
                 .iter()
-                .filter(|trial| trial.factors == cell.factors && trial.failure.is_none())
+                .filter(|trial| trial.failure.is_none())
                 .filter_map(|trial| Some((trial.id.as_str(), *trial.metrics.get(metric.name)?)))
                 .collect();
             let line = line(metric, &values)?;

@@ -7,6 +7,7 @@
 mod answer;
 mod library;
 mod plots;
+mod ranking;
 mod series;
 mod tables;
 mod worlds;
@@ -21,7 +22,7 @@ use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
 use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
-use crate::report::{claims, notes, summary, verdicts};
+use crate::report::{claims, mechanisms, notes, paired, pareto, summary, verdicts};
 use crate::trial::Trial;
 use plots::{Figure, Plotted};
 pub use worlds::{worlds_page, write_worlds_page};
@@ -58,23 +59,30 @@ pub fn write_page(
 pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
     let comparisons = compare(plan, trials);
     let certificate = certify(facts, trials);
-    let (figures, courses) = plots::figures(plan, trials, &comparisons);
+    let (figures, courses, fronts) = plots::figures(plan, trials, &comparisons);
+    let areas = plots::areas(plan, &comparisons);
     let title = format!("{}: {}", plan.name, plan.title);
+    // Where settings are ranked, single metrics may have nothing to show.
+    let is_bare = plan.ranking.is_some() && comparisons.is_empty();
     let body = html! {
         (head(plan, trials, facts, &comparisons, &certificate))
-        (plots(plan, &figures))
+        (ranking::section(plan, trials))
+        (areas_section(plan, &comparisons, &areas))
+        @if !is_bare { (plots(plan, &figures)) }
         (courses_section(&courses))
-        (tables::tables(plan, &comparisons))
+        (fronts_section(&fronts))
+        @if !is_bare { (tables::tables(plan, &comparisons)) }
+        (differences(plan, trials))
         (lists(plan, trials, &comparisons))
         (reading(plan, &comparisons))
         (certificate_section(trials, &certificate))
         (plan_section(plan))
     };
-    document(&title, &body, &figures, &courses)
+    document(&title, &body, &figures, &[&courses, &fronts, &areas])
 }
 
 /// A page around `body`, with what its plots need.
-fn document(title: &str, body: &Markup, figures: &[Figure], courses: &[Plotted]) -> String {
+fn document(title: &str, body: &Markup, figures: &[Figure], plotted: &[&[Plotted]]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -90,7 +98,7 @@ fn document(title: &str, body: &Markup, figures: &[Figure], courses: &[Plotted])
             }
             body {
                 main { (body) }
-                script id="plots" type="application/json" { (PreEscaped(plots::json(figures, courses))) }
+                script id="plots" type="application/json" { (PreEscaped(plots::json(figures, plotted))) }
                 script { (PreEscaped(library::script())) }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -213,6 +221,28 @@ fn figure_card(plan: &Plan, figure: &Figure) -> Markup {
     }
 }
 
+/// Where the time of round trips goes, by the size of their messages.
+fn areas_section(plan: &Plan, comparisons: &[Comparison], areas: &[Plotted]) -> Markup {
+    html! {
+        @if !areas.is_empty() {
+            section #mechanisms {
+                h2 { "Where the time goes" }
+                p.note {
+                    "Means over the trials, one part of the round trip upon the other in the order of time; all together are the round trip. "
+                    "A click on a name hides or shows a part."
+                }
+                ul { @for line in mechanisms::lines(plan, comparisons) { li { (line) } } }
+                @for area in areas {
+                    figure {
+                        figcaption { b { (area.title) } " " span.note { (area.definition) } }
+                        div.plots { div.plot #{(area.id)} role="img" aria-label=(area.title) {} }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// What queues were like in the course of the trials.
 fn courses_section(courses: &[Plotted]) -> Markup {
     html! {
@@ -222,12 +252,52 @@ fn courses_section(courses: &[Plotted]) -> Markup {
                 p.note {
                     "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself."
                 }
-                @for course in courses {
-                    figure {
-                        figcaption { b { (course.title) } " " span.note { (course.definition) } }
-                        div.plots { div.plot #{(course.id)} role="img" aria-label=(course.title) {} }
-                    }
+                @for course in courses { (plotted_card(course)) }
+            }
+        }
+    }
+}
+
+/// What it takes of one metric to have more of another.
+fn fronts_section(fronts: &[Plotted]) -> Markup {
+    html! {
+        @if !fronts.is_empty() {
+            section {
+                h2 { (pareto::HEADING) }
+                p.note {
+                    "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance."
                 }
+                @for front in fronts { (plotted_card(front)) }
+            }
+        }
+    }
+}
+
+fn plotted_card(plotted: &Plotted) -> Markup {
+    html! {
+        figure {
+            figcaption { b { (plotted.title) } " " span.note { (plotted.definition) } }
+            div.plots { div.plot #{(plotted.id)} role="img" aria-label=(plotted.title) {} }
+        }
+    }
+}
+
+/// What cells change run by run.
+fn differences(plan: &Plan, trials: &[Trial]) -> Markup {
+    html! {
+        @if let Some(table) = paired::table(plan, trials) {
+            section #differences {
+                h2 { "Differences" }
+                p.note { (table.heading) "." }
+                div.scroll { table {
+                    thead { tr {
+                        @for name in table.names.iter().chain(&table.metrics) { th scope="col" { (name) } }
+                    } }
+                    tbody { @for (factors, figures) in &table.rows { tr {
+                        @for name in &table.names { td { @if let Some(level) = factors.level(name) { (level) } } }
+                        @for figure in figures { td.figure { (figure) } }
+                    } } }
+                } }
             }
         }
     }
@@ -237,7 +307,8 @@ fn courses_section(courses: &[Plotted]) -> Markup {
 fn lists(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Markup {
     html! {
         @let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
-        @for (heading, lines) in [of_claims].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
+        @let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
+        @for (heading, lines) in [of_claims, of_fronts].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
             @if !lines.is_empty() {
                 section {
                     h2 { (heading) }

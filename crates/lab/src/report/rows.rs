@@ -9,7 +9,7 @@ use crate::report::grid::find;
 const NUMBERED: &str = "Praptodiyono2019";
 
 /// Metrics of the compact table below the study's.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "echo_time",
     "rtt_transfer",
     "rtt_tcp",
@@ -26,6 +26,7 @@ const OTHERS: [&str; 16] = [
     "loss",
     "retransmissions",
     "cpu_softirq",
+    "cpu_programs",
 ];
 
 /// The metrics that have tables of their own: those of the study with its

@@ -9,9 +9,16 @@ use crate::trial::Trial;
 /// The metric whose means are worth watching, the first that is measured.
 const WATCHED: [&str; 2] = ["throughput", "delay"];
 
+/// Cells that are watched at most: more would be a screenful of lines every time.
+const MOST_CELLS: usize = 200;
+
 /// The running means of the watched metric with their 95 % intervals: a line
-/// for each cell that has trials, figures under one another.
+/// for each cell that has trials, figures under one another. Of a plan with many
+/// cells there are none.
 pub fn standing(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+    if plan.cells.len() > MOST_CELLS {
+        return Vec::new();
+    }
     let measured = |name: &&&str| {
         let here = |trial: &Trial| trial.metrics.contains_key(**name);
         trials.iter().any(here)

@@ -9,7 +9,7 @@ use crate::folder::{RunFacts, complete, expected};
 use crate::plan::Plan;
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
-use crate::report::{claims, notes, summary, verdicts};
+use crate::report::{claims, mechanisms, notes, paired, pareto, ranking, summary, verdicts};
 use crate::trial::Trial;
 
 /// The tables of the study with what was measured, the other metrics, the
@@ -66,6 +66,7 @@ fn write_all(
     if !sentences.is_empty() {
         writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
     }
+    ranking::write(text, plan, trials, width)?;
     for (table, metric) in study_metrics(comparisons) {
         let rows = study_rows(plan, comparisons, metric);
         let heading = heading(plan, table, metric);
@@ -73,10 +74,17 @@ fn write_all(
         let grid = study_table(plan, comparisons, metric, &rows, width);
         writeln!(text, "{}", grid.trim_fmt())?;
     }
+    if let Some(table) = paired::table(plan, trials) {
+        let heading = notes::wrapped(std::slice::from_ref(&table.heading), width);
+        writeln!(text, "\n{heading}\n{}", table.grid(width).trim_fmt())?;
+    }
     let verdicts_given = ("Verdicts", verdicts::lines(plan, comparisons));
     let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
+    let of_sizes = (mechanisms::HEADING, mechanisms::lines(plan, comparisons));
     let lists = verdicts::lists(plan, trials, comparisons);
-    for (heading, lines) in [verdicts_given, of_claims].into_iter().chain(lists) {
+    let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
+    let given = [verdicts_given, of_claims, of_fronts, of_sizes];
+    for (heading, lines) in given.into_iter().chain(lists) {
         if !lines.is_empty() {
             let indented: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
             writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;

@@ -50,7 +50,11 @@ pub(super) fn lists(
         ),
         (
             "Outliers, far from the median of their cell; they are kept in every figure",
-            outliers::lines(plan, trials),
+            // Of hundreds of settings they would be as many lines.
+            match plan.ranking {
+                None => outliers::lines(plan, trials),
+                Some(_) => Vec::new(),
+            },
         ),
     ]
 }

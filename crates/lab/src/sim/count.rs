@@ -44,7 +44,10 @@ impl Counter {
     pub(super) fn of(setting: &Setting) -> Option<Self> {
         let (duration, flows) = match &setting.traffic {
             Traffic::Flows(flows) => (flows.duration, flows.flows.as_slice()),
-            Traffic::Transfer(_) | Traffic::Command(_) => (Span::ZERO, [].as_slice()),
+            Traffic::Transfer(_)
+            | Traffic::Command(_)
+            | Traffic::Mechanisms(_)
+            | Traffic::Exchange(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
         let gathers = setting.network.domain.is_some();
@@ -129,7 +132,7 @@ impl Watch for Counter {
         }
     }
 
-    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), _: Seen, waited: Span) {
+    fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), packet: Seen, waited: Span) {
         let Some(tally) = self.tally(link) else {
             return;
         };
@@ -140,7 +143,7 @@ impl Watch for Counter {
         let busy = busy.as_picos();
         let at = begins.as_picos();
         for window in &mut tally.windows {
-            window.began(at, busy, waited.as_picos());
+            window.began(at, packet.live, busy, waited.as_picos());
         }
         if let Some(series) = &mut tally.series {
             series.gone(at);

@@ -22,7 +22,10 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Fig
     let mut figures = Figures::default();
     match &setting.traffic {
         Traffic::Flows(flows) => flows::put(flows, outcome, &mut figures),
-        Traffic::Transfer(_) | Traffic::Command(_) => {
+        Traffic::Transfer(_)
+        | Traffic::Command(_)
+        | Traffic::Mechanisms(_)
+        | Traffic::Exchange(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
             if let Some(transfer) = transfer
@@ -204,7 +207,10 @@ fn of_domain(domain: &DomainOutcome) -> Value {
 fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcome]> {
     match &setting.traffic {
         Traffic::Flows(flows) => flows::groups(flows, outcome).collect(),
-        Traffic::Transfer(_) | Traffic::Command(_) => outcome.flows.chunks(1).collect(),
+        Traffic::Transfer(_)
+        | Traffic::Command(_)
+        | Traffic::Mechanisms(_)
+        | Traffic::Exchange(_) => outcome.flows.chunks(1).collect(),
     }
 }
 
@@ -222,6 +228,6 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn count(number: u64) -> f64 {
+pub(super) fn count(number: u64) -> f64 {
     number as f64
 }

@@ -2,15 +2,20 @@
 
 mod connections;
 mod domain;
+mod exchange;
+mod others;
 
 use proto::link;
 use proto::tcp;
 use proto::traffic::{Law, mean_gap};
-use sim::{BadScenario, Datagrams, Flow, Host, Link, Node, Role, Scenario, Simulation, Tcp, Work};
+use sim::{
+    BadScenario, Datagrams, Flow, Host, Link, Node, Notices, Role, Scenario, Simulation, Tcp, Work,
+};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
 use crate::netns::emulated;
+pub(super) use others::{OTHERS, place_of};
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(super) const TRANSFER: &str = "transfer";
@@ -22,6 +27,28 @@ const SPARE: Span = Span::from_millis(1);
 
 /// What one trial of `setting` simulates, with `budget` octets of memory.
 pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scenario {
+    let flows = |graph: &spec::Graph| flows(setting, graph, seed);
+    scenario(setting, flows, seed, budget)
+}
+
+/// What is simulated of one size of an exchange.
+pub(super) fn scenario_of_size(
+    setting: &Setting,
+    exchange: &spec::Exchange,
+    size: u32,
+    seed: Seed,
+    budget: Bytes,
+) -> Scenario {
+    let flows = |graph: &spec::Graph| exchange::of(setting, graph, exchange, size);
+    scenario(setting, flows, seed, budget)
+}
+
+fn scenario(
+    setting: &Setting,
+    flows: impl Fn(&spec::Graph) -> (Vec<Flow>, Time),
+    seed: Seed,
+    budget: Bytes,
+) -> Scenario {
     let network = &setting.network;
     let graph = network.as_graph();
     let host = host(&setting.host.costs);
@@ -41,8 +68,8 @@ pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scena
             ways: [way.clone(), way],
         }
     });
-    let (flows, end) = flows(setting, &graph, seed);
-    Scenario {
+    let (flows, end) = flows(&graph);
+    let mut scenario = Scenario {
         nodes: nodes.collect(),
         links: links.collect(),
         flows,
@@ -50,7 +77,9 @@ pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scena
         seed,
         longest_tally: Scenario::LONGEST_TALLY,
         budget,
-    }
+    };
+    others::join(setting, &graph, &mut scenario);
+    scenario
 }
 
 /// The same, found sound, with the domain of `setting` if it has one.
@@ -62,10 +91,25 @@ pub(crate) fn simulation_of(
     scenario: Scenario,
 ) -> Result<Simulation, BadScenario> {
     let simulation = scenario.check()?;
+    let simulation = simulation.with_notices(notices(&setting.network))?;
     match &setting.network.domain {
         None => Ok(simulation),
         Some(domain) => simulation.with_domain(domain::of(domain)),
     }
+}
+
+/// Both ways of each link whose queue tells sources what it drops.
+fn notices(network: &spec::Network) -> Vec<Notices> {
+    let wires = network.as_graph().wires;
+    let wires = wires.iter().enumerate();
+    let told = wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].wire.notices?)));
+    let each = told.flat_map(|(at, react)| {
+        [0, 1].map(|way| Notices {
+            way: (at, way),
+            react,
+        })
+    });
+    each.collect()
 }
 
 fn host(costs: &Costs) -> Host {
@@ -105,8 +149,9 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
             Some(settings) => connections::of(setting, graph, transfer, settings),
             None => of_datagrams(setting, graph, transfer),
         },
+        Traffic::Exchange(exchange) => exchange::of(setting, graph, exchange, exchange.sizes.to),
         // Refused when the experiment was read.
-        Traffic::Command(_) => (Vec::new(), Time::ZERO),
+        Traffic::Command(_) | Traffic::Mechanisms(_) => (Vec::new(), Time::ZERO),
     }
 }
 

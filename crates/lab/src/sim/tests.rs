@@ -2,6 +2,7 @@
 
 mod connections;
 mod gathering;
+mod others;
 
 use units::Seed;
 

@@ -101,6 +101,51 @@ impl Route {
         })
     }
 
+    /// Makes an interface that hands what is sent out of it to whoever
+    /// redirects it, and that has no limit to its MTU.
+    pub(crate) fn add_ifb(&self, name: &str, mtu: u32) -> Result<()> {
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::Mtu(mtu),
+            LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Ifb)]),
+        ];
+        self.apply(RouteNetlinkMessage::NewLink(message), Mode::Create, || {
+            format!("making the interface {name} with MTU {mtu}")
+        })
+        .map_err(|error| error.lacking("ifb", "load it, or send over loopback"))
+    }
+
+    /// Gives an interface another MTU.
+    pub(crate) fn set_mtu(&self, name: &str, mtu: u32) -> Result<()> {
+        let operation = || format!("giving {name} MTU {mtu}");
+        self.set(name, vec![LinkAttribute::Mtu(mtu)], operation)
+    }
+
+    /// Sets the most octets of the super-packets of TCP over IPv6 that leave
+    /// and enter an interface.
+    pub(crate) fn set_super_packets(&self, name: &str, most: u32) -> Result<()> {
+        let sizes = vec![
+            LinkAttribute::GsoMaxSize(most),
+            LinkAttribute::GroMaxSize(most),
+        ];
+        self.set(name, sizes, || {
+            format!("allowing super-packets of {most} octets on {name}")
+        })
+    }
+
+    fn set(
+        &self,
+        name: &str,
+        attributes: Vec<LinkAttribute>,
+        operation: impl Fn() -> String,
+    ) -> Result<()> {
+        let mut message = self.named(name)?;
+        message.attributes = attributes;
+        let message = RouteNetlinkMessage::SetLink(message);
+        self.apply(message, Mode::Change, operation)
+    }
+
     /// Sets an interface up.
     pub(crate) fn set_up(&self, name: &str) -> Result<()> {
         let mut message = self.named(name)?;

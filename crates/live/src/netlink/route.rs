@@ -52,6 +52,23 @@ impl Route {
         })
     }
 
+    /// Sends what is for one host out of an interface, where it is at once.
+    pub(crate) fn add_route_to_host(&self, interface: &str, host: IpAddr) -> Result<()> {
+        let mut message = unicast(host);
+        message.header.destination_prefix_length = match host {
+            IpAddr::V4(_) => 32,
+            IpAddr::V6(_) => 128,
+        };
+        message.header.scope = RouteScope::Link;
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(host)),
+            RouteAttribute::Oif(self.index(interface)?),
+        ];
+        self.apply(RouteNetlinkMessage::NewRoute(message), Mode::Create, || {
+            format!("routing to {host} on {interface}")
+        })
+    }
+
     /// Makes or replaces the route to one host.
     pub(crate) fn set_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
         let message = RouteNetlinkMessage::NewRoute(self.host_route(route)?);

@@ -53,3 +53,29 @@ pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
         Ok(numbers[DROPS])
     }
 }
+
+/// Reads an option that is an int.
+pub(crate) fn number(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length =
+        libc::socklen_t::try_from(size_of::<libc::c_int>()).map_err(io::Error::other)?;
+    // SAFETY: the kernel writes one int at most, to memory that outlives the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(value)
+    }
+}

@@ -147,6 +147,11 @@ impl<'a> Departures<'a> {
         self.stop.load(Ordering::Relaxed) || interrupt::asked()
     }
 
+    /// Whether the flow's time is over at `now`, or somebody has asked it to end.
+    pub(super) fn is_over(&self, now: Time) -> bool {
+        self.stopped() || self.end.is_some_and(|end| now >= end)
+    }
+
     /// Whether each message waits for the one before it to be back.
     pub(super) fn one_at_a_time(&self) -> bool {
         !self.flow.paced && self.flow.meter == Meter::RoundTrip

@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod departures;
+mod patience;
 mod replies;
 mod round_trips;
 mod stream;

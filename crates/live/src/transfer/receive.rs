@@ -38,18 +38,7 @@ impl Receiver {
     /// # Errors
     /// When the kernel refuses the address or an option.
     pub fn open(transfer: Transfer) -> Result<Self> {
-        let socket = socket::open(&transfer)?;
-        let operation = || format!("opening a port on {}", transfer.address);
-        socket::stamp_arrivals(socket.as_fd())?;
-        bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
-        if transfer.protocol == Protocol::Tcp {
-            listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
-        }
-        let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;
-        let port = bound.as_sockaddr_in6().map(|address| address.port());
-        let port = port
-            .or_else(|| bound.as_sockaddr_in().map(|address| address.port()))
-            .unwrap_or(0);
+        let (socket, port) = listening(&transfer)?;
         Ok(Self {
             transfer,
             socket,
@@ -66,7 +55,7 @@ impl Receiver {
         let mut books = Books::new(&self.transfer);
         let socket = match self.transfer.protocol {
             Protocol::Tcp => {
-                let connection = self.accept()?;
+                let connection = accept(&self.socket, self.transfer.timeout)?;
                 books.take_stream(&connection)?;
                 connection
             }
@@ -88,19 +77,36 @@ impl Receiver {
             process,
         })
     }
+}
 
-    fn accept(&self) -> Result<OwnedFd> {
-        let deadline = clock::monotonic() + self.transfer.timeout;
-        if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-            return Err(stalled("waiting for the sender", self.transfer.timeout));
-        }
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let connection =
-            accept4(self.socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
-        #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-        // SAFETY: accept4 just made it, nobody else has it.
-        Ok(unsafe { OwnedFd::from_raw_fd(connection) })
+/// A socket on a port of the transfer's address, and the port.
+pub(super) fn listening(transfer: &Transfer) -> Result<(OwnedFd, u16)> {
+    let socket = socket::open(transfer)?;
+    let operation = || format!("opening a port on {}", transfer.address);
+    socket::stamp_arrivals(socket.as_fd())?;
+    bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
+    if transfer.protocol == Protocol::Tcp {
+        listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
     }
+    let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;
+    let port = bound.as_sockaddr_in6().map(|address| address.port());
+    let port = port
+        .or_else(|| bound.as_sockaddr_in().map(|address| address.port()))
+        .unwrap_or(0);
+    Ok((socket, port))
+}
+
+/// The first connection to a socket that listens, within `patience`.
+pub(super) fn accept(socket: &OwnedFd, patience: Span) -> Result<OwnedFd> {
+    let deadline = clock::monotonic() + patience;
+    if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+        return Err(stalled("waiting for the sender", patience));
+    }
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let connection = accept4(socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
+    #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
+    // SAFETY: accept4 just made it, nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(connection) })
 }
 
 /// What is written down while messages arrive.

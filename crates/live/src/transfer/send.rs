@@ -49,6 +49,23 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
     })
 }
 
+/// A socket that is connected to `port` of the transfer's address.
+pub(super) fn connected(transfer: &Transfer, port: u16) -> Result<OwnedFd> {
+    let socket = socket::open(transfer)?;
+    let operation = || format!("connecting to {} port {port}", transfer.address);
+    match connect(raw(&socket), &endpoint(transfer.address, port)) {
+        Err(Errno::EINPROGRESS) => {
+            let deadline = clock::monotonic() + transfer.timeout;
+            if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                return Err(stalled(&operation(), transfer.timeout));
+            }
+            socket::pending_error(socket.as_fd())?;
+        }
+        result => result.during(operation)?,
+    }
+    Ok(socket)
+}
+
 struct Sender<'a> {
     transfer: &'a Transfer,
     layout: Layout,
@@ -71,18 +88,7 @@ struct Echoes {
 
 impl<'a> Sender<'a> {
     fn connect(transfer: &'a Transfer, port: u16) -> Result<Self> {
-        let socket = socket::open(transfer)?;
-        let operation = || format!("connecting to {} port {port}", transfer.address);
-        match connect(raw(&socket), &endpoint(transfer.address, port)) {
-            Err(Errno::EINPROGRESS) => {
-                let deadline = clock::monotonic() + transfer.timeout;
-                if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
-                    return Err(stalled(&operation(), transfer.timeout));
-                }
-                socket::pending_error(socket.as_fd())?;
-            }
-            result => result.during(operation)?,
-        }
+        let socket = connected(transfer, port)?;
         let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
             stream: MessageStream::new(),
             tally: Tally::new(),

@@ -156,3 +156,27 @@ proptest! {
         prop_assert!(limit.is_some_and(|limit| (0.0..bits as f64).contains(&limit)));
     }
 }
+
+#[test]
+fn a_message_is_cut_into_packets_that_add_up_to_its_octets_of_wire() {
+    let framing = Framing::Ethernet;
+    for ip in [IpVersion::V4, IpVersion::V6] {
+        for mtu in [1500, 9000] {
+            let mtu = IpMtu::new(mtu, ip).unwrap();
+            for message in [64, 1448, 1472, 1473, 2952, 9000, 60_000, 65_507].map(Bytes::new) {
+                let sizes = |transport| packets(message, mtu, ip, transport);
+                let wire = |sizes: &[Bytes]| {
+                    let sizes = sizes.iter().map(|size| framing.wire_size(*size).get());
+                    Bytes::new(sizes.sum())
+                };
+                let udp = sizes(Transport::Udp);
+                assert_eq!(udp.len() as u64, fragments(message, mtu, ip));
+                assert_eq!(wire(&udp), message_wire_size(message, mtu, ip, framing));
+                let tcp = sizes(Transport::Tcp);
+                let payload = payload_per_packet(mtu, ip, Transport::Tcp).unwrap();
+                assert_eq!(tcp.len() as u64, frames(message, payload));
+                assert!(tcp.iter().all(|size| *size <= mtu.bytes()));
+            }
+        }
+    }
+}

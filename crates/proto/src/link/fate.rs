@@ -50,6 +50,10 @@ pub struct Counters {
     pub dropped: [u64; 4],
     /// Packets that the queue marked as having met congestion and let go.
     pub marked: u64,
+    /// Packets of senders that the queue dropped out of bundles, which went on
+    /// without them. They have no fate of their own.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub thinned: u64,
 }
 
 impl Counters {
@@ -63,6 +67,7 @@ impl Counters {
             answered: self.answered - earlier.answered,
             dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
             marked: self.marked - earlier.marked,
+            thinned: self.thinned - earlier.thinned,
         }
     }
 

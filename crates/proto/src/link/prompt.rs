@@ -177,6 +177,8 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             answered: 0,
             dropped,
             marked,
+            // No queue that takes packets out of bundles is prompt.
+            thinned: 0,
         }
     }
 

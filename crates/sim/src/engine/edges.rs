@@ -9,8 +9,9 @@ use units::{Bytes, Time};
 use super::Engine;
 use crate::bundles::{self, Load};
 use crate::domain::Exit;
+use crate::labels::Labels;
 use crate::packet::{Body, Congestion, Content, Packet};
-use crate::{Destination, EdgeOutcome, Ingress, Watch};
+use crate::{EdgeOutcome, Ingress, Watch};
 
 /// The edges of the network's domain.
 pub(crate) struct Edges {
@@ -18,10 +19,20 @@ pub(crate) struct Edges {
     pub(crate) all: Vec<Edge>,
     /// Where packets to each node leave.
     pub(crate) exits: Vec<Option<Exit>>,
-    pub(crate) destination: Destination,
+    pub(crate) addressing: Addressing,
     pub(crate) shaping: bool,
     /// How many gatherings there are.
     pub(crate) origins: usize,
+}
+
+/// What bundles are forwarded by.
+pub(crate) enum Addressing {
+    /// The address of who unpacks them.
+    Egress,
+    /// That of their first packet.
+    FirstPacket,
+    /// Labels.
+    Label(Labels),
 }
 
 /// A router at the border while the network runs.
@@ -123,9 +134,13 @@ impl<W: Watch> Engine<'_, W> {
         packet.frame = packet.size;
         let node = self.edges.all[number].node;
         let (to, origins) = (packet.to as usize, self.edges.origins);
-        let way = match self.edges.destination {
-            Destination::Egress => self.routes.next(node, exit.1),
-            Destination::FirstPacket => self.routes.next(node, to),
+        let way = match &self.edges.addressing {
+            Addressing::Egress => self.routes.next(node, exit.1),
+            Addressing::FirstPacket => self.routes.next(node, to),
+            Addressing::Label(labels) => {
+                let label = labels.first(node, exit);
+                label.and_then(|label| Some(labels.of_label(label)?.way))
+            }
         };
         let gathers = &mut self.edges.all[number].gathers;
         let gathering = gathers.entry(exit).or_insert_with(|| {
@@ -197,14 +212,20 @@ impl<W: Watch> Engine<'_, W> {
             ..*self.contents.of(&first)
         };
         let content = self.contents.put(content);
-        let outer = match self.edges.destination {
-            Destination::Egress => Packet {
-                to: u32::try_from(exit.1).expect("a scenario has fewer nodes than that"),
+        let egress = u32::try_from(exit.1).expect("a scenario has fewer nodes than that");
+        let to = match &self.edges.addressing {
+            Addressing::Egress => Some(egress),
+            Addressing::FirstPacket => None,
+            Addressing::Label(labels) => labels.first(node, exit),
+        };
+        let outer = match to {
+            Some(to) => Packet {
+                to,
                 // A flow of its own, as far as queues are concerned.
                 key: units::Seed::new(0).with(origin as u64).get(),
                 ..first
             },
-            Destination::FirstPacket => first,
+            None => first,
         };
         let packet = Packet {
             size: octets(bundle.view().size),

@@ -3,11 +3,11 @@
 use units::Time;
 
 use super::{Engine, Flow};
+use crate::Watch;
 use crate::connection::Connection;
 use crate::packet::{Body, Packet, Segment};
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::{React, Watch};
 
 /// Both ends of a flow.
 pub(crate) enum Ends {
@@ -68,7 +68,7 @@ impl<W: Watch> Engine<'_, W> {
             }
             (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
             (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
-            (Body::Segment(_) | Body::Notice(_) | Body::Bundle, Ends::Datagrams(..)) => {
+            (Body::Segment(_) | Body::Notice { .. } | Body::Bundle, Ends::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
             }
         }
@@ -110,11 +110,8 @@ impl<W: Watch> Engine<'_, W> {
                 connection.too_big(self.now, *mtu, &mut packets);
                 self.settle_sender(number);
             }
-            Body::Notice(lost) => {
-                let telling = self.telling.as_ref().map(|telling| telling.react);
-                let reduce = telling == Some(React::RetransmitAndReduce);
-                let lost = *lost;
-                connection.notified(self.now, &lost, reduce, &mut packets);
+            Body::Notice { lost, reduce } => {
+                connection.notified(self.now, lost, *reduce, &mut packets);
                 self.settle_sender(number);
             }
             Body::Datagram(_) | Body::Bundle => unreachable!("packets are made by their own flow"),

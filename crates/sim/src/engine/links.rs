@@ -3,7 +3,7 @@
 use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 
-use super::Engine;
+use super::{Addressing, Engine};
 use crate::account::What;
 use crate::packet::Packet;
 use crate::way::{Machine, Way};
@@ -49,10 +49,24 @@ impl<W: Watch> Engine<'_, W> {
         self.arrive(to, delivery.packet);
     }
 
+    /// The way that a packet takes next, and the address or label that it has
+    /// then.
+    #[inline]
+    pub(super) fn next_way(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
+        if let Addressing::Label(labels) = &self.edges.addressing
+            && packet.is_bundle()
+        {
+            let hop = labels.of_label(packet.to)?;
+            return Some((hop.way, hop.next));
+        }
+        Some((self.routes.next(node, packet.to as usize)?, packet.to))
+    }
+
     /// Puts a packet on the next link of its way. Returns it where it is too
     /// big for that link, which has counted it then.
     pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
-        let way = self.routes.next(node, packet.to as usize)?;
+        let (way, to) = self.next_way(node, &packet)?;
+        packet.to = to;
         let link = &mut self.ways[way];
         packet.frame = link.frame(packet.size);
         if packet.is_bundle() {

@@ -8,23 +8,12 @@ use crate::{React, Watch, bundles};
 /// Octets of a packet that an answer quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
-/// Which ways tell sources, and what these do.
-pub(crate) struct Telling {
-    /// By the number of the way.
-    pub(crate) ways: Vec<bool>,
-    pub(crate) react: React,
-}
-
 impl<W: Watch> Engine<'_, W> {
     /// The queue of a way has dropped `packet`, whose sources may be told.
     pub(super) fn tell_sources(&mut self, way: usize, packet: &Packet) {
-        if !self
-            .telling
-            .as_ref()
-            .is_some_and(|telling| telling.ways[way])
-        {
+        let Some(react) = self.telling.get(way).copied().flatten() else {
             return;
-        }
+        };
         let inside = || {
             bundles::look(packet.content, |load| {
                 let entries = load.bundle.entries().iter();
@@ -54,7 +43,10 @@ impl<W: Watch> Engine<'_, W> {
                 congestion: Congestion::Unable,
                 ..packet
             };
-            let body = Body::Notice(data);
+            let body = Body::Notice {
+                lost: data,
+                reduce: react == React::RetransmitAndReduce,
+            };
             if node == from {
                 let content = self.contents.put(Content { body, ..content });
                 self.receive(node, Packet { content, ..notice });

@@ -1,5 +1,6 @@
 //! A domain gathers packets where they enter and lets them out where they leave.
 
+mod addressed;
 mod refused;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -414,8 +415,8 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
             .with_domain(domain(Trigger::EgressBusy(MILLI)))
             .unwrap();
         if let Some(react) = react {
-            let ways = vec![(2, 0)];
-            checked = checked.with_notices(Notices { ways, react }).unwrap();
+            let way = (2, 0);
+            checked = checked.with_notices(vec![Notices { way, react }]).unwrap();
         }
         let mut notes = Notes::default();
         let outcome = checked.run_watched(&mut notes);
@@ -437,10 +438,10 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
     assert_ne!((keeps, early), (reduces, late));
     let wrong = line([&far; 3], constant(1.0, 1, 1)).check().unwrap();
     let notices = Notices {
-        ways: vec![(0, 2)],
+        way: (0, 2),
         react: React::Retransmit,
     };
-    let error = wrong.with_notices(notices).err();
+    let error = wrong.with_notices(vec![notices]).err();
     assert_eq!(error, Some(BadDomain::NoSuchWay(0, 2).into()));
 }
 

@@ -21,6 +21,11 @@ impl Checksum {
         Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
     }
 
+    /// With what `other` sums up.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
     /// What stands in the header: the complement of the sum, carries added in.
     /// Over octets that hold their checksum it is zero.
     pub(crate) fn finish(self) -> u16 {

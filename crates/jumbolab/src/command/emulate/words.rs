@@ -86,6 +86,9 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
         format!("{:.3}", per_second(way.counters.octets * 8, seconds) / 1e6)
     });
     row("dropped in the queue", &count(Fate::Dropped));
+    row("dropped out of bundles", &|way| {
+        way.counters.thinned.to_string()
+    });
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
     row("too big", &count(Fate::TooBig));
@@ -123,6 +126,7 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "delivered": of(Fate::Delivered),
             "duplicated": of(Fate::Duplicated),
             "dropped": of(Fate::Dropped),
+            "thinned": way.counters.thinned,
             "lost": of(Fate::Lost),
             "damaged": of(Fate::Damaged),
             "too_big": of(Fate::TooBig),

@@ -6,6 +6,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Duration;
 
 use super::super::harness::{Dir, Outcome};
@@ -57,8 +58,8 @@ fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
         let _ = stream.write_all(&garbage);
         let octets = answer(stream);
         assert!(octets.len() <= 4, "{octets:?}");
-        receiver.says("refused");
     }
+    receiver.says("refused");
     let mut stream = stranger(&receiver);
     stream.write_all(&proof).unwrap();
     let octets = answer(stream);
@@ -170,6 +171,53 @@ fn a_flows_port_answers_nobody_but_its_sender() {
     assert_eq!(flow["duplicates"], 0, "{flow}");
 }
 
+#[test]
+fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    // Opened once more, so that only this end does not wait.
+    let path = format!("/proc/{}/fd/2", receiver.process());
+    let mut options = std::fs::OpenOptions::new();
+    let stderr = options.write(true).custom_flags(libc::O_NONBLOCK);
+    let mut stderr = stderr.open(path).unwrap();
+    for piece in [4096, 1] {
+        while stderr.write(&vec![b'\n'; piece]).is_ok() {}
+    }
+    for _ in 0..300 {
+        let mut stream = stranger(&receiver);
+        // The receiver may close before all is written.
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
+        assert!(answer(stream).len() <= 4);
+    }
+    for _ in 0..3 {
+        receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
+    }
+    drop(stderr);
+    let outcome = receiver.stop().fine();
+    assert_eq!(outcome.stdout.matches("flow: UDP").count(), 3);
+}
+
+#[test]
+fn strangers_are_counted_and_told_of_once_a_second_at_most() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "");
+    for _ in 0..100 {
+        drop(stranger(&receiver));
+    }
+    let mut refused = 0;
+    let mut lines = 0;
+    while refused < 100 {
+        let line = receiver.says("refused");
+        let others = line.trim().strip_suffix(" others");
+        let others = others.and_then(|line| line.rsplit_once(' '));
+        refused += 1 + others.map_or(0, |(_, others)| others.parse::<u32>().unwrap());
+        lines += 1;
+    }
+    assert_eq!(refused, 100);
+    assert!(lines < 50, "{lines} lines");
+    receiver.stop().fine();
+}
+
 /// `JUMBOLAB_FUZZ_CASES=10000000` tries more, one connection of a stranger for
 /// a thousand datagrams.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
@@ -210,7 +258,6 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
             let mut stream = stranger(&receiver);
             let _ = stream.write_all(&frame);
             assert!(answer(stream).len() <= 38, "a challenge and a refusal");
-            receiver.says("refused");
         }
         if number == cases / 10 {
             then = resident(&receiver);

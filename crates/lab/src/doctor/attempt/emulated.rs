@@ -141,6 +141,10 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     let mtu = IpMtu::new(mtu, ip).context("an MTU")?;
     let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("a rate")?;
     let limit = Limit::Bytes(BUFFER);
+    let way = Settings {
+        largest_packet: Some(mtu.bytes()),
+        ..Settings::perfect(Some(rate), Spec::DropTail { limit })
+    };
     let path = Path {
         middle: Middle::Router,
         ip,
@@ -149,10 +153,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         offloads: false,
         links: vec![Link {
             mtu,
-            medium: Medium::Emulated(Settings {
-                largest_packet: Some(mtu.bytes()),
-                ..Settings::perfect(Some(rate), Spec::DropTail { limit })
-            }),
+            medium: Medium::Emulated(Box::new([way.clone(), way])),
         }],
     };
     let mut emulation = None;

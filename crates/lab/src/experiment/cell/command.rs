@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::traffic::timeout;
 use crate::command_line::CommandLine;
-use crate::experiment::quantity::line;
+use crate::experiment::quantity::{line, size};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::Value;
 use crate::experiment::{Command, Reading, Shape};
@@ -28,6 +28,24 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
                 "{router} stands for an address, and only shape = \"routed\" has a router",
             ));
         }
+    }
+    let named = || {
+        receiver
+            .iter()
+            .chain([&sender])
+            .find(|line| line.value.names_size())
+    };
+    let size = reader.optional("traffic.size", size)?;
+    match (&size, named()) {
+        (Some(found), None) => {
+            return Err(found.refuse("no command line has {size} in it; remove it"));
+        }
+        (None, Some(line)) => {
+            return Err(
+                line.refuse("{size} stands for traffic.size; write for instance size = 1452")
+            );
+        }
+        (Some(_), Some(_)) | (None, None) => {}
     }
     let octets = reader.optional("traffic.read.octets", reading)?;
     let mut read = Vec::new();
@@ -53,6 +71,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
         sender: sender.value,
         read,
         octets: octets.map(|found| found.value),
+        size: size.map(|found| found.value),
         timeout: timeout(reader, "command")?,
     })
 }

@@ -1,15 +1,17 @@
 //! Reads `[domain]`: where packets are gathered into bundles, and how.
 
+mod routes;
+
 use std::net::IpAddr;
 
 use anyhow::Result;
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::{Bytes, IpVersion, Span};
 
-use crate::experiment::quantity::{name, number, size, span, switch, word};
+use crate::experiment::quantity::{size, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Domain, Graph, Network, Role, Route, Shape};
+use crate::experiment::{Destination, Domain, Graph, Network, Role, Shape};
 use crate::plan::World;
 
 /// The table, and the key of a host's address.
@@ -59,7 +61,11 @@ const TRIGGERS: &[(&str, Kind)] = &[
     ("full", Kind::Full),
 ];
 
-const DESTINATIONS: &[(&str, bool)] = &[("egress", false), ("first-packet", true)];
+const DESTINATIONS: &[(&str, Destination)] = &[
+    ("egress", Destination::Egress),
+    ("first-packet", Destination::FirstPacket),
+    ("label", Destination::Label),
+];
 
 const TICKS: &[(&str, Tick)] = &[("1us", Tick::Micro), ("10us", Tick::TenMicros)];
 
@@ -89,9 +95,10 @@ pub(super) fn read(
     };
     refuse_what_does_not_see_bundles(reader, network)?;
     let edges = edges(reader, graph)?;
-    let gather = gather(reader, network.ip)?;
-    let routes = routes(reader, tree, graph, &edges)?;
-    let to_first_packet = reader.read("domain.destination", "egress", word(DESTINATIONS))?;
+    let carriage = reader.read("domain.carriage", "ip", word(OUTERS))?;
+    let gather = gather(reader, network.ip, carriage.value)?;
+    let destination = destination(reader, &carriage)?;
+    let routes = routes::read(reader, tree, graph, &edges, destination)?;
     let shaping = reader.read("domain.shaping", "on", switch)?;
     let addresses = addresses.into_iter();
     Ok(Some(Domain {
@@ -101,7 +108,7 @@ pub(super) fn read(
             .map(|(place, found)| (place, found.value))
             .collect(),
         routes,
-        to_first_packet: to_first_packet.value,
+        destination,
         shaping: shaping.value,
     }))
 }
@@ -119,6 +126,25 @@ fn refuse_what_does_not_see_bundles(reader: &mut Reader<'_>, network: &Network) 
         }
     }
     Ok(())
+}
+
+/// What bundles are forwarded by: a label where they have one, and nothing else
+/// has.
+fn destination(reader: &mut Reader<'_>, carriage: &Found<Outer>) -> Result<Destination> {
+    let has_label = matches!(carriage.value, Outer::Label);
+    let usual = if has_label { "label" } else { "egress" };
+    let found = reader.read("domain.destination", usual, word(DESTINATIONS))?;
+    match (found.value == Destination::Label, has_label) {
+        (true, false) => Err(found.refuse_with(
+            &carriage.origin,
+            "a bundle in IP has no label: write carriage = \"label\" too",
+        )),
+        (false, true) => Err(found.refuse_with(
+            &carriage.origin,
+            "behind a label there is no address; write \"label\", or another carriage",
+        )),
+        _ => Ok(found.value),
+    }
 }
 
 /// The addresses of nodes, as far as they are written.
@@ -178,18 +204,17 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
 }
 
 /// How packets are gathered, if they are.
-fn gather(reader: &mut Reader<'_>, ip: IpVersion) -> Result<Option<GatherSettings>> {
+fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option<GatherSettings>> {
     let on = reader.read("domain.gather", "on", switch)?;
     let mtu = reader.read("domain.mtu", 9000, size)?;
     let kind = reader.read("domain.trigger", "egress-busy", word(TRIGGERS))?;
     let jfet = reader.read("domain.jfet", "1ms", span)?;
-    let outer = reader.read("domain.carriage", "ip", word(OUTERS))?;
     let tick = reader.read("domain.tick", "1us", word(TICKS))?;
     let ip = match ip {
         IpVersion::V4 => IPV4,
         IpVersion::V6 => IPV6,
     };
-    let outer = match outer.value {
+    let outer = match outer {
         Outer::Ip => ip,
         Outer::Udp => ip + UDP,
         Outer::Label => LABEL,
@@ -223,60 +248,6 @@ const fn trigger(kind: Kind, jfet: Span) -> Trigger {
     }
 }
 
-/// The rows of the routing table, by the names that they have in the file.
-fn routes(
-    reader: &mut Reader<'_>,
-    tree: &Table,
-    graph: &Graph,
-    edges: &[usize],
-) -> Result<Vec<Route>> {
-    const EXAMPLE: &str = "[domain.routes.east] prefix = \"10.2.0.0/16\", egress = \"r2\"";
-    let table = tree
-        .table(ROOT)
-        .and_then(|domain| domain.table("routes"))
-        .filter(|routes| routes.iter().next().is_some());
-    let Some(table) = table else {
-        return Err(match reader.find("domain.routes")? {
-            Some(Node { value, origin }) => {
-                let why = format!("a domain without routes gathers nothing; write {EXAMPLE}");
-                refusal(origin, "domain.routes", value, why)
-            }
-            None => reader.missing("domain.routes", EXAMPLE),
-        });
-    };
-    let mut routes: Vec<(Route, String)> = Vec::new();
-    for (called, node) in table.iter() {
-        let path = format!("domain.routes.{called}");
-        name(64)(&Value::from(called))
-            .map_err(|why| refusal(&node.origin, &path, &node.value, format!("the name: {why}")))?;
-        let found = reader.required(&format!("{path}.prefix"), "\"10.2.0.0/16\"", prefix)?;
-        let (network, length) = found.value;
-        let same = |(row, _): &&(Route, String)| (row.network, row.length) == found.value;
-        if let Some((_, other)) = routes.iter().find(same) {
-            let why = format!("the route `{other}` has the same prefix; keep one of them");
-            return Err(found.refuse(why));
-        }
-        let egress = reader.required(&format!("{path}.egress"), "\"r2\"", name(64))?;
-        let is_it = |place: &&usize| graph.nodes[**place].name == egress.value;
-        let Some(place) = edges.iter().find(is_it) else {
-            return Err(egress.refuse("no edge of the domain; write one of domain.edges"));
-        };
-        let next_as = reader.read(
-            &format!("{path}.next_as"),
-            0,
-            number(0, i64::from(u32::MAX)),
-        )?;
-        let route = Route {
-            network,
-            length,
-            next_as: u32::try_from(next_as.value).unwrap_or(u32::MAX),
-            egress: *place,
-        };
-        routes.push((route, called.to_owned()));
-    }
-    Ok(routes.into_iter().map(|(route, _)| route).collect())
-}
-
 fn address(value: &Value) -> Meaning<IpAddr> {
     const EXAMPLE: &str = "write an address, for instance \"10.2.0.3\" or \"2001:db8::3\"";
     let Value::Text(text) = value else {
@@ -284,28 +255,4 @@ fn address(value: &Value) -> Meaning<IpAddr> {
     };
     let address: IpAddr = text.trim().parse().map_err(|_| EXAMPLE)?;
     Ok((address, Value::Text(address.to_string())))
-}
-
-/// `10.2.0.0/16`, with no bit set behind its length.
-fn prefix(value: &Value) -> Meaning<(IpAddr, u8)> {
-    const EXAMPLE: &str = "write a prefix, for instance \"10.2.0.0/16\" or \"2001:db8:2::/48\"";
-    let Value::Text(text) = value else {
-        return Err(EXAMPLE.into());
-    };
-    let (network, length) = text.trim().split_once('/').ok_or(EXAMPLE)?;
-    let network: IpAddr = network.parse().map_err(|_| EXAMPLE)?;
-    let length: u8 = length.parse().map_err(|_| EXAMPLE)?;
-    let row = sim::Prefix {
-        network,
-        length,
-        next_as: 0,
-        egress: 0,
-    };
-    match row.is_sound() {
-        true => Ok((
-            (network, length),
-            Value::Text(format!("{network}/{length}")),
-        )),
-        false => Err("the bits behind the length of a prefix must be 0".into()),
-    }
 }

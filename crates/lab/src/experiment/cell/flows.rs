@@ -167,6 +167,19 @@ fn flow(
             connection(reader, called, common, connections)?
         }
     };
+    // Likewise.
+    let meter = reader.optional(
+        &key("meter"),
+        word(&[("one-way", false), ("round-trip", true)]),
+    )?;
+    if let Some(found) = meter
+        .as_ref()
+        .filter(|found| found.value && world == World::Sim)
+    {
+        return Err(found.refuse(
+            "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
+        ));
+    }
     let start = reader.read(&key("start"), "0s", span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
@@ -212,6 +225,7 @@ fn flow(
         start: start.value,
         stop: stop.map(|stop| stop.value),
         sends,
+        round_trip: meter.is_some_and(|found| found.value),
         class: u8::try_from(class.value).unwrap_or(u8::MAX),
         precedence: u8::try_from(precedence.value).unwrap_or(u8::MAX),
     })

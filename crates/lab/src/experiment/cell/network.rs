@@ -90,17 +90,19 @@ pub(super) fn read(
         refuse_instruments(reader, &names)?;
     }
     let defaults = Keys::read(reader, "network", ip, None)?;
+    let everywhere = cross::Everywhere::read(reader)?;
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
         let mut link = keys.link(name, paced, world, &defaults)?;
-        link.cross = cross::read(reader, &link, ip, paced)?;
+        link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
         link.recorded = recorded(reader, &link.name, paced)?;
         link.watch = watch::read(reader, &link.name, world)?;
         links.push(link);
         mtus.push(keys.mtu.clone());
         own.push(keys);
     }
+    everywhere.is_of_use(&links)?;
     let idle = defaults.idle_parameters(&own);
     let cut_through = cut_through(reader, shape, paced, &links)?;
     let network = Network {
@@ -119,12 +121,9 @@ pub(super) fn read(
 
 /// Refuses what only an emulator of live frames has.
 fn refuse_instruments(reader: &mut Reader<'_>, links: &[String]) -> Result<()> {
-    let of_links = links.iter().flat_map(|link| {
-        [
-            (format!("links.{link}.cross"), "write a flow instead"),
-            (format!("links.{link}.{RECORD_KEY}"), "leave it out"),
-        ]
-    });
+    let of_links = links
+        .iter()
+        .map(|link| (format!("links.{link}.{RECORD_KEY}"), "leave it out"));
     let lateness = ("network.lateness".to_owned(), "nothing is late there");
     for (path, instead) in of_links.chain([lateness]) {
         if let Some(Node { value, origin }) = reader.find(&path)? {
@@ -159,7 +158,7 @@ fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
 /// How many nodes stand in the middle.
 fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
     let most = i64::try_from(MOST_STAGES).unwrap_or(i64::MAX);
-    let stages = reader.read("network.stages", 1, number(1, most))?;
+    let stages = reader.read("network.stages", 1, number(0, most))?;
     let variable = matches!(shape, Shape::Switched | Shape::Chain);
     if stages.value != 1 && !variable {
         return Err(stages.refuse("only shape = \"switched\" and \"chain\" have stages"));

@@ -4,12 +4,20 @@ use anyhow::Result;
 use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
-use crate::experiment::Setting;
 use crate::experiment::tree::{Node, Origin, Table, fault};
+use crate::experiment::{Costs, Setting, Traffic};
 use crate::sim::{scenario_of, simulation_of};
 
 /// Refuses what cannot be simulated on any machine; `place` is where the file begins.
 pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {
+    if setting
+        .network
+        .links
+        .iter()
+        .any(|link| link.cross.is_some())
+    {
+        others(tree, place, setting)?;
+    }
     // How much memory there is shows when the run begins.
     let unbounded = Bytes::new(u64::MAX);
     let scenario = scenario_of(setting, Seed::new(0), unbounded);
@@ -22,6 +30,26 @@ pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<(
     });
     let origin = origin.or_else(|| tree.get("network").map(|node| &node.origin));
     Err(fault(origin.unwrap_or(place), bad))
+}
+
+/// Refuses traffic of others where the simulator would have to make it of what
+/// is measured, or could not end it.
+fn others(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {
+    let endless = matches!(&setting.traffic, Traffic::Transfer(one) if one.tcp.is_some());
+    let why = if setting.network.graph.is_some() {
+        "only a path, e.g. shape = \"chain\", has links that simulated others share; write a flow instead"
+    } else if setting.host.costs != Costs::default() {
+        "simulated hosts would work on packets of others too; leave their costs out, or the others"
+    } else if endless {
+        "simulated others do not know when a transfer of TCP is over; write kind = \"flows\" or protocol = \"udp\""
+    } else {
+        return Ok(());
+    };
+    let network = tree.table("network");
+    let load = network.and_then(|network| network.get("load"));
+    let node = load.or_else(|| tree.get("links"));
+    let origin = node.map_or(place, |node| &node.origin);
+    Err(fault(origin, format!("cross traffic: {why}")))
 }
 
 /// The table of the element that is at fault, and its name.

@@ -11,7 +11,7 @@ use crate::experiment::{Echo, Host, Link, Network, Protocol, Traffic, Transfer, 
 use crate::plan::World;
 
 use super::message::written;
-use super::{command, flows, tcp};
+use super::{command, exchange, flows, mechanisms, tcp};
 
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
@@ -26,24 +26,46 @@ pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
 /// The largest socket buffer: the kernel takes a C `int` and doubles it.
 pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
 
-/// The keys of `[traffic]` that a transfer has and a command has not, and the
-/// other way round. `traffic.read` is a table.
-const OF_TRANSFERS: &[&str] = &["protocol", "size", "message", "preroll", "cpu_size", "echo"];
-
-/// Those that transfers and flows have.
-const OF_SOCKETS: &[&str] = &["send_buffer", "receive_buffer", "nagle"];
-const OF_COMMANDS: &[&str] = &["receiver", "sender", "read"];
-
-/// The keys that only flows have.
-const OF_FLOWS: &[&str] = &["duration", "instrument", "log"];
-
 /// What traffic can be.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Transfer,
     Command,
     Flows,
+    Mechanisms,
+    Exchange,
 }
+
+const KINDS: &[(&str, Kind)] = &[
+    ("transfer", Kind::Transfer),
+    ("command", Kind::Command),
+    ("flows", Kind::Flows),
+    ("mechanisms", Kind::Mechanisms),
+    ("exchange", Kind::Exchange),
+];
+
+/// Keys of `[traffic]`, and the kinds that have them. `traffic.read` and
+/// `traffic.inject` are tables.
+const KEYS: &[(&[&str], &[Kind])] = {
+    use Kind::{Command, Exchange, Flows, Mechanisms, Transfer};
+    &[
+        (&["preroll", "cpu_size", "echo"], &[Transfer]),
+        (&["message"], &[Transfer, Mechanisms]),
+        (&["size"], &[Transfer, Command, Exchange]),
+        (&["protocol"], &[Transfer, Mechanisms, Exchange]),
+        (
+            &["send_buffer", "receive_buffer", "nagle"],
+            &[Transfer, Flows, Mechanisms, Exchange],
+        ),
+        (&["receiver", "sender", "read"], &[Command]),
+        (&["duration", "instrument", "log"], &[Flows]),
+        (
+            &["messages", "copying", "checksum", "inject"],
+            &[Mechanisms],
+        ),
+        (exchange::KEYS, &[Exchange]),
+    ]
+};
 
 /// What a trial carries over `network`, whose links have these MTUs.
 pub(super) fn read(
@@ -55,50 +77,73 @@ pub(super) fn read(
     world: World,
 ) -> Result<Traffic> {
     tcp::refuse_elsewhere(reader, world)?;
-    let kinds = word(&[
-        ("transfer", Kind::Transfer),
-        ("command", Kind::Command),
-        ("flows", Kind::Flows),
-    ]);
-    let kind = reader.read("traffic.kind", "transfer", kinds)?;
-    if !matches!(kind.value, Kind::Flows) {
-        refuse_others(reader, OF_FLOWS, "flows")?;
+    let kind = reader.read("traffic.kind", "transfer", word(KINDS))?;
+    refuse_others(reader, kind.value)?;
+    if kind.value != Kind::Flows {
         flows::refuse(tree)?;
     }
     match kind.value {
         Kind::Transfer => {
-            refuse_others(reader, OF_COMMANDS, "command")?;
-            if network.graph.is_some() {
-                return Err(kind.refuse_with(
-                    &origin_of(tree, "network"),
-                    "a transfer needs a path from a sender to a receiver; write kind = \"flows\"",
-                ));
-            }
+            on_a_path(&kind, tree, network, "a transfer")?;
             transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
         }
         Kind::Command => {
-            refuse_others(reader, OF_TRANSFERS, "transfer")?;
-            refuse_others(reader, OF_SOCKETS, "transfer")?;
             if world == World::Sim {
                 return Err(kind.refuse("the simulator runs no programs: --on netns"));
             }
             command::read(reader, network.shape).map(Traffic::Command)
         }
-        Kind::Flows => {
-            refuse_others(reader, OF_TRANSFERS, "transfer")?;
-            refuse_others(reader, OF_COMMANDS, "command")?;
-            flows::read(reader, tree, network, host, &kind, world)
+        Kind::Flows => flows::read(reader, tree, network, host, &kind, world),
+        Kind::Mechanisms => {
+            if world == World::Sim {
+                return Err(kind.refuse("the simulator has no kernel to take apart: --on netns"));
+            }
+            mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms)
+        }
+        Kind::Exchange => {
+            on_a_path(&kind, tree, network, "an exchange")?;
+            let shared = |link: &Link| link.cross.is_some();
+            if world == World::Sim && network.links.iter().any(shared) {
+                return Err(kind.refuse(
+                    "of an exchange the simulator sends one message of each size through idle links; remove network.load and cross, or say --on netns",
+                ));
+            }
+            let watched = |link: &Link| link.recorded || link.watch.is_any();
+            if world == World::Sim && network.links.iter().any(watched) {
+                return Err(kind.refuse(
+                    "of an exchange the simulator keeps no packets; remove what is recorded or watched of links",
+                ));
+            }
+            exchange::read(reader, tree, network, host, world).map(Traffic::Exchange)
         }
     }
 }
 
-/// Refuses keys that only traffic of another kind has.
-fn refuse_others(reader: &mut Reader<'_>, keys: &[&str], kind: &str) -> Result<()> {
-    for key in keys {
-        let path = format!("traffic.{key}");
-        if let Some(Node { value, origin }) = reader.find(&path)? {
-            let why = format!("only traffic of kind = \"{kind}\" has this key; remove it");
-            return Err(refusal(origin, &path, value, why));
+/// Refuses traffic between two ends where there are not two.
+fn on_a_path(kind: &Found<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
+    match network.graph {
+        None => Ok(()),
+        Some(_) => Err(kind.refuse_with(
+            &origin_of(tree, "network"),
+            format!("{what} needs a path from a sender to a receiver; write kind = \"flows\""),
+        )),
+    }
+}
+
+/// Refuses keys that only traffic of other kinds has.
+fn refuse_others(reader: &mut Reader<'_>, kind: Kind) -> Result<()> {
+    for (keys, having) in KEYS.iter().filter(|(_, having)| !having.contains(&kind)) {
+        for key in *keys {
+            let path = format!("traffic.{key}");
+            if let Some(Node { value, origin }) = reader.find(&path)? {
+                let kinds = KINDS.iter().filter(|(_, kind)| having.contains(kind));
+                let kinds: Vec<String> = kinds.map(|(name, _)| format!("\"{name}\"")).collect();
+                let why = format!(
+                    "only traffic of kind = {} has this key; remove it",
+                    kinds.join(" or ")
+                );
+                return Err(refusal(origin, &path, value, why));
+            }
         }
     }
     Ok(())
@@ -112,7 +157,12 @@ fn origin_of(tree: &Table, name: &str) -> Origin {
 
 /// How long a trial's traffic may take.
 pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
-    let timeout = reader.read("traffic.timeout", "30s", span)?;
+    timeout_of(reader, "30s", what)
+}
+
+/// Likewise, `default` unless it is written.
+pub(super) fn timeout_of(reader: &mut Reader<'_>, default: &str, what: &str) -> Result<Span> {
+    let timeout = reader.read("traffic.timeout", default, span)?;
     match timeout.value == Span::ZERO {
         true => Err(timeout.refuse(format!(
             "no {what} ends in no time; write for instance \"30s\""
@@ -226,7 +276,7 @@ fn auto_cpu_size(links: &[Link]) -> Bytes {
 }
 
 /// The message in octets: `mtu-N` is taken from the smallest MTU of the path.
-fn message(
+pub(super) fn message(
     reader: &mut Reader<'_>,
     protocol: Protocol,
     ip: IpVersion,

@@ -3,6 +3,7 @@
 use queue::law::{Pick, Profile};
 use queue::{Bounds, MredSettings, Over, Reading, Spec, Unit, Victims, When};
 use queue::{Limit, SizeOf};
+use sim::React;
 use units::{Bytes, Span};
 
 use super::parameters::{PROFILES, Reads, SPREADS, UNITS, frames, set, threshold, weight};
@@ -35,6 +36,11 @@ const PICKS: &[(&str, Pick)] = &[
 /// Whether packets that are met are marked.
 const ACTS: &[(&str, bool)] = &[("drop", false), ("mark", true)];
 
+const REACTIONS: &[(&str, React)] = &[
+    ("retransmit", React::Retransmit),
+    ("retransmit + reduce", React::RetransmitAndReduce),
+];
+
 /// MRED that is being planned. What is left out depends on how the paper is
 /// read, which may be written later: so both readings are kept.
 #[derive(Clone, Debug)]
@@ -45,6 +51,10 @@ pub(super) struct MredDraft {
     has_bounds: bool,
     /// Whether a threshold was written in octets.
     octets: bool,
+    /// Whether sources are told what it drops, where that was written, and what
+    /// they do.
+    notify: Option<bool>,
+    react: Option<React>,
 }
 
 impl MredDraft {
@@ -55,7 +65,15 @@ impl MredDraft {
             is_paper: false,
             has_bounds: false,
             octets: false,
+            notify: None,
+            react: None,
         }
+    }
+
+    /// What sources do that are told of drops, if they are.
+    pub(super) fn notices(&self) -> Option<React> {
+        let told = self.notify == Some(true);
+        told.then(|| self.react.unwrap_or(React::Retransmit))
     }
 
     /// The queue; whatever cannot be, other than what MRED refuses itself.
@@ -78,6 +96,10 @@ impl MredDraft {
             chosen if self.octets && chosen.unit != Unit::Bytes => (
                 "mred.max",
                 "octets are a threshold only where unit = \"bytes\"",
+            ),
+            _ if self.react.is_some() && self.notify.is_none() => (
+                "mred.react",
+                "only who is told reacts: write notify = \"on\" too, or leave it out",
             ),
             _ => return None,
         };
@@ -135,6 +157,12 @@ pub(super) const PARAMETERS: &[(&str, Reads)] = &[
         set(span_or("none")(v), |d: &mut Draft, time: Option<Span>| {
             d.mred.both(|m| m.drop_time = time);
         })
+    }),
+    ("notify", |v| {
+        set(switch(v), |d, on| d.mred.notify = Some(on))
+    }),
+    ("react", |v| {
+        set(word(REACTIONS)(v), |d, react| d.mred.react = Some(react))
     }),
     ("unit", |v| {
         set(word(UNITS)(v), |d, unit| d.mred.both(|m| m.unit = unit))

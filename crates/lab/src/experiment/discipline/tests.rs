@@ -136,6 +136,14 @@ fn what_cannot_be_is_refused_with_its_name() {
             "mred.pick: RED as in ns-2 decides packet by packet",
         ),
         (
+            "mred,react=retransmit",
+            "mred.react: only who is told reacts: write notify = \"on\" too",
+        ),
+        (
+            "mred,notify=on",
+            "mred.notify: only sources of the world `sim` understand it; leave it out",
+        ),
+        (
             "mred,drop_time=0s",
             "mred.drop_time: drop_time must be more than 0",
         ),

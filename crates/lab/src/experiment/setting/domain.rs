@@ -17,15 +17,25 @@ pub struct Domain {
     pub addresses: Vec<(usize, IpAddr)>,
     /// Through which edge each prefix is reached.
     pub routes: Vec<Route>,
-    /// Whether bundles are addressed to where their first packet goes, not to
-    /// the router that unpacks them.
-    pub to_first_packet: bool,
+    /// What bundles are forwarded by.
+    pub destination: Destination,
     /// Whether packets leave bundles with the gaps with which they came.
     pub shaping: bool,
 }
 
-/// A row of a domain's routing table.
+/// What bundles are forwarded by between the edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// The address of the router that unpacks them.
+    Egress,
+    /// The address to which their first packet goes.
+    FirstPacket,
+    /// A label [RFC3031].
+    Label,
+}
+
+/// A row of a domain's routing table.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The first address of the prefix.
     pub network: IpAddr,
@@ -36,4 +46,7 @@ pub struct Route {
     pub next_as: u32,
     /// The edge through which it is reached, by its place among the nodes.
     pub egress: usize,
+    /// The nodes by way of which its bundles are switched, if not along the
+    /// shortest path.
+    pub via: Vec<usize>,
 }

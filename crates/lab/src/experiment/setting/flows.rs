@@ -62,6 +62,9 @@ pub struct Flow {
     pub stop: Option<Span>,
     /// What is sent.
     pub sends: Sends,
+    /// Whether the receiver sends every message back, and round trips are
+    /// measured instead of delays; between kernels alone.
+    pub round_trip: bool,
     /// Its class, for queues that tell classes apart.
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.

@@ -67,6 +67,7 @@ impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             queue,
+            notices,
             packets,
             delay,
             jitter,
@@ -94,6 +95,9 @@ impl fmt::Debug for Wire {
         if let Some(packets) = packets {
             text.field("packets", packets);
         }
+        if let Some(notices) = notices {
+            text.field("notices", notices);
+        }
         text.finish()
     }
 }
@@ -105,6 +109,8 @@ impl fmt::Debug for Traffic {
             Self::Transfer(transfer) => transfer.fmt(f),
             Self::Command(command) => command.fmt(f),
             Self::Flows(flows) => flows.fmt(f),
+            Self::Mechanisms(trips) => trips.fmt(f),
+            Self::Exchange(exchange) => exchange.fmt(f),
         }
     }
 }
@@ -218,6 +224,7 @@ impl fmt::Debug for Flow {
             start,
             stop,
             sends,
+            round_trip,
             class,
             precedence,
         } = self;
@@ -257,6 +264,9 @@ impl fmt::Debug for Flow {
             if *span > Span::ZERO {
                 text.field(name, span);
             }
+        }
+        if *round_trip {
+            text.field("round_trip", round_trip);
         }
         text.finish()
     }

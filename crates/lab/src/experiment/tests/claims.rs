@@ -1,7 +1,7 @@
 //! `[[claim]]` and `[links.NAME.losses]`.
 
 use super::simulated::{refused, sim};
-use crate::plan::{Expected, Level};
+use crate::plan::{Expected, Level, Tradeoff};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"
@@ -99,5 +99,37 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         ),
     ] {
         refused(&CLAIMED.replace(from, to), &[], wrong);
+    }
+}
+
+#[test]
+fn a_trade_off_is_read_written_into_the_plan_and_refused_by_name() {
+    let with = |rest: &str| format!("{CLAIMED}[[pareto]]\nx = \"delay\"\n{rest}");
+    let plan = sim(&with("y = \"throughput\"\nwithin = [\"flood\"]\n"), &[]);
+    let tradeoff = Tradeoff {
+        metrics: ["delay", "throughput"].map(str::to_owned),
+        within: vec!["flood".into()],
+    };
+    assert_eq!(plan.tradeoffs, [tradeoff]);
+    let again = sim(&plan.text, &[]);
+    assert_eq!(
+        (&again.tradeoffs, &again.hash),
+        (&plan.tradeoffs, &plan.hash)
+    );
+    for (rest, why) in [
+        (
+            "y = \"delay\"\n",
+            "31: pareto.y = \"delay\": a metric is not weighed against itself; write another one",
+        ),
+        (
+            "y = \"dilay\"\n",
+            "31: pareto.y = \"dilay\": no metric is called so; did you mean `delay`?; docs/formats.md lists them",
+        ),
+        (
+            "y = \"throughput\"\nwithin = [\"rate\"]\n",
+            "32: pareto.within = [\"rate\"]: `rate` is not swept; [sweep] lists the factors",
+        ),
+    ] {
+        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
 }

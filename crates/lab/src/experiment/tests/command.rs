@@ -88,19 +88,20 @@ fn command_lines_can_be_swept() {
 
 #[test]
 fn keys_of_the_other_kind_are_refused_by_name() {
-    for key in [
-        "protocol",
-        "size",
-        "message",
-        "preroll",
-        "cpu_size",
-        "send_buffer",
-        "receive_buffer",
-        "nagle",
+    let messages = "\"transfer\" or \"mechanisms\"";
+    let sockets = "\"transfer\" or \"flows\" or \"mechanisms\" or \"exchange\"";
+    for (key, kinds) in [
+        ("protocol", "\"transfer\" or \"mechanisms\" or \"exchange\""),
+        ("message", messages),
+        ("preroll", "\"transfer\""),
+        ("cpu_size", "\"transfer\""),
+        ("send_buffer", sockets),
+        ("receive_buffer", sockets),
+        ("nagle", sockets),
     ] {
         let set = format!("traffic.{key}=1");
         let line = format!(
-            "--set {set}: traffic.{key} = 1: only traffic of kind = \"transfer\" has this key; remove it"
+            "--set {set}: traffic.{key} = 1: only traffic of kind = {kinds} has this key; remove it"
         );
         check_refused(TOOL, &[&set], &line);
     }
@@ -119,7 +120,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
     check_refused(
         TOOL,
         &["traffic.kind=video"],
-        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\" or \"flows\"",
+        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\" or \"mechanisms\"",
     );
 }
 

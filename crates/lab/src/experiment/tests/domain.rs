@@ -2,7 +2,7 @@
 
 use queue::{Carriage, GatherSettings, Tick, Trigger};
 
-use super::simulated::{refused, sim};
+use super::simulated::{check_round_trip_in_sim, refused, sim};
 use super::*;
 
 const DOMAIN: &str = "\
@@ -39,15 +39,18 @@ load = \"50%\"
 \"network.rate\" = [\"100mbit\"]
 ";
 
+/// Bundles to the east go by way of `node`.
+fn by_way_of(node: &str) -> String {
+    DOMAIN.replace(
+        "egress = \"out\"\n",
+        &format!("egress = \"out\"\nvia = [\"{node}\"]\n"),
+    )
+}
+
 fn domain(sets: &[&str]) -> Domain {
     let plan = sim(DOMAIN, sets);
     check_round_trip_in_sim(&plan);
     setting(&plan, 0).network.domain.clone().unwrap()
-}
-
-fn check_round_trip_in_sim(plan: &Plan) {
-    let again = sim(&plan.text, &[]);
-    assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
 }
 
 #[test]
@@ -65,7 +68,8 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
     let plain = domain(&[]);
     assert_eq!(plain.gather, Some(usual));
     assert_eq!((plain.edges.len(), plain.routes.len()), (2, 2));
-    assert!(plain.shaping && !plain.to_first_packet);
+    assert!(plain.shaping);
+    assert_eq!(plain.destination, Destination::Egress);
     let hosts: Vec<String> = plain
         .addresses
         .iter()
@@ -89,7 +93,8 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
         (gather.carriage.header, gather.tick),
         (Bytes::new(34), Tick::TenMicros)
     );
-    assert!(other.to_first_packet && !other.shaping);
+    assert!(!other.shaping);
+    assert_eq!(other.destination, Destination::FirstPacket);
     assert!(other.routes.iter().any(|route| route.next_as == 64_500));
     assert_eq!(domain(&["domain.gather=off"]).gather, None);
     let label = domain(&["domain.carriage=label", "domain.trigger=full"]);
@@ -98,6 +103,16 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
         (gather.carriage.header, gather.trigger),
         (Bytes::new(10), Trigger::Full)
     );
+    assert_eq!(label.destination, Destination::Label);
+    let plan = sim(&by_way_of("in"), &["domain.carriage=label"]);
+    check_round_trip_in_sim(&plan);
+    let round = setting(&plan, 0).network.domain.clone().unwrap();
+    let via: Vec<(usize, &[usize])> = round
+        .routes
+        .iter()
+        .map(|route| (route.egress, &*route.via))
+        .collect();
+    assert_eq!(via, [(1, &[][..]), (2, &[1])]);
 }
 
 #[test]
@@ -139,6 +154,10 @@ fn what_cannot_be_gathered_is_refused_by_name() {
             "domain.routes.east.egress = \"a\": no edge of the domain; write one of domain.edges",
         ),
         (
+            "domain.destination=label",
+            "domain.destination = \"label\": a bundle in IP has no label: write carriage = \"label\" too",
+        ),
+        (
             "nodes.in.address=10.3.0.1",
             "nodes.in.address = \"10.3.0.1\": only hosts have addresses here; remove it",
         ),
@@ -149,6 +168,27 @@ fn what_cannot_be_gathered_is_refused_by_name() {
     ] {
         refused(DOMAIN, &[set], &format!("--set {set}: {why}"));
     }
+    for (node, sets, why) in [
+        (
+            "in",
+            &[][..],
+            "only bundles with labels leave the shortest way: write carriage = \"label\" in [domain]",
+        ),
+        ("a", &["domain.carriage=label"], "`a` is no router"),
+        (
+            "x",
+            &["domain.carriage=label"],
+            "there is no node `x` in [nodes]",
+        ),
+    ] {
+        let line = format!("experiments/x.toml:23: domain.routes.east.via = [\"{node}\"]: {why}");
+        refused(&by_way_of(node), sets, &line);
+    }
+    refused(
+        DOMAIN,
+        &["domain.carriage=label", "domain.destination=egress"],
+        "--set domain.destination=egress: domain.destination = \"egress\": behind a label there is no address; write \"label\", or another carriage",
+    );
     let timer = "a timer of 0 gathers nothing; give it a time, or gather while the link is busy";
     refused(
         DOMAIN,

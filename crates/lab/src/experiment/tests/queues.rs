@@ -1,7 +1,9 @@
 //! Queue disciplines of links.
 
+use ::sim::React;
 use queue::{Limit, Spec};
 
+use super::simulated::{check_round_trip_in_sim, sim};
 use super::*;
 
 const EMULATED: [&str; 2] = ["network.link=emulated", "network.shape=routed"];
@@ -39,6 +41,26 @@ fn every_link_has_its_queue_with_what_it_does_not_say_from_all_links() {
     assert_eq!((red.curve.min, red.curve.max), (3.0, 12.0));
     assert_eq!(red.mean_size, Bytes::new(1518));
     assert_eq!(second.buffer, Bytes::new(35 * 1538));
+}
+
+#[test]
+fn queues_that_tell_sources_of_drops_say_what_these_do() {
+    let told = |sets: &[&str]| {
+        let plan = sim(SMALL, &[&["network.queue=mred"], sets].concat());
+        check_round_trip_in_sim(&plan);
+        let links = &setting(&plan, 0).network.links;
+        links
+            .iter()
+            .map(|link| link.wire.notices)
+            .collect::<Vec<_>>()
+    };
+    let path = "links.sender-receiver.mred.react=retransmit + reduce";
+    assert_eq!(told(&[]), [None]);
+    assert_eq!(told(&["network.mred.notify=on"]), [Some(React::Retransmit)]);
+    let reduces = told(&["network.mred.notify=on", path]);
+    assert_eq!(reduces, [Some(React::RetransmitAndReduce)]);
+    // So that `notify` can be swept.
+    assert_eq!(told(&["network.mred.notify=off", path]), [None]);
 }
 
 #[test]
@@ -82,6 +104,10 @@ fn queues_that_cannot_be_are_refused_by_name() {
         (
             emulated(&["network.buffer=0 packets"]),
             "--set network.buffer=0 packets: network.buffer = \"0 packets\": write from 1 to 10000000 packets, for instance \"35 packets\"",
+        ),
+        (
+            emulated(&["network.queue=mred", "network.mred.notify=on"]),
+            "--set network.mred.notify=on: network.mred.notify = \"on\": only the sources of the world `sim` understand it: --on sim",
         ),
         (
             vec!["network.queue=red"],

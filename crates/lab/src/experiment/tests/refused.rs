@@ -303,9 +303,13 @@ fn what_is_no_experiment_is_refused() {
 #[test]
 fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
+    let names: Vec<&str> = shipped().map(|shipped| shipped.name).collect();
     assert_eq!(
         refused("os-comparsion"),
-        "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: os-comparison, jumbo-at-distance, mtu-and-queues, red-increase, red-decrease, kernel-and-simulator, red-claims, aqm-congestion, buffer-sizing, mtu-and-loss, jumbogram-throughput, jumbogram-ditg, replay; a file is given by its path, as ./my.toml"
+        format!(
+            "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: {}; a file is given by its path, as ./my.toml",
+            names.join(", ")
+        )
     );
     assert_eq!(
         refused("./nowhere.toml"),

@@ -124,7 +124,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
         refused(
             &[&set],
             &format!(
-                "--set {set}: links.sender-router.cross.load = {written}: write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\""
+                "--set {set}: links.sender-router.cross.load = {written}: write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy"
             ),
         );
     }

@@ -47,6 +47,12 @@ pub(super) fn sim(text: &str, sets: &[&str]) -> Plan {
 }
 
 #[track_caller]
+pub(super) fn check_round_trip_in_sim(plan: &Plan) {
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
+}
+
+#[track_caller]
 pub(super) fn refused(text: &str, sets: &[&str], line: &str) {
     let error = on_sim(text, sets).expect_err(line);
     assert_eq!(format!("{error:#}"), line);

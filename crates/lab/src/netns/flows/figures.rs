@@ -90,7 +90,12 @@ fn of(ends: &[Ends<'_>]) -> Vec<(&'static str, Option<f64>)> {
     let crossing = crossing(ends);
     // Bits of a message over the milliseconds it takes are kbit/s.
     let restated = crossing.map(|(millis, octets)| octets * 8.0 / millis / 1e3);
+    let [rtt, median, p95, p99] = round_trips(ends);
     vec![
+        ("rtt", rtt),
+        ("rtt_p50", median),
+        ("rtt_p95", p95),
+        ("rtt_p99", p99),
         ("throughput", rate_received(ends)),
         ("offered_rate", rate_sent(ends, |sent| sent.offered)),
         ("sent_rate", rate_sent(ends, |sent| sent.messages)),
@@ -133,6 +138,29 @@ fn crossing(ends: &[Ends<'_>]) -> Option<(f64, f64)> {
         }
     }
     (messages > 0).then(|| (nanos / count(messages) / 1e6, octets / count(messages)))
+}
+
+/// Of flows there and back: the mean round trip over all messages that were
+/// back; the median, the 95th and the 99th percentile of the flow where each
+/// is longest.
+fn round_trips(ends: &[Ends<'_>]) -> [Option<f64>; 4] {
+    let all = || {
+        ends.iter()
+            .filter_map(|(sent, _)| Some((sent.echoes, sent.round_trips?)))
+    };
+    let echoes: u64 = all().map(|(echoes, _)| echoes).sum();
+    let sum: f64 = all()
+        .map(|(echoes, [mean, ..])| count(echoes) * count(mean))
+        .sum();
+    let mean = (echoes > 0).then(|| sum / count(echoes) / 1e6);
+    let longest = |place: usize| all().map(|(_, trips)| trips[place]).max();
+    let millis = |nanos: Option<u64>| nanos.map(|nanos| count(nanos) / 1e6);
+    [
+        mean,
+        millis(longest(1)),
+        millis(longest(2)),
+        millis(longest(3)),
+    ]
 }
 
 /// What arrived between stamps, flows added up, in Mbit/s.

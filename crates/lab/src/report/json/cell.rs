@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::compare::Comparison;
+use crate::compare::{Comparison, by_cell};
 use crate::plan::{Factors, Plan};
 use crate::report::json::{fails, pair};
 use crate::run::cell_id;
@@ -21,9 +21,10 @@ struct Line<'a> {
 
 /// One object a cell, without line ends, in the plan's order.
 pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Vec<String> {
+    let by_cell = by_cell(plan, trials);
     let line = |(number, cell): (usize, &crate::plan::Cell)| {
-        let of_cell = || trials.iter().filter(|trial| trial.factors == cell.factors);
-        let count = |is: fn(&&Trial) -> bool| of_cell().filter(is).count();
+        let of_cell = &by_cell[number];
+        let count = |is: fn(&&&Trial) -> bool| of_cell.iter().filter(is).count();
         let line = Line {
             cell: cell_id(number),
             factors: &cell.factors,

@@ -3,7 +3,9 @@
 //! Colours are left to the page's script, which knows whether it is dark: a
 //! trace says by its `meta` what it shows.
 
+mod areas;
 mod courses;
+mod fronts;
 mod published;
 mod traces;
 
@@ -22,6 +24,7 @@ use crate::metric::{Better, Metric};
 use crate::plan::Plan;
 use crate::report::rows::{other_metrics, study_metrics};
 use crate::trial::Trial;
+pub(super) use areas::areas;
 pub(super) use courses::Plotted;
 
 /// The plots of one metric.
@@ -63,13 +66,13 @@ struct Frame<'a> {
     series: Vec<Series>,
 }
 
-/// The plots of every metric that was measured, those of the study first, and
-/// those of time series.
+/// The plots of every metric that was measured, those of the study first, those
+/// of time series, and those of Pareto fronts.
 pub(super) fn figures(
     plan: &Plan,
     trials: &[Trial],
     comparisons: &[Comparison],
-) -> (Vec<Figure>, Vec<Plotted>) {
+) -> (Vec<Figure>, Vec<Plotted>, Vec<Plotted>) {
     let frame = Frame {
         plan,
         trials,
@@ -77,7 +80,8 @@ pub(super) fn figures(
         levels: levels(plan),
         series: series(plan),
     };
-    (of_metrics(&frame), courses::plots(&frame))
+    let figures = of_metrics(&frame);
+    (figures, courses::plots(&frame), fronts::plots(&frame))
 }
 
 fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
@@ -100,7 +104,7 @@ fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
 
 /// The plots by the name of their element, in JSON that may stand in a `script`
 /// element: no tag begins or ends in it.
-pub(super) fn json(figures: &[Figure], courses: &[Plotted]) -> String {
+pub(super) fn json(figures: &[Figure], plotted: &[&[Plotted]]) -> String {
     let mut plots: BTreeMap<String, &Plot> = BTreeMap::new();
     for figure in figures {
         plots.insert(figure.values_id(), &figure.values);
@@ -108,8 +112,8 @@ pub(super) fn json(figures: &[Figure], courses: &[Plotted]) -> String {
             plots.insert(figure.changes_id(), changes);
         }
     }
-    for course in courses {
-        plots.insert(course.id.clone(), &course.plot);
+    for other in plotted.iter().copied().flatten() {
+        plots.insert(other.id.clone(), &other.plot);
     }
     let json =
         serde_json::to_string(&plots).expect("a plot holds numbers, words and lists of them");

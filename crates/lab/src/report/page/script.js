@@ -1,6 +1,6 @@
 // Draws the plots and gives them the colours of the page. Every trace says by
-// its `meta` what it shows: a series, the band about one, what was published, or
-// the link's limit.
+// its `meta` what it shows: a series, the band about one, a part of a whole, what
+// was published, or the link's limit.
 (() => {
   "use strict";
   const plots = JSON.parse(document.getElementById("plots").textContent);
@@ -19,7 +19,14 @@
     },
   };
 
+  // A part is stacked upon the others: the same part of both ways has one colour,
+  // and on the way back it is paler.
+  const areaOf = (trace) => /^part (\d+)(| back)$/.exec(trace.meta);
+  const parts = ["#0072b2", "#56b4e9", "#e69f00", "#f0e442", "#009e73", "#cc79a7", "#d55e00", "#7a7a7a", "#222222"];
+
   const colourOf = (trace, palette) => {
+    const area = areaOf(trace);
+    if (area) return parts[Number(area[1]) % parts.length];
     const series = /^(?:series|band) (\d+)$/.exec(trace.meta);
     if (series) return palette.series[Number(series[1]) % palette.series.length];
     return trace.meta === "limit" ? palette.muted : palette.ink;
@@ -31,7 +38,9 @@
       const colour = colourOf(trace, palette);
       if (trace.marker) trace.marker.color = colour;
       if (trace.line) trace.line.color = colour;
-      if (trace.fill) trace.fillcolor = `${colour}2e`;
+      const area = areaOf(trace);
+      if (area) trace.fillcolor = `${colour}${area[2] ? "80" : "d0"}`;
+      else if (trace.fill) trace.fillcolor = `${colour}2e`;
       if (trace.error_y) Object.assign(trace.error_y, { color: colour, thickness: 2, width: 6 });
     }
     Object.assign(layout, {

@@ -32,6 +32,10 @@ pub(super) struct More {
     upper: Option<f64>,
     /// Packets of senders that came, and of these the dropped ones.
     inner: [u64; 2],
+    /// Packets of senders in the frames that began.
+    begun: u64,
+    /// What the link carries in a second, in octets.
+    octets: Option<f64>,
     /// How long the link takes for what began from the trial's beginning on.
     carried: u64,
     /// How long the packets waited that began, and how many these were.
@@ -53,6 +57,8 @@ impl More {
                 _ => None,
             },
             inner: [0; 2],
+            begun: 0,
+            octets: link.rate.map(|rate| rate.megabits_per_second() * 1e6 / 8.0),
             carried: 0,
             delays: (0, 0),
             averages: (0.0, 0),
@@ -94,8 +100,9 @@ impl Window {
         }
     }
 
-    /// A frame that waited so long begins, which takes the link `busy`.
-    pub(super) fn began(&mut self, at: u64, busy: u64, waited: u64) {
+    /// A frame with `live` packets of senders that waited so long begins, which
+    /// takes the link `busy`.
+    pub(super) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
         self.step(at, -1);
         let is_inside = self.has(at);
         self.busy += if is_inside { busy } else { 0 };
@@ -104,6 +111,7 @@ impl Window {
         if is_inside {
             more.delays.0 += u128::from(waited);
             more.delays.1 += 1;
+            more.begun += u64::from(live);
         }
     }
 
@@ -156,6 +164,17 @@ impl Window {
                 (
                     "packets_per_frame",
                     (self.arrivals > 0).then(|| came as f64 / self.arrivals as f64),
+                ),
+                (
+                    "frame_rate",
+                    Some(self.arrivals as f64 / length * PER_SECOND),
+                ),
+                ("packet_rate", Some(came as f64 / length * PER_SECOND)),
+                (
+                    "wire_octets",
+                    more.octets
+                        .filter(|_| more.begun > 0)
+                        .map(|octets| octets * self.busy as f64 / PER_SECOND / more.begun as f64),
                 ),
                 (
                     "carried_percent",

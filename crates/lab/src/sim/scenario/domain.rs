@@ -1,7 +1,7 @@
 //! A domain in the words of the simulator.
 
 use queue::GatherSettings;
-use sim::{Destination, Domain, Edge, Ingress, Prefix};
+use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
 
 use crate::experiment as spec;
 
@@ -21,12 +21,25 @@ pub(super) fn of(domain: &spec::Domain) -> Domain {
                 egress: route.egress,
             })
             .collect(),
-        destination: match domain.to_first_packet {
-            true => Destination::FirstPacket,
-            false => Destination::Egress,
+        destination: match domain.destination {
+            spec::Destination::Egress => Destination::Egress,
+            spec::Destination::FirstPacket => Destination::FirstPacket,
+            spec::Destination::Label => Destination::Label(detours(domain)),
         },
         shaping: domain.shaping,
     }
+}
+
+/// The paths that are not the shortest.
+fn detours(domain: &spec::Domain) -> Vec<Detour> {
+    let routes = domain.routes.iter();
+    let winding = routes.filter(|route| !route.via.is_empty());
+    let detour = |route: &spec::Route| Detour {
+        next_as: route.next_as,
+        egress: route.egress,
+        via: route.via.clone(),
+    };
+    winding.map(detour).collect()
 }
 
 const fn ingress(gather: &GatherSettings) -> Ingress {

@@ -71,6 +71,9 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
     );
     for figures in [&whole, &thinned] {
         near(figures, "packets_per_frame_all", 2.0);
+        // One a 2 ms; of whole bundles each takes half of 1034 octets.
+        assert!((figures.metrics["packet_rate_all"] - 500.0).abs() < 3.0);
+        assert!((figures.metrics["frame_rate_all"] - 250.0).abs() < 3.0);
         let [arrived, dropped, thinned] = link(figures, 0);
         // What came and was dropped within the second is all but the last of it.
         let percent = 100.0 * dropped as f64 / arrived as f64;
@@ -79,6 +82,9 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
         assert!(dropped >= thinned && dropped > 0);
         assert_eq!(link(figures, 1), [0, 0, 0]);
     }
+    near(&whole, "wire_octets_all", 517.0);
+    // A frame that lost one of its two packets has its headers for the other alone.
+    assert!(thinned.metrics["wire_octets_all"] > 517.5);
     // Drop-tail loses frames, and with each of them its two packets.
     assert_eq!(
         whole.metrics["drop_percent_all"],
@@ -90,6 +96,42 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
     let [frames, packets] =
         ["drop_percent_all", "inner_drop_percent_all"].map(|name| thinned.metrics[name]);
     assert!(frames < packets, "{frames} is not below {packets}");
+}
+
+#[test]
+fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
+    let tcp = DOMAIN
+        .replace(
+            "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
+            "protocol = \"tcp\"\n",
+        )
+        .replace(
+            "egress = \"out\"\n",
+            "egress = \"out\"\n[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n",
+        )
+        .replace("1s\"", "10s\"");
+    let run = |sets: &[&str]| {
+        let queue = [
+            "links.core.queue=mred",
+            "links.core.delay=50ms",
+            "links.core.buffer=20 packets",
+            "domain.trigger=egress-busy",
+        ];
+        figures(&tcp, &[&queue, sets].concat())
+    };
+    let silent = run(&[]);
+    let told = run(&["links.core.mred.notify=on"]);
+    let reduced = run(&[
+        "links.core.mred.notify=on",
+        "links.core.mred.react=retransmit + reduce",
+    ]);
+    let of = |figures: &Figures| {
+        ["throughput/f", "inner_drop_percent_all"].map(|name| figures.metrics[name])
+    };
+    assert_ne!(of(&silent), of(&told));
+    assert_ne!(of(&told), of(&reduced));
+    // Who does not slow down loses more.
+    assert!(of(&reduced)[1] < of(&told)[1]);
 }
 
 #[test]

@@ -24,6 +24,10 @@ use crate::transfer::stamp_arrivals;
 /// message has left.
 const QUIET: Span = Span::from_secs(1);
 
+/// So long after the last message has left they are lost in any case: an other
+/// end that lets octets drip is never silent.
+const LATEST: Span = Span::from_secs(60);
+
 /// The longest read of a stream.
 const READ: usize = 1 << 18;
 
@@ -38,8 +42,8 @@ pub(super) struct Replies {
     echoes: u64,
     unstamped: u64,
     latest: Time,
-    /// Whether it is known how many there will be.
-    told: bool,
+    /// Since when it is known how many there will be.
+    told: Option<Time>,
 }
 
 /// How many echoes there will be, once that is known.
@@ -68,7 +72,7 @@ impl Replies {
             echoes: 0,
             unstamped: 0,
             latest: start,
-            told: false,
+            told: None,
         }
     }
 
@@ -90,12 +94,10 @@ impl Replies {
             return false;
         }
         let now = clock::monotonic();
-        if !self.told {
-            // The silence counts from the last message, not from the last echo.
-            self.told = true;
-            self.latest = now;
-        }
-        self.echoes >= expected || now > self.latest + QUIET
+        let told = *self.told.get_or_insert(now);
+        // The silence counts from the last message, not from the last echo.
+        let latest = self.latest.max(told);
+        self.echoes >= expected || now > latest + QUIET || now > told + LATEST
     }
 
     fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {

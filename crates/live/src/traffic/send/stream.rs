@@ -5,20 +5,18 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
 use proto::MessageStream;
-use units::{Span, Time};
+use units::Time;
 use wire::control::Meter;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
+use super::patience::{Patience, STALLED};
 use super::replies::collect_stream;
 use super::{Log, Ready, raw};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::traffic::paced::Departures;
 use crate::traffic::unanswered::Unanswered;
-
-/// How long the receiver may take nothing before the flow has failed.
-const STALLED: Span = Span::from_secs(10);
 
 impl Ready {
     pub(super) fn send_stream(
@@ -121,6 +119,10 @@ impl Ready {
                             .receive(&answer[..length], |_| whole = true)
                             .map_err(|error| Error::new("reading an echo", error.to_string()))?;
                         back = whole.then(clock::monotonic);
+                        if back.is_none() {
+                            // However often some octets of it come.
+                            stalled(now)?;
+                        }
                     }
                     Err(Errno::EAGAIN | Errno::EINTR) => {
                         if departures.stopped() {
@@ -136,20 +138,27 @@ impl Ready {
         Ok(())
     }
 
-    /// Writes all of a message, also where it is asked to end meanwhile: half
-    /// a message is none. Whether the receiver took it.
+    /// Writes all of a message, also where the flow is to end meanwhile: half
+    /// a message is none. It does so for a bounded time only, however little
+    /// the receiver takes at a time. Whether the receiver took it.
     fn write(&self, octets: &[u8], departures: &Departures<'_>) -> Result<bool> {
         let mut left = octets;
-        let mut progress = clock::monotonic();
+        let mut patience = None::<Patience>;
         while !left.is_empty() {
             match send(raw(&self.socket), left, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) if count == left.len() => break,
                 Ok(count) => {
                     left = &left[count..];
-                    if !left.is_empty() {
-                        progress = clock::monotonic();
-                    }
+                    let now = clock::monotonic();
+                    let patience = patience.get_or_insert_with(|| Patience::new(now));
+                    patience.took(count);
+                    patience.look(now, departures.is_over(now))?;
                 }
-                Err(Errno::EAGAIN | Errno::EINTR) => stalled(progress)?,
+                Err(Errno::EAGAIN | Errno::EINTR) => {
+                    let now = clock::monotonic();
+                    let patience = patience.get_or_insert_with(|| Patience::new(now));
+                    patience.look(now, departures.is_over(now))?;
+                }
                 Err(Errno::EPIPE | Errno::ECONNRESET) if departures.stopped() => return Ok(false),
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return Err(closed_early()),
                 Err(error) => return Err(error).during(|| "sending a message"),

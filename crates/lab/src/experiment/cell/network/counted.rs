@@ -40,7 +40,7 @@ pub(in crate::experiment::cell) fn read(
         Traffic::Transfer(of) if transfer::is_followed(network, of, world) => {
             return transfer::read(reader, tree, network);
         }
-        Traffic::Flows(_) | Traffic::Transfer(_) | Traffic::Command(_) => {
+        _ => {
             return refuse(reader, &links, traffic, world);
         }
     };

@@ -1,12 +1,13 @@
-//! Reads `[links.NAME.cross]`: traffic of others on one emulated link.
+//! Reads `[links.NAME.cross]`, `network.load` and `[network.cross]`: traffic of
+//! others on one emulated link, or on all.
 
 use anyhow::Result;
 use model::Transport;
-use units::{Framing, IpVersion, Rate};
+use units::{Bytes, Framing, IpVersion, Rate};
 
 use super::EMULATED_ONLY;
 use crate::experiment::quantity::{share, size_or, word};
-use crate::experiment::reader::{Meaning, Reader, refusal};
+use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Value};
 use crate::experiment::{Cross, Gaps, Heading, Link, LinkKind};
 
@@ -28,7 +29,25 @@ const WAYS: &[(&str, Heading)] = &[
     ("both", Heading::Both),
 ];
 
+/// The key that puts others on all links.
+const EVERYWHERE: &str = "network.load";
+
+/// What is said of traffic of which there is none.
+const NO_LOAD: &str =
+    "there is no cross traffic without `load`; write for instance cross.load = \"30%\"";
+
+/// What the words for a load stand for: shares of a link's rate. At half of it
+/// a packet of a Poisson process waits for half the time that one takes, on
+/// average, and at four fifths for twice that time [Kleinrock1975].
+const WORDS: [(&str, f64); 4] = [
+    ("none", 0.0),
+    ("light", 0.2),
+    ("moderate", 0.5),
+    ("heavy", 0.8),
+];
+
 /// How much of a link is asked for.
+#[derive(Clone)]
 enum Load {
     /// A part of its rate.
     Share(f64),
@@ -36,26 +55,84 @@ enum Load {
     Rate(Rate),
 }
 
-/// The cross traffic of `link`, if there is any.
+/// What `[network]` says of the traffic of others on all links.
+pub(super) struct Everywhere {
+    load: Option<Found<Load>>,
+    size: Option<Found<Option<Bytes>>>,
+    gaps: Option<Found<Gaps>>,
+    way: Option<Found<Heading>>,
+}
+
+impl Everywhere {
+    /// Reads `network.load` and `[network.cross]`.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            load: reader.optional(EVERYWHERE, load)?,
+            size: reader.optional("network.cross.size", size_or("mtu"))?,
+            gaps: reader.optional("network.cross.gaps", word(GAPS))?,
+            way: reader.optional("network.cross.way", word(WAYS))?,
+        })
+    }
+
+    /// Refuses what says how traffic is of which no link has any.
+    pub(super) fn is_of_use(&self, links: &[Link]) -> Result<()> {
+        if self.load.is_some() || links.iter().any(|link| link.cross.is_some()) {
+            return Ok(());
+        }
+        let unused = [
+            self.size.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.gaps.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.way.as_ref().map(|found| found.refuse(NO_LOAD)),
+        ];
+        match unused.into_iter().flatten().next() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The cross traffic of `link`, if there is any; what is not said of it is as
+/// `everywhere`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     link: &Link,
     ip: IpVersion,
     kind: LinkKind,
+    everywhere: &Everywhere,
 ) -> Result<Option<Cross>> {
     let path = |key: &str| format!("links.{}.cross.{key}", link.name);
-    let Some(found) = reader.optional(&path("load"), load)? else {
+    let own = reader.optional(&path("load"), load)?;
+    let Some(found) = own.as_ref().or(everywhere.load.as_ref()) else {
         for key in ["size", "gaps", "way"].map(path) {
             if let Some(Node { value, origin }) = reader.find(&key)? {
-                let why = "there is no cross traffic without `load`; write for instance cross.load = \"30%\"";
-                return Err(refusal(origin, &key, value, why));
+                return Err(refusal(origin, &key, value, NO_LOAD));
             }
         }
         return Ok(None);
     };
-    let octets = reader.read(&path("size"), "mtu", size_or("mtu"))?;
-    let gaps = reader.read(&path("gaps"), "exponential", word(GAPS))?.value;
-    let heading = reader.read(&path("way"), "with", word(WAYS))?.value;
+    let size = own_or(
+        reader,
+        &path("size"),
+        everywhere.size.as_ref(),
+        "mtu",
+        size_or("mtu"),
+    )?;
+    let gaps = own_or(
+        reader,
+        &path("gaps"),
+        everywhere.gaps.as_ref(),
+        "exponential",
+        word(GAPS),
+    )?;
+    let way = own_or(
+        reader,
+        &path("way"),
+        everywhere.way.as_ref(),
+        "with",
+        word(WAYS),
+    )?;
+    let (gaps, heading) = (gaps.value, way.value);
+    let octets = size;
     let mtu = link.mtu.bytes();
     let packet = octets.value.unwrap_or(mtu);
     let least = ip.header() + Transport::Udp.header();
@@ -96,12 +173,32 @@ pub(super) fn read(
     }
 }
 
+/// The link's own value, or else that of all links, or else the default.
+fn own_or<T: Clone>(
+    reader: &mut Reader<'_>,
+    path: &str,
+    everywhere: Option<&Found<T>>,
+    default: &str,
+    meaning: impl Fn(&Value) -> Meaning<T>,
+) -> Result<Found<T>> {
+    match everywhere {
+        None => reader.read(path, default, meaning),
+        Some(everywhere) => {
+            let own = reader.optional(path, meaning)?;
+            Ok(own.unwrap_or_else(|| everywhere.clone()))
+        }
+    }
+}
+
 fn load(value: &Value) -> Meaning<Load> {
-    const EXAMPLE: &str = "write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\"";
+    const EXAMPLE: &str = "write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy";
     let text = match value {
         Value::Text(text) => text.as_str(),
         _ => "%",
     };
+    if let Some((_, share)) = WORDS.iter().find(|(word, _)| *word == text) {
+        return Ok((Load::Share(*share), value.clone()));
+    }
     if text.ends_with('%') {
         let (share, canonical) = share(value).map_err(|_| EXAMPLE)?;
         return Ok((Load::Share(share), canonical));

@@ -210,6 +210,7 @@ impl Keys {
             buffer,
             wire: Wire {
                 queue: self.planned_queue(all)?,
+                notices: self.notices(all, world)?,
                 packets,
                 delay: self.delay.value,
                 jitter: self.jitter.value,

@@ -3,6 +3,7 @@
 
 use anyhow::{Error, Result};
 use queue::Limit;
+use sim::React;
 use units::{Bytes, Framing};
 
 use super::link::Keys;
@@ -12,6 +13,7 @@ use crate::experiment::discipline::{Change, Discipline, Draft, Parameter, Troubl
 use crate::experiment::quantity::size;
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Origin, Value};
+use crate::plan::World;
 
 /// The most packets that a buffer may be asked to hold.
 const MOST_PACKETS: u32 = 10_000_000;
@@ -105,6 +107,20 @@ impl Keys {
             Discipline::DropFront if !draft.is_ns2(discipline) => Queue::DropFront,
             _ => Queue::Law(Box::new(spec)),
         })
+    }
+
+    /// What sources do that the queue of this link tells of what it drops, if it
+    /// does. Only those of `sim` understand it.
+    pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
+        let notices = self.draft(all).notices(self.queue.value);
+        if world == World::Sim || notices.is_none() {
+            return Ok(notices);
+        }
+        let trouble = Trouble {
+            key: "mred.notify".into(),
+            why: "only the sources of the world `sim` understand it: --on sim".into(),
+        };
+        Err(self.at_fault(all, &trouble))
     }
 
     /// The parameters that are of no use: of this table, which is for all

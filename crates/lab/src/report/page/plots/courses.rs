@@ -23,7 +23,9 @@ pub(super) enum Quantity {
     Drops,
 }
 
-/// One plot: a quantity of a link, with a line for each level.
+/// One plot: a quantity of a link with a line for each level, or the parts of
+/// round trips.
+#[derive(Clone)]
 pub(in crate::report::page) struct Plotted {
     /// What it shows, without mark-up.
     pub(in crate::report::page) title: String,

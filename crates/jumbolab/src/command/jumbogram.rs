@@ -1,0 +1,187 @@
+//! `jumbolab send --jumbogram`, `send --malformed` and `recv --jumbogram`.
+
+mod words;
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use anyhow::{Result, anyhow, bail, ensure};
+use live::interrupt;
+use live::jumbogram::{
+    Between, By as Live, Carrying, LARGEST, LEAST, Listener, Measured, Way, carry,
+    malformed as try_all, measure, send as send_to, super_packets,
+};
+use units::{Bytes, Span};
+
+use crate::args::{By, Over, PORT, Recv, Send};
+use crate::output;
+
+/// Headers in front of a payload, and the option of a jumbogram [RFC2675 s2].
+const HEADERS: u32 = 48;
+const OPTION: u32 = 8;
+/// The largest payload without the option [RFC2675 s4].
+const LARGEST_ORDINARY: u32 = 65_527;
+/// The least MTU of IPv6 [RFC8200 s5], and that of most links.
+const LEAST_MTU: u32 = 1_280;
+const USUAL_MTU: u32 = 1_500;
+
+/// How often a receiver looks whether somebody wants it to end.
+const LOOK: Span = Span::from_millis(100);
+
+/// Sends jumbograms of the size in `text`.
+pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
+    let size = size(text)?;
+    let over = args.jumbo.over.unwrap_or(Over::Loopback);
+    let by = args.jumbo.by.unwrap_or(By::Packet);
+    interrupt::listen()?;
+    if args.host.is_some() {
+        return to_host(size, args);
+    }
+    ensure!(
+        args.keys.gap.is_none() && args.port == PORT,
+        "--gap and --port: a world of its own has one of its own, and sends one after the other; leave them out"
+    );
+    let length = args.keys.length.as_deref().map(span).transpose()?;
+    if by == By::Tcp && over != Over::Loopback {
+        bail!("--by tcp: super-packets are measured over loopback; leave --over out");
+    }
+    let between = match over {
+        Over::Loopback => Between::Loopback,
+        Over::Namespaces => Between::Namespaces,
+        Over::Router => Between::Router,
+    };
+    let mtu = match by {
+        By::Tcp => USUAL_MTU,
+        By::Packet | By::Socket => packet(size).max(LEAST_MTU),
+    };
+    let way = Way::build(between, mtu)?;
+    let text = match (length, by) {
+        (None, By::Packet) => {
+            let count = count(args, 1)?;
+            let carried = carry(
+                &way,
+                Carrying {
+                    size,
+                    count,
+                    capture: args.jumbo.capture.as_deref(),
+                },
+            )?;
+            output::print(&words::carried(&carried, size, over, args.json))?;
+            let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
+            let whole = whole.count() as u64;
+            ensure!(
+                whole == carried.sent,
+                "{whole} of {} messages arrived whole; see the counters in /proc/net/snmp6 of a world that stands, jumbolab send --malformed",
+                carried.sent
+            );
+            return Ok(());
+        }
+        (None, _) => bail!("--by: only measuring knows it; add for instance --for 1s"),
+        (Some(_), _) if args.keys.packets.is_some() => {
+            bail!(
+                "--packets and --for: a measurement lasts so long, whatever it carries; leave one out"
+            )
+        }
+        (Some(length), By::Tcp) => words::measured(
+            &super_packets(&way, size, length)?,
+            size,
+            over,
+            by,
+            args.json,
+        ),
+        (Some(length), By::Packet | By::Socket) => {
+            let who = match by {
+                By::Socket => Live::Socket,
+                By::Packet | By::Tcp => Live::Packet,
+            };
+            let measured: Measured = measure(&way, who, size, length)?;
+            words::measured(&measured, size, over, by, args.json)
+        }
+    };
+    output::print(&text)
+}
+
+/// Says what the kernel does to jumbograms that are wrong.
+pub(crate) fn malformed(json: bool) -> Result<()> {
+    output::print(&words::ended(&try_all()?, json))
+}
+
+/// Receives jumbograms until somebody wants it to end.
+pub(crate) fn receive(args: &Recv) -> Result<()> {
+    let address = match (args.bind.as_slice(), args.open) {
+        ([], false) => IpAddr::from(Ipv6Addr::LOCALHOST),
+        ([], true) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
+        ([one], _) if one.is_ipv6() => *one,
+        _ => bail!("--bind: jumbograms are IPv6's; write one IPv6 address"),
+    };
+    let mut listener = Listener::open(address, args.port)?;
+    output::say(&format!("listening on {address} port {}", listener.port()?));
+    while !interrupt::asked() {
+        if let Some((arrived, from)) = listener.next(LOOK, true)? {
+            output::print(&words::arrived(&arrived, from, args.json))?;
+            if args.once {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sends to a host that listens.
+fn to_host(size: u32, args: &Send) -> Result<()> {
+    let to = match super::send::resolve(args)? {
+        SocketAddr::V6(to) => to,
+        SocketAddr::V4(to) => bail!("{}: jumbograms are IPv6's; write an IPv6 address", to.ip()),
+    };
+    ensure!(
+        args.keys.length.is_none(),
+        "--for: messages to a host are counted; write --packets, or leave HOST out to measure"
+    );
+    let gap = args
+        .keys
+        .gap
+        .as_deref()
+        .map_or(Ok(Span::from_millis(100)), span)?;
+    let sent = send_to(to, size, count(args, 1)?, gap)?;
+    output::print(&words::sent(&sent, size, to.into(), args.json))
+}
+
+/// Octets of a packet with a payload of `size`.
+const fn packet(size: u32) -> u32 {
+    match size > LARGEST_ORDINARY {
+        true => size + HEADERS + OPTION,
+        false => size + HEADERS,
+    }
+}
+
+fn size(text: &str) -> Result<u32> {
+    let size: Bytes = text
+        .parse()
+        .map_err(|why| anyhow!("--jumbogram {text}: {why}"))?;
+    u32::try_from(size.get())
+        .ok()
+        .filter(|size| (LEAST..=LARGEST).contains(size))
+        .ok_or_else(|| {
+            anyhow!(
+                "--jumbogram {text}: no kernel sends that in one packet, whatever the link, because it has 4 MiB in one piece at most; write {LEAST} to {LARGEST} octets"
+            )
+        })
+}
+
+fn span(text: &str) -> Result<Span> {
+    text.parse()
+        .map_err(|why| anyhow!("{text}: {why}"))
+        .and_then(|span: Span| match span {
+            Span::ZERO => bail!("{text}: write a time above 0, for instance 1s"),
+            span => Ok(span),
+        })
+}
+
+fn count(args: &Send, otherwise: u64) -> Result<u64> {
+    let Some(text) = &args.keys.packets else {
+        return Ok(otherwise);
+    };
+    text.parse()
+        .ok()
+        .filter(|&count| count > 0)
+        .ok_or_else(|| anyhow!("--packets {text}: write a number from 1 on"))
+}

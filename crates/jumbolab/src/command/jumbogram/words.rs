@@ -1,0 +1,259 @@
+//! What is said of jumbograms.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use live::jumbogram::{Arrived, Carried, Ended, Measured, Sent};
+use serde_json::{Value, json};
+use units::Span;
+
+use crate::args::{By, Over};
+
+/// What a carriage came to.
+pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -> String {
+    let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
+    let whole = whole.count();
+    if as_json {
+        let messages: Vec<Value> = carried.arrived.iter().map(of_arrived).collect();
+        return line(&json!({
+            "kind": "jumbograms",
+            "over": word(over),
+            "size": size,
+            "packet": carried.packet,
+            "jumbogram": carried.jumbogram,
+            "sent": carried.sent,
+            "arrived": carried.arrived.len(),
+            "whole": whole,
+            "packets": carried.packets,
+            "forwarded": carried.forwarded,
+            "messages": messages,
+        }));
+    }
+    let mut text = format!(
+        "{} of {} arrived whole {}: {}, {} octets of payload each, {} packets at the receiver's interface\n",
+        whole,
+        carried.sent,
+        place(over),
+        what(carried.jumbogram, carried.packet),
+        size,
+        carried.packets,
+    );
+    if let Some(forwarded) = carried.forwarded {
+        let _ = writeln!(text, "{forwarded} packets forwarded by the router");
+    }
+    for one in &carried.arrived {
+        text += &of_one(one);
+    }
+    text
+}
+
+/// What a measurement came to.
+pub(super) fn measured(found: &Measured, size: u32, over: Over, by: By, as_json: bool) -> String {
+    let gigabytes = octets(found.octets) / 1e9;
+    let seconds = found.elapsed.as_secs_f64();
+    let rate = 8e-6 * octets(found.octets) / seconds.max(1e-9);
+    let [middle, high] = [50, 99].map(|share| percentile(&found.delays, share));
+    let sum: f64 = found.delays.iter().map(|delay| delay.as_millis_f64()).sum();
+    let mean = sum / octets(found.delays.len() as u64).max(1.0);
+    let per_gigabyte = |span: Span| span.as_secs_f64() / gigabytes.max(1e-12);
+    let each = octets(found.octets) / octets(found.packets).max(1.0);
+    let how = match by {
+        By::Packet => "packet",
+        By::Socket => "socket",
+        By::Tcp => "tcp",
+    };
+    if as_json {
+        return line(&json!({
+            "kind": "jumbograms-measured",
+            "over": word(over),
+            "by": how,
+            "size": size,
+            "packet": found.packet,
+            "jumbogram": found.jumbogram,
+            "delay_ms": mean,
+            "delay_p50_ms": middle,
+            "delay_p99_ms": high,
+            "delays": found.delays.len(),
+            "throughput_mbit": rate,
+            "size_over_delay_mbit": 8e-3 * f64::from(size) / mean.max(1e-9),
+            "messages": found.messages,
+            "octets": found.octets,
+            "seconds": seconds,
+            "cpu_s_per_gb": per_gigabyte(found.programs),
+            "cpu_machine_s_per_gb": per_gigabyte(found.machine),
+            "packets": found.packets,
+            "octets_per_packet": each,
+            "window": found.window,
+            "lost": found.lost,
+        }));
+    }
+    let what = match by {
+        By::Tcp => format!("TCP, messages of {size} octets"),
+        By::Packet | By::Socket => what(found.jumbogram, found.packet),
+    };
+    format!(
+        "{what} {}\n  one at a time: {:.1} us in the middle, {:.1} us for 99 of 100, of {}\n  many: {:.0} Mbit/s, {:.3} s of processor time a GB, {} messages in {} packets, {} lost\n",
+        place(over),
+        middle * 1e3,
+        high * 1e3,
+        found.delays.len(),
+        rate,
+        per_gigabyte(found.programs),
+        found.messages,
+        found.packets,
+        found.lost,
+    )
+}
+
+/// What was sent to a host.
+pub(super) fn sent(sent: &Sent, size: u32, to: SocketAddr, as_json: bool) -> String {
+    match as_json {
+        true => line(&json!({
+            "kind": "jumbograms-sent",
+            "to": to.to_string(),
+            "size": size,
+            "packet": sent.packet,
+            "jumbogram": sent.jumbogram,
+            "sent": sent.messages,
+        })),
+        false => format!(
+            "{} sent to {to}: {}, {size} octets of payload each\n",
+            sent.messages,
+            what(sent.jumbogram, sent.packet)
+        ),
+    }
+}
+
+/// What a receiver says of a message.
+pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String {
+    if !as_json {
+        return format!("from {}: {}", from.ip(), of_one(one).trim_start());
+    }
+    let mut value = of_arrived(one);
+    value["kind"] = "jumbogram-received".into();
+    value["from"] = from.ip().to_string().into();
+    line(&value)
+}
+
+/// What became of variants.
+pub(super) fn ended(all: &[Ended], as_json: bool) -> String {
+    if as_json {
+        let of_each = |one: &Ended| {
+            line(&json!({
+                "kind": "malformed-jumbogram",
+                "what": one.name,
+                "asked": one.asked.to_string(),
+                "source": one.source,
+                "seen": seen(one),
+                "as_asked": one.as_asked(),
+            }))
+        };
+        return all.iter().map(of_each).collect();
+    }
+    let mut text =
+        String::from("| a jumbogram of which | asked for | by | seen | |\n|---|---|---|---|---|\n");
+    for one in all {
+        let _ = writeln!(
+            text,
+            "| {} | {} | [{}] | {} | {} |",
+            one.name,
+            one.asked,
+            one.source,
+            seen(one),
+            if one.as_asked() {
+                "as asked"
+            } else {
+                "NOT as asked"
+            }
+        );
+    }
+    let right = all.iter().filter(|one| one.as_asked()).count();
+    let _ = writeln!(text, "\n{right} of {} end as is asked for", all.len());
+    text
+}
+
+fn seen(one: &Ended) -> String {
+    let error = one.error.map(|(kind, code, pointer)| match kind {
+        4 => format!("parameter problem {code} at {pointer}"),
+        _ => format!("ICMPv6 type {kind} code {code}"),
+    });
+    let counters = one.counters.iter().map(|(name, count)| match count {
+        1 => (*name).to_owned(),
+        _ => format!("{name} {count}"),
+    });
+    let delivered = one
+        .delivered
+        .map(|octets| format!("delivered, {octets} octets"));
+    let all: Vec<String> = error.into_iter().chain(counters).chain(delivered).collect();
+    match all.is_empty() {
+        true => "nothing".to_owned(),
+        false => all.join(", "),
+    }
+}
+
+fn of_arrived(one: &Arrived) -> Value {
+    json!({
+        "number": one.number,
+        "octets": one.octets,
+        "delay_us": octets(one.delay_nanos) / 1e3,
+        "digest": hexadecimal(one.digest),
+        "whole": one.whole,
+    })
+}
+
+fn of_one(one: &Arrived) -> String {
+    let whole = match one.whole {
+        Some(true) => "as its hash says",
+        Some(false) => "NOT as its hash says",
+        None => "not hashed",
+    };
+    format!(
+        "  number {}: {} octets, {whole} ({}..), {:.1} us under way\n",
+        one.number,
+        one.octets,
+        hexadecimal(one.digest),
+        octets(one.delay_nanos) / 1e3
+    )
+}
+
+fn what(jumbogram: bool, packet: u64) -> String {
+    match jumbogram {
+        true => format!("jumbograms of {packet} octets"),
+        false => format!("ordinary packets of {packet} octets"),
+    }
+}
+
+const fn word(over: Over) -> &'static str {
+    match over {
+        Over::Loopback => "loopback",
+        Over::Namespaces => "namespaces",
+        Over::Router => "router",
+    }
+}
+
+const fn place(over: Over) -> &'static str {
+    match over {
+        Over::Loopback => "over loopback",
+        Over::Namespaces => "between two namespaces",
+        Over::Router => "through a router",
+    }
+}
+
+/// What so many per cent of `delays`, which are in order, do not exceed, in ms.
+fn percentile(delays: &[Span], share: usize) -> f64 {
+    let rank = (delays.len() * share).div_ceil(100).saturating_sub(1);
+    delays.get(rank).map_or(0.0, |delay| delay.as_millis_f64())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+fn octets(count: u64) -> f64 {
+    count as f64
+}
+
+fn hexadecimal(octets: [u8; 8]) -> String {
+    format!("{:016x}", u64::from_be_bytes(octets))
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}

@@ -1,0 +1,184 @@
+//! Says on stderr who came and went, on a thread of its own: a pipe that nobody
+//! reads must not keep the receiver from accepting others.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::Builder;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use live::clock;
+use units::{Span, Time};
+
+use crate::output;
+
+/// Lines that may wait; more are counted and left out.
+const MOST_LINES: usize = 256;
+
+/// Strangers are told of this often at most, however many come.
+const BETWEEN_REFUSALS: Span = Span::from_secs(1);
+
+/// How long the end waits for somebody to read what is left.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+const NO_PANIC: &str = "nobody panics with lines in hand";
+
+/// The way to the thread that says it.
+pub(super) struct Voice(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    unsaid: Mutex<Unsaid>,
+    news: Condvar,
+    done: Condvar,
+}
+
+/// What was not said yet.
+#[derive(Default)]
+struct Unsaid {
+    lines: VecDeque<String>,
+    left_out: u64,
+    /// Who was refused last, and why.
+    refusal: Option<(IpAddr, String)>,
+    refusals: u64,
+    /// Before this instant no refusal is said.
+    hush: Time,
+    is_over: bool,
+    is_done: bool,
+}
+
+impl Voice {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// Where there can be none.
+    pub(super) fn start() -> Result<Self> {
+        let shared = Arc::<Shared>::default();
+        let here = Arc::clone(&shared);
+        Builder::new()
+            .name("voice".into())
+            .spawn(move || here.say_all())
+            .context("starting the thread that says who comes")?;
+        Ok(Self(shared))
+    }
+
+    /// Says a line, soon.
+    pub(super) fn say(&self, line: String) {
+        let mut unsaid = self.0.unsaid();
+        if unsaid.lines.len() < MOST_LINES {
+            unsaid.lines.push_back(line);
+        } else {
+            unsaid.left_out += 1;
+        }
+        self.0.news.notify_one();
+    }
+
+    /// Says that `peer` was refused, together with others where many are.
+    pub(super) fn refused(&self, peer: IpAddr, why: &str) {
+        let mut unsaid = self.0.unsaid();
+        unsaid.refusal = Some((peer, why.to_owned()));
+        unsaid.refusals += 1;
+        self.0.news.notify_one();
+    }
+
+    /// Says what is left, if somebody reads it soon.
+    pub(super) fn end(self) {
+        let mut unsaid = self.0.unsaid();
+        unsaid.is_over = true;
+        self.0.news.notify_one();
+        let waits = |unsaid: &mut Unsaid| !unsaid.is_done;
+        drop(self.0.done.wait_timeout_while(unsaid, LAST_WORDS, waits));
+    }
+}
+
+impl Shared {
+    fn say_all(&self) {
+        while let Some(line) = self.next() {
+            output::say(&line);
+        }
+        self.unsaid().is_done = true;
+        self.done.notify_all();
+    }
+
+    /// The next line, once there is one; none when all is said.
+    fn next(&self) -> Option<String> {
+        let mut unsaid = self.unsaid();
+        loop {
+            let now = clock::monotonic();
+            if let Some(line) = unsaid.next(now) {
+                return Some(line);
+            }
+            if unsaid.is_over {
+                return None;
+            }
+            // Whether or not there is a refusal, it is looked for again soon.
+            let hush = unsaid.hush.since(now).unwrap_or(BETWEEN_REFUSALS);
+            let hush = Duration::from_nanos(hush.as_nanos().max(1));
+            let woken = self.news.wait_timeout(unsaid, hush);
+            unsaid = woken.expect(NO_PANIC).0;
+        }
+    }
+
+    fn unsaid(&self) -> MutexGuard<'_, Unsaid> {
+        self.unsaid.lock().expect(NO_PANIC)
+    }
+}
+
+impl Unsaid {
+    fn next(&mut self, now: Time) -> Option<String> {
+        if self.left_out > 0 && self.lines.is_empty() {
+            let left_out = std::mem::take(&mut self.left_out);
+            return Some(format!(
+                "{left_out} lines are left out here: nobody read them"
+            ));
+        }
+        if let Some(line) = self.lines.pop_front() {
+            return Some(line);
+        }
+        if now < self.hush && !self.is_over {
+            return None;
+        }
+        let (peer, why) = self.refusal.take()?;
+        self.hush = now + BETWEEN_REFUSALS;
+        Some(match std::mem::take(&mut self.refusals) - 1 {
+            0 => format!("{peer}: refused: {why}"),
+            others => format!("{peer}: refused: {why}; since the last such line {others} others"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refuse(unsaid: &mut Unsaid, times: u64) {
+        unsaid.refusal = Some(([192, 0, 2, 1].into(), "late".into()));
+        unsaid.refusals += times;
+    }
+
+    #[test]
+    fn refusals_are_counted_and_said_once_a_second() {
+        let mut unsaid = Unsaid::default();
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        refuse(&mut unsaid, 1);
+        assert_eq!(
+            unsaid.next(at(5)).as_deref(),
+            Some("192.0.2.1: refused: late")
+        );
+        refuse(&mut unsaid, 7);
+        assert_eq!(unsaid.next(at(1_004)), None);
+        refuse(&mut unsaid, 2);
+        let line = unsaid.next(at(1_005)).unwrap();
+        assert!(
+            line.ends_with("late; since the last such line 8 others"),
+            "{line}"
+        );
+        assert_eq!(unsaid.next(at(9_000)), None, "all is said");
+        refuse(&mut unsaid, 1);
+        assert!(unsaid.next(at(9_001)).is_some());
+        refuse(&mut unsaid, 1);
+        unsaid.is_over = true;
+        assert!(unsaid.next(at(9_002)).is_some(), "the last words");
+    }
+}

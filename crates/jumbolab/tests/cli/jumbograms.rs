@@ -1,0 +1,203 @@
+//! Jumbograms as an ordinary user: over loopback of a namespace of its own.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::harness::{Dir, Outcome};
+
+/// Variants to which this kernel does something else than is asked for: it
+/// takes a packet whose length nobody says for one that fills the frame.
+const OTHERWISE: [&str; 2] = [
+    "there is padding in the place of the option",
+    "there is a router alert in the place of the option",
+];
+
+#[test]
+fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
+    let dir = Dir::new();
+    for (size, packet) in [
+        (48, 96),
+        (1_452, 1_500),
+        (65_527, 65_575),
+        (65_528, 65_584),
+        (65_536, 65_592),
+        (190_000, 190_056),
+        (4_193_280, 4_193_336),
+    ] {
+        let line = format!("send --jumbogram {size} --packets 2 --json");
+        let told = dir.run(&line).fine().json().remove(0);
+        assert_eq!(told["packet"], packet, "{told}");
+        assert_eq!(told["jumbogram"], size > 65_527, "{told}");
+        for count in ["sent", "whole", "packets"] {
+            assert_eq!(told[count], 2, "{count} of {told}");
+        }
+        assert_eq!(told["messages"][1]["octets"], size);
+        assert_eq!(told["messages"][0]["digest"], told["messages"][1]["digest"]);
+    }
+    let text = dir.run("send --jumbogram 190000").fine().stdout;
+    for words in [
+        "1 of 1 arrived whole over loopback",
+        "190056",
+        "as its hash says",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    dir.expect_no_process();
+}
+
+#[test]
+fn two_commands_send_and_receive_where_the_link_carries_it() {
+    let dir = Dir::new();
+    let program = dir.command().get_program().to_owned();
+    // Both in one namespace, whose loopback gets an MTU and no more help.
+    let script = "\
+        ip link set lo up mtu 200000 && \
+        { \"$0\" recv --jumbogram --once --json --port 4000 & } && \
+        until grep -q :0FA0 /proc/net/udp6; do :; done && \
+        \"$0\" send ::1 --port 4000 --jumbogram 190000 --json && wait";
+    let mut command = Command::new("unshare");
+    command.args(["-Urn", "sh", "-c", script]).arg(program);
+    let told = Outcome::of(command.output().unwrap()).fine().json();
+    let of = |kind: &str| -> &Value {
+        let found = told.iter().find(|value| value["kind"] == kind);
+        found.unwrap_or_else(|| panic!("{kind} is not in {told:?}"))
+    };
+    assert_eq!(of("jumbograms-sent")["packet"], 190_056);
+    let received = of("jumbogram-received");
+    assert_eq!(received["octets"], 190_000);
+    assert_eq!(received["whole"], true);
+    assert_eq!(received["from"], "::1");
+}
+
+#[test]
+fn a_measurement_counts_what_it_carries_and_loses_nothing() {
+    let dir = Dir::new();
+    for (line, jumbogram) in [
+        ("--jumbogram 190000", true),
+        ("--jumbogram 1452", false),
+        ("--jumbogram 8952 --by socket", false),
+    ] {
+        let line = format!("send {line} --for 100ms --json");
+        let told = dir.run(&line).fine().json().remove(0);
+        let number = |key: &str| {
+            told[key]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{key}: {told}"))
+        };
+        assert_eq!(told["jumbogram"], jumbogram);
+        assert_eq!(number("lost"), 0.0);
+        // One packet for each message, no more and no fewer.
+        assert_eq!(number("packets"), number("messages"));
+        assert_eq!(number("octets"), number("messages") * number("size"));
+        assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
+        assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
+        let rate = 8e-6 * number("octets") / number("seconds");
+        assert!((number("throughput_mbit") / rate - 1.0).abs() < 1e-6);
+        assert!(number("cpu_s_per_gb") > 0.0);
+    }
+}
+
+#[test]
+fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
+    let dir = Dir::new();
+    let each = |size: u32| {
+        let line = format!("send --jumbogram {size} --by tcp --for 200ms --json");
+        let told = dir.run(&line).fine().json().remove(0);
+        told["octets_per_packet"].as_f64().unwrap()
+    };
+    let (ordinary, big) = (each(65_536), each(500_000));
+    assert!(ordinary < 65_536.0, "{ordinary}");
+    assert!(big > 65_536.0, "{big} against {ordinary}");
+}
+
+#[test]
+fn every_malformed_jumbogram_ends_as_the_standards_ask_but_for_two() {
+    let dir = Dir::new();
+    let told = dir.run("send --malformed --json").fine().json();
+    let right = told.iter().filter(|value| value["as_asked"] == true);
+    assert!(right.count() >= 30);
+    for value in &told {
+        let what = value["what"].as_str().unwrap();
+        let asked = !OTHERWISE.contains(&what);
+        assert_eq!(value["as_asked"], asked, "{value}");
+        if !asked {
+            // 65 600 octets, modulo 2^16.
+            assert_eq!(value["seen"], "delivered, 64 octets");
+        }
+    }
+    let text = dir.run("send --malformed").fine().stdout;
+    assert!(text.contains("44 of 46 end as is asked for"), "{text}");
+    let of = |needle: &str| told.iter().find(|value| value["what"] == needle).unwrap();
+    let seen = |needle: &str| of(needle)["seen"].as_str().unwrap().to_owned();
+    assert_eq!(
+        seen("the option says 65 535 octets"),
+        "parameter problem 0 at 44, Ip6InHdrErrors"
+    );
+    assert_eq!(seen("the option has 3 octets of data"), "Ip6InHdrErrors");
+    assert_eq!(
+        seen("the checksum is over a length modulo 2^16"),
+        "Udp6InErrors, Udp6InCsumErrors"
+    );
+}
+
+#[test]
+fn what_no_world_carries_is_refused_in_one_line() {
+    let dir = Dir::new();
+    dir.write("there.pcapng", "");
+    for (line, words) in [
+        ("--jumbogram 5MB", &["4 MiB", "48 to 4193280"][..]),
+        ("--jumbogram 5GB", &["48 to 4193280"]),
+        ("--jumbogram 47", &["48 to 4193280"]),
+        ("--jumbogram many", &["--jumbogram many"]),
+        // Loopback as every machine has it, MTU 65 536.
+        (
+            "::1 --jumbogram 190000",
+            &["65536", "65576", "leave HOST out"],
+        ),
+        ("127.0.0.1 --jumbogram 190000", &["IPv6"]),
+        ("::1 --jumbogram 1452 --for 1s", &["--packets"]),
+        (
+            "--jumbogram 65528 --by socket --for 100ms",
+            &["does not carry it", "--by"],
+        ),
+        ("--jumbogram 190000 --by tcp", &["--for"]),
+        (
+            "--jumbogram 190000 --by tcp --over router --for 1s",
+            &["--over"],
+        ),
+        ("--jumbogram 190000 --packets 0", &["--packets 0"]),
+        (
+            "--jumbogram 190000 --packets 1 --for 1s",
+            &["leave one out"],
+        ),
+        ("--jumbogram 190000 --gap 1ms", &["--gap"]),
+        (
+            "--jumbogram 190000 --capture there.pcapng",
+            &["there.pcapng", "new file"],
+        ),
+    ] {
+        dir.run(&format!("send {line}")).refused(words);
+    }
+    for line in [
+        "--malformed ::1",
+        "::1 --over router",
+        "--jumbogram 1452 --dscp 3",
+    ] {
+        let outcome = dir.run(&format!("send {line}"));
+        assert_eq!(outcome.code, Some(2), "{line}: {}", outcome.stderr);
+    }
+    assert_eq!(dir.run("recv --jumbogram --bind 127.0.0.1").code, Some(2));
+}
+
+#[test]
+fn a_capture_holds_the_headers_of_what_was_carried() {
+    let dir = Dir::new();
+    dir.run("send --jumbogram 190000 --packets 2 --capture c.pcapng")
+        .fine();
+    let octets = std::fs::read(dir.path().join("c.pcapng")).unwrap();
+    // A hop-by-hop header, and in it the option with 190 016 octets.
+    let needle = [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40];
+    let found = octets.windows(8).filter(|window| *window == needle).count();
+    assert!((2..=4).contains(&found), "{found}");
+}

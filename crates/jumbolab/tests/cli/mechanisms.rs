@@ -1,0 +1,126 @@
+//! Round trips that are taken apart.
+
+use serde_json::Value;
+
+use crate::harness::{Dir, journal};
+
+/// Few round trips between two namespaces, over links that forgive whatever else
+/// runs.
+const SHORT: &str = "--set mtu=1500 --set messages=20 --repeat 1";
+const EMULATED: &str = "--set link=emulated --set network.lateness=1min";
+
+/// The metrics that add up to a round trip, in their order.
+const PARTS: [&str; 16] = [
+    "there_send_call",
+    "there_queueing",
+    "there_transmission",
+    "there_wire",
+    "there_softirq",
+    "there_wakeup",
+    "there_receive_call",
+    "echo",
+    "back_send_call",
+    "back_queueing",
+    "back_transmission",
+    "back_wire",
+    "back_softirq",
+    "back_wakeup",
+    "back_receive_call",
+    "unexplained",
+];
+
+/// What other work may take from a median: less than half of what is injected.
+const INJECTED: f64 = 5_000.0;
+const NOISE: f64 = 2_400.0;
+
+#[test]
+fn the_parts_of_a_round_trip_add_up_to_it() {
+    for (link, least) in [(EMULATED, 0.6), ("--set link=plain", 0.0)] {
+        let dir = Dir::new();
+        let line = format!("run mechanisms -o r --set size=64,3000 {link} {SHORT}");
+        let tables = dir.run(&line).fine().stdout;
+        dir.expect_no_process();
+        assert!(tables.contains("95 % of the peak goodput"), "{tables}");
+        let trials = journal(&dir.path().join("r"));
+        assert_eq!(trials.len(), 2 * 2);
+        for trial in &trials {
+            assert!(trial["failure"].is_null(), "{trial}");
+            let metric = |name: &str| trial["metrics"][name].as_f64().expect(name);
+            let sum: f64 = PARTS.iter().map(|name| metric(name)).sum();
+            assert!((sum / (metric("rtt") * 1e3) - 1.0).abs() < 1e-6, "{trial}");
+            assert_eq!(trial["evidence"]["trips_unstamped"], 0, "{trial}");
+            assert!(
+                PARTS[..15].iter().all(|name| metric(name) >= 0.0),
+                "{trial}"
+            );
+            // 64 octets take a frame of 64 at least, and 20 of preamble and gap.
+            let transmission = metric("there_transmission");
+            assert!(
+                transmission >= least && (transmission > 0.0) == (least > 0.0),
+                "{trial}"
+            );
+        }
+        let page = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
+        assert!(page.contains("mechanisms-0") && page.contains("Where the time goes"));
+    }
+}
+
+#[test]
+fn time_that_is_injected_is_in_its_own_part_and_in_no_other() {
+    for (protocol, place, part) in [
+        ("udp", "send", "there_send_call"),
+        ("udp", "wire", "there_wire"),
+        ("udp", "receive", "there_receive_call"),
+        ("tcp", "echo", "echo"),
+    ] {
+        // Other work makes any part longer, for a while.
+        let moved = (0..10).any(|_| alone(protocol, place, part));
+        assert!(moved, "{protocol} {place}");
+    }
+}
+
+/// Whether the medians of all parts but one are short; that one must be as
+/// long as was injected, whatever runs beside.
+fn alone(protocol: &str, place: &str, part: &str) -> bool {
+    let dir = Dir::new();
+    let line = format!(
+        "run mechanisms -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=5ms {EMULATED} {SHORT}"
+    );
+    dir.run(&line).fine();
+    let trials = journal(&dir.path().join("r"));
+    let medians = trials[0]["evidence"]["parts_median_us"].as_array();
+    let medians = medians.unwrap_or_else(|| panic!("{}", trials[0]));
+    let medians: Vec<f64> = medians.iter().filter_map(Value::as_f64).collect();
+    assert_eq!(medians.len(), PARTS.len());
+    let mut others_are_short = true;
+    for (name, median) in PARTS.iter().zip(&medians) {
+        if name == &part {
+            assert!(*median >= INJECTED, "{name}: {median}");
+        } else {
+            others_are_short &= *median < NOISE;
+        }
+    }
+    others_are_short
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let dir = Dir::new();
+    for (set, words) in [
+        (
+            "--set protocol=tcp --set checksum=off",
+            ["checksum", "TCP has no segment without"],
+        ),
+        (
+            "--set link=plain --set inject=wire",
+            ["inject", "link = \"emulated\""],
+        ),
+        ("--set size=70000 --set protocol=udp", ["message", "65507"]),
+        ("--set messages=0", ["messages", "1 to 10000"]),
+        ("--set traffic.duration=1s", ["duration", "flows"]),
+        ("--on sim", ["kind", "--on netns"]),
+    ] {
+        let line = format!("run mechanisms --dry-run {set}");
+        dir.run(&line).refused(&words);
+    }
+}

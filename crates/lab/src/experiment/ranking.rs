@@ -1,0 +1,114 @@
+//! `[ranking]`: figures of a study whose settings are not known, and what is
+//! searched for the settings that give them.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::quantity::{float, line};
+use super::reader::{Found, Reader, did_you_mean, refusal};
+use super::tree::{Node, Value};
+use crate::metric::{METRICS, Metric};
+use crate::plan::{Ranking, Target};
+
+/// The list of figures, and how messages name one of them.
+const FIGURE: &str = "ranking.figure";
+
+/// The ranking of an experiment, if it has one.
+pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
+    let figures = reader.find(FIGURE)?;
+    let text = reader.optional("ranking.text", line)?;
+    let source = reader.optional("ranking.source", line)?;
+    let ways = reader.words("ranking.ways")?;
+    let node = match figures {
+        Some(node) => node,
+        None if text.is_none() && source.is_none() && ways.is_none() => return Ok(None),
+        None => {
+            let example = "[[ranking.figure]] metrics = [\"throughput\"] value = 90.2 gap = 1.5";
+            return Err(reader.missing(FIGURE, example));
+        }
+    };
+    let text =
+        text.ok_or_else(|| reader.missing("ranking.text", "text = \"RED as it was printed\""))?;
+    let source = source.ok_or_else(|| reader.missing("ranking.source", "source = \"[Key s4]\""))?;
+    if let Some(ways) = &ways {
+        let names: BTreeSet<&String> = ways.value.iter().collect();
+        if names.len() != ways.value.len() || names.iter().any(|name| name.trim().is_empty()) {
+            return Err(ways.refuse("give each way of counting a name of its own"));
+        }
+    }
+    let not_tables = |node: &Node| {
+        let why = "write [[ranking.figure]] above each of them";
+        refusal(&node.origin, FIGURE, &node.value, why)
+    };
+    let Value::List(nodes) = &node.value else {
+        return Err(not_tables(node));
+    };
+    let names = ways.map_or_else(Vec::new, |ways| ways.value);
+    let read = |node: &Node| match &node.value {
+        Value::Table(table) => {
+            let reader = Reader::new(table, FIGURE, node.origin.clone());
+            target(reader, names.len())
+        }
+        _ => Err(not_tables(node)),
+    };
+    Ok(Some(Ranking {
+        text: text.value,
+        source: source.value,
+        figures: nodes.iter().map(read).collect::<Result<_>>()?,
+        ways: names,
+    }))
+}
+
+/// One figure, with as many metrics as there are ways of counting.
+fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
+    let Some(metrics) = reader.words("metrics")? else {
+        return Err(reader.missing("metrics", "metrics = [\"throughput\"]"));
+    };
+    let known: Vec<&'static Metric> = metrics
+        .value
+        .iter()
+        .map(|name| known(&metrics, name))
+        .collect::<Result<_>>()?;
+    if known.len() != 1 && known.len() != ways {
+        return Err(metrics.refuse(match ways {
+            0 => "name one metric, or list ranking.ways, the ways of counting".to_owned(),
+            ways => format!("name one metric, or one for each of the {ways} of ranking.ways"),
+        }));
+    }
+    if known.iter().any(|metric| metric.unit != known[0].unit) {
+        return Err(metrics.refuse("these have several units; one figure has one"));
+    }
+    let number = |value: &Value| {
+        let figure = float(value).ok_or("write a number, in the metric's unit")?;
+        Ok((figure, Value::Float(figure)))
+    };
+    let value = reader.required("value", "value = 90.2", number)?;
+    let gap = reader.required("gap", "gap = 1.5", number)?;
+    if gap.value == 0.0 {
+        return Err(gap.refuse(
+            "distances are told in gaps: write by how much the study holds two of its levels apart, above or below 0",
+        ));
+    }
+    reader.finish(&BTreeSet::new())?;
+    let mut metrics = metrics.value;
+    while metrics.len() < ways {
+        metrics.push(metrics[0].clone());
+    }
+    Ok(Target {
+        metrics,
+        unit: known[0].unit,
+        value: value.value,
+        gap: gap.value,
+    })
+}
+
+fn known(metrics: &Found<Vec<String>>, name: &str) -> Result<&'static Metric> {
+    Metric::named(name).ok_or_else(|| {
+        let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
+        metrics.refuse(format!(
+            "no metric is called {}{hint}; docs/formats.md lists them",
+            super::tree::one_line(name)
+        ))
+    })
+}

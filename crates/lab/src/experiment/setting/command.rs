@@ -1,0 +1,33 @@
+//! Programs of the user's, and where their report says what a trial measures.
+
+use units::{Bytes, Span};
+
+use crate::command_line::CommandLine;
+
+/// A program in the sender whose report is read, and perhaps one in the
+/// receiver that serves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// What is started in the receiver first.
+    pub receiver: Option<CommandLine>,
+    /// What is run in the sender; its stdout is one JSON document.
+    pub sender: CommandLine,
+    /// Where in it the figures stand, by the names of their metrics, each in
+    /// the unit that the catalogue gives it.
+    pub read: Vec<(&'static str, Reading)>,
+    /// Where in it the octets of payload stand, so that CPU can be told per octet.
+    pub octets: Option<Reading>,
+    /// What stands for `{size}` in both command lines.
+    pub size: Option<Bytes>,
+    /// How long the sender's program may run before the trial is given up.
+    pub timeout: Span,
+}
+
+/// A number in a JSON document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Where it stands [RFC6901].
+    pub pointer: String,
+    /// What it is multiplied by.
+    pub factor: f64,
+}

@@ -1,0 +1,108 @@
+//! Messages of many sizes, each sent once the one before it was answered.
+
+use proto::tcp;
+use units::{Bytes, Span};
+
+use super::Protocol;
+
+/// Messages of many sizes, one at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// The transport.
+    pub protocol: Protocol,
+    /// The sizes of messages.
+    pub sizes: Sizes,
+    /// Octets sent of each size.
+    pub octets: Bytes,
+    /// What comes back of a message.
+    pub answer: Answer,
+    /// How the sender's program takes what comes back.
+    pub taking: Taking,
+    /// How it writes a message.
+    pub writing: Writing,
+    /// SO_SNDBUF of both ends; `None` leaves it to the kernel.
+    pub send_buffer: Option<Bytes>,
+    /// SO_RCVBUF of both ends; `None` leaves it to the kernel.
+    pub receive_buffer: Option<Bytes>,
+    /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
+    pub nagle: bool,
+    /// How long a message may take before it counts as stalled.
+    pub deadline: Span,
+    /// How long a datagram is waited for before it is sent again.
+    pub again: Span,
+    /// How long one trial may take before it is given up.
+    pub timeout: Span,
+    /// What a simulated connection is like; `None` over UDP, and where the
+    /// kernel's carries it.
+    pub tcp: Option<tcp::Settings>,
+}
+
+/// Sizes in equal steps, and one that is looked at by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The smallest, in octets.
+    pub from: u32,
+    /// None is larger.
+    pub to: u32,
+    /// From one to the next.
+    pub step: u32,
+    /// The one whose time is a metric of its own.
+    pub at: u32,
+}
+
+impl Sizes {
+    /// All of them in ascending order, [`Sizes::at`] among them.
+    pub fn all(&self) -> Vec<u32> {
+        let step = usize::try_from(self.step).unwrap_or(1).max(1);
+        let mut all: Vec<u32> = (self.from..=self.to).step_by(step).collect();
+        if let Err(place) = all.binary_search(&self.at) {
+            all.insert(place, self.at);
+        }
+        all
+    }
+}
+
+/// What comes back of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Its header, as the listing of the study has it [Egan s4].
+    Acknowledgement,
+    /// All of it, as the text of the study has it [Egan s4].
+    Whole,
+    /// Each piece of it as soon as it was read.
+    Pieces,
+}
+
+/// How the sender's program takes what comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// Until all of it is there.
+    Whole,
+    /// With one read, whatever that brings.
+    Once,
+}
+
+/// How the sender's program writes a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// In one piece.
+    Whole,
+    /// The header, then the rest.
+    Parts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_that_is_looked_at_is_among_the_sizes() {
+        let sizes = |from, to, step, at| Sizes { from, to, step, at }.all();
+        assert_eq!(sizes(1_000, 2_000, 500, 1_500), [1_000, 1_500, 2_000]);
+        assert_eq!(
+            sizes(1_000, 2_100, 500, 1_600),
+            [1_000, 1_500, 1_600, 2_000]
+        );
+        assert_eq!(sizes(1_000, 1_000, 10, 1_000), [1_000]);
+    }
+}

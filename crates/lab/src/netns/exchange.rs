@@ -1,0 +1,216 @@
+//! A trial of messages of many sizes, one at a time.
+
+use live::clock::{self, Epoch};
+use live::exchange::{self, Asked, OfSize};
+use live::transfer;
+use serde_json::{Value, json};
+use units::Seed;
+
+use super::checks::flags_of_exchanges;
+use super::convert::{Paced, transfer_of};
+use super::flows::little;
+use super::keeping_up::invalid;
+use super::{Failure, Figures, Netns, Seen, sample};
+use crate::experiment::{self as spec, Setting};
+
+/// Octets in which times are told, so that sizes can be held against each
+/// other: a megabyte.
+const MEGABYTE: f64 = 1e6;
+
+impl Netns {
+    /// Goes through the sizes of `exchange` in an order that follows from `luck`.
+    pub(super) fn exchange(
+        &mut self,
+        setting: &Setting,
+        exchange: &spec::Exchange,
+        luck: Seed,
+        epoch: Epoch,
+    ) -> Result<(Figures, Vec<Seen>), Failure> {
+        let [_, paced] = Paced::of(setting.network.link);
+        let standing = self.bed(setting, paced)?;
+        let address = standing.testbed.destination(&standing.path);
+        let look = little(exchange.receive_buffer);
+        let base = transfer_of(setting, paced, &look, address, epoch);
+        let bed = standing.see(setting, &base, look.protocol)?;
+        standing.begin_luck(luck)?;
+        let wanted = exchange::Exchange {
+            protocol: match exchange.protocol {
+                spec::Protocol::Tcp => transfer::Protocol::Tcp,
+                spec::Protocol::Udp => transfer::Protocol::Udp,
+            },
+            address,
+            sizes: shuffled(exchange.sizes.all(), luck.derive("sizes")),
+            octets: exchange.octets.get(),
+            answer: match exchange.answer {
+                spec::Answer::Acknowledgement => exchange::Answer::Acknowledgement,
+                spec::Answer::Whole => exchange::Answer::Whole,
+                spec::Answer::Pieces => exchange::Answer::Pieces,
+            },
+            taking: match exchange.taking {
+                spec::Taking::Whole => exchange::Taking::Whole,
+                spec::Taking::Once => exchange::Taking::Once,
+            },
+            writing: match exchange.writing {
+                spec::Writing::Whole => exchange::Writing::Whole,
+                spec::Writing::Parts => exchange::Writing::Parts,
+            },
+            congestion: setting.host.congestion.clone(),
+            send_buffer: exchange.send_buffer,
+            receive_buffer: exchange.receive_buffer,
+            nagle: exchange.nagle,
+            deadline: exchange.deadline,
+            again: exchange.again,
+            timeout: exchange.timeout,
+        };
+        let step_before = clock::wall_offset_nanos();
+        let (machine, _) = sample()?;
+        let drops_before = self.queue_drops(setting)?;
+        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let agents = &mut self.bed(setting, paced)?.agents;
+        let (asked, answered) = agents.exchange(&wanted)?;
+        let machine = sample()?.0.since(&machine);
+        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
+        let clock_step = clock::wall_offset_nanos() - step_before;
+        let emulator = self.emulator_report(setting)?;
+        let emulator = emulator.map(|report| report.since(&emulator_before));
+        let late = emulator.as_ref().and_then(|one| invalid(setting, one));
+        if let Some(why) = late {
+            return Err(Failure::Transfer(why));
+        }
+        if asked.sizes.is_empty() && asked.stalls.is_empty() {
+            return Err(Failure::Transfer("no message was answered".to_owned()));
+        }
+
+        let mut figures = Figures::default();
+        figures.take_exchange(exchange, asked);
+        let all = machine.elapsed * machine.processors;
+        let stolen = super::figures::ratio(machine.steal, all);
+        figures.flags = flags_of_exchanges(setting, &figures, clock_step, stolen, &bed);
+        if let Some(emulator) = &emulator {
+            figures.take_emulator(emulator);
+            figures.take_crossed(setting, emulator);
+            // A round trip crosses each link twice.
+            let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
+            let late = 2.0 * median * emulator.wires.len() as f64;
+            figures.note("resolution_message_time", json!(late));
+        }
+        if !answered.broken.is_empty() {
+            figures.note("broken", json!(answered.broken));
+        }
+        figures.note("queue_drops", json!(drops));
+        figures.note("clock_step_us", json!(clock_step / 1_000));
+        figures.note("steal_percent", json!(100.0 * stolen));
+        Ok((figures, vec![bed]))
+    }
+}
+
+impl Figures {
+    /// What the asking end saw, size by size.
+    fn take_exchange(&mut self, exchange: &spec::Exchange, mut asked: Asked) {
+        asked.sizes.sort_by_key(|one| one.size);
+        self.put("stalls", Some(count(asked.stalls.len())));
+        self.put("repeats", Some(whole(asked.repeats)));
+        if exchange.protocol == spec::Protocol::Tcp {
+            self.put("retransmissions", Some(whole(asked.retransmitted)));
+            self.note("congestion", json!(asked.congestion));
+        }
+        if !asked.stalls.is_empty() {
+            self.note("stalled", json!(asked.stalls));
+        }
+        self.note("send_buffer", json!(asked.send_buffer));
+        self.note("receive_buffer", json!(asked.receive_buffer));
+        self.take_sizes(exchange, &asked.sizes);
+    }
+
+    /// Times by size, in ascending order.
+    pub(crate) fn take_sizes(&mut self, exchange: &spec::Exchange, sizes: &[OfSize]) {
+        if sizes.is_empty() {
+            return;
+        }
+        let millis = |nanos: f64| nanos / 1e6;
+        if let Some(at) = sizes.iter().find(|one| one.size == exchange.sizes.at) {
+            self.put("message_time", Some(millis(at.mean)));
+            if at.processor > 0.0 {
+                self.put("message_time_processor", Some(millis(at.processor)));
+            }
+            for (name, mean) in COARSE.iter().zip(at.coarse) {
+                if at.processor > 0.0 {
+                    self.put(name, Some(millis(mean)));
+                }
+            }
+        }
+        let per_megabyte = MEGABYTE / whole(exchange.octets.get());
+        let wholes: f64 = sizes.iter().map(|one| whole(one.whole)).sum();
+        let mean = wholes / count(sizes.len()) * per_megabyte;
+        self.put("megabyte_time", Some(millis(mean)));
+        self.note("sizes", by_size(sizes));
+    }
+}
+
+/// The metrics of the coarse clocks, in the order of [`exchange::COARSE`].
+const COARSE: [&str; 3] = ["message_time_1ms", "message_time_10ms", "message_time_55ms"];
+
+/// What is kept of sizes: lists of numbers as words, which a journal of
+/// thousands of sizes stays small with. Times in microseconds.
+fn by_size(sizes: &[OfSize]) -> Value {
+    let words = |of: &dyn Fn(&OfSize) -> String| {
+        let words: Vec<String> = sizes.iter().map(of).collect();
+        Value::from(words.join(" "))
+    };
+    let micros = |nanos: f64| format!("{:.3}", nanos / 1e3);
+    let mut of_sizes = json!({
+        "size": words(&|one| one.size.to_string()),
+        "messages": words(&|one| one.messages.to_string()),
+        "mean_us": words(&|one| micros(one.mean)),
+        "deviation_us": words(&|one| micros(one.deviation)),
+        "least_us": words(&|one| micros(whole(one.least))),
+        "whole_us": words(&|one| micros(whole(one.whole))),
+    });
+    // A simulated clock has no steps, and its processors no time of their own.
+    if sizes.iter().any(|one| one.processor > 0.0) {
+        of_sizes["processor_us"] = words(&|one| micros(one.processor));
+        of_sizes["clock_1ms_us"] = words(&|one| micros(one.coarse[0]));
+        of_sizes["clock_10ms_us"] = words(&|one| micros(one.coarse[1]));
+        of_sizes["clock_55ms_us"] = words(&|one| micros(one.coarse[2]));
+    }
+    of_sizes
+}
+
+/// The sizes in an order of chance, so that what drifts in the course of a
+/// trial makes no step at a size.
+fn shuffled(mut sizes: Vec<u32>, luck: Seed) -> Vec<u32> {
+    for place in (1..sizes.len()).rev() {
+        let among = u64::try_from(place + 1).unwrap_or(u64::MAX);
+        let drawn = luck.derive(&place.to_string()).get() % among;
+        sizes.swap(place, usize::try_from(drawn).unwrap_or(place));
+    }
+    sizes
+}
+
+fn count(number: usize) -> f64 {
+    whole(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and nanoseconds below 2^53"
+)]
+fn whole(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_is_gone_through_once_in_an_order_that_the_seed_gives() {
+        let sizes: Vec<u32> = (0..500).collect();
+        let one = shuffled(sizes.clone(), Seed::new(1));
+        assert_eq!(one, shuffled(sizes.clone(), Seed::new(1)));
+        assert_ne!(one, shuffled(sizes.clone(), Seed::new(2)));
+        let mut sorted = one.clone();
+        sorted.sort_unstable();
+        assert!(sorted == sizes && one != sizes);
+    }
+}

@@ -1,0 +1,234 @@
+//! A trial of round trips that are taken apart.
+
+mod transmission;
+
+use live::clock::{self, Epoch};
+use live::transfer::Transfer;
+use live::transfer::mechanisms::{Asked, Far, Inject, Near, Place, Probe};
+use proto::mechanisms::{Exchange, Part, Parts, Way};
+use serde_json::json;
+use units::{Bytes, Seed, Span};
+
+use super::checks::flags_of_mechanisms;
+use super::convert::{Paced, transfer_of};
+use super::keeping_up::invalid;
+use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
+use crate::experiment::{self as spec, Echo, Mechanisms, Protocol, Setting};
+use crate::metric::part_metric;
+use transmission::transmission;
+
+/// Round trips without departure stamps, of which half warm up: as many as a
+/// quarter of those that count, and no fewer than these.
+const FEWEST_PLAIN: u64 = 40;
+
+/// What was seen beside the round trips.
+pub(super) struct Seeing<'a> {
+    pub(super) asked: &'a Asked,
+    /// How many messages were lost that the path did not drop.
+    pub(super) host_drops: bool,
+    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    pub(super) clock_step: i64,
+    /// The share of the machine's time that the hypervisor took.
+    pub(super) stolen: f64,
+    /// How many of the round trips lack a stamp.
+    pub(super) unstamped: usize,
+}
+
+impl Netns {
+    /// Exchanges the messages of `setting`, and takes each round trip apart.
+    pub(super) fn mechanisms(
+        &mut self,
+        setting: &Setting,
+        trips: &Mechanisms,
+        luck: Seed,
+        epoch: Epoch,
+    ) -> Result<(Figures, Vec<Seen>), Failure> {
+        let [_, paced] = Paced::of(setting.network.link);
+        let standing = self.bed(setting, paced)?;
+        let to = standing.testbed.destination(&standing.path);
+        let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
+        let look = spec::Transfer {
+            protocol: Protocol::Tcp,
+            message: OUTRUNNING,
+            ..as_transfer(trips)
+        };
+        let look = transfer_of(setting, paced, &look, to, epoch);
+        let bed = standing.see(setting, &look, Protocol::Tcp)?;
+        standing.begin_luck(luck)?;
+        let probe = probe(trips, base);
+        let step_before = clock::wall_offset_nanos();
+        let (machine, _) = sample()?;
+        let drops_before = self.queue_drops(setting)?;
+        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let (asked, answered) = self.bed(setting, paced)?.agents.mechanisms(&probe)?;
+        let machine = sample()?.0.since(&machine);
+        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
+        let clock_step = clock::wall_offset_nanos() - step_before;
+        let emulator = self.emulator_report(setting)?;
+        let emulator = emulator.map(|report| report.since(&emulator_before));
+        if let Some(why) = emulator.as_ref().and_then(|one| invalid(setting, one)) {
+            return Err(Failure::Transfer(why));
+        }
+
+        let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
+        let exchanges = exchanges(&asked.trips, &answered, wire);
+        let dropped = drops + emulator.as_ref().map_or(0, super::checks::lost_by);
+        let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
+        let mut figures = Figures::default();
+        figures.take_parts(&exchanges, trips.message, asked.lasted)?;
+        figures.take_plain(&asked.plain);
+        let seeing = Seeing {
+            asked: &asked,
+            host_drops: lost as u64 > dropped,
+            clock_step,
+            stolen: super::figures::ratio(machine.steal, machine.elapsed * machine.processors),
+            unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
+        };
+        figures.flags = flags_of_mechanisms(setting, trips, &seeing, &bed);
+        if let Some(emulator) = &emulator {
+            figures.take_emulator(emulator);
+            figures.take_crossed(setting, emulator);
+        }
+        figures.note("messages_lost", json!(lost));
+        figures.note("trips_unstamped", json!(seeing.unstamped));
+        figures.note("transmission_us", json!(micros(wire.as_nanos())));
+        figures.note("queue_drops", json!(drops));
+        figures.note("clock_step_us", json!(clock_step / 1_000));
+        figures.note("steal_percent", json!(100.0 * seeing.stolen));
+        figures.note("send_buffer", json!(asked.buffers[0]));
+        figures.note("receive_buffer", json!(asked.buffers[1]));
+        if let Some(tcp) = &asked.tcp {
+            figures.note("congestion", json!(tcp.congestion));
+            figures.note("segment_size", json!(tcp.segment_size));
+            figures.put("retransmissions", Some(count(tcp.retransmitted)));
+        }
+        Ok((figures, vec![bed]))
+    }
+}
+
+impl Figures {
+    /// Means over round trips of their parts, and of the whole.
+    fn take_parts(
+        &mut self,
+        exchanges: &[Exchange],
+        message: Bytes,
+        lasted: u64,
+    ) -> Result<(), Failure> {
+        if exchanges.is_empty() {
+            return Err(Failure::Transfer("no echo came back".to_owned()));
+        }
+        let parts: Vec<Parts> = exchanges.iter().map(Exchange::parts).collect();
+        let sum = parts.iter().fold(Parts::default(), |sum, one| sum + *one);
+        let each = |total: i64| signed(total) / count(parts.len() as u64) / 1e3;
+        for part in Part::ALL {
+            self.put(part_metric(part), Some(each(sum[part])));
+        }
+        let whole = each(sum.sum());
+        self.put("rtt", Some(whole / 1e3));
+        let unexplained = 100.0 * each(sum[Part::Unexplained]).abs() / whole;
+        self.put("unexplained_share", Some(unexplained));
+        let echoed = count(message.bits() * exchanges.len() as u64) / count(lasted) * 1e3;
+        self.put("goodput_echoed", Some(echoed));
+        let medians = Part::ALL.map(|part| {
+            let mut values: Vec<i64> = parts.iter().map(|one| one[part]).collect();
+            values.sort_unstable();
+            signed(values[values.len() / 2]) / 1e3
+        });
+        self.note("parts_median_us", json!(medians));
+        Ok(())
+    }
+
+    /// What the instrument costs: round trips whose departures are not stamped.
+    fn take_plain(&mut self, plain: &[u64]) {
+        let mean = count(plain.iter().sum()) / count(plain.len() as u64) / 1e3;
+        if mean.is_finite() {
+            self.note("rtt_plain_us", json!(mean));
+        }
+    }
+}
+
+/// Both ends of each round trip that came to its end.
+fn exchanges(near: &[Option<Near>], far: &[Option<Far>], wire: Span) -> Vec<Exchange> {
+    let both = near
+        .iter()
+        .zip(far)
+        .filter_map(|(near, far)| near.zip(*far));
+    let transmission = wire.as_nanos();
+    both.map(|(near, far)| Exchange {
+        there: Way {
+            left: near.left,
+            came: far.came,
+            transmission,
+        },
+        back: Way {
+            left: far.left,
+            came: near.came,
+            transmission,
+        },
+        took: near.took,
+    })
+    .collect()
+}
+
+/// Whether the kernel stamped it wherever it was to.
+fn is_whole(exchange: &Exchange) -> bool {
+    [exchange.there, exchange.back].iter().all(|way| {
+        way.left.queued.is_some() && way.left.sent.is_some() && way.came.arrived.is_some()
+    })
+}
+
+fn probe(trips: &Mechanisms, transfer: Transfer) -> Probe {
+    let messages = u64::from(trips.messages);
+    let place = |place| match place {
+        spec::Place::Send => Some(Place::Send),
+        spec::Place::Receive => Some(Place::Receive),
+        spec::Place::Echo => Some(Place::Echo),
+        // It is in the test bed.
+        spec::Place::Wire => None,
+    };
+    Probe {
+        transfer: Transfer {
+            timeout: trips.timeout,
+            ..transfer
+        },
+        plain: (messages / 4).max(FEWEST_PLAIN),
+        messages,
+        copy: trips.copy,
+        checksum: trips.checksum,
+        inject: trips.inject.and_then(|inject| {
+            let span = inject.span;
+            place(inject.place).map(|place| Inject { place, span })
+        }),
+    }
+}
+
+/// The same messages as a transfer: what shows the frames of a test bed.
+fn as_transfer(trips: &Mechanisms) -> spec::Transfer {
+    spec::Transfer {
+        protocol: trips.protocol,
+        size: trips.message,
+        message: trips.message,
+        preroll: Bytes::ZERO,
+        cpu_size: Bytes::ZERO,
+        send_buffer: trips.send_buffer,
+        receive_buffer: trips.receive_buffer,
+        nagle: trips.nagle,
+        echo: Echo::Off,
+        timeout: trips.timeout,
+        tcp: None,
+    }
+}
+
+fn micros(nanos: u64) -> f64 {
+    count(nanos) / 1e3
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times of one trial")]
+fn count(number: u64) -> f64 {
+    number as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times of one trial")]
+fn signed(number: i64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,60 @@
+//! Traffic of others is in no figure; what became of it is in the evidence.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use sim::{FlowOutcome, Outcome};
+use units::{Bytes, Time};
+
+use super::scenario::{OTHERS, place_of};
+use crate::experiment::Setting;
+use crate::trial::Figures;
+
+/// What became of the setting's own traffic and links, and of others'.
+pub(super) fn apart<'a>(
+    setting: &Setting,
+    outcome: &'a Outcome,
+) -> (Cow<'a, Outcome>, Vec<FlowOutcome>) {
+    if setting
+        .network
+        .links
+        .iter()
+        .all(|link| link.cross.is_none())
+    {
+        return (Cow::Borrowed(outcome), Vec::new());
+    }
+    let mut own = outcome.clone();
+    let (others, flows) = (own.flows.into_iter()).partition(|flow| flow.name.starts_with(OTHERS));
+    own.flows = flows;
+    own.links.retain(|link| !link.name.starts_with(OTHERS));
+    (Cow::Owned(own), others)
+}
+
+/// Notes what became of `others`, who sent until `stop`.
+pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures: &mut Figures) {
+    let seconds = stop.since(Time::ZERO).unwrap_or_default().as_secs_f64();
+    let all: Vec<Value> = others
+        .iter()
+        .filter_map(|flow| {
+            let (link, way) = place_of(&flow.name)?;
+            let mut links = setting.network.links.iter();
+            let settings = links.find(|one| one.name == link)?;
+            let wire = settings.framing.wire_size(settings.cross?.packet);
+            let megabits = |packets: u64| {
+                let octets = Bytes::new(wire.get().saturating_mul(packets));
+                super::figures::count(octets.bits()) / seconds / 1e6
+            };
+            Some(json!({
+                "link": link,
+                "way": if way == "0" { "with" } else { "against" },
+                "offered_mbit": megabits(flow.sent),
+                "carried_mbit": megabits(flow.received),
+                "packets": flow.sent,
+                "lost": flow.lost,
+            }))
+        })
+        .collect();
+    if !all.is_empty() {
+        figures.note("cross", json!(all));
+    }
+}

@@ -1,0 +1,90 @@
+//! What waiting for others costs, against what theory says.
+
+use super::*;
+
+/// A message of 100 octets now and then behind packets of 9000 on links of
+/// 100 Mbit/s.
+const BEHIND: &str = "\
+format = 1
+name = \"behind\"
+[network]
+shape = \"chain\"
+stages = 0
+ip = 4
+mtu = 9000
+rate = \"100mbit\"
+buffer = \"100MB\"
+[traffic]
+kind = \"flows\"
+duration = \"30s\"
+[flows.probe]
+message = 100
+gap = \"20ms\"
+[sweep]
+\"network.mtu\" = [9000]
+";
+
+/// The mean delay of the messages, in milliseconds.
+fn delay(sets: &[&str]) -> (f64, Figures) {
+    let figures = figures(BEHIND, sets);
+    (figures.metrics["delay"], figures)
+}
+
+#[test]
+fn a_message_waits_for_poisson_packets_as_theory_says() {
+    let each = wire(9000.0 + 38.0);
+    let (idle, bare) = delay(&[]);
+    assert!(!bare.evidence.contains_key("cross"));
+    for (load, share) in [("light", 0.2), ("moderate", 0.5), ("heavy", 0.8)] {
+        let (loaded, figures) = delay(&[&format!("network.load={load}")]);
+        // The mean wait of M/D/1 [Kleinrock1975].
+        let expected = share * each / (2.0 * (1.0 - share));
+        let waited = loaded - idle;
+        let off = (waited / expected - 1.0).abs();
+        assert!(off < 0.12, "{load}: {waited} ms instead of {expected}");
+        let cross = &figures.evidence["cross"][0];
+        assert_eq!(cross["way"], "with");
+        let offered = cross["offered_mbit"].as_f64().unwrap();
+        assert!((offered / (100.0 * share) - 1.0).abs() < 0.05, "{offered}");
+        // Others have no part in figures and lists.
+        assert_eq!(figures.evidence["sent"].as_array().unwrap().len(), 1);
+        assert!(figures.metrics["throughput"] < 0.1);
+    }
+}
+
+#[test]
+fn behind_even_packets_no_message_waits_longer_than_one_takes() {
+    let each = wire(9000.0 + 38.0);
+    let (idle, _) = delay(&[]);
+    let (loaded, figures) = delay(&["network.load=moderate", "network.cross.gaps=constant"]);
+    let waited = (loaded - idle) / (0.5 * each / 2.0);
+    assert!((waited - 1.0).abs() < 0.08, "{waited} of the mean");
+    let worst = (figures.metrics["delay_p99/probe"] - idle) / (0.98 * each);
+    assert!((worst - 1.0).abs() < 0.03, "{worst} of the 99th percentile");
+}
+
+#[test]
+fn every_hop_has_others_of_its_own_and_ways_are_apart() {
+    let (idle, _) = delay(&["network.stages=3"]);
+    let (loaded, figures) = delay(&["network.stages=3", "network.load=moderate"]);
+    let expected = 4.0 * 0.5 * wire(9038.0) / (2.0 * 0.5);
+    let waited = (loaded - idle) / expected;
+    assert!((waited - 1.0).abs() < 0.12, "{waited}");
+    let links = |figures: &Figures| figures.evidence["cross"].as_array().unwrap().len();
+    assert_eq!(links(&figures), 4);
+    assert_eq!(figures.evidence["utilisation"].as_array().unwrap().len(), 4);
+    // What comes the other way is in nobody's way.
+    let against = ["network.load=heavy", "network.cross.way=against"];
+    let (loaded, figures) = delay(&against);
+    assert!((loaded - delay(&[]).0).abs() < 1e-9);
+    assert_eq!(figures.evidence["cross"][0]["way"], "against");
+    let (_, figures) = delay(&["network.load=light", "network.cross.way=both"]);
+    assert_eq!(links(&figures), 2);
+}
+
+#[test]
+fn a_transfer_of_datagrams_shares_its_links_too() {
+    let busy = figures(TRANSFER, &["network.load=moderate", "network.buffer=100MB"]);
+    assert!(busy.metrics["delay"] > figures(TRANSFER, &[]).metrics["delay"]);
+    assert_eq!(busy.evidence["cross"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,102 @@
+//! How often two values of one sample are far apart.
+
+use super::{Interval, Jackknife, count};
+
+/// A share of pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chance {
+    /// Of all pairs of values.
+    pub share: f64,
+    /// Its 95 % interval; less than three values have none.
+    pub ci95: Option<Interval>,
+}
+
+/// The share of the pairs of `values` that differ by `gap` or more: what two
+/// more values do with this probability. A value is in many pairs, so the
+/// interval is that of what each value adds [Arvesen1969]. Where no pair, or
+/// every pair, is so far apart it is that of as many such pairs as have no
+/// value in common [Clopper1934]. `None` of less than two values.
+pub fn apart(values: &[f64], gap: f64) -> Option<Chance> {
+    let n = values.len();
+    if n < 2 {
+        return None;
+    }
+    let far = |value: &f64| {
+        let others = values.iter().filter(|other| (value - **other).abs() >= gap);
+        count(others.count())
+    };
+    // No value is apart from itself, unless a gap of 0 is asked for.
+    let own = if gap > 0.0 { 0.0 } else { 1.0 };
+    let of_each: Vec<f64> = values.iter().map(|value| far(value) - own).collect();
+    let far_pairs = of_each.iter().sum::<f64>() / 2.0;
+    let pairs = |n: usize| count(n) * (count(n) - 1.0) / 2.0;
+    let share = |left: Option<usize>| match left {
+        None => far_pairs / pairs(n),
+        Some(left) => (far_pairs - of_each[left]) / pairs(n - 1),
+    };
+    let found = share(None);
+    let ci95 = (n > 2).then(|| {
+        let disjoint = count(n / 2);
+        let margin = 1.0 - 0.025_f64.powf(1.0 / disjoint);
+        match found {
+            none if none <= 0.0 => Some(Interval {
+                low: 0.0,
+                high: margin,
+            }),
+            all if all >= 1.0 => Some(Interval {
+                low: 1.0 - margin,
+                high: 1.0,
+            }),
+            _ => Jackknife::of(n, share).interval().map(|wide| Interval {
+                low: wide.low.max(0.0),
+                high: wide.high.min(1.0),
+            }),
+        }
+    });
+    Some(Chance {
+        share: found,
+        ci95: ci95.flatten(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic::Normal;
+
+    #[test]
+    fn pairs_are_counted() {
+        // 0-1, 0-3, 0-7, 1-3, 1-7, 3-7: differences 1, 3, 7, 2, 6, 4.
+        let share = |gap| apart(&[3.0, 0.0, 7.0, 1.0], gap).unwrap().share;
+        for (gap, pairs) in [(0.0, 6.0), (1.0, 6.0), (2.5, 4.0), (4.0, 3.0), (7.5, 0.0)] {
+            assert!((share(gap) - pairs / 6.0).abs() < 1e-12, "{gap}");
+        }
+        assert_eq!(apart(&[1.0], 0.5), None);
+        assert_eq!(apart(&[1.0, 2.0], 0.5).unwrap().ci95, None);
+    }
+
+    #[test]
+    fn where_all_pairs_agree_the_interval_is_that_of_so_few_trials() {
+        // Ten pairs without a value in common, all or none of them apart:
+        // 1 - 0.025^(1/10).
+        let far: Vec<f64> = (0..20).map(f64::from).collect();
+        let all = apart(&far, 0.5).unwrap();
+        let none = apart(&far, 20.0).unwrap();
+        assert_eq!((all.share, none.share), (1.0, 0.0));
+        assert!((all.ci95.unwrap().low - 0.6915).abs() < 1e-4);
+        assert!((none.ci95.unwrap().high - 0.3085).abs() < 1e-4);
+    }
+
+    #[test]
+    fn of_normal_values_it_is_the_known_share_in_about_95_of_100_samples() {
+        // Two values of deviation 1 differ by a normal one of deviation
+        // sqrt(2): by 1 or more with probability 2 Phi(-1/sqrt(2)) = 0.4795.
+        let mut normal = Normal::new(11);
+        let held = (0..400).filter(|_| {
+            let found = apart(&normal.sample(20, 5.0, 1.0), 1.0).unwrap();
+            found.ci95.unwrap().holds(0.4795)
+        });
+        let held = held.count();
+        assert!((364..=396).contains(&held), "{held} of 400");
+    }
+}

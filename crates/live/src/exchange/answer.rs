@@ -1,0 +1,247 @@
+//! The answering end.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+
+use units::Span;
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::{Answer, Answered, Broken, Exchange, ask, socket};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::transfer::{Protocol, wait};
+use nix::poll::PollFlags;
+
+/// Room for the largest datagram, and for much of a message of a stream.
+const ROOM: usize = 1 << 16;
+
+/// How long the answering end waits for the first message at most.
+const FIRST: Span = Span::from_secs(10);
+
+/// An end that waits to be asked.
+pub struct Answerer {
+    exchange: Exchange,
+    door: Door,
+    /// The port that the asking end must be told.
+    pub port: u16,
+}
+
+enum Door {
+    Stream(TcpListener),
+    Datagrams(UdpSocket),
+}
+
+/// How a connection ended.
+enum End {
+    /// The asking end said that it is done.
+    Farewell,
+    /// It closed, or broke off.
+    Gone,
+}
+
+impl Answerer {
+    /// Opens a port on the exchange's address, and nowhere else.
+    ///
+    /// # Errors
+    /// When the kernel refuses the address or an option.
+    pub fn open(exchange: Exchange) -> Result<Self> {
+        let operation = || "reading a port";
+        let (door, port) = match exchange.protocol {
+            Protocol::Tcp => {
+                let listener = socket::listening(&exchange)?;
+                let port = listener.local_addr().during(operation)?.port();
+                (Door::Stream(listener), port)
+            }
+            Protocol::Udp => {
+                let socket = socket::receiving(&exchange)?;
+                let port = socket.local_addr().during(operation)?.port();
+                (Door::Datagrams(socket), port)
+            }
+        };
+        Ok(Self {
+            exchange,
+            door,
+            port,
+        })
+    }
+
+    /// Answers until the asking end says that it is done.
+    ///
+    /// # Errors
+    /// When nothing comes for longer than a message may take, or what comes is
+    /// none of ours.
+    pub fn answer(self) -> Result<Answered> {
+        match &self.door {
+            Door::Stream(listener) => self.answer_streams(listener),
+            Door::Datagrams(socket) => self.answer_datagrams(socket),
+        }
+    }
+
+    fn answer_streams(&self, listener: &TcpListener) -> Result<Answered> {
+        let mut answered = Answered::default();
+        loop {
+            let deadline = clock::monotonic() + FIRST.max(ask::patience(&self.exchange));
+            if wait(listener.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+                return Err(Error::new("waiting for messages", "nobody connected"));
+            }
+            let (stream, _) = listener.accept().during(|| "accepting the sender")?;
+            socket::limit(stream.as_fd(), ask::patience(&self.exchange))?;
+            stream
+                .set_nodelay(!self.exchange.nagle)
+                .during(|| "switching Nagle's algorithm")?;
+            let mut service = Service::new(stream, &self.exchange, &mut answered);
+            if let End::Farewell = service.serve()? {
+                return Ok(answered);
+            }
+        }
+    }
+
+    fn answer_datagrams(&self, socket: &UdpSocket) -> Result<Answered> {
+        socket::limit(socket.as_fd(), FIRST.max(ask::patience(&self.exchange)))?;
+        let mut answered = Answered::default();
+        let mut room = vec![0; ROOM];
+        loop {
+            let (count, from) = match socket.recv_from(&mut room) {
+                Ok(came) => came,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error).during(|| "waiting for messages"),
+            };
+            let message = parse(&room[..count])?;
+            if message.echo == Echo::Unwanted {
+                return Ok(answered);
+            }
+            let back = match self.exchange.answer {
+                Answer::Acknowledgement => HEADER_LEN,
+                Answer::Whole | Answer::Pieces => count,
+            };
+            reply(message, &mut room);
+            // An answer that finds no room is lost, as on any link: the
+            // message is asked again.
+            let _ = socket.send_to(&room[..back], from);
+            answered.messages += 1;
+        }
+    }
+}
+
+/// One connection while it is served.
+struct Service<'a> {
+    stream: TcpStream,
+    answer: Answer,
+    answered: &'a mut Answered,
+    /// What was read and belongs to no message that was answered.
+    room: Vec<u8>,
+    filled: usize,
+    /// The message that it begins with, once its header is there, and how much
+    /// of it has been answered.
+    message: Option<Message>,
+    written: usize,
+}
+
+impl<'a> Service<'a> {
+    fn new(stream: TcpStream, exchange: &Exchange, answered: &'a mut Answered) -> Self {
+        let longest = exchange.sizes.iter().max().copied().unwrap_or_default();
+        let longest = usize::try_from(longest).unwrap_or(ROOM);
+        Self {
+            stream,
+            answer: exchange.answer,
+            answered,
+            room: vec![0; 2 * longest.max(ROOM)],
+            filled: 0,
+            message: None,
+            written: 0,
+        }
+    }
+
+    fn serve(&mut self) -> Result<End> {
+        loop {
+            match self.stream.read(&mut self.room[self.filled..]) {
+                Ok(0) => return Ok(self.gone()),
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // Late or broken off: the asking end knows why.
+                Err(_) => return Ok(self.gone()),
+            }
+            loop {
+                if self.message.is_none() && self.filled >= HEADER_LEN {
+                    self.message = Some(parse(&self.room)?);
+                }
+                let Some(message) = self.message else { break };
+                if message.echo == Echo::Unwanted {
+                    return Ok(End::Farewell);
+                }
+                if length(&message) > self.room.len() {
+                    return Err(Error::new("reading a message", "it is longer than any"));
+                }
+                if self.answer_what_is_there(message).is_err() {
+                    return Ok(self.gone());
+                }
+                if self.message.is_some() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Answers as much as is due, and forgets the message once it is all there.
+    fn answer_what_is_there(&mut self, message: Message) -> io::Result<()> {
+        let all = length(&message);
+        let there = self.filled.min(all);
+        let due = match self.answer {
+            Answer::Pieces => there,
+            _ if there < all => 0,
+            Answer::Acknowledgement => HEADER_LEN,
+            Answer::Whole => all,
+        };
+        if there == all && self.answer != Answer::Pieces {
+            reply(message, &mut self.room);
+        }
+        while self.written < due {
+            match self.stream.write(&self.room[self.written..due]) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if there == all {
+            self.room.copy_within(all..self.filled, 0);
+            self.filled -= all;
+            self.message = None;
+            self.written = 0;
+            self.answered.messages += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes what was left of a message, if one was under way.
+    fn gone(&mut self) -> End {
+        let octets = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        if self.filled > 0 {
+            self.answered.broken.push(Broken {
+                size: self.message.map_or(0, |message| message.length),
+                read: octets(self.filled),
+                written: octets(self.written),
+            });
+        }
+        End::Gone
+    }
+}
+
+fn parse(octets: &[u8]) -> Result<Message> {
+    Message::parse(octets).map_err(|error| Error::new("reading a message", error.to_string()))
+}
+
+/// Makes the header at the start of `octets` that of the answer.
+fn reply(message: Message, octets: &mut [u8]) {
+    let answer = Message {
+        echo: Echo::Reply,
+        ..message
+    };
+    answer
+        .emit(octets)
+        .expect("there is as much room as for the message");
+}
+
+fn length(message: &Message) -> usize {
+    usize::try_from(message.length).unwrap_or(usize::MAX)
+}

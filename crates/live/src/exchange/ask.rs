@@ -1,0 +1,349 @@
+//! The asking end.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use units::{Span, Time};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::book::Book;
+use super::{Answer, Asked, Exchange, Stall, Taking, Writing, socket};
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::sys::{queued, tcp_info};
+use crate::transfer::{Protocol, receive_buffer, send_buffer, tcp_state};
+
+/// After so many stalls in a row the rest of the sizes would stall too.
+const HOPELESS: usize = 8;
+
+/// Goes through all sizes of `exchange` with the end that answers at `port`.
+///
+/// # Errors
+/// When the kernel refuses a socket, the other end is gone, or all of it takes
+/// longer than its time. A message that is not answered is no error.
+pub fn ask(exchange: &Exchange, port: u16) -> Result<Asked> {
+    let mut desk = Desk::new(exchange, port)?;
+    let begun = clock::monotonic();
+    let mut in_a_row = 0;
+    for &size in &exchange.sizes {
+        let took = clock::monotonic().since(begun).unwrap_or_default();
+        if took > exchange.timeout {
+            return Err(Error::new(
+                "exchanging messages",
+                format!(
+                    "not done within {}; a larger traffic.timeout gives it longer, a larger traffic.step asks for less",
+                    exchange.timeout
+                ),
+            ));
+        }
+        match desk.go_through(size)? {
+            true => in_a_row = 0,
+            false => in_a_row += 1,
+        }
+        if in_a_row == HOPELESS {
+            break;
+        }
+    }
+    desk.finish()
+}
+
+/// The connection, or the socket for datagrams.
+enum Line {
+    Stream(TcpStream),
+    Datagrams(UdpSocket),
+}
+
+/// The asking end at work.
+struct Desk<'a> {
+    exchange: &'a Exchange,
+    port: u16,
+    line: Line,
+    /// The message, and room for its answer.
+    octets: Vec<u8>,
+    room: Vec<u8>,
+    sequence: u64,
+    asked: Asked,
+}
+
+/// Where an exchange of one message stood when its time was over.
+struct Late {
+    at: &'static str,
+    written: u64,
+    read: u64,
+}
+
+/// Why a message was not exchanged.
+enum Trouble {
+    Late(Late),
+    Broken(Error),
+}
+
+impl<'a> Desk<'a> {
+    fn new(exchange: &'a Exchange, port: u16) -> Result<Self> {
+        let longest = exchange.sizes.iter().max().copied().unwrap_or_default();
+        let longest = usize::try_from(longest).unwrap_or(HEADER_LEN);
+        let longest = longest.max(HEADER_LEN);
+        Ok(Self {
+            exchange,
+            port,
+            line: line(exchange, port)?,
+            octets: vec![0; longest],
+            room: vec![0; longest.max(1 << 16)],
+            sequence: 0,
+            asked: Asked::default(),
+        })
+    }
+
+    /// Sends all octets of one size; whether all of them were answered in time.
+    fn go_through(&mut self, size: u32) -> Result<bool> {
+        let mut left = self.exchange.octets;
+        let mut number = 0;
+        let mut book = Book::open(size);
+        while left > 0 {
+            number += 1;
+            let length = u64::from(size).min(left);
+            // A message has room for its header.
+            let length = u32::try_from(length).unwrap_or(size).max(28);
+            let from = clock::monotonic_nanos();
+            match self.exchange_one(length) {
+                Ok(()) => {}
+                Err(Trouble::Broken(error)) => return Err(error),
+                Err(Trouble::Late(late)) => {
+                    self.give_up(length, number, &late)?;
+                    return Ok(false);
+                }
+            }
+            if length == size {
+                book.record(from, clock::monotonic_nanos());
+            }
+            left = left.saturating_sub(u64::from(length));
+        }
+        self.asked.sizes.push(book.close(self.exchange.octets));
+        Ok(true)
+    }
+
+    fn exchange_one(&mut self, length: u32) -> std::result::Result<(), Trouble> {
+        let message = Message {
+            echo: Echo::Wanted,
+            preroll: false,
+            length,
+            sequence: self.sequence,
+            sent: Time::ZERO,
+        };
+        self.sequence += 1;
+        message
+            .emit(&mut self.octets)
+            .expect("every message has room for its header");
+        let length = usize::try_from(length).expect("a message fits into memory");
+        let back = match self.exchange.answer {
+            Answer::Acknowledgement => HEADER_LEN,
+            Answer::Whole | Answer::Pieces => length,
+        };
+        let (message, room) = (&self.octets[..length], &mut self.room[..]);
+        match &mut self.line {
+            Line::Stream(stream) => over_stream(stream, self.exchange, message, &mut room[..back]),
+            Line::Datagrams(socket) => {
+                let repeats = &mut self.asked.repeats;
+                let sequence = self.sequence - 1;
+                over_datagrams(socket, self.exchange, message, room, sequence, repeats)
+            }
+        }
+    }
+
+    /// Keeps what the kernel says, and opens another connection.
+    fn give_up(&mut self, size: u32, message: u64, late: &Late) -> Result<()> {
+        let fd = self.line.as_fd();
+        self.asked.stalls.push(Stall {
+            size,
+            message,
+            written: late.written,
+            read: late.read,
+            at: late.at.to_owned(),
+            send_queue: whole(tcp_info::unacknowledged(fd)),
+            receive_queue: whole(queued::unread(fd)),
+            tcp: match self.line {
+                Line::Stream(_) => socket::account(fd),
+                Line::Datagrams(_) => None,
+            },
+        });
+        self.keep_account()?;
+        self.line = line(self.exchange, self.port)?;
+        Ok(())
+    }
+
+    fn keep_account(&mut self) -> Result<()> {
+        let fd = self.line.as_fd();
+        self.asked.send_buffer = send_buffer(fd)?;
+        self.asked.receive_buffer = receive_buffer(fd)?;
+        if matches!(self.line, Line::Stream(_)) {
+            let state = tcp_state(fd)?;
+            self.asked.retransmitted += state.retransmitted;
+            self.asked.congestion = Some(state.congestion);
+        }
+        Ok(())
+    }
+
+    /// Tells the other end that this is all.
+    fn finish(mut self) -> Result<Asked> {
+        self.keep_account()?;
+        let farewell = Message {
+            echo: Echo::Unwanted,
+            preroll: false,
+            length: u32::try_from(HEADER_LEN).unwrap_or(u32::MAX),
+            sequence: self.sequence,
+            sent: Time::ZERO,
+        };
+        farewell
+            .emit(&mut self.octets)
+            .expect("every message has room for its header");
+        let octets = &self.octets[..HEADER_LEN];
+        match &mut self.line {
+            // The other end gives up by itself where this does not reach it.
+            Line::Stream(stream) => drop(stream.write_all(octets)),
+            Line::Datagrams(socket) => {
+                for _ in 0..3 {
+                    let _ = socket.send(octets);
+                }
+            }
+        }
+        Ok(self.asked)
+    }
+}
+
+impl AsFd for Line {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Stream(stream) => stream.as_fd(),
+            Self::Datagrams(socket) => socket.as_fd(),
+        }
+    }
+}
+
+fn line(exchange: &Exchange, port: u16) -> Result<Line> {
+    Ok(match exchange.protocol {
+        Protocol::Tcp => Line::Stream(socket::connected(exchange, port)?),
+        Protocol::Udp => {
+            let socket = socket::sending(exchange, port)?;
+            socket::limit(socket.as_fd(), exchange.again.min(exchange.deadline))?;
+            Line::Datagrams(socket)
+        }
+    })
+}
+
+fn over_stream(
+    stream: &mut TcpStream,
+    exchange: &Exchange,
+    message: &[u8],
+    answer: &mut [u8],
+) -> std::result::Result<(), Trouble> {
+    let deadline = clock::monotonic() + exchange.deadline;
+    let parts = match exchange.writing {
+        Writing::Whole => [message, &[]],
+        Writing::Parts => [&message[..HEADER_LEN], &message[HEADER_LEN..]],
+    };
+    let mut written = 0;
+    for part in parts {
+        let mut left = part;
+        while !left.is_empty() {
+            match stream.write(left) {
+                Ok(count) => {
+                    left = &left[count..];
+                    written += whole(Ok(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if !socket::is_late(&error) => {
+                    return Err(broken("sending a message", &error));
+                }
+                Err(_) => return Err(late("writing the message", written, 0)),
+            }
+            if clock::monotonic() > deadline {
+                return Err(late("writing the message", written, 0));
+            }
+        }
+    }
+    let mut read = 0;
+    while read < answer.len() {
+        match stream.read(&mut answer[read..]) {
+            Ok(0) => {
+                let error = io::Error::other("the other end closed early");
+                return Err(broken("waiting for an answer", &error));
+            }
+            Ok(count) => read += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if !socket::is_late(&error) => {
+                return Err(broken("waiting for an answer", &error));
+            }
+            Err(_) => return Err(late("waiting for the answer", written, whole(Ok(read)))),
+        }
+        if exchange.taking == Taking::Once {
+            return Ok(());
+        }
+        if read < answer.len() && clock::monotonic() > deadline {
+            return Err(late("waiting for the answer", written, whole(Ok(read))));
+        }
+    }
+    Ok(())
+}
+
+/// Sends the datagram again whenever no answer came for a while.
+fn over_datagrams(
+    socket: &UdpSocket,
+    exchange: &Exchange,
+    message: &[u8],
+    room: &mut [u8],
+    sequence: u64,
+    repeats: &mut u64,
+) -> std::result::Result<(), Trouble> {
+    let deadline = clock::monotonic() + exchange.deadline;
+    let mut first = true;
+    let mut written = 0;
+    loop {
+        *repeats += u64::from(!first);
+        first = false;
+        match socket.send(message) {
+            Ok(count) => written = whole(Ok(count)),
+            // The queue of the interface is full: the next try finds room.
+            Err(error) if socket::is_late(&error) || is_full(&error) => {}
+            Err(error) => return Err(broken("sending a message", &error)),
+        }
+        loop {
+            match socket.recv(room) {
+                Ok(count) => {
+                    let answered = Message::parse(&room[..count]);
+                    if answered.is_ok_and(|answer| answer.sequence == sequence) {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if socket::is_late(&error) => break,
+                Err(error) => return Err(broken("waiting for an answer", &error)),
+            }
+        }
+        if clock::monotonic() > deadline {
+            return Err(late("waiting for the answer", written, 0));
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+fn late(at: &'static str, written: u64, read: u64) -> Trouble {
+    Trouble::Late(Late { at, written, read })
+}
+
+fn broken(operation: &str, error: &io::Error) -> Trouble {
+    Trouble::Broken(Error::new(operation, error.to_string()))
+}
+
+/// A count of octets that the kernel told, zero where it could not.
+fn whole(count: io::Result<usize>) -> u64 {
+    count.map_or(0, |count| u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+/// The time that both ends grant a message.
+pub(super) fn patience(exchange: &Exchange) -> Span {
+    exchange.deadline + exchange.deadline
+}

@@ -1,0 +1,114 @@
+//! How long messages of one size took.
+
+use super::{COARSE, OfSize};
+use crate::clock;
+
+/// What is written down while messages of one size are answered.
+pub(super) struct Book {
+    size: u32,
+    began: u64,
+    processor: u64,
+    messages: u64,
+    sum: u64,
+    /// Sum of squares about the first one, which is near the mean.
+    first: u64,
+    offset: f64,
+    squares: f64,
+    least: u64,
+    /// Steps that each of the coarse clocks made within messages.
+    steps: [u64; 3],
+}
+
+impl Book {
+    pub(super) fn open(size: u32) -> Self {
+        Self {
+            size,
+            processor: clock::process_nanos(),
+            messages: 0,
+            sum: 0,
+            first: 0,
+            offset: 0.0,
+            squares: 0.0,
+            least: u64::MAX,
+            steps: [0; 3],
+            began: clock::monotonic_nanos(),
+        }
+    }
+
+    /// Takes down a message that was sent at `from` and answered at `to`.
+    pub(super) fn record(&mut self, from: u64, to: u64) {
+        let took = to.saturating_sub(from);
+        if self.messages == 0 {
+            self.first = took;
+        }
+        let about = float(took) - float(self.first);
+        self.messages += 1;
+        self.sum += took;
+        self.offset += about;
+        self.squares += about * about;
+        self.least = self.least.min(took);
+        for (steps, millis) in self.steps.iter_mut().zip(COARSE) {
+            let step = millis * 1_000_000;
+            *steps += to / step - from / step;
+        }
+    }
+
+    /// The figures, `octets` of all messages having been answered.
+    pub(super) fn close(self, octets: u64) -> OfSize {
+        let whole = clock::monotonic_nanos().saturating_sub(self.began);
+        let processor = clock::process_nanos().saturating_sub(self.processor);
+        let messages = float(self.messages).max(1.0);
+        let variance = (self.squares - self.offset * self.offset / messages)
+            / (float(self.messages) - 1.0).max(1.0);
+        let mut coarse = [0.0; 3];
+        for ((mean, steps), millis) in coarse.iter_mut().zip(self.steps).zip(COARSE) {
+            *mean = float(steps * millis * 1_000_000) / messages;
+        }
+        OfSize {
+            size: self.size,
+            messages: self.messages,
+            mean: float(self.sum) / messages,
+            deviation: variance.max(0.0).sqrt(),
+            least: if self.messages == 0 { 0 } else { self.least },
+            whole,
+            processor: float(processor) * f64::from(self.size) / float(octets).max(1.0),
+            coarse,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds below 2^53")]
+fn float(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coarse_clock_is_right_on_average_and_wrong_each_time() {
+        let mut book = Book::open(1_000);
+        // Four messages of 0.3 ms one behind the other: the clock of 1 ms moves once.
+        for number in 0..4 {
+            let from = 500_000 + number * 300_000;
+            book.record(from, from + 300_000);
+        }
+        let told = book.close(4_000);
+        assert_eq!((told.messages, told.least), (4, 300_000));
+        assert!((told.mean - 3e5).abs() < 1e-6 && told.deviation < 1e-6);
+        assert!((told.coarse[0] - 2.5e5).abs() < 1e-6, "{:?}", told.coarse);
+        assert_eq!(told.coarse[1..], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_the_sample() {
+        let mut book = Book::open(1_000);
+        for took in [2_000_000_004, 2_000_000_007, 2_000_000_013, 2_000_000_016] {
+            book.record(0, took);
+        }
+        let told = book.close(4_000);
+        assert!((told.deviation - 30f64.sqrt()).abs() < 1e-6);
+        assert!((told.mean - 2_000_000_010.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,133 @@
+//! Blocking sockets with the options that an exchange asks for: a blocking call
+//! is what the program of the study makes, and costs no second system call.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt,
+    socket, sockopt,
+};
+use units::{Bytes, Span};
+
+use super::{Account, Exchange};
+use crate::error::{During, Result};
+use crate::sys::tcp_info;
+use crate::transfer::{Protocol, choose_congestion_control, endpoint};
+
+/// A socket for `exchange`, all options set.
+pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
+    let family = match exchange.address.is_ipv4() {
+        true => AddressFamily::Inet,
+        false => AddressFamily::Inet6,
+    };
+    let kind = match exchange.protocol {
+        Protocol::Tcp => SockType::Stream,
+        Protocol::Udp => SockType::Datagram,
+    };
+    let socket =
+        socket(family, kind, SockFlag::SOCK_CLOEXEC, None).during(|| "opening a socket")?;
+    let octets = |size: Bytes| {
+        usize::try_from(size.get())
+            .unwrap_or(usize::MAX)
+            .min(1 << 30)
+    };
+    if let Some(size) = exchange.send_buffer {
+        setsockopt(&socket, sockopt::SndBuf, &octets(size))
+            .during(|| format!("setting a send buffer of {size}"))?;
+    }
+    if let Some(size) = exchange.receive_buffer {
+        setsockopt(&socket, sockopt::RcvBuf, &octets(size))
+            .during(|| format!("setting a receive buffer of {size}"))?;
+    }
+    if exchange.protocol == Protocol::Tcp {
+        choose_congestion_control(socket.as_fd(), &exchange.congestion)?;
+        setsockopt(&socket, sockopt::TcpNoDelay, &!exchange.nagle)
+            .during(|| "switching Nagle's algorithm")?;
+    }
+    Ok(socket)
+}
+
+/// A socket that waits at a port of the exchange's address for connections.
+pub(super) fn listening(exchange: &Exchange) -> Result<TcpListener> {
+    let socket = bound(exchange)?;
+    let operation = || format!("opening a port on {}", exchange.address);
+    listen(&socket, Backlog::new(8).during(operation)?).during(operation)?;
+    Ok(TcpListener::from(socket))
+}
+
+/// A socket that waits there for datagrams.
+pub(super) fn receiving(exchange: &Exchange) -> Result<UdpSocket> {
+    Ok(UdpSocket::from(bound(exchange)?))
+}
+
+/// A connection to `port` of the exchange's address.
+pub(super) fn connected(exchange: &Exchange, port: u16) -> Result<TcpStream> {
+    let socket = joined(exchange, port)?;
+    let stream = TcpStream::from(socket);
+    limit(stream.as_fd(), exchange.deadline)?;
+    Ok(stream)
+}
+
+/// A socket for datagrams to there.
+pub(super) fn sending(exchange: &Exchange, port: u16) -> Result<UdpSocket> {
+    Ok(UdpSocket::from(joined(exchange, port)?))
+}
+
+/// Has calls of the socket return after `span` without progress.
+pub(super) fn limit(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
+    // Zero would be for ever.
+    let span = Duration::from_nanos(span.as_nanos().max(1_000));
+    let value = nix::sys::time::TimeVal::new(
+        i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
+        i64::from(span.subsec_micros().max(u32::from(span.as_secs() == 0))),
+    );
+    setsockopt(&socket, sockopt::ReceiveTimeout, &value).during(|| "setting a deadline")?;
+    setsockopt(&socket, sockopt::SendTimeout, &value).during(|| "setting a deadline")
+}
+
+/// Whether a call ended because its time was over.
+pub(super) fn is_late(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+/// What TCP says of a connection where nothing moves.
+pub(super) fn account(socket: BorrowedFd<'_>) -> Option<Account> {
+    let info = tcp_info::tcp_info(socket).ok()?;
+    Some(Account {
+        unacknowledged: info.tcpi_unacked,
+        lost: info.tcpi_lost,
+        retransmits: info.tcpi_retransmits,
+        backoff: info.tcpi_backoff,
+        probes: info.tcpi_probes,
+        timeout_us: info.tcpi_rto,
+        window: info.tcpi_snd_cwnd,
+        retransmitted: info.tcpi_total_retrans,
+        round_trip_us: info.tcpi_rtt,
+        silent_ms: info.tcpi_last_data_sent,
+    })
+}
+
+fn bound(exchange: &Exchange) -> Result<OwnedFd> {
+    let socket = open(exchange)?;
+    let operation = || format!("opening a port on {}", exchange.address);
+    bind(socket.as_raw_fd(), &endpoint(exchange.address, 0)).during(operation)?;
+    Ok(socket)
+}
+
+fn joined(exchange: &Exchange, port: u16) -> Result<OwnedFd> {
+    let socket = open(exchange)?;
+    limit(socket.as_fd(), exchange.deadline)?;
+    let to: SockaddrStorage = endpoint(exchange.address, port);
+    let operation = || {
+        let to = SocketAddr::new(exchange.address, port);
+        format!("connecting to the receiver at {to}")
+    };
+    connect(socket.as_raw_fd(), &to).during(operation)?;
+    Ok(socket)
+}

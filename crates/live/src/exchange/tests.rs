@@ -1,0 +1,85 @@
+use std::net::{IpAddr, Ipv4Addr};
+use std::thread;
+
+use units::{Bytes, Span};
+
+use super::*;
+
+fn over(protocol: Protocol, answer: Answer) -> Exchange {
+    Exchange {
+        protocol,
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        sizes: vec![1_000, 65_000, 3_643],
+        octets: 200_000,
+        answer,
+        taking: Taking::Whole,
+        writing: Writing::Whole,
+        congestion: "reno".to_owned(),
+        send_buffer: None,
+        receive_buffer: None,
+        nagle: false,
+        deadline: Span::from_secs(5),
+        again: Span::from_secs(1),
+        timeout: Span::from_secs(60),
+    }
+}
+
+fn run(exchange: &Exchange) -> (Asked, Answered) {
+    let answerer = Answerer::open(exchange.clone()).unwrap();
+    let port = answerer.port;
+    let other = thread::spawn(move || answerer.answer());
+    let asked = ask(exchange, port).unwrap();
+    (asked, other.join().unwrap().unwrap())
+}
+
+#[test]
+fn every_message_of_every_size_is_answered_over_one_connection() {
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        for answer in [Answer::Acknowledgement, Answer::Whole, Answer::Pieces] {
+            let (asked, answered) = run(&over(protocol, answer));
+            let told: Vec<(u32, u64)> = asked
+                .sizes
+                .iter()
+                .map(|one| (one.size, one.messages))
+                .collect();
+            // Full messages: 200, 3 and 54; a shorter one ends two of the sizes.
+            assert_eq!(told, [(1_000, 200), (65_000, 3), (3_643, 54)]);
+            assert!(answered.messages >= 200 + 4 + 55, "{answered:?}");
+            assert_eq!((asked.stalls, answered.broken), (vec![], vec![]));
+            for one in &asked.sizes {
+                assert!(one.least > 0 && one.mean >= one.least as f64, "{one:?}");
+                assert!(one.whole as f64 >= one.mean * one.messages as f64);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
+    let buffers = Some(Bytes::new(4_096));
+    let exchange = Exchange {
+        sizes: vec![1_000, 1 << 22],
+        octets: 1 << 22,
+        send_buffer: buffers,
+        receive_buffer: buffers,
+        deadline: Span::from_millis(200),
+        ..over(Protocol::Tcp, Answer::Pieces)
+    };
+    let (asked, answered) = run(&exchange);
+    assert_eq!(asked.sizes.len(), 1, "the small ones fit into the buffers");
+    let [stall] = asked.stalls.as_slice() else {
+        panic!("{:?}", asked.stalls);
+    };
+    assert_eq!((stall.size, stall.message), (1 << 22, 1));
+    assert_eq!(stall.at, "writing the message");
+    assert!(stall.written < 1 << 22 && stall.send_queue > 0 && stall.receive_queue > 0);
+    assert!(stall.tcp.as_ref().is_some_and(|tcp| tcp.retransmitted == 0));
+    assert_eq!(answered.broken.len(), 1);
+    // The same messages pass where the answer waits until all is there.
+    let careful = Exchange {
+        answer: Answer::Whole,
+        deadline: Span::from_secs(20),
+        ..exchange
+    };
+    assert_eq!(run(&careful).0.stalls, []);
+}

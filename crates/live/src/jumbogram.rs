@@ -1,0 +1,33 @@
+//! Jumbograms [RFC2675]: UDP that fills one IPv6 packet of more than 64 KiB, in
+//! worlds that carry it, beside ordinary packets and TCP's super-packets.
+//!
+//! No socket sends a datagram above 65 527 octets, so packets are written whole,
+//! headers included; any UDP socket receives them. A [`Way`] is where they
+//! travel; [`carry`] proves that each arrives as one packet and unchanged,
+//! [`measure`] says how fast and at what cost, and [`malformed`] what a kernel
+//! says to those that are wrong.
+
+mod capture;
+mod carry;
+mod end;
+mod malformed;
+mod measure;
+mod message;
+mod stream;
+mod way;
+
+pub use carry::{Carried, Carrying, carry};
+pub use end::{Listener, Sent, send};
+pub use malformed::{Ended, malformed};
+pub use measure::{By, Measured, measure};
+pub use message::{Arrived, LEAST};
+pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};
+pub use way::{Between, Way};
+
+/// The largest payload that is carried: a kernel makes a packet that comes with
+/// its headers in one piece, of at most 4 MiB, and puts its own records behind it.
+pub const LARGEST: u32 = (4 << 20) - 1_024;
+
+/// The MTU that a link needs at least for a jumbogram: 65 536 octets behind the
+/// IPv6 header of 40 [RFC2675 s1].
+pub const LEAST_MTU: u32 = 65_576;

@@ -1,0 +1,96 @@
+//! A capture of what arrives, for whoever wants to see the headers.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, socket,
+};
+use wire::pcapng::{Block, LinkType};
+
+use super::way::Way;
+use crate::capture::address;
+use crate::clock::Epoch;
+use crate::error::{During, Result};
+
+/// Octets of each frame that are kept. Of a jumbogram that is all that has a
+/// meaning, and readers of captures refuse frames above 256 KiB.
+const SNAP: u32 = 256;
+
+/// A file that frames are written to, and where they come from.
+pub(super) struct Capture {
+    socket: OwnedFd,
+    file: File,
+    epoch: Epoch,
+}
+
+impl Capture {
+    /// Begins a new file of what arrives at the end of `way`.
+    ///
+    /// # Errors
+    /// Where the file exists or cannot be written, or the kernel refuses.
+    pub(super) fn begin(way: &Way, path: &Path) -> Result<Self> {
+        let file = File::create_new(path)
+            .during(|| format!("--capture {}: a new file is written", path.display()))?;
+        let (namespace, interface) = way.arrival();
+        let index = namespace.route.index(interface)?;
+        let operation = || format!("capturing on {interface}");
+        let socket = namespace.within(|| {
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            socket(
+                AddressFamily::Packet,
+                SockType::Raw,
+                flags,
+                SockProtocol::EthAll,
+            )
+            .during(operation)
+        })?;
+        bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+        let mut capture = Self {
+            socket,
+            file,
+            epoch: Epoch::now(),
+        };
+        capture.write(&Block::Section)?;
+        capture.write(&Block::Interface {
+            kind: LinkType::Ethernet,
+            name: interface,
+            most: SNAP,
+        })?;
+        Ok(capture)
+    }
+
+    /// Writes what has arrived since.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub(super) fn drain(&mut self) -> Result<()> {
+        let mut head = [0; SNAP as usize];
+        loop {
+            // With MSG_TRUNC the answer is the frame's length, not the piece's.
+            let length = match recv(self.socket.as_raw_fd(), &mut head, MsgFlags::MSG_TRUNC) {
+                Ok(length) => length,
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(error) => return Err(error).during(|| "reading captured frames"),
+            };
+            self.write(&Block::Packet {
+                interface: 0,
+                nanos: self.epoch.unix_nanos_at(self.epoch.elapsed()),
+                octets: &head[..length.min(head.len())],
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+            })?;
+        }
+    }
+
+    fn write(&mut self, block: &Block<'_>) -> Result<()> {
+        let mut octets = vec![0; block.buffer_len()];
+        block
+            .emit(&mut octets)
+            .map_err(std::io::Error::other)
+            .and_then(|()| self.file.write_all(&octets))
+            .during(|| "writing the capture")
+    }
+}

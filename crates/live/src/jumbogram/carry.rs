@@ -1,0 +1,139 @@
+//! One message after the other, each held against its hash.
+
+use std::fs;
+use std::path::Path;
+
+use units::Span;
+
+use super::capture::Capture;
+use super::end::{FROM, Listener, Raw, refused};
+use super::message::{Arrived, Message};
+use super::way::Way;
+use crate::error::{During, Error, Result};
+use crate::interrupt;
+use crate::namespace::Namespace;
+
+/// How long a message may take.
+const PATIENCE: Span = Span::from_secs(2);
+
+/// What was carried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// Octets of each packet, headers included.
+    pub packet: u64,
+    /// Whether each was a jumbogram.
+    pub jumbogram: bool,
+    /// Messages that were sent.
+    pub sent: u64,
+    /// Packets that the receiver's interface counted meanwhile; two where each
+    /// message is seen on its way out as well.
+    pub packets: u64,
+    /// Packets that the router forwarded, if there is one.
+    pub forwarded: Option<u64>,
+    /// Those that arrived.
+    pub arrived: Vec<Arrived>,
+}
+
+/// What is to be carried.
+#[derive(Clone, Copy, Debug)]
+pub struct Carrying<'a> {
+    /// Octets of each message.
+    pub size: u32,
+    /// How many there are.
+    pub count: u64,
+    /// The file that gets a capture of them.
+    pub capture: Option<&'a Path>,
+}
+
+/// Carries messages along `way`, one at a time.
+///
+/// # Errors
+/// Where the kernel refuses one, or the capture cannot be written.
+pub fn carry(way: &Way, wanted: Carrying<'_>) -> Result<Carried> {
+    let Carrying {
+        size,
+        count,
+        capture,
+    } = wanted;
+    let [from, to] = way.addresses;
+    let mut listener = way.at_receiver(|| Listener::open(to.into(), 0))?;
+    let raw = way.at_sender(|| Raw::open(to))?;
+    let mut message = Message::new(way.addresses, [FROM, listener.port()?], size);
+    let mut capture = capture.map(|path| Capture::begin(way, path)).transpose()?;
+    let before = Counted::by(way)?;
+    let (mut sent, mut arrived) = (0, Vec::new());
+    while sent < count && !interrupt::asked() {
+        raw.send(message.stamped(sent)?)
+            .map_err(|error| refused(size, error))?;
+        sent += 1;
+        arrived.extend(
+            listener
+                .next(PATIENCE, true)?
+                .filter(|(_, sender)| sender.ip() == from)
+                .map(|(arrived, _)| arrived),
+        );
+        if let Some(capture) = &mut capture {
+            capture.drain()?;
+        }
+    }
+    let after = Counted::by(way)?;
+    Ok(Carried {
+        packet: message.packet_len(),
+        jumbogram: message.is_jumbogram(),
+        sent,
+        packets: after.packets - before.packets,
+        forwarded: after
+            .forwarded
+            .zip(before.forwarded)
+            .map(|(after, before)| after - before),
+        arrived,
+    })
+}
+
+/// Counters of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    /// Packets that came in at the receiver's interface.
+    pub(super) packets: u64,
+    forwarded: Option<u64>,
+}
+
+impl Counted {
+    pub(super) fn by(way: &Way) -> Result<Self> {
+        let (namespace, interface) = way.arrival();
+        let forwarded = way.router().map(|router| {
+            let counters = counters(router)?;
+            let found = counters
+                .iter()
+                .find(|(name, _)| name == "Ip6OutForwDatagrams");
+            Ok(found.map_or(0, |(_, count)| *count))
+        });
+        Ok(Self {
+            packets: packets(namespace, interface)?,
+            forwarded: forwarded.transpose()?,
+        })
+    }
+}
+
+/// The counters of IPv6 in a namespace, in the kernel's order.
+pub(super) fn counters(namespace: &Namespace) -> Result<Vec<(String, u64)>> {
+    let text = namespace.within(|| {
+        fs::read_to_string("/proc/thread-self/net/snmp6").during(|| "reading the counters of IPv6")
+    })?;
+    let counters = text.lines().filter_map(|line| {
+        let (name, count) = line.split_once(char::is_whitespace)?;
+        Some((name.to_owned(), count.trim().parse().ok()?))
+    });
+    Ok(counters.collect())
+}
+
+/// Packets that an interface of a namespace has received.
+fn packets(namespace: &Namespace, interface: &str) -> Result<u64> {
+    let operation = "reading the counters of interfaces";
+    let text = namespace
+        .within(|| fs::read_to_string("/proc/thread-self/net/dev").during(|| operation))?;
+    text.lines()
+        .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'))
+        .and_then(|counts| counts.split_whitespace().nth(1)?.parse().ok())
+        .ok_or_else(|| Error::new(operation, format!("{interface} is not among them")))
+}

@@ -1,0 +1,238 @@
+//! The two ends: a socket that packets are written to with their headers, and
+//! an ordinary one that receives them.
+
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, getsockopt, sendto,
+    setsockopt, socket, sockopt,
+};
+use units::Span;
+
+use super::message::{Arrived, Message};
+use super::{LARGEST, LEAST_MTU};
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::sys::option;
+
+/// What a receiver asks to have room for.
+const ROOM: usize = 64 << 20;
+
+/// The source port of jumbograms, for which nobody listens.
+pub(super) const FROM: u16 = 7_771;
+
+/// Where whole packets are written to.
+pub(super) struct Raw {
+    socket: OwnedFd,
+    to: SockaddrIn6,
+}
+
+impl Raw {
+    /// Opens one in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// One line with the remedy where privilege is missing.
+    pub(super) fn open(to: Ipv6Addr) -> Result<Self> {
+        // Of this protocol headers are included.
+        let socket = socket(
+            AddressFamily::Inet6,
+            SockType::Raw,
+            SockFlag::SOCK_CLOEXEC,
+            SockProtocol::Raw,
+        )
+        .during(|| "opening a raw socket, which needs CAP_NET_RAW; type sudo before the command, or leave HOST out")?;
+        // Without it the kernel says nothing where it has no memory.
+        let (level, name) = (libc::IPPROTO_IPV6, libc::IPV6_RECVERR);
+        option::set(socket.as_fd(), level, name, 1).during(|| "asking for errors")?;
+        Ok(Self {
+            socket,
+            to: SocketAddrV6::new(to, 0, 0, 0).into(),
+        })
+    }
+
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// What the kernel refuses it for.
+    pub(super) fn send(&self, packet: &[u8]) -> io::Result<()> {
+        let sent = sendto(self.socket.as_raw_fd(), packet, &self.to, MsgFlags::empty())?;
+        match sent == packet.len() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("only {sent} octets were sent"))),
+        }
+    }
+}
+
+/// An ordinary UDP socket that receives datagrams of any length.
+pub struct Listener {
+    pub(super) socket: UdpSocket,
+    buffer: Vec<u8>,
+}
+
+impl Listener {
+    /// Listens in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// Where the port is taken.
+    pub fn open(address: IpAddr, port: u16) -> Result<Self> {
+        let socket = UdpSocket::bind((address, port))
+            .during(|| format!("listening on {address} port {port}"))?;
+        // More than anybody may have needs privilege.
+        if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
+            setsockopt(&socket, sockopt::RcvBuf, &ROOM).during(|| "asking for a buffer")?;
+        }
+        Ok(Self {
+            socket,
+            buffer: vec![0; LARGEST as usize + 1],
+        })
+    }
+
+    /// Octets that its buffer takes, the kernel's records among them.
+    ///
+    /// # Errors
+    /// Where the kernel does not say.
+    pub fn room(&self) -> Result<usize> {
+        getsockopt(&self.socket, sockopt::RcvBuf).during(|| "reading the size of a buffer")
+    }
+
+    /// The port.
+    ///
+    /// # Errors
+    /// Where the kernel does not say.
+    pub fn port(&self) -> Result<u16> {
+        let address = self.socket.local_addr();
+        Ok(address.during(|| "reading a port")?.port())
+    }
+
+    /// The next message that is ours and its sender, or nothing after `patience`
+    /// and where a signal came.
+    ///
+    /// # Errors
+    /// Where the kernel refuses.
+    pub fn next(&mut self, patience: Span, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
+        self.wait_at_most(patience)?;
+        self.take(hash)
+    }
+
+    /// Likewise, after the patience of the last call.
+    ///
+    /// # Errors
+    /// As [`Listener::next`].
+    pub(super) fn take(&mut self, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
+        let Some((length, from)) = self.receive()? else {
+            return Ok(None);
+        };
+        let arrived = Arrived::read(&self.buffer[..length], hash);
+        Ok(arrived.map(|arrived| (arrived, from)))
+    }
+
+    /// The octets of the next message, whoever's it is.
+    ///
+    /// # Errors
+    /// As [`Listener::next`].
+    pub(super) fn any(&mut self, patience: Span) -> Result<Option<&[u8]>> {
+        self.wait_at_most(patience)?;
+        let received = self.receive()?;
+        Ok(received.map(|(length, _)| &self.buffer[..length]))
+    }
+
+    fn wait_at_most(&self, patience: Span) -> Result<()> {
+        let timeout = Duration::from_nanos(patience.as_nanos().max(1_000));
+        let set = self.socket.set_read_timeout(Some(timeout));
+        set.during(|| "setting a deadline")
+    }
+
+    fn receive(&mut self) -> Result<Option<(usize, SocketAddr)>> {
+        match self.socket.recv_from(&mut self.buffer) {
+            Ok(received) => Ok(Some(received)),
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock
+                | io::ErrorKind::TimedOut
+                | io::ErrorKind::Interrupted => Ok(None),
+                _ => Err(error).during(|| "receiving"),
+            },
+        }
+    }
+}
+
+/// What was sent to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Messages.
+    pub messages: u64,
+    /// Octets of each packet.
+    pub packet: u64,
+    /// Whether each was a jumbogram.
+    pub jumbogram: bool,
+}
+
+/// Sends `count` messages of `size` octets to a host, `gap` apart.
+///
+/// # Errors
+/// Where privilege is missing, or a link on the way does not carry them: one
+/// line with the remedy.
+pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> {
+    let (from, mtu) = ask_for_way(to)?;
+    let mut message = Message::new([from, *to.ip()], [FROM, to.port()], size);
+    let packet = message.packet_len();
+    if packet > mtu {
+        let remedy = match mtu < LEAST_MTU.into() {
+            true => "and a jumbogram needs 65576; leave HOST out to have a world that carries it"
+                .to_owned(),
+            false => format!("write --jumbogram {} or less", mtu - 56),
+        };
+        return Err(Error::new(
+            format!("--jumbogram {size}"),
+            format!(
+                "the way to {} carries packets of {mtu} octets, {remedy}",
+                to.ip()
+            ),
+        ));
+    }
+    let raw = Raw::open(*to.ip())?;
+    let mut messages = 0;
+    let mut due = clock::monotonic();
+    while messages < count && !crate::interrupt::asked() {
+        clock::sleep_until(due);
+        raw.send(message.stamped(messages)?)
+            .map_err(|error| refused(size, error))?;
+        messages += 1;
+        due += gap;
+    }
+    Ok(Sent {
+        messages,
+        packet,
+        jumbogram: message.is_jumbogram(),
+    })
+}
+
+/// What a kernel's refusal means.
+pub(super) fn refused(size: u32, error: io::Error) -> Error {
+    let why = match error.raw_os_error() {
+        Some(libc::ENOBUFS | libc::ENOMEM) => {
+            "the kernel finds no piece of memory so large; write a smaller --jumbogram"
+        }
+        Some(libc::EMSGSIZE) => {
+            "the link or the kind of socket does not carry it; write a smaller --jumbogram, or leave --by out"
+        }
+        _ => "the kernel refuses it",
+    };
+    Error::new(format!("sending {size} octets"), format!("{why} ({error})"))
+}
+
+/// The address that packets to `to` come from, and the MTU of the way there.
+fn ask_for_way(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
+    let operation = || format!("looking for the way to {}", to.ip());
+    let probe = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).during(operation)?;
+    probe.connect(to).during(operation)?;
+    let from = match probe.local_addr().during(operation)? {
+        SocketAddr::V6(address) => *address.ip(),
+        SocketAddr::V4(_) => return Err(Error::new(operation(), "it is no IPv6")),
+    };
+    let mtu = option::number(probe.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_MTU);
+    let mtu = mtu.during(operation)?;
+    Ok((from, u64::try_from(mtu).unwrap_or(0)))
+}

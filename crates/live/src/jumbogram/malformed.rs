@@ -1,0 +1,182 @@
+//! Jumbograms that are wrong, each in one way, and what a kernel does to them.
+
+mod variants;
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, socket};
+use units::Span;
+use wire::jumbogram::Answer;
+
+use super::carry::counters;
+use super::end::{Listener, Raw};
+use super::way::{Between, Way};
+use crate::error::{During, Error, Result};
+use variants::{LARGER, VARIANTS, Variant};
+
+/// Counters that say that a packet was dropped, and why.
+const COUNTERS: [&str; 9] = [
+    "Ip6InHdrErrors",
+    "Ip6InTruncatedPkts",
+    "Ip6InAddrErrors",
+    "Ip6InUnknownProtos",
+    "Ip6InDiscards",
+    "Ip6ReasmFails",
+    "Udp6NoPorts",
+    "Udp6InErrors",
+    "Udp6InCsumErrors",
+];
+
+/// What comes behind each of them: once it is there, so is what the kernel had
+/// to say.
+const BARRIER: &[u8] = b"what comes last";
+const PATIENCE: Span = Span::from_secs(2);
+
+/// Types of ICMPv6 [RFC4443 s2.1] [RFC4443 s3.4].
+const PARAMETER_PROBLEM: u8 = 4;
+const ERRORS: u8 = 128;
+
+/// What became of a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// What is wrong with it.
+    pub name: &'static str,
+    /// What is asked for.
+    pub asked: Answer,
+    /// Who asks for it: a key of docs/sources.md and a section.
+    pub source: &'static str,
+    /// The ICMPv6 error that its sender got, as type, code and pointer.
+    pub error: Option<(u8, u8, u32)>,
+    /// Counters that went up, and by how much.
+    pub counters: Vec<(&'static str, u64)>,
+    /// Octets of the datagram that was delivered all the same.
+    pub delivered: Option<usize>,
+}
+
+impl Ended {
+    /// Whether the kernel did what is asked for.
+    pub fn as_asked(&self) -> bool {
+        let answered = match (self.asked, self.error) {
+            (Answer::Discard, None) => !self.counters.is_empty(),
+            (Answer::ParameterProblem { code, pointer }, Some(error)) => {
+                error == (PARAMETER_PROBLEM, code, pointer)
+            }
+            _ => false,
+        };
+        answered && self.delivered.is_none()
+    }
+}
+
+/// Sends every variant over loopback of a namespace of its own.
+///
+/// # Errors
+/// Where the world cannot be built, and where a packet that is right does not
+/// arrive.
+pub fn malformed() -> Result<Vec<Ended>> {
+    let way = Way::build(Between::Loopback, LARGER)?;
+    let bench = Bench::open(&way)?;
+    let mut listener = way.at_receiver(|| Listener::open(way.addresses[1].into(), 0))?;
+    VARIANTS
+        .iter()
+        .map(|variant| bench.attempt(variant, &mut listener))
+        .collect()
+}
+
+/// What variants are tried with.
+struct Bench<'a> {
+    way: &'a Way,
+    raw: Raw,
+    errors: OwnedFd,
+}
+
+impl<'a> Bench<'a> {
+    fn open(way: &'a Way) -> Result<Self> {
+        let open = || {
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            let protocol = SockProtocol::IcmpV6;
+            socket(AddressFamily::Inet6, SockType::Raw, flags, protocol)
+                .during(|| "opening a socket for ICMPv6 errors")
+        };
+        Ok(Self {
+            way,
+            raw: way.at_sender(|| Raw::open(way.addresses[1]))?,
+            errors: way.at_sender(open)?,
+        })
+    }
+
+    fn attempt(&self, variant: &Variant, listener: &mut Listener) -> Result<Ended> {
+        let operation = || format!("sending a jumbogram of which {}", variant.name);
+        let port = listener.port()?;
+        let (namespace, _) = self.way.arrival();
+        let before = counters(namespace)?;
+        let octets = variant.octets(self.way.addresses, port)?;
+        self.raw.send(&octets).during(operation)?;
+        let delivered = self.settle(listener)?;
+        let after = counters(namespace)?;
+        let risen = COUNTERS.iter().filter_map(|&name| {
+            let of = |counters: &[(String, u64)]| {
+                let found = counters.iter().find(|(own, _)| own == name);
+                found.map_or(0, |(_, count)| *count)
+            };
+            let rise = of(&after).saturating_sub(of(&before));
+            (rise > 0).then_some((name, rise))
+        });
+        Ok(Ended {
+            name: variant.name,
+            asked: variant.asked,
+            source: variant.source,
+            error: self.error()?,
+            counters: risen.collect(),
+            delivered,
+        })
+    }
+
+    /// Waits until a packet that is right has come through behind another;
+    /// octets of what else was delivered.
+    fn settle(&self, listener: &mut Listener) -> Result<Option<usize>> {
+        let to = (self.way.addresses[1], listener.port()?);
+        let probe = self.way.at_sender(|| {
+            std::net::UdpSocket::bind((self.way.addresses[0], 0)).during(|| "opening a UDP socket")
+        })?;
+        let mut delivered = None;
+        // The first one may overtake an ICMPv6 error, the second one does not.
+        for _ in 0..2 {
+            probe.send_to(BARRIER, to).during(|| "sending a datagram")?;
+            loop {
+                match listener.any(PATIENCE)? {
+                    None => {
+                        return Err(Error::new(
+                            "waiting for a datagram that is right",
+                            "it did not arrive over loopback within 2 s",
+                        ));
+                    }
+                    Some(octets) if octets == BARRIER => break,
+                    Some(octets) => delivered = Some(octets.len()),
+                }
+            }
+        }
+        Ok(delivered)
+    }
+
+    /// The ICMPv6 error that has come.
+    fn error(&self) -> Result<Option<(u8, u8, u32)>> {
+        let mut found = None;
+        let mut octets = [0; 64];
+        loop {
+            match recv(self.errors.as_raw_fd(), &mut octets, MsgFlags::empty()) {
+                // Other messages than errors have higher types.
+                Ok(length) if length >= 8 && octets[0] < ERRORS => {
+                    let pointer = [octets[4], octets[5], octets[6], octets[7]];
+                    found = Some((octets[0], octets[1], u32::from_be_bytes(pointer)));
+                }
+                Ok(_) => {}
+                Err(Errno::EAGAIN) => return Ok(found),
+                Err(error) => {
+                    return Err(io::Error::from(error)).during(|| "reading ICMPv6 errors");
+                }
+            }
+        }
+    }
+}

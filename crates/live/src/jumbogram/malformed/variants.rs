@@ -1,0 +1,410 @@
+//! The variants: a jumbogram that is right, and what is changed in it.
+
+use std::net::Ipv6Addr;
+
+use wire::jumbogram::{Answer, Packet, Sum};
+
+use crate::error::{During, Result};
+use crate::jumbogram::end::FROM;
+
+/// Octets of the payload, all zero, of the jumbogram that is changed.
+const PAYLOAD: u32 = 65_600;
+
+/// The MTU that all of them fit into.
+pub(super) const LARGER: u32 = 100_000;
+
+/// Where things stand in it.
+mod at {
+    pub(super) const LENGTH: usize = 4;
+    pub(super) const NEXT: usize = 6;
+    /// The hop-by-hop header, in it the option, in it the length.
+    pub(super) const OPTIONS: usize = 40;
+    pub(super) const OPTION: usize = 42;
+    pub(super) const JUMBO_LENGTH: usize = 44;
+    pub(super) const UDP: usize = 48;
+    pub(super) const UDP_LENGTH: usize = 52;
+    pub(super) const CHECKSUM: usize = 54;
+}
+
+/// A jumbogram that is wrong in one way.
+pub(super) struct Variant {
+    pub(super) name: &'static str,
+    pub(super) asked: Answer,
+    pub(super) source: &'static str,
+    change: fn(&mut Vec<u8>),
+}
+
+impl Variant {
+    /// Its octets.
+    pub(super) fn octets(&self, addresses: [Ipv6Addr; 2], port: u16) -> Result<Vec<u8>> {
+        let packet = Packet {
+            addresses,
+            ports: [FROM, port],
+            payload: PAYLOAD,
+        };
+        let mut octets = vec![0; packet.head_len() + PAYLOAD as usize];
+        packet
+            .emit(Sum::default(), &mut octets)
+            .map_err(std::io::Error::other)
+            .during(|| "writing a jumbogram")?;
+        (self.change)(&mut octets);
+        Ok(octets)
+    }
+}
+
+/// The sender is told of a field.
+const fn told(pointer: u32) -> Answer {
+    Answer::ParameterProblem { code: 0, pointer }
+}
+
+const fn variant(
+    name: &'static str,
+    asked: Answer,
+    source: &'static str,
+    change: fn(&mut Vec<u8>),
+) -> Variant {
+    Variant {
+        name,
+        asked,
+        source,
+        change,
+    }
+}
+
+fn put16(octets: &mut [u8], at: usize, value: u16) {
+    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+fn put32(octets: &mut [u8], at: usize, value: u32) {
+    octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Puts another header of eight octets behind the options, which count it.
+fn insert(octets: &mut Vec<u8>, number: u8, header: [u8; 8]) {
+    octets[at::OPTIONS] = number;
+    octets.splice(at::UDP..at::UDP, header);
+    put32(octets, at::JUMBO_LENGTH, PAYLOAD + 24);
+}
+
+/// Gives the options eight octets more, behind the Jumbo Payload option.
+fn more_options(octets: &mut Vec<u8>, options: [u8; 8]) {
+    insert(octets, 17, options);
+    octets[at::OPTIONS + 1] = 1;
+}
+
+/// Moves the option by so many octets of padding.
+fn shift(octets: &mut Vec<u8>, by: usize) {
+    let mut options = vec![0; 16];
+    options[0] = 17;
+    options[1] = 1;
+    let option = [0xc2, 4, 0, 1, 0, 0x58];
+    options[2 + by..8 + by].copy_from_slice(&option);
+    octets.splice(at::OPTIONS..at::UDP, options);
+}
+
+/// A packet of ordinary length, with the option elsewhere.
+fn ordinary(octets: &mut Vec<u8>) {
+    octets.truncate(at::UDP + 200);
+    octets[at::NEXT] = 60;
+    put16(octets, at::LENGTH, 208);
+}
+
+const HDR: &str = "RFC2675 s3";
+const UDP: &str = "RFC2675 s4";
+const DROP: Answer = Answer::Discard;
+
+/// All of them, by what they offend against.
+pub(super) const VARIANTS: &[Variant] = &[
+    // The option says no more than the IPv6 header could.
+    variant("the option says 0 octets", told(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 0)
+    }),
+    variant("the option says 8 octets", told(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 8)
+    }),
+    variant("the option says 1280 octets", told(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 1_280)
+    }),
+    variant("the option says 65 535 octets", told(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 65_535)
+    }),
+    variant(
+        "the option says 1280 octets, the IPv6 header as well",
+        told(44),
+        HDR,
+        |o| {
+            put32(o, at::JUMBO_LENGTH, 1_280);
+            put16(o, at::LENGTH, 1_280);
+        },
+    ),
+    // The IPv6 header has a length as well.
+    variant(
+        "the IPv6 header says 8 octets as well",
+        told(42),
+        HDR,
+        |o| put16(o, at::LENGTH, 8),
+    ),
+    variant(
+        "the IPv6 header says 1280 octets as well",
+        told(42),
+        HDR,
+        |o| put16(o, at::LENGTH, 1_280),
+    ),
+    variant(
+        "the IPv6 header says 65 535 octets as well",
+        told(42),
+        HDR,
+        |o| put16(o, at::LENGTH, 65_535),
+    ),
+    // A Fragment header.
+    variant(
+        "there is a Fragment header, of all of it",
+        told(48),
+        HDR,
+        |o| insert(o, 44, [17, 0, 0, 0, 0, 0, 0, 1]),
+    ),
+    variant(
+        "there is a Fragment header, of the first part",
+        told(48),
+        HDR,
+        |o| insert(o, 44, [17, 0, 0, 1, 0, 0, 0, 2]),
+    ),
+    variant(
+        "there is a Fragment header, of a later part",
+        told(48),
+        HDR,
+        |o| insert(o, 44, [17, 0, 8, 0, 0, 0, 0, 3]),
+    ),
+    variant(
+        "there is a Fragment header behind destination options",
+        told(56),
+        HDR,
+        |o| {
+            insert(o, 44, [17, 0, 0, 1, 0, 0, 0, 4]);
+            insert(o, 60, [44, 0, 1, 4, 0, 0, 0, 0]);
+            put32(o, at::JUMBO_LENGTH, PAYLOAD + 32);
+        },
+    ),
+    // No option, and no length.
+    variant(
+        "there is padding in the place of the option",
+        told(4),
+        HDR,
+        |o| {
+            o[at::OPTION..at::UDP].copy_from_slice(&[1, 4, 0, 0, 0, 0]);
+        },
+    ),
+    variant(
+        "there is a router alert in the place of the option",
+        told(4),
+        HDR,
+        |o| {
+            o[at::OPTION..at::UDP].copy_from_slice(&[5, 2, 0, 0, 1, 0]);
+        },
+    ),
+    // The option itself, of which the standard says how it looks.
+    variant("the option has 0 octets of data", DROP, "RFC2675 s2", |o| {
+        o[at::OPTION + 1] = 0
+    }),
+    variant("the option has 3 octets of data", DROP, "RFC2675 s2", |o| {
+        o[at::OPTION + 1] = 3
+    }),
+    variant("the option has 5 octets of data", DROP, "RFC2675 s2", |o| {
+        o[at::OPTION + 1] = 5
+    }),
+    variant(
+        "the option has 255 octets of data",
+        DROP,
+        "RFC2675 s2",
+        |o| o[at::OPTION + 1] = 255,
+    ),
+    variant("the option begins at 4n + 3", DROP, "RFC2675 s2", |o| {
+        shift(o, 1)
+    }),
+    variant("the option begins at 4n", DROP, "RFC2675 s2", |o| {
+        shift(o, 2)
+    }),
+    variant("the option begins at 4n + 1", DROP, "RFC2675 s2", |o| {
+        shift(o, 3)
+    }),
+    // More octets than there are.
+    variant(
+        "the option says one octet too many",
+        DROP,
+        "RFC2675 s2",
+        |o| put32(o, at::JUMBO_LENGTH, PAYLOAD + 17),
+    ),
+    variant(
+        "the option says 1000 octets too many",
+        DROP,
+        "RFC2675 s2",
+        |o| put32(o, at::JUMBO_LENGTH, PAYLOAD + 1_016),
+    ),
+    variant("the option says 2^31 octets", DROP, "RFC2675 s2", |o| {
+        put32(o, at::JUMBO_LENGTH, 1 << 31)
+    }),
+    variant("the option says 2^32 - 1 octets", DROP, "RFC2675 s2", |o| {
+        put32(o, at::JUMBO_LENGTH, u32::MAX)
+    }),
+    variant(
+        "nothing is there but half of the options",
+        DROP,
+        "RFC8200 s4.3",
+        |o| o.truncate(at::JUMBO_LENGTH),
+    ),
+    variant(
+        "the IPv6 header says 4 octets, half of the options",
+        DROP,
+        "RFC8200 s4.3",
+        |o| put16(o, at::LENGTH, 4),
+    ),
+    // Fewer: what is left has another checksum.
+    variant("the option says eight octets too few", DROP, UDP, |o| {
+        put32(o, at::JUMBO_LENGTH, PAYLOAD + 8)
+    }),
+    // UDP.
+    variant("the checksum is wrong", DROP, "RFC8200 s8.1", |o| {
+        o[at::CHECKSUM] ^= 0x10
+    }),
+    variant("there is no checksum", DROP, "RFC8200 s8.1", |o| {
+        put16(o, at::CHECKSUM, 0)
+    }),
+    variant(
+        "one octet of the payload is wrong",
+        DROP,
+        "RFC8200 s8.1",
+        |o| {
+            let last = o.len() - 1;
+            o[last] = 1;
+        },
+    ),
+    variant(
+        "the checksum is over a length modulo 2^16",
+        DROP,
+        UDP,
+        |o| resum(o, |length| length & 0xffff),
+    ),
+    variant(
+        "the checksum is over the length of the options as well",
+        DROP,
+        UDP,
+        |o| resum(o, |length| length + 8),
+    ),
+    variant("the UDP length is 1", DROP, UDP, |o| {
+        put16(o, at::UDP_LENGTH, 1)
+    }),
+    variant("the UDP length is 7", DROP, UDP, |o| {
+        put16(o, at::UDP_LENGTH, 7)
+    }),
+    variant("the UDP length is 8", DROP, UDP, |o| {
+        put16(o, at::UDP_LENGTH, 8)
+    }),
+    variant(
+        "the UDP length is the true one modulo 2^16",
+        DROP,
+        UDP,
+        |o| put16(o, at::UDP_LENGTH, 72),
+    ),
+    variant("the UDP length is 65 535", DROP, UDP, |o| {
+        put16(o, at::UDP_LENGTH, 65_535)
+    }),
+    // Other headers around the option.
+    variant(
+        "there is an unknown option 0x9e besides",
+        Answer::ParameterProblem {
+            code: 2,
+            pointer: 48,
+        },
+        "RFC8200 s4.2",
+        |o| more_options(o, [0x9e, 6, 0, 0, 0, 0, 0, 0]),
+    ),
+    variant(
+        "there is an unknown option 0xde besides",
+        Answer::ParameterProblem {
+            code: 2,
+            pointer: 48,
+        },
+        "RFC8200 s4.2",
+        |o| more_options(o, [0xde, 6, 0, 0, 0, 0, 0, 0]),
+    ),
+    variant(
+        "there is an unknown option 0x5e besides",
+        DROP,
+        "RFC8200 s4.2",
+        |o| more_options(o, [0x5e, 6, 0, 0, 0, 0, 0, 0]),
+    ),
+    variant(
+        "there are hop-by-hop options a second time",
+        Answer::ParameterProblem {
+            code: 1,
+            pointer: 40,
+        },
+        "RFC8200 s4.1",
+        |o| insert(o, 0, [17, 0, 1, 4, 0, 0, 0, 0]),
+    ),
+    variant(
+        "the option is among the destination's",
+        Answer::ParameterProblem {
+            code: 2,
+            pointer: 42,
+        },
+        "RFC8200 s4.2",
+        ordinary,
+    ),
+    variant(
+        "the option is among the destination's, without a length",
+        DROP,
+        "RFC8200 s3",
+        |o| o[at::NEXT] = 60,
+    ),
+    variant(
+        "there is no option and no header for it",
+        DROP,
+        "RFC8200 s3",
+        |o| {
+            o.drain(at::OPTIONS..at::UDP);
+            o[at::NEXT] = 17;
+        },
+    ),
+    variant("the version is 4", DROP, "RFC8200 s3", |o| o[0] = 0x40),
+];
+
+/// Makes the checksum that of another length.
+fn resum(octets: &mut [u8], length: fn(u32) -> u32) {
+    let right = PAYLOAD + 8;
+    let old = u16::from_be_bytes([octets[at::CHECKSUM], octets[at::CHECKSUM + 1]]);
+    // What is summed up changes by the difference of lengths [RFC1624 s3].
+    let parts = |value: u32| (value >> 16) + (value & 0xffff);
+    let mut sum = u32::from(!old) + parts(!parts(right) & 0xffff) + parts(length(right));
+    while sum > 0xffff {
+        sum = parts(sum);
+    }
+    let sum = u16::try_from(sum).unwrap_or(u16::MAX);
+    octets[at::CHECKSUM..at::CHECKSUM + 2].copy_from_slice(&(!sum).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::jumbogram::Head;
+
+    use super::*;
+
+    #[test]
+    fn the_parser_objects_to_each_as_is_asked_for() {
+        assert!(VARIANTS.len() > 30);
+        for variant in VARIANTS {
+            let octets = variant.octets([Ipv6Addr::LOCALHOST; 2], 1).unwrap();
+            let whole = octets.len() as u64;
+            let found = Head::parse(&octets, whole).and_then(|head| head.udp(&octets));
+            let answer = match found {
+                Err(fault) => fault.answer(),
+                Ok(udp) => {
+                    let sum = Sum::default().add(&octets[udp.payload as usize..]);
+                    assert!(!udp.packet.holds(udp.header, sum), "{}", variant.name);
+                    Answer::Discard
+                }
+            };
+            assert_eq!(answer, variant.asked, "{}", variant.name);
+        }
+    }
+}

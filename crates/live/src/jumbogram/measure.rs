@@ -1,0 +1,282 @@
+//! How fast datagrams of a size go, how long one takes, and what they cost.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use nix::sys::socket::{setsockopt, sockopt};
+use units::{Span, Time};
+
+use super::carry::Counted;
+use super::end::{FROM, Listener, Raw, refused};
+use super::message::Message;
+use super::way::Way;
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::meter;
+
+/// Who writes the headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// We do: jumbograms or not.
+    Packet,
+    /// The kernel does, for an ordinary socket: up to 65 527 octets.
+    Socket,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Octets of each packet, headers included.
+    pub packet: u64,
+    /// Whether each was a jumbogram.
+    pub jumbogram: bool,
+    /// How long single messages took, in order of length: from just before one
+    /// was sent until the receiver had it, no other under way.
+    pub delays: Vec<Span>,
+    /// Messages that arrived while many were sent.
+    pub messages: u64,
+    /// Octets that they carried.
+    pub octets: u64,
+    /// From the first of them until the last one was there.
+    pub elapsed: Span,
+    /// Processor time of both ends and what the kernel did in their names.
+    pub programs: Span,
+    /// That of the whole machine.
+    pub machine: Span,
+    /// Packets that the receiver's interface counted meanwhile.
+    pub packets: u64,
+    /// Messages that may be under way.
+    pub window: u64,
+    /// Messages that were sent and did not arrive.
+    pub lost: u64,
+}
+
+/// In one part of so many messages go one at a time.
+const ALONE: u64 = 4;
+/// The least and the most of them.
+const LEAST_ALONE: usize = 20;
+const MOST_ALONE: usize = 100_000;
+/// How long one may take.
+const PATIENCE: Span = Span::from_millis(1_000);
+/// How often a receiver looks whether it may stop.
+const LOOK: Span = Span::from_millis(50);
+/// What the kernel keeps with every packet.
+const RECORDS: u64 = 1_024;
+
+/// What both ends know of each other.
+#[derive(Debug, Default)]
+struct Between {
+    received: AtomicU64,
+    octets: AtomicU64,
+    /// CLOCK_MONOTONIC of the last arrival, and how long it had taken.
+    last: AtomicU64,
+    delay: AtomicU64,
+    /// The sender sleeps until something arrives.
+    waiting: AtomicBool,
+    done: AtomicBool,
+}
+
+/// Measures messages of `size` octets along `way` for `length`.
+///
+/// # Errors
+/// Where the kernel refuses one, or single ones do not arrive.
+pub fn measure(way: &Way, by: By, size: u32, length: Span) -> Result<Measured> {
+    let [_, to] = way.addresses;
+    let listener = way.at_receiver(|| Listener::open(to.into(), 0))?;
+    let port = listener.port()?;
+    let out = way.at_sender(|| Out::open(way, by, port))?;
+    let message = Message::new(way.addresses, [FROM, port], size);
+    let window = window(listener.room()?, message.packet_len());
+    let between = Between::default();
+    thread::scope(|scope| {
+        let sender = thread::current();
+        let receiving = scope.spawn({
+            let between = &between;
+            move || receive(listener, between, &sender)
+        });
+        let mut sending = Sending {
+            out,
+            message,
+            size,
+            sent: 0,
+            between: &between,
+        };
+        let measured = sending.all(way, window, length);
+        between.done.store(true, Ordering::SeqCst);
+        let received = receiving.join().expect("a receiver does not panic");
+        received.and(measured)
+    })
+}
+
+/// How much of `length` is for messages one at a time.
+pub(super) const fn alone(length: Span) -> Span {
+    Span::from_picos(length.as_picos() / ALONE)
+}
+
+/// How many messages may wait in a buffer of `room` octets, of which the kernel
+/// takes each for the next power of two; one always may.
+fn window(room: usize, packet: u64) -> u64 {
+    let each = (packet + RECORDS).next_power_of_two();
+    (room as u64 / each).clamp(1, 1_024)
+}
+
+/// Takes what comes until all is done.
+fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result<()> {
+    let mut first = listener.next(LOOK, false)?;
+    while !between.done.load(Ordering::SeqCst) {
+        if let Some((arrived, _)) = first {
+            let now = clock::monotonic_nanos();
+            between.last.store(now, Ordering::SeqCst);
+            between.delay.store(arrived.delay_nanos, Ordering::SeqCst);
+            let octets = arrived.octets as u64;
+            between.octets.fetch_add(octets, Ordering::SeqCst);
+            between.received.fetch_add(1, Ordering::SeqCst);
+            if between.waiting.swap(false, Ordering::SeqCst) {
+                sender.unpark();
+            }
+        }
+        first = listener.take(false)?;
+    }
+    Ok(())
+}
+
+impl Between {
+    /// Waits until `count` messages have arrived; whether they have.
+    fn wait_for(&self, count: u64, patience: Span) -> bool {
+        let there = || self.received.load(Ordering::SeqCst) >= count;
+        let mut deadline = None::<Time>;
+        loop {
+            if there() {
+                return true;
+            }
+            self.waiting.store(true, Ordering::SeqCst);
+            if there() {
+                return true;
+            }
+            let now = clock::monotonic();
+            if now >= *deadline.get_or_insert(now + patience) {
+                return false;
+            }
+            thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Where messages go.
+enum Out {
+    Packets(Raw),
+    Datagrams(UdpSocket),
+}
+
+impl Out {
+    fn open(way: &Way, by: By, port: u16) -> Result<Self> {
+        let [from, to] = way.addresses;
+        match by {
+            By::Packet => Raw::open(to).map(Self::Packets),
+            By::Socket => {
+                let operation = || "opening a UDP socket";
+                let socket = UdpSocket::bind((from, 0)).during(operation)?;
+                socket
+                    .connect(SocketAddr::from((to, port)))
+                    .during(operation)?;
+                // A kernel that would cut a datagram refuses it instead.
+                let _ = setsockopt(&socket, sockopt::Ipv6DontFrag, &true);
+                Ok(Self::Datagrams(socket))
+            }
+        }
+    }
+}
+
+/// The sending end.
+struct Sending<'a> {
+    out: Out,
+    message: Message,
+    size: u32,
+    sent: u64,
+    between: &'a Between,
+}
+
+impl Sending<'_> {
+    /// First one at a time, then many.
+    fn all(&mut self, way: &Way, window: u64, length: Span) -> Result<Measured> {
+        let delays = self.alone(clock::monotonic() + alone(length))?;
+        let (first, octets) = (self.sent, self.between.octets.load(Ordering::SeqCst));
+        let counted = Counted::by(way)?;
+        let machine = meter::Machine::sample()?;
+        let programs = meter::Process::sample()?;
+        let began = clock::monotonic_nanos();
+        let deadline = clock::monotonic() + (length - alone(length));
+        let mut lost = 0;
+        while clock::monotonic() < deadline {
+            let enough = (self.sent + 1).saturating_sub(window + lost);
+            if !self.between.wait_for(enough, PATIENCE) {
+                lost = self.sent - self.between.received.load(Ordering::SeqCst);
+            }
+            self.one()?;
+        }
+        if !self.between.wait_for(self.sent - lost, PATIENCE) {
+            lost = self.sent - self.between.received.load(Ordering::SeqCst);
+        }
+        let last = self.between.last.load(Ordering::SeqCst);
+        let programs = meter::Process::sample()? - programs;
+        let machine = meter::Machine::sample()?.since(&machine);
+        Ok(Measured {
+            packet: self.message.packet_len(),
+            jumbogram: self.message.is_jumbogram(),
+            delays,
+            messages: self.sent - first - lost,
+            octets: self.between.octets.load(Ordering::SeqCst) - octets,
+            elapsed: Span::from_nanos(last.saturating_sub(began)),
+            programs: programs.cpu,
+            machine: machine.busy,
+            packets: Counted::by(way)?.packets - counted.packets,
+            window,
+            lost,
+        })
+    }
+
+    /// How long messages take, shortest first.
+    fn alone(&mut self, deadline: Time) -> Result<Vec<Span>> {
+        let mut delays = Vec::new();
+        while delays.len() < LEAST_ALONE
+            || (clock::monotonic() < deadline && delays.len() < MOST_ALONE)
+        {
+            self.one()?;
+            if !self.between.wait_for(self.sent, PATIENCE) {
+                return Err(Error::new(
+                    format!("carrying {} octets", self.size),
+                    "a message did not arrive within 1 s, though no other was under way",
+                ));
+            }
+            let nanos = self.between.delay.load(Ordering::SeqCst);
+            delays.push(Span::from_nanos(nanos));
+        }
+        delays.sort_unstable();
+        Ok(delays)
+    }
+
+    fn one(&mut self) -> Result<()> {
+        let sent = match &self.out {
+            Out::Packets(raw) => raw.send(self.message.stamped(self.sent)?),
+            Out::Datagrams(socket) => socket.send(self.message.payload(self.sent)?).map(drop),
+        };
+        sent.map_err(|error| refused(self.size, error))?;
+        self.sent += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_message_may_always_be_under_way() {
+        assert_eq!(window(425_984, 1_500), 104);
+        assert_eq!(window(425_984, 190_056), 1);
+        assert_eq!(window(1_000, 4_000_000), 1);
+        assert_eq!(window(64 << 20, 1_500), 1_024);
+    }
+}

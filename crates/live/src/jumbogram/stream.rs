@@ -1,0 +1,150 @@
+//! What became of jumbograms: super-packets of TCP above 64 KiB, which exist
+//! inside hosts only ("BIG TCP").
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use units::Span;
+
+use super::carry::Counted;
+use super::measure::{Measured, alone};
+use super::way::Way;
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::meter;
+
+/// The largest super-packets that a kernel makes [LinuxUapi if_link.h].
+pub const LARGEST_SUPER: u32 = 8 * 65_535;
+/// The largest that it makes unless it is told to.
+pub const ORDINARY_SUPER: u32 = 65_536;
+
+/// What a program writes and reads at once.
+const PIECE: usize = 1 << 20;
+
+/// How long a stream may stand still.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Measures TCP over loopback of `way` for `length`: messages of `size` octets
+/// one at a time first, then as much as goes through. Its super-packets have up
+/// to as many octets, within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
+///
+/// # Errors
+/// Where the kernel refuses the size, and where the stream stops.
+pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
+    let most = size.clamp(ORDINARY_SUPER, LARGEST_SUPER);
+    way.set_super_packets(most)?;
+    let [_, to] = way.addresses;
+    let operation = || "opening a stream over loopback";
+    let (listener, stream) = way.at_sender(|| {
+        let listener = TcpListener::bind((to, 0)).during(operation)?;
+        let address = listener.local_addr().during(operation)?;
+        let stream = TcpStream::connect(address).during(operation)?;
+        Ok((listener, stream))
+    })?;
+    let (there, _) = listener.accept().during(operation)?;
+    for end in [&stream, &there] {
+        end.set_nodelay(true).during(operation)?;
+        end.set_read_timeout(Some(PATIENCE)).during(operation)?;
+        end.set_write_timeout(Some(PATIENCE)).during(operation)?;
+    }
+    let alone = alone(length);
+    let (delays, stream, there) = messages(stream, there, size as usize, alone)?;
+    let before = Counted::by(way)?;
+    let machine = meter::Machine::sample()?;
+    let programs = meter::Process::sample()?;
+    let began = clock::monotonic();
+    let octets = flood(stream, there, length - alone)?;
+    let elapsed = clock::monotonic().since(began).unwrap_or(Span::ZERO);
+    let programs = meter::Process::sample()? - programs;
+    let machine = meter::Machine::sample()?.since(&machine);
+    let packets = Counted::by(way)?.packets - before.packets;
+    Ok(Measured {
+        packet: most.into(),
+        jumbogram: false,
+        delays,
+        messages: octets / u64::from(size),
+        octets,
+        elapsed,
+        programs: programs.cpu,
+        machine: machine.busy,
+        packets,
+        window: 0,
+        lost: 0,
+    })
+}
+
+/// How long messages of `size` octets take, shortest first: from just before
+/// one is written until all of it was read, no other under way.
+fn messages(
+    mut out: TcpStream,
+    mut there: TcpStream,
+    size: usize,
+    length: Span,
+) -> Result<(Vec<Span>, TcpStream, TcpStream)> {
+    let operation = || "carrying messages over a stream";
+    thread::scope(|scope| {
+        let reading = scope.spawn(move || -> Result<TcpStream> {
+            let mut message = vec![0; size];
+            loop {
+                there.read_exact(&mut message).during(operation)?;
+                let now = clock::monotonic_nanos().to_be_bytes();
+                there.write_all(&now).during(operation)?;
+                if message[0] != 0 {
+                    return Ok(there);
+                }
+            }
+        });
+        let mut message = vec![0; size];
+        let mut delays = Vec::new();
+        let deadline = clock::monotonic() + length;
+        let writing = (|| -> Result<()> {
+            while message[0] == 0 {
+                message[0] = u8::from(clock::monotonic() >= deadline && delays.len() >= 20);
+                let sent = clock::monotonic_nanos();
+                out.write_all(&message).during(operation)?;
+                let mut read = [0; 8];
+                out.read_exact(&mut read).during(operation)?;
+                let taken = u64::from_be_bytes(read).saturating_sub(sent);
+                delays.push(Span::from_nanos(taken));
+            }
+            Ok(())
+        })();
+        let there = reading.join().expect("a reader does not panic");
+        writing?;
+        delays.sort_unstable();
+        Ok((delays, out, there?))
+    })
+}
+
+/// Writes as much as goes through for `length`; the octets that were read.
+fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> {
+    let operation = || "filling a stream";
+    thread::scope(|scope| {
+        let reading = scope.spawn(move || -> Result<u64> {
+            let mut piece = vec![0; PIECE];
+            let mut octets = 0;
+            loop {
+                match there.read(&mut piece).during(operation)? {
+                    0 => return Ok(octets),
+                    read => octets += read as u64,
+                }
+            }
+        });
+        let piece = vec![0; PIECE];
+        let deadline = clock::monotonic() + length;
+        let mut writing = Ok(());
+        while writing.is_ok() && clock::monotonic() < deadline {
+            writing = out.write_all(&piece).during(operation);
+        }
+        // The end of the stream ends the reader.
+        drop(out);
+        let octets = reading.join().expect("a reader does not panic")?;
+        writing?;
+        match octets {
+            0 => Err(Error::new(operation(), "nothing came through")),
+            octets => Ok(octets),
+        }
+    })
+}

@@ -1,0 +1,217 @@
+//! Where jumbograms travel: over loopback, or from one network namespace to
+//! another, perhaps through a router.
+//!
+//! No interface of a kernel that leads out of a namespace takes an MTU above
+//! 65 535. Between namespaces packets therefore go out of an `ifb`, which has no
+//! limit; a program there moves them to where loopback takes packets in, and one
+//! there into the far end of a veth pair [LinuxUapi bpf.h].
+
+use std::net::Ipv6Addr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use units::{IpMtu, IpVersion};
+
+use crate::error::{During, Error, Result};
+use crate::namespace::Namespace;
+use crate::netlink::VethEnd;
+use crate::sandbox::{allow_networks, privileged};
+use crate::sys::bpf::{Fate, Hook, attach};
+
+/// The index of `lo` in every namespace.
+const LOOPBACK: u32 = 1;
+
+/// What lies between sender and receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Loopback of one network namespace.
+    Loopback,
+    /// Nothing: two network namespaces are neighbours.
+    Namespaces,
+    /// A router between two namespaces.
+    Router,
+}
+
+/// A way that stands, for as long as this value does.
+pub struct Way {
+    /// What lies on it.
+    pub between: Between,
+    /// The sender's address and the receiver's.
+    pub addresses: [Ipv6Addr; 2],
+    /// The largest packet that it carries.
+    pub mtu: u32,
+    /// One to three, sender first.
+    namespaces: Vec<Namespace>,
+    _programs: Vec<OwnedFd>,
+}
+
+impl Way {
+    /// Builds it for packets up to `mtu`. The process may have no other thread.
+    ///
+    /// # Errors
+    /// One line with the remedy where privilege is missing; where the kernel
+    /// refuses a step.
+    pub fn build(between: Between, mtu: u32) -> Result<Self> {
+        if between != Between::Loopback && !really_root() {
+            return Err(Error::new(
+                "carrying jumbograms between namespaces",
+                "packet programs need a real root; type sudo before the command, or leave --over out: loopback needs no privilege",
+            ));
+        }
+        allow_networks()?;
+        let count = match between {
+            Between::Loopback => 1,
+            Between::Namespaces => 2,
+            Between::Router => 3,
+        };
+        let namespaces = (0..count)
+            .map(|_| node())
+            .collect::<Result<Vec<Namespace>>>()?;
+        let mut programs = Vec::new();
+        let last = count - 1;
+        for hop in 0..last {
+            connect(hop, &namespaces[hop], &namespaces[hop + 1])?;
+        }
+        let addresses = match last {
+            0 => [Ipv6Addr::LOCALHOST; 2],
+            _ => [address(0, 1), address(last - 1, 2)],
+        };
+        for (hop, namespace) in namespaces[..last].iter().enumerate() {
+            programs.extend(lift(namespace, hop, addresses[1], mtu)?);
+        }
+        match last {
+            0 => namespaces[0].route.set_mtu("lo", mtu)?,
+            // What a router or the receiver has to say finds its way back.
+            1 => {}
+            _ => namespaces[last].route.add_route(
+                Some((address(0, 0).into(), 64)),
+                "eth0",
+                address(last - 1, 1).into(),
+            )?,
+        }
+        Ok(Self {
+            between,
+            addresses,
+            mtu,
+            namespaces,
+            _programs: programs,
+        })
+    }
+
+    /// Does `work` where the sender is.
+    ///
+    /// # Errors
+    /// Those of `work`, and where the kernel lets nobody in.
+    pub(super) fn at_sender<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.namespaces[0].within(work)
+    }
+
+    /// Does `work` where the receiver is.
+    ///
+    /// # Errors
+    /// As [`Way::at_sender`].
+    pub(super) fn at_receiver<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.namespaces[self.namespaces.len() - 1].within(work)
+    }
+
+    /// The router, if there is one.
+    pub(super) fn router(&self) -> Option<&Namespace> {
+        match self.between {
+            Between::Router => self.namespaces.get(1),
+            Between::Loopback | Between::Namespaces => None,
+        }
+    }
+
+    /// The namespace of the receiver, and the interface at which packets reach it.
+    pub(super) fn arrival(&self) -> (&Namespace, &'static str) {
+        let interface = match self.between {
+            Between::Loopback => "lo",
+            Between::Namespaces | Between::Router => "eth0",
+        };
+        (&self.namespaces[self.namespaces.len() - 1], interface)
+    }
+
+    /// Has TCP make super-packets of up to `most` octets on loopback.
+    ///
+    /// # Errors
+    /// Where the kernel refuses it.
+    pub(super) fn set_super_packets(&self, most: u32) -> Result<()> {
+        self.namespaces[0].route.set_super_packets("lo", most)
+    }
+}
+
+/// Whether the process has what no user namespace gives.
+fn really_root() -> bool {
+    let all = "0          0 4294967295";
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    privileged() && map.trim() == all
+}
+
+/// A namespace with IPv6 and without delay, that forwards.
+fn node() -> Result<Namespace> {
+    let namespace = Namespace::create()?;
+    for scope in ["all", "default"] {
+        namespace.set_parameters(&[
+            (&format!("ipv6/conf/{scope}/disable_ipv6"), "0"),
+            (&format!("ipv6/conf/{scope}/accept_dad"), "0"),
+            (&format!("ipv6/conf/{scope}/router_solicitations"), "0"),
+        ])?;
+    }
+    namespace.set_parameters(&[("ipv6/conf/all/forwarding", "1")])?;
+    namespace.route.set_up("lo")?;
+    Ok(namespace)
+}
+
+/// The address at one end of a hop: 1 nearer to the sender, 2 to the receiver.
+/// Unique local addresses [RFC4193 s3.1], which nobody else sees.
+fn address(hop: usize, end: u16) -> Ipv6Addr {
+    let hop = u16::try_from(hop).unwrap_or(u16::MAX);
+    Ipv6Addr::new(0xfd00, 0x2675, 0, hop, 0, 0, 0, end)
+}
+
+/// The interface of a hop's nearer end: the first of a sender, the second of a
+/// router. The farther end is the first of its node.
+fn near(hop: usize) -> String {
+    format!("eth{}", hop.min(1))
+}
+
+/// Joins two namespaces by a veth pair with addresses.
+fn connect(hop: usize, here: &Namespace, there: &Namespace) -> Result<()> {
+    let mtu = IpMtu::new(1_500, IpVersion::V6)
+        .map_err(|bad| Error::new("joining namespaces", bad.to_string()))?;
+    let number = u8::try_from(hop).unwrap_or(u8::MAX);
+    let end = |name: &str, side: u8| VethEnd {
+        name: name.to_owned(),
+        address: [0x02, 0, 0, 0x26, number, side],
+        mtu,
+    };
+    let near = near(hop);
+    here.route
+        .add_veth(&end(&near, 1), &end("eth0", 2), there.as_fd())?;
+    for (namespace, name, side) in [(here, near.as_str(), 1), (there, "eth0", 2)] {
+        namespace.route.set_up(name)?;
+        let address = address(hop, side).into();
+        namespace.route.add_address(name, address, 64)?;
+    }
+    Ok(())
+}
+
+/// Routes what is for `receiver` out of an interface without a limit, and has
+/// programs move it into the far end of the hop's veth pair.
+fn lift(namespace: &Namespace, hop: usize, receiver: Ipv6Addr, mtu: u32) -> Result<[OwnedFd; 2]> {
+    let route = &namespace.route;
+    route.add_ifb("jumbo0", mtu)?;
+    route.set_up("jumbo0")?;
+    route.add_route_to_host("jumbo0", receiver.into())?;
+    let (out, peer) = (route.index("jumbo0")?, route.index(&near(hop))?);
+    namespace.within(|| {
+        let program = |interface, hook, fate, name: &str| {
+            attach(interface, hook, fate)
+                .during(|| format!("moving packets at {name}"))
+                .map_err(|error| error.lacking("BPF_SYSCALL or NET_XGRESS", "send over loopback"))
+        };
+        Ok([
+            program(out, Hook::Egress, Fate::Into(LOOPBACK), "jumbo0")?,
+            program(LOOPBACK, Hook::Ingress, Fate::IntoPeerOf(peer), "lo")?,
+        ])
+    })
+}

@@ -1,0 +1,17 @@
+//! What waits in a socket to be read.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Octets that arrived and were not read: of a stream all of them, of datagrams
+/// those of the next one.
+pub(crate) fn unread(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut octets: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut octets) };
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(usize::try_from(octets).unwrap_or(0))
+    }
+}

@@ -1,0 +1,100 @@
+//! How long a sender waits for a receiver that takes little or nothing.
+
+use units::{Span, Time};
+
+use crate::error::{Error, Result};
+
+/// How long the receiver may take (almost) nothing before the flow has failed,
+/// and how long the rest of a message may take once the flow is over.
+pub(super) const STALLED: Span = Span::from_secs(10);
+
+/// Fewer octets in that time are almost nothing: no link is that slow, but an
+/// other end may read one octet a second.
+const ALMOST_NOTHING: usize = 1_000;
+
+/// How much a receiver took of a message, and since when.
+pub(super) struct Patience {
+    since: Time,
+    taken: usize,
+    /// When it was seen that the flow is over.
+    over: Option<Time>,
+}
+
+impl Patience {
+    /// Waiting begins at `now`.
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            since: now,
+            taken: 0,
+            over: None,
+        }
+    }
+
+    /// Octets were taken.
+    pub(super) fn took(&mut self, octets: usize) {
+        self.taken += octets;
+    }
+
+    /// Looks at `now` whether it is worth to go on; `is_over` says whether the
+    /// flow is to end.
+    ///
+    /// # Errors
+    /// Where it has lasted too long.
+    pub(super) fn look(&mut self, now: Time, is_over: bool) -> Result<()> {
+        if is_over && lasts(now, *self.over.get_or_insert(now)) {
+            return Err(Error::new(
+                "a flow",
+                format!("the receiver had not taken its last message {STALLED} after its end"),
+            ));
+        }
+        if !lasts(now, self.since) {
+            return Ok(());
+        }
+        let took = match self.taken {
+            0 => "nothing".to_owned(),
+            taken if taken < ALMOST_NOTHING => format!("{taken} octets"),
+            _ => {
+                (self.since, self.taken) = (now, 0);
+                return Ok(());
+            }
+        };
+        Err(Error::new(
+            "a flow",
+            format!("the receiver took {took} for {STALLED}"),
+        ))
+    }
+}
+
+fn lasts(now: Time, since: Time) -> bool {
+    now.since(since).unwrap_or_default() > STALLED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long a receiver is borne that takes `octets` a second of a message
+    /// that never ends, in a flow that is over after `end`.
+    fn borne(octets: usize, end: u64) -> Option<u64> {
+        let mut patience = Patience::new(Time::ZERO);
+        (1..=1_000).find(|&second| {
+            patience.took(octets);
+            let now = Time::ZERO + Span::from_secs(second);
+            patience.look(now, second >= end).is_err()
+        })
+    }
+
+    #[test]
+    fn who_takes_next_to_nothing_is_borne_for_ten_seconds() {
+        assert_eq!(borne(0, u64::MAX), Some(11));
+        assert_eq!(borne(1, u64::MAX), Some(11));
+        assert_eq!(borne(50, u64::MAX), Some(11));
+    }
+
+    #[test]
+    fn who_takes_more_is_borne_until_ten_seconds_after_the_flows_end() {
+        assert_eq!(borne(100, u64::MAX), None);
+        assert_eq!(borne(100, 5), Some(16));
+        assert_eq!(borne(1_000_000, 300), Some(311));
+    }
+}

@@ -1,0 +1,152 @@
+//! Stamps of messages that leave: at the queueing discipline, and at the
+//! interface.
+
+use std::collections::VecDeque;
+use std::io::IoSliceMut;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, SockaddrStorage, TimestampingFlag, recvmsg, setsockopt, sockopt,
+};
+use proto::mechanisms::Left;
+
+use crate::clock::Epoch;
+use crate::error::{During, Result};
+
+/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from what was written, not from
+/// what was acknowledged [LinuxUapi net_tstamp.h].
+const COUNT_WRITTEN: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 16);
+
+/// SOF_TIMESTAMPING_TX_SCHED, which nix does not name.
+const STAMP_SCHEDULED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 8);
+
+/// SCM_TSTAMP_SND and SCM_TSTAMP_SCHED: which stamp it is [LinuxUapi errqueue.h].
+const SENT: u32 = 0;
+const SCHEDULED: u32 = 1;
+
+/// Stamps that are due: of a datagram those of its first packet, of a stream
+/// those of the packet with a certain octet. The kernel numbers both.
+pub(super) struct Departures {
+    stream: bool,
+    /// Datagrams, or octets of the stream, that were written since numbers count.
+    written: u32,
+    /// The number of what is stamped, and the place of its message.
+    due: VecDeque<(u32, usize)>,
+    epoch: Epoch,
+}
+
+impl Departures {
+    /// Has `socket` count from here.
+    pub(super) fn begin(socket: BorrowedFd<'_>, stream: bool, epoch: Epoch) -> Result<Self> {
+        // A stream is stamped where its messages begin, and only there.
+        ask(socket, stream, !stream)?;
+        Ok(Self {
+            stream,
+            written: 0,
+            due: VecDeque::new(),
+            epoch,
+        })
+    }
+
+    /// A datagram, the message at `place`, was written.
+    pub(super) fn datagram(&mut self, place: usize) {
+        self.due.push_back((self.written, place));
+        self.written = self.written.wrapping_add(1);
+    }
+
+    /// From here on what is written is stamped, or is not.
+    pub(super) fn switch(&self, socket: BorrowedFd<'_>, on: bool) -> Result<()> {
+        ask(socket, self.stream, on)
+    }
+
+    /// So many octets of a stream were written, the last of them to be stamped.
+    pub(super) fn stamped_octets(&mut self, octets: usize, place: usize) {
+        self.octets(octets);
+        self.due.push_back((self.written.wrapping_sub(1), place));
+    }
+
+    /// So many octets of a stream were written that are not stamped.
+    pub(super) fn octets(&mut self, octets: usize) {
+        let octets = u32::try_from(octets).unwrap_or(u32::MAX);
+        self.written = self.written.wrapping_add(octets);
+    }
+
+    /// Takes the stamps that wait in the socket's error queue to the messages
+    /// that they belong to.
+    pub(super) fn take(&mut self, socket: BorrowedFd<'_>, lefts: &mut [Left]) -> Result<()> {
+        let doing = || "reading stamps of departures";
+        let mut control = [0; 512];
+        loop {
+            let mut octets = [0; 64];
+            let mut pieces = [IoSliceMut::new(&mut octets)];
+            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+            let message = recvmsg::<SockaddrStorage>(
+                socket.as_raw_fd(),
+                &mut pieces,
+                Some(&mut control),
+                flags,
+            );
+            let message = match message {
+                Ok(message) => message,
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(error) => return Err(error).during(doing),
+            };
+            let (mut stamp, mut what) = (None, None);
+            for part in message.cmsgs().during(doing)? {
+                match part {
+                    ControlMessageOwned::ScmTimestampsns(stamps) => {
+                        stamp = Some(self.epoch.time_of_stamp(stamps.system).as_nanos());
+                    }
+                    ControlMessageOwned::Ipv4RecvErr(error, _)
+                    | ControlMessageOwned::Ipv6RecvErr(error, _) => {
+                        what = Some((error.ee_info, error.ee_data));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some((stamp, (kind, number))) = stamp.zip(what) {
+                self.settle(kind, number, stamp, lefts);
+            }
+        }
+    }
+
+    /// Whether every message that was written has both stamps.
+    pub(super) fn all_here(&self) -> bool {
+        self.due.is_empty()
+    }
+
+    /// Takes down a stamp; of what is sent again the first departure counts.
+    fn settle(&mut self, kind: u32, number: u32, stamp: u64, lefts: &mut [Left]) {
+        let Some(at) = self.due.iter().position(|(due, _)| *due == number) else {
+            return;
+        };
+        let Some(left) = lefts.get_mut(self.due[at].1) else {
+            return;
+        };
+        match kind {
+            SCHEDULED => left.queued = left.queued.or(Some(stamp)),
+            SENT => left.sent = left.sent.or(Some(stamp)),
+            _ => {}
+        }
+        if left.queued.is_some() && left.sent.is_some() {
+            self.due.remove(at);
+        }
+    }
+}
+
+/// Has the kernel stamp what arrives, number what is written, and stamp what
+/// is written from here or not.
+fn ask(socket: BorrowedFd<'_>, stream: bool, stamp: bool) -> Result<()> {
+    let mut flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
+        | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
+    if stream {
+        flags |= COUNT_WRITTEN;
+    }
+    if stamp {
+        flags |= STAMP_SCHEDULED | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE;
+    }
+    setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for stamps of departures")
+}

@@ -1,0 +1,326 @@
+//! Where the time of a round trip goes: stamps of both ends, and the parts
+//! between them, which add up to the whole.
+//!
+//! All stamps are of one clock; the whole is measured with another one, so that
+//! what no part holds shows.
+
+use std::ops::{Add, Index};
+
+/// What both ends of one exchange stamped, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The message, from the near end to the far one.
+    pub there: Way,
+    /// Its echo.
+    pub back: Way,
+    /// From just before the write to just after the last read, by a clock of
+    /// its own.
+    pub took: u64,
+}
+
+/// One way of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What its sender stamped.
+    pub left: Left,
+    /// What its receiver stamped.
+    pub came: Came,
+    /// How long its packets occupy the links, as far as that is known.
+    pub transmission: u64,
+}
+
+/// Stamps of a message that leaves, in nanoseconds since an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Left {
+    /// The program, just before it wrote.
+    pub before: u64,
+    /// The kernel, as the first packet came to the queueing discipline.
+    pub queued: Option<u64>,
+    /// The kernel, as the first packet was handed to the interface.
+    pub sent: Option<u64>,
+}
+
+/// Stamps of a message that comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Came {
+    /// The kernel, as the last packet came from the interface.
+    pub arrived: Option<u64>,
+    /// How long the reading thread could have run and had no processor.
+    pub waited: u64,
+    /// The program, as the call that waits had returned.
+    pub ready: u64,
+    /// The program, as it had read the last octet.
+    pub had: u64,
+}
+
+/// A part of a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// There: from before the write until the first packet is at the queueing
+    /// discipline.
+    ThereSendCall,
+    /// There: in the queueing discipline.
+    ThereQueueing,
+    /// There: what the links' rates take for the packets.
+    ThereTransmission,
+    /// There: the rest of the time between the interfaces.
+    ThereWire,
+    /// There: from the last packet's arrival until the reader can run.
+    ThereSoftirq,
+    /// There: until it runs.
+    ThereWakeUp,
+    /// There: until it has read all.
+    ThereReceiveCall,
+    /// At the far end, from the read to the write.
+    Echo,
+    /// Back: as there.
+    BackSendCall,
+    /// Back: as there.
+    BackQueueing,
+    /// Back: as there.
+    BackTransmission,
+    /// Back: as there.
+    BackWire,
+    /// Back: as there.
+    BackSoftirq,
+    /// Back: as there.
+    BackWakeUp,
+    /// Back: as there.
+    BackReceiveCall,
+    /// What no other part holds: stretches without a stamp, and what the two
+    /// clocks disagree about.
+    Unexplained,
+}
+
+/// How many parts there are.
+pub const PARTS: usize = 16;
+
+impl Part {
+    /// All parts, in the order of time.
+    pub const ALL: [Self; PARTS] = [
+        Self::ThereSendCall,
+        Self::ThereQueueing,
+        Self::ThereTransmission,
+        Self::ThereWire,
+        Self::ThereSoftirq,
+        Self::ThereWakeUp,
+        Self::ThereReceiveCall,
+        Self::Echo,
+        Self::BackSendCall,
+        Self::BackQueueing,
+        Self::BackTransmission,
+        Self::BackWire,
+        Self::BackSoftirq,
+        Self::BackWakeUp,
+        Self::BackReceiveCall,
+        Self::Unexplained,
+    ];
+}
+
+/// The parts of one exchange, or the sums of many, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts([i64; PARTS]);
+
+impl Parts {
+    /// All parts together: the whole that was measured.
+    pub fn sum(&self) -> i64 {
+        self.0.iter().sum()
+    }
+}
+
+impl Index<Part> for Parts {
+    type Output = i64;
+    fn index(&self, part: Part) -> &i64 {
+        &self.0[part as usize]
+    }
+}
+
+impl Add for Parts {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        for (mine, others) in self.0.iter_mut().zip(other.0) {
+            *mine += others;
+        }
+        self
+    }
+}
+
+impl Exchange {
+    /// Its parts, which add up to the time that it took.
+    ///
+    /// A stamp that is earlier than one before it in the order of time counts
+    /// from that one: what overlaps counts once, for the earlier part. Between
+    /// two stamps one of which is missing the time is unexplained.
+    pub fn parts(&self) -> Parts {
+        let mut parts = Parts::default();
+        let (there, back) = parts.0[..Part::Unexplained as usize].split_at_mut(8);
+        self.there.split(&mut there[..7]);
+        there[7] = nanos(self.back.left.before.saturating_sub(self.there.came.had));
+        self.back.split(back);
+        parts.0[Part::Unexplained as usize] = nanos(self.took) - parts.sum();
+        parts
+    }
+}
+
+impl Way {
+    /// Fills in the seven parts of one way.
+    fn split(&self, parts: &mut [i64]) {
+        let Self { left, came, .. } = self;
+        let mut latest = left.before;
+        // The stamp that a stretch ends with, if the one that it begins with is there.
+        let mut until = |stamp: Option<u64>, known: &mut bool| {
+            let before = latest;
+            let began = std::mem::replace(known, stamp.is_some());
+            let Some(stamp) = stamp else { return 0 };
+            latest = latest.max(stamp);
+            if began { latest - before } else { 0 }
+        };
+        let mut known = true;
+        let send_call = until(left.queued, &mut known);
+        let queueing = until(left.sent, &mut known);
+        let travel = until(came.arrived, &mut known);
+        let transmission = self.transmission.min(travel);
+        let woken = until(Some(came.ready), &mut known);
+        let wake_up = came.waited.min(woken);
+        let receive_call = until(Some(came.had), &mut known);
+        let found = [
+            send_call,
+            queueing,
+            transmission,
+            travel - transmission,
+            woken - wake_up,
+            wake_up,
+            receive_call,
+        ];
+        for (part, found) in parts.iter_mut().zip(found) {
+            *part = nanos(found);
+        }
+    }
+}
+
+fn nanos(span: u64) -> i64 {
+    i64::try_from(span).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exchange() -> Exchange {
+        let way = |start: u64, transmission| Way {
+            left: Left {
+                before: start,
+                queued: Some(start + 3),
+                sent: Some(start + 5),
+            },
+            came: Came {
+                arrived: Some(start + 55),
+                waited: 4,
+                ready: start + 62,
+                had: start + 64,
+            },
+            transmission,
+        };
+        Exchange {
+            there: way(1_000, 12),
+            back: way(1_071, 0),
+            took: 140,
+        }
+    }
+
+    #[test]
+    fn each_stretch_between_two_stamps_is_a_part() {
+        let parts = exchange().parts();
+        assert_eq!(parts.0, [3, 2, 12, 38, 3, 4, 2, 7, 3, 2, 0, 50, 3, 4, 2, 5]);
+        assert_eq!(parts[Part::Echo], 7);
+        assert_eq!(parts.sum(), 140);
+    }
+
+    #[test]
+    fn what_grows_in_one_place_moves_one_part() {
+        let plain = exchange().parts();
+        let later = |way: &mut Way, by: u64| {
+            way.left.queued = way.left.queued.map(|at| at + by);
+            way.left.sent = way.left.sent.map(|at| at + by);
+            way.came.arrived = way.came.arrived.map(|at| at + by);
+            way.came.ready += by;
+            way.came.had += by;
+        };
+        let mut at_the_send_call = exchange();
+        later(&mut at_the_send_call.there, 100);
+        let mut at_the_echo = exchange();
+        at_the_echo.back.left.before += 100;
+        later(&mut at_the_echo.back, 100);
+        let mut at_the_receive_call = exchange();
+        at_the_receive_call.there.came.had += 100;
+        for (mut moved, part) in [
+            (at_the_send_call, Part::ThereSendCall),
+            (at_the_echo, Part::Echo),
+            (at_the_receive_call, Part::ThereReceiveCall),
+        ] {
+            if part != Part::Echo {
+                moved.back.left.before += 100;
+                later(&mut moved.back, 100);
+            }
+            moved.took += 100;
+            for other in Part::ALL {
+                let by = if other == part { 100 } else { 0 };
+                assert_eq!(
+                    moved.parts()[other],
+                    plain[other] + by,
+                    "{part:?}: {other:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_stamp_the_time_is_unexplained() {
+        let mut without = exchange();
+        without.there.left.sent = None;
+        let parts = without.parts();
+        assert_eq!(parts[Part::ThereSendCall], 3);
+        assert_eq!(parts[Part::ThereQueueing], 0);
+        assert_eq!(parts[Part::ThereWire] + parts[Part::ThereTransmission], 0);
+        assert_eq!(parts[Part::ThereSoftirq], 3);
+        assert_eq!(parts[Part::Unexplained], 5 + 52);
+    }
+
+    #[test]
+    fn what_came_while_the_reader_was_awake_has_no_wake_up() {
+        let mut awake = exchange();
+        awake.there.came.arrived = Some(1_063);
+        let parts = awake.parts();
+        assert_eq!(parts[Part::ThereSoftirq] + parts[Part::ThereWakeUp], 0);
+        assert_eq!(parts[Part::ThereReceiveCall], 1);
+        assert_eq!(parts.sum(), 140);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_stamped_the_parts_add_up_and_none_but_the_last_is_negative(
+            stamps in prop::array::uniform12(prop::option::of(0..2_000_u64)),
+            took in 0..3_000_u64,
+        ) {
+            let at = |place: usize| stamps[place].unwrap_or(0);
+            let way = |from: usize| Way {
+                left: Left { before: at(from), queued: stamps[from + 1], sent: stamps[from + 2] },
+                came: Came {
+                    arrived: stamps[from + 3],
+                    waited: at(from + 4) / 10,
+                    ready: at(from + 4),
+                    had: at(from + 5),
+                },
+                transmission: 40,
+            };
+            let parts = Exchange { there: way(0), back: way(6), took }.parts();
+            prop_assert_eq!(parts.sum(), nanos(took));
+            for part in &Part::ALL[..PARTS - 1] {
+                prop_assert!(parts[*part] >= 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use units::{Span, Time};
+
+use super::*;
+
+const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+
+/// An agent with segments 7 to 14 under way, and the instant.
+fn under_way(recovery: Recovery) -> (Agent, Time) {
+    let mut agent = Agent::new(&Settings::ns2(recovery, 1_000, 20), 1_000);
+    let mut now = Time::ZERO;
+    agent.start(now);
+    for next in 1..=7 {
+        now = now + Span::from_millis(10);
+        agent.receive(now, &Ack::new(next));
+    }
+    sent(&mut agent);
+    let state = agent.state();
+    assert_eq!((state.acknowledged, state.window), (7, 8.0));
+    (agent, now)
+}
+
+/// The numbers of what it sends, and whether each was sent before.
+fn sent(agent: &mut Agent) -> Vec<(u64, bool)> {
+    let data = std::iter::from_fn(|| agent.poll_transmit());
+    data.map(|data| (data.sequence, data.again)).collect()
+}
+
+/// Segment `sequence`.
+const fn lost(sequence: u64) -> Data {
+    Data {
+        sequence,
+        length: 1,
+        payload: 1_000,
+        header: HEADER,
+        again: false,
+        capable: false,
+        marked: false,
+        reduced: false,
+        push: false,
+    }
+}
+
+#[test]
+fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more() {
+    for recovery in ALL {
+        let (mut agent, now) = under_way(recovery);
+        agent.notified(now, &lost(7), false);
+        assert_eq!(sent(&mut agent), [(7, true)], "{recovery:?}");
+        assert_eq!(agent.state().window, 8.0);
+        for _ in 0..4 {
+            agent.receive(now, &Ack::new(7));
+        }
+        let again = sent(&mut agent);
+        assert!(!again.contains(&(7, true)), "{recovery:?}: {again:?}");
+        assert_eq!(agent.counts().recoveries, 0, "{recovery:?}");
+        // An agent that is not told takes the third for a loss.
+        let (mut agent, now) = under_way(recovery);
+        for _ in 0..4 {
+            agent.receive(now, &Ack::new(7));
+        }
+        assert!(sent(&mut agent).contains(&(7, true)), "{recovery:?}");
+        assert_eq!(agent.counts().recoveries, 1, "{recovery:?}");
+    }
+}
+
+#[test]
+fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
+    for recovery in ALL {
+        let (mut agent, now) = under_way(recovery);
+        agent.notified(now, &lost(7), true);
+        agent.notified(now, &lost(9), true);
+        assert_eq!(sent(&mut agent), [(7, true), (9, true)], "{recovery:?}");
+        assert_eq!(agent.state().window, 4.0, "{recovery:?}");
+        assert_eq!(agent.state().threshold, Some(4.0), "{recovery:?}");
+        // What is sent after that may meet a loss of its own.
+        agent.receive(now, &Ack::new(15));
+        let next = sent(&mut agent);
+        let (first, _) = next[0];
+        agent.notified(now, &lost(first), true);
+        assert_eq!(agent.state().window, 2.0, "{recovery:?}");
+    }
+}
+
+#[test]
+fn it_is_not_told_of_what_has_arrived_or_was_never_sent() {
+    for recovery in ALL {
+        let (mut agent, now) = under_way(recovery);
+        for sequence in [0, 6, 15, 900] {
+            agent.notified(now, &lost(sequence), true);
+        }
+        assert_eq!(sent(&mut agent), [], "{recovery:?}");
+        assert_eq!(agent.state().window, 8.0);
+    }
+}

@@ -1,0 +1,248 @@
+//! The headers in front of the upper layer, read.
+
+use core::net::Ipv6Addr;
+
+use super::{Fault, IPV6, JUMBO, JUMBO_LENGTH, LARGEST_ORDINARY, Packet, UDP, number};
+
+/// The option of one octet that pads [RFC8200 s4.2].
+const PAD1: u8 = 0;
+
+/// What stands in front of the upper layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Source and destination.
+    pub addresses: [Ipv6Addr; 2],
+    /// Octets behind the IPv6 header.
+    pub length: u32,
+    /// Where the Jumbo Payload option begins, if there is one.
+    pub option: Option<u32>,
+    /// The upper layer's number.
+    pub protocol: u8,
+    /// Where the upper layer begins.
+    pub upper: u32,
+}
+
+/// A UDP header behind such a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Udp {
+    /// The packet as [`Packet::emit`] would write it, but for other headers.
+    pub packet: Packet,
+    /// Its header as it stands there.
+    pub header: [u8; UDP],
+    /// Where the payload begins.
+    pub payload: u32,
+}
+
+impl Head {
+    /// Reads the headers of a packet of which `octets` is the beginning and
+    /// `whole` what the link carried, padding included.
+    ///
+    /// # Errors
+    /// What a node that understands the option has to object to. Where `octets`
+    /// end before the headers do, [`Fault::Truncated`].
+    pub fn parse(octets: &[u8], whole: u64) -> Result<Self, Fault> {
+        let ip = piece(octets, 0, IPV6)?;
+        if ip[0] >> 4 != 6 {
+            return Err(Fault::Version);
+        }
+        let address = |at: usize| {
+            let octets: [u8; 16] = core::array::from_fn(|place| ip[at + place]);
+            Ipv6Addr::from(octets)
+        };
+        let mut head = Self {
+            addresses: [address(8), address(24)],
+            length: u32::from(u16::from_be_bytes([ip[4], ip[5]])),
+            option: None,
+            protocol: ip[6],
+            upper: 40,
+        };
+        let have = whole.saturating_sub(40);
+        if head.protocol == number::HOP_BY_HOP {
+            // A jumbogram's header says nothing of its length, so its options
+            // are read before it is known.
+            head.hop_by_hop(octets, have)?;
+        }
+        if u64::from(head.length) > have {
+            return Err(Fault::TooFew {
+                says: u64::from(head.length),
+                have,
+            });
+        }
+        head.skip_extensions(octets)?;
+        Ok(head)
+    }
+
+    /// Whether it has the option.
+    pub const fn is_jumbogram(&self) -> bool {
+        self.option.is_some()
+    }
+
+    /// Reads the UDP header behind it.
+    ///
+    /// # Errors
+    /// Where it is none, or has a length that is wrong [RFC2675 s4].
+    pub fn udp(&self, octets: &[u8]) -> Result<Udp, Fault> {
+        if self.protocol != number::UDP {
+            return Err(Fault::NotUdp(self.protocol));
+        }
+        let found = piece(octets, self.upper, UDP)?;
+        let header: [u8; UDP] = core::array::from_fn(|place| found[place]);
+        let says = u16::from_be_bytes([header[4], header[5]]);
+        let have = (u64::from(self.length) + 40).saturating_sub(u64::from(self.upper));
+        let wrong = Fault::UdpLength { says, have };
+        // A jumbogram with a few octets of options may carry a datagram whose
+        // length fits; where it does not, it has to be 0.
+        let length = match says {
+            0 if self.is_jumbogram() => have,
+            _ if u64::from(says) == have => have,
+            _ => return Err(wrong),
+        };
+        let payload = u32::try_from(length)
+            .ok()
+            .and_then(|all| all.checked_sub(8));
+        Ok(Udp {
+            packet: Packet {
+                addresses: self.addresses,
+                ports: [[header[0], header[1]], [header[2], header[3]]].map(u16::from_be_bytes),
+                payload: payload.ok_or(wrong)?,
+            },
+            header,
+            payload: self.upper + 8,
+        })
+    }
+
+    /// Reads the options behind the IPv6 header, and with them the length.
+    fn hop_by_hop(&mut self, octets: &[u8], have: u64) -> Result<(), Fault> {
+        let written = self.length;
+        // Where the length is known, the options lie within it.
+        let within = match written {
+            0 => have,
+            _ => have.min(written.into()),
+        };
+        let (next, end) = self.extension(octets, within)?;
+        let options = piece(octets, 0, end as usize)?;
+        let mut at = self.upper + 2;
+        while at < end {
+            at = self.option(options, at, written)?;
+        }
+        if self.option.is_none() && written == 0 {
+            return Err(Fault::NoOption);
+        }
+        self.protocol = next;
+        self.upper = end;
+        Ok(())
+    }
+
+    /// Reads the option at `at` of `header`; where the next one begins.
+    fn option(&mut self, header: &[u8], at: u32, written: u32) -> Result<u32, Fault> {
+        let option = at;
+        let kind = piece(header, at, 1)?[0];
+        if kind == JUMBO {
+            let length = piece(header, at + 1, 1).map_or(0, |length| length[0]);
+            if length != JUMBO_LENGTH {
+                return Err(Fault::OptionLength { option, length });
+            }
+            if at % 4 != 2 {
+                return Err(Fault::Misaligned { option });
+            }
+        }
+        let (data, next) = data(header, at)?;
+        match (kind, data.first_chunk()) {
+            (JUMBO, Some(&says)) => {
+                let says = u32::from_be_bytes(says);
+                if says <= LARGEST_ORDINARY {
+                    return Err(Fault::NeedsNone { option, says });
+                }
+                if written != 0 {
+                    return Err(Fault::BothLengths { option });
+                }
+                if self.option.is_some() {
+                    return Err(Fault::Twice { option });
+                }
+                self.option = Some(option);
+                self.length = says;
+            }
+            _ => pass_over(kind, option)?,
+        }
+        Ok(next)
+    }
+
+    /// Passes over headers between the options and the upper layer.
+    fn skip_extensions(&mut self, octets: &[u8]) -> Result<(), Fault> {
+        let have = u64::from(self.length);
+        // Where the number of the header at hand stands.
+        let mut field = if self.upper == 40 { 6 } else { 40 };
+        loop {
+            match self.protocol {
+                number::ROUTING | number::DESTINATION => {
+                    let (next, end) = self.extension(octets, have)?;
+                    if self.protocol == number::DESTINATION {
+                        let options = piece(octets, 0, end as usize)?;
+                        let mut at = self.upper + 2;
+                        while at < end {
+                            // The Jumbo Payload option is unknown here.
+                            pass_over(piece(options, at, 1)?[0], at)?;
+                            (_, at) = data(options, at)?;
+                        }
+                    }
+                    field = self.upper;
+                    self.protocol = next;
+                    self.upper = end;
+                }
+                number::FRAGMENT if self.is_jumbogram() => {
+                    piece(octets, self.upper, 1)?;
+                    return Err(Fault::Fragment { header: self.upper });
+                }
+                number::HOP_BY_HOP => {
+                    return Err(Fault::LateHopByHop { field });
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// What the header at hand says follows it, and where it ends, which is
+    /// within the packet.
+    fn extension(&self, octets: &[u8], have: u64) -> Result<(u8, u32), Fault> {
+        let header = piece(octets, self.upper, 2)?;
+        let end = self.upper + 8 * (1 + u32::from(header[1]));
+        match u64::from(end) > have + 40 {
+            true => Err(Fault::Truncated {
+                need: end.into(),
+                have: have + 40,
+            }),
+            false => Ok((header[0], end)),
+        }
+    }
+}
+
+/// The data of the option at `at` of `header`, and where the next one begins.
+fn data(header: &[u8], at: u32) -> Result<(&[u8], u32), Fault> {
+    if piece(header, at, 1)?[0] == PAD1 {
+        return Ok((&[], at + 1));
+    }
+    let overrun = Fault::Overrun { option: at };
+    let length = piece(header, at + 1, 1).map_err(|_| overrun)?[0];
+    let data = piece(header, at + 2, length.into()).map_err(|_| overrun)?;
+    Ok((data, at + 2 + u32::from(length)))
+}
+
+/// Whether an option that is not known may be passed over, which its two highest
+/// bits say [RFC8200 s4.2].
+const fn pass_over(kind: u8, option: u32) -> Result<(), Fault> {
+    match kind >> 6 {
+        0 => Ok(()),
+        _ => Err(Fault::UnknownOption { option, kind }),
+    }
+}
+
+/// `length` octets from `at` on.
+fn piece(octets: &[u8], at: u32, length: usize) -> Result<&[u8], Fault> {
+    let at = at as usize;
+    octets
+        .get(at..at.saturating_add(length))
+        .ok_or(Fault::Truncated {
+            need: (at as u64).saturating_add(length as u64),
+            have: octets.len() as u64,
+        })
+}
