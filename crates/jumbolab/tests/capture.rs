@@ -1,6 +1,8 @@
 //! Captures of simulated links, read by tshark: a stranger must find the same
 //! packets in them, whole and fragmented, with checksums that hold.
 
+#[path = "capture/bundles.rs"]
+mod bundles;
 #[path = "cli/program.rs"]
 mod program;
 

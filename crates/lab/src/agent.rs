@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::exchange::{Answered, Answerer, Asked, Exchange, ask as ask_other};
-use live::transfer::mechanisms::{self, Far, Probe};
+use live::transfer::mechanisms::{self, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
@@ -62,7 +62,7 @@ enum Reply {
     Departed(Vec<Departed>),
     Answered(Answered),
     Asked(Asked),
-    ProbesAnswered(Vec<Option<Far>>),
+    ProbesAnswered(mechanisms::Answered),
     Probed(mechanisms::Asked),
     /// It could not: one line.
     Failed(String),
@@ -193,7 +193,7 @@ impl Agents {
     pub(crate) fn mechanisms(
         &mut self,
         probe: &Probe,
-    ) -> Result<(mechanisms::Asked, Vec<Option<Far>>), Failure> {
+    ) -> Result<(mechanisms::Asked, mechanisms::Answered), Failure> {
         let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
         let timeout = probe.transfer.timeout;
         let patience = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_PATIENCE;

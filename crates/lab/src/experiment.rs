@@ -21,6 +21,7 @@ mod reader;
 mod resolved;
 mod setting;
 mod shipped;
+mod steps;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -224,6 +225,7 @@ impl Experiment {
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
         let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
         let ranking = ranking::ranking(&mut reader)?;
+        let steps = steps::steps(&mut reader, &factors, &aliases)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -248,6 +250,7 @@ impl Experiment {
             claims: &claims,
             tradeoffs: &tradeoffs,
             ranking: ranking.as_ref(),
+            steps: &steps,
             cells: &cells,
         };
         let (text, hash) = resolved.write(world);
@@ -268,6 +271,7 @@ impl Experiment {
             claims,
             tradeoffs,
             ranking,
+            steps,
             compare,
             paired,
             text,

@@ -37,6 +37,7 @@ pub mod report;
 pub mod run;
 pub mod shell;
 pub mod sim;
+pub mod sizes;
 pub mod split;
 pub mod statistics;
 pub mod trial;

@@ -135,6 +135,9 @@ impl Netns {
         epoch: Epoch,
         shelf: Option<Shelf<'_>>,
     ) -> Result<Figures, Failure> {
+        if let (true, Traffic::Flows(flows)) = (setting.network.fresh, &setting.traffic) {
+            self.renew(setting, flows, epoch)?;
+        }
         let recorded = match shelf {
             Some(_) => recorded_of(setting),
             None => Vec::new(),

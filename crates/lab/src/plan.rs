@@ -52,6 +52,8 @@ pub struct Plan {
     pub tradeoffs: Vec<Tradeoff>,
     /// Figures of a study whose settings are looked for, if any are.
     pub ranking: Option<Ranking>,
+    /// What a study asserts of sizes at which times jump.
+    pub steps: Vec<StepClaim>,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
     /// Eight hexadecimal digits over experiment, seeds, world and format.
@@ -174,6 +176,46 @@ pub struct Target {
     /// What the study adds to it at another level of the compared factor: not
     /// 0. Distances are told in gaps.
     pub gap: f64,
+}
+
+/// What a study asserts of a size at which the time of a message jumps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepClaim {
+    /// The assertion, one line.
+    pub text: String,
+    /// Where it is printed, e.g. `[Egan s5.1.1]`.
+    pub source: String,
+    /// The cells that it is about have one of these levels of each of these
+    /// factors.
+    pub cells: Vec<(String, Vec<Level>)>,
+    /// What jumps.
+    pub of: OfStep,
+    /// The size, in octets.
+    pub at: u32,
+    /// How far from there it may be, in octets.
+    pub within: u32,
+    /// Where to.
+    pub way: Way,
+}
+
+/// What a step is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfStep {
+    /// The mean time of a message.
+    Time,
+    /// Its variance within a trial.
+    Variance,
+}
+
+/// Where a step leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It is longer with larger messages.
+    Up,
+    /// It is shorter.
+    Down,
+    /// There is no step.
+    None,
 }
 
 /// The factors of a cell, in sweep order. A level that is listed twice makes

@@ -13,6 +13,7 @@ mod paired;
 mod pareto;
 mod ranking;
 mod rows;
+mod sizes;
 mod standing;
 mod summary;
 mod tables;

@@ -13,7 +13,7 @@ mod watch;
 
 use anyhow::{Result, bail};
 use live::machine::available_memory;
-use sim::Outcome;
+use sim::{Outcome, Scenario};
 use units::{Bytes, Seed, Time};
 
 use crate::experiment::{Setting, Traffic};
@@ -21,6 +21,7 @@ use crate::trial::Figures;
 use both::Both;
 use count::Counter;
 pub(crate) use count::UNKNOWN as UNKNOWN_IN_SERIES;
+use scenario::{at_first, outlast, shared_until};
 pub(crate) use scenario::{scenario_of, simulation_of};
 pub(crate) use watch::Shelf;
 use watch::Watcher;
@@ -67,7 +68,7 @@ impl Simulator {
         if let Traffic::Exchange(exchange) = &setting.traffic {
             return self.exchange(setting, exchange, seed);
         }
-        let scenario = scenario_of(setting, seed, self.budget);
+        let (scenario, others) = self.scenario(setting, seed)?;
         let stop = scenario.end;
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
@@ -75,7 +76,7 @@ impl Simulator {
             None => simulation.run(),
             Some(counter) => simulation.run_watched(counter),
         };
-        let figures = figures_of(setting, &outcome, stop, counter)?;
+        let figures = figures_of(setting, &outcome, [stop, others], counter)?;
         Ok((figures, seconds(outcome.end)))
     }
 
@@ -93,7 +94,7 @@ impl Simulator {
         if let Traffic::Exchange(exchange) = &setting.traffic {
             return self.exchange(setting, exchange, seed);
         }
-        let scenario = scenario_of(setting, seed, self.budget);
+        let (scenario, others) = self.scenario(setting, seed)?;
         let watcher = Watcher::of(setting, &scenario, shelf);
         let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
             return self.run(setting, seed);
@@ -105,23 +106,44 @@ impl Simulator {
             None => simulation.run_watched(&mut watcher),
             Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
         };
-        let mut figures = figures_of(setting, &outcome, stop, counter)?;
+        let mut figures = figures_of(setting, &outcome, [stop, others], counter)?;
         let kept = watcher.finish(&outcome, shelf, &mut figures);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((figures, seconds(outcome.end)))
     }
+
+    /// What a trial simulates, and until when others send. How long a transfer of
+    /// TCP lasts beside others only a simulation can tell: it is made until they
+    /// have sent for long enough, and what they send later changes nothing.
+    fn scenario(&self, setting: &Setting, seed: Seed) -> Result<(Scenario, Time), String> {
+        let mut until = at_first(setting);
+        loop {
+            let scenario = shared_until(setting, seed, self.budget, until);
+            let end = scenario.end;
+            let Some(now) = until.filter(|until| *until < end) else {
+                return Ok((scenario, end));
+            };
+            let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
+            if outlast(&simulation.run(), now) {
+                return Ok((shared_until(setting, seed, self.budget, until), now));
+            }
+            let twice = now + now.since(Time::ZERO).unwrap_or_default();
+            until = Some(twice.min(end));
+        }
+    }
 }
 
-/// What `outcome` came to, and what was counted besides.
+/// What `outcome` came to, and what was counted besides; sources and others
+/// would have sent until the two instants.
 fn figures_of(
     setting: &Setting,
     outcome: &Outcome,
-    stop: Time,
+    [stop, until]: [Time; 2],
     counter: Option<Counter>,
 ) -> Result<Figures, String> {
     let (outcome, others) = others::apart(setting, outcome);
     let mut figures = figures::of(setting, &outcome, stop)?;
-    others::put(&others, stop, setting, &mut figures);
+    others::put(&others, until, setting, &mut figures);
     if let Some(counter) = counter {
         counter.finish(&mut figures, figures::counted(&outcome));
     }

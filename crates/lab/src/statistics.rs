@@ -8,6 +8,7 @@ mod apart;
 mod contrast;
 mod jackknife;
 mod planning;
+pub mod steps;
 
 pub use apart::{Chance, apart};
 pub use contrast::Contrast;

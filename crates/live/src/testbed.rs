@@ -3,6 +3,7 @@
 mod addressing;
 mod advertise;
 mod congestion;
+mod fragments;
 mod interface;
 
 use std::net::IpAddr;
@@ -17,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::namespace::Namespace;
 use crate::netlink::{TokenBucket, VethEnd};
 use addressing::Plan;
+pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
 

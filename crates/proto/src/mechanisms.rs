@@ -27,6 +27,9 @@ pub struct Way {
     pub came: Came,
     /// How long its packets occupy the links, as far as that is known.
     pub transmission: u64,
+    /// How long its receiver's kernel takes from the arrival of a packet until
+    /// a reader that does not sleep finds it.
+    pub softirq: u64,
 }
 
 /// Stamps of a message that leaves, in nanoseconds since an epoch.
@@ -47,8 +50,6 @@ pub struct Left {
 pub struct Came {
     /// The kernel, as the last packet came from the interface.
     pub arrived: Option<u64>,
-    /// How long the reading thread could have run and had no processor.
-    pub waited: u64,
     /// The program, as the call that waits had returned.
     pub ready: u64,
     /// The program, as it had read the last octet.
@@ -67,9 +68,9 @@ pub enum Part {
     ThereTransmission,
     /// There: the rest of the time between the interfaces.
     ThereWire,
-    /// There: from the last packet's arrival until the reader can run.
+    /// There: from the last packet's arrival until a reader could have it.
     ThereSoftirq,
-    /// There: until it runs.
+    /// There: until the reader runs.
     ThereWakeUp,
     /// There: until it has read all.
     ThereReceiveCall,
@@ -183,15 +184,15 @@ impl Way {
         let travel = until(came.arrived, &mut known);
         let transmission = self.transmission.min(travel);
         let woken = until(Some(came.ready), &mut known);
-        let wake_up = came.waited.min(woken);
+        let softirq = self.softirq.min(woken);
         let receive_call = until(Some(came.had), &mut known);
         let found = [
             send_call,
             queueing,
             transmission,
             travel - transmission,
-            woken - wake_up,
-            wake_up,
+            softirq,
+            woken - softirq,
             receive_call,
         ];
         for (part, found) in parts.iter_mut().zip(found) {
@@ -218,11 +219,11 @@ mod tests {
             },
             came: Came {
                 arrived: Some(start + 55),
-                waited: 4,
                 ready: start + 62,
                 had: start + 64,
             },
             transmission,
+            softirq: 3,
         };
         Exchange {
             there: way(1_000, 12),
@@ -310,11 +311,11 @@ mod tests {
                 left: Left { before: at(from), queued: stamps[from + 1], sent: stamps[from + 2] },
                 came: Came {
                     arrived: stamps[from + 3],
-                    waited: at(from + 4) / 10,
                     ready: at(from + 4),
                     had: at(from + 5),
                 },
                 transmission: 40,
+                softirq: 30,
             };
             let parts = Exchange { there: way(0), back: way(6), took }.parts();
             prop_assert_eq!(parts.sum(), nanos(took));

@@ -91,6 +91,11 @@ impl<P> Entry<P> {
         }
     }
 
+    /// Its octets of IP as it was packed, dead or not.
+    pub const fn packed(&self) -> Bytes {
+        self.size
+    }
+
     /// How many ticks it waited in the gathering (pQTime).
     pub const fn waited(&self) -> u16 {
         self.waited

@@ -1,11 +1,11 @@
 //! The books of a link.
 
 use proto::link::{Counters, Fate, Found, Witness};
-use queue::{Packet as _, Reason};
-use units::{Span, Time};
+use queue::{Packet as _, Reason, Tick};
+use units::{Bytes, Span, Time};
 
 use crate::packet::Packet;
-use crate::{Loss, WayOutcome};
+use crate::{Loss, WayOutcome, bundles};
 
 /// What a way's witness writes down.
 pub(crate) struct Account {
@@ -16,6 +16,8 @@ pub(crate) struct Account {
     gone: Vec<(Packet, bool)>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
+    /// Whether notes say what is in bundles.
+    opens: bool,
 }
 
 /// How long a wire worked, and how long packets waited for it.
@@ -28,6 +30,17 @@ pub(crate) struct Averages {
     waited_octets: u128,
 }
 
+/// How closely a watch looks at a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// Not at all.
+    Away,
+    /// At its packets.
+    At,
+    /// Into bundles too.
+    Into,
+}
+
 /// Something that happened to a packet on a way.
 pub(crate) struct Note {
     pub(crate) packet: Packet,
@@ -35,6 +48,18 @@ pub(crate) struct Note {
     pub(crate) what: What,
     /// How many packets lived in it then.
     pub(crate) live: u32,
+    /// What was in a bundle that was sent, if that is asked.
+    pub(crate) opened: Option<Box<Opening>>,
+}
+
+/// What was in a bundle when it was sent.
+pub(crate) struct Opening {
+    pub(crate) number: u64,
+    pub(crate) ingress: usize,
+    pub(crate) egress: usize,
+    pub(crate) tick: Tick,
+    /// The packets, while they lived, their octets of IP, and how long they waited.
+    pub(crate) inside: Vec<(Option<Packet>, Bytes, u16)>,
 }
 
 /// What happened.
@@ -45,14 +70,32 @@ pub(crate) enum What {
     Thinned(Reason),
 }
 
+impl Opening {
+    fn of(packet: &Packet) -> Option<Box<Self>> {
+        bundles::look(packet.content, |load| {
+            let entries = load.bundle.entries().iter();
+            let inside =
+                entries.map(|entry| (entry.packet().copied(), entry.packed(), entry.waited()));
+            Box::new(Self {
+                number: load.number,
+                ingress: load.ingress,
+                egress: load.egress,
+                tick: load.bundle.tick(),
+                inside: inside.collect(),
+            })
+        })
+    }
+}
+
 impl Account {
-    /// Books that average until `end`, with notes for a watch or without.
-    pub(crate) fn new(end: Time, notes: bool) -> Self {
+    /// Books that average until `end`, with notes for a watch as it `looks`.
+    pub(crate) fn new(end: Time, looks: Looks) -> Self {
         Self {
             averages: Averages::new(end),
             beyond: 0,
             gone: Vec::new(),
-            notes: notes.then(Vec::new),
+            notes: (looks != Looks::Away).then(Vec::new),
+            opens: looks == Looks::Into,
         }
     }
 
@@ -85,12 +128,14 @@ impl Account {
     }
 
     fn note(&mut self, packet: &Packet, at: Time, what: What) {
+        let opens = self.opens && packet.is_bundle() && matches!(what, What::Sent { .. });
         if let Some(notes) = &mut self.notes {
             notes.push(Note {
                 packet: *packet,
                 at,
                 what,
                 live: packet.live(),
+                opened: if opens { Opening::of(packet) } else { None },
             });
         }
     }

@@ -25,7 +25,10 @@ pub(crate) struct Load {
     pub(crate) bundle: Bundle<Packet>,
     /// Who gathered it, by a number of its own.
     pub(crate) origin: usize,
-    /// The node that unpacks it.
+    /// Which one of its gathering it is.
+    pub(crate) number: u64,
+    /// The node that gathered it, and the one that unpacks it.
+    pub(crate) ingress: usize,
     pub(crate) egress: usize,
 }
 

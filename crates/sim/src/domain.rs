@@ -365,10 +365,16 @@ impl Domain {
             if *node == egress {
                 continue;
             }
+            let no_path = || BadDomain::NoPath {
+                from: name(*node),
+                egress: name(egress),
+            };
             let bundles = match self.destination {
                 Destination::Egress => walk(scenario, routes, *node, egress),
                 Destination::FirstPacket => path[place..leaves.unwrap_or(place)].to_vec(),
-                Destination::Label(_) => labels::path(self, scenario, routes, *node, exit),
+                Destination::Label(_) => {
+                    labels::path(self, scenario, routes, *node, exit).ok_or_else(no_path)?
+                }
             };
             if leaves.is_none_or(|leaves| leaves < place) || bundles.is_empty() {
                 return Err(BadDomain::Astray {
@@ -376,13 +382,6 @@ impl Domain {
                     ingress: name(*node),
                     egress: name(egress),
                     to: name(to),
-                });
-            }
-            let far = |&(_, way): &(usize, usize)| scenario.links[way / 2].ends[1 - way % 2];
-            if bundles.last().map(far) != Some(egress) {
-                return Err(BadDomain::NoPath {
-                    from: name(*node),
-                    egress: name(egress),
                 });
             }
             for (_, way) in bundles {

@@ -343,8 +343,7 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {
         if W::AWAKE {
-            let content = self.contents.of(packet);
-            let seen = packet.seen(content, self.flows[packet.flow as usize].place);
+            let seen = self.seen(packet);
             self.watch.lost(self.now, place, seen, why);
         }
     }

@@ -38,7 +38,7 @@ impl Labels {
                 let path = path(domain, scenario, routes, edge.node, *exit);
                 let first = u32::try_from(labels.hops.len()).unwrap_or(u32::MAX);
                 labels.first.insert((edge.node, *exit), first);
-                for ((_, way), next) in path.into_iter().zip(first + 1..) {
+                for ((_, way), next) in path.into_iter().flatten().zip(first + 1..) {
                     labels.hops.push(Hop { way, next });
                 }
             }
@@ -58,22 +58,29 @@ impl Labels {
 }
 
 /// The nodes from an edge to an exit, each with the way that a bundle takes
-/// there, by way of the routers that the domain names.
+/// there, by way of the routers that the domain names; `None` where no links
+/// lead there.
 pub(crate) fn path(
     domain: &Domain,
     scenario: &Scenario,
     routes: &Routes,
     from: usize,
     exit: Exit,
-) -> Vec<(usize, usize)> {
+) -> Option<Vec<(usize, usize)>> {
     let detours = domain.detours();
     let detour = detours.iter().find(|one| (one.next_as, one.egress) == exit);
     let stops = detour.map_or(&[][..], |detour| &detour.via);
     let mut here = from;
     let mut all = Vec::new();
     for stop in stops.iter().copied().chain([exit.1]) {
-        all.extend(walk(scenario, routes, here, stop));
-        here = stop;
+        let piece = walk(scenario, routes, here, stop);
+        if let Some((_, way)) = piece.last() {
+            here = scenario.links[way / 2].ends[1 - way % 2];
+        }
+        if here != stop {
+            return None;
+        }
+        all.extend(piece);
     }
-    all
+    Some(all)
 }

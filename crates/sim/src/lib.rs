@@ -49,4 +49,4 @@ pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
 };
 pub use simulation::Simulation;
-pub use watch::{Loss, Place, Seen, Watch};
+pub use watch::{Inside, Loss, Opened, Place, Seen, Watch};

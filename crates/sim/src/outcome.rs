@@ -99,6 +99,9 @@ pub struct FlowOutcome {
     pub unassembled: u64,
     /// Path MTU that the source learnt from Packet Too Big, octets.
     pub path_mtu: Option<u32>,
+    /// When the first datagram was due, whether it was sent, and arrived, or
+    /// not; of TCP [`TcpOutcome::began`] says it.
+    pub first_due: Option<Time>,
     /// When the first message arrived.
     pub first_arrival: Option<Time>,
     /// When the last message arrived.

@@ -173,6 +173,7 @@ impl Packet {
                 }
             },
             live: 1,
+            is_bundle: self.is_bundle(),
         }
     }
 

@@ -207,6 +207,9 @@ pub struct Datagrams {
     /// Whether a datagram that needs fragments is not sent at all, and no
     /// router may cut it.
     pub dont_fragment: bool,
+    /// Whether no router may cut its packets, and the source cuts what it was
+    /// told to be too big; over IPv6 that is always so [RFC1191] [RFC8201].
+    pub discovers: bool,
     /// Its class, for queues that tell classes apart; 0 is ordinary.
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.
@@ -223,6 +226,7 @@ impl Datagrams {
             limit: None,
             octets: None,
             dont_fragment: false,
+            discovers: false,
             class: 0,
             precedence: 0,
         }

@@ -2,6 +2,7 @@
 
 use units::{Bytes, Seed, Time};
 
+use crate::account::Looks;
 use crate::connection::Connection;
 use crate::domain::exits;
 use crate::engine::{Addressing, Edge, Edges, Ends, Engine, Flow, Kind, Node};
@@ -117,7 +118,11 @@ impl Simulation {
     /// The network before anything has happened.
     pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
         let mut engine = Engine::new(
-            self.ways(|way| W::AWAKE && watch.wants(way)),
+            self.ways(|way| match W::AWAKE && watch.wants(way) {
+                false => Looks::Away,
+                true if watch.opens(way) => Looks::Into,
+                true => Looks::At,
+            }),
             self.nodes(),
             self.flows(),
             self.edges(),
@@ -128,21 +133,21 @@ impl Simulation {
         engine
     }
 
-    /// The directions of links, those with notes for which `wants` holds.
-    fn ways(&self, wants: impl Fn((usize, usize)) -> bool) -> Vec<Way> {
+    /// The directions of links, with notes as a watch `looks` at them.
+    fn ways(&self, looks: impl Fn((usize, usize)) -> Looks) -> Vec<Way> {
         let mut ways = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
             for (settings, direction) in link.ways.iter().zip(0..) {
                 let name = format!("link/{}/{direction}", link.name);
                 let seed = self.scenario.seed.derive(&name);
-                let notes = wants((*place, direction));
+                let looks = looks((*place, direction));
                 let to = link.ends[1 - direction];
                 let end = self.scenario.end;
                 ways.push(Way::new(
                     settings,
                     seed,
                     end,
-                    notes,
+                    looks,
                     to,
                     (*place, direction),
                 ));
@@ -333,6 +338,7 @@ fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
         lost: counts.sent - sink.received,
         unassembled: sink.unassembled(),
         path_mtu,
+        first_due: counts.first,
         first_arrival: sink.first,
         last_arrival: sink.last,
         goodput: sink.goodput(),
@@ -363,6 +369,7 @@ fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
         lost: tcp.sender.segments.saturating_sub(tcp.segments),
         unassembled: 0,
         path_mtu: tcp.path_mtu,
+        first_due: None,
         first_arrival: tcp.first_arrival,
         last_arrival: tcp.last_arrival,
         goodput: tcp.goodput,

@@ -20,6 +20,7 @@ pub(crate) struct Source {
     /// What every packet has in common.
     template: Packet,
     dont_fragment: bool,
+    discovers: bool,
     first_mtu: u32,
     path_mtu: Option<u32>,
     pub(crate) counts: Counts,
@@ -33,6 +34,8 @@ pub(crate) struct Counts {
     pub(crate) octets: u64,
     pub(crate) refused: u64,
     pub(crate) packets: u64,
+    /// When the first message was due.
+    pub(crate) first: Option<Time>,
 }
 
 impl Source {
@@ -53,6 +56,7 @@ impl Source {
             schedule,
             template,
             dont_fragment: datagrams.dont_fragment,
+            discovers: datagrams.discovers || flow.ip == IpVersion::V6,
             first_mtu,
             path_mtu: None,
             counts: Counts::default(),
@@ -70,6 +74,7 @@ impl Source {
             return;
         };
         self.next = self.schedule.next();
+        self.counts.first.get_or_insert(at);
         let ip = self.template.ip;
         let mtu = self.path_mtu.unwrap_or(u32::MAX).min(self.first_mtu);
         let payload = u32::try_from(payload.get()).unwrap_or(u32::MAX);
@@ -118,7 +123,6 @@ impl Source {
         length: u32,
         whole: u32,
     ) -> (Packet, Content) {
-        let ip = self.template.ip;
         let packet = Packet {
             size: header + length,
             ..self.template
@@ -130,7 +134,7 @@ impl Source {
                 offset,
                 length,
                 whole,
-                dont_fragment: self.dont_fragment || ip == IpVersion::V6,
+                dont_fragment: self.dont_fragment || self.discovers,
             }),
         };
         (packet, content)

@@ -2,7 +2,7 @@
 
 use proto::link::Found;
 use proto::tcp::{Counts, State};
-use queue::Reason;
+use queue::{Reason, Tick};
 use units::{Bytes, Span, Time};
 
 use crate::Segment;
@@ -30,6 +30,34 @@ pub struct Seen {
     /// How many packets of senders live in it: 1, unless it is a bundle. Of a
     /// bundle all else but its size is said of the first.
     pub live: u32,
+    /// Whether it is a bundle.
+    pub is_bundle: bool,
+}
+
+/// What is in a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Which one it is of those with the same ends and egress, from 0 on.
+    pub number: u64,
+    /// Whence and to whom it is addressed: nodes, by their places in the scenario.
+    pub ends: [usize; 2],
+    /// Its label in place of that, from 0 on.
+    pub label: Option<u32>,
+    /// The unit of [`Inside::waited`].
+    pub tick: Tick,
+    /// What it was packed of.
+    pub inside: Vec<Inside>,
+}
+
+/// A packet in a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// The packet, while it lives.
+    pub packet: Option<Seen>,
+    /// Its octets of IP as it was packed.
+    pub size: Bytes,
+    /// How long it waited to be packed.
+    pub waited: u16,
 }
 
 impl Seen {
@@ -80,6 +108,16 @@ pub trait Watch {
     fn wants(&self, _link: (usize, usize)) -> bool {
         true
     }
+
+    /// Whether it wants to know what is in bundles on this link, of those that
+    /// it looks at.
+    fn opens(&self, _link: (usize, usize)) -> bool {
+        false
+    }
+
+    /// A bundle takes the wire at `begins`, as [`Watch::sent`] tells next, with
+    /// this in it.
+    fn opened(&mut self, _begins: Time, _link: (usize, usize), _bundle: &Opened) {}
 
     /// A packet comes to a link and finds this in its queue.
     fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Found) {}

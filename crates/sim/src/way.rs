@@ -3,7 +3,7 @@
 use proto::link::{Fate, Link, Prompt, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
-use crate::account::{Account, Averages};
+use crate::account::{Account, Averages, Looks};
 use crate::packet::Packet;
 use crate::{InnerCounts, WayOutcome};
 
@@ -51,21 +51,21 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
 
 impl Way {
     /// A way to node `to` with chance from `seed`, whose averages go until
-    /// `end`, with notes for a watch or without.
+    /// `end`, with notes for a watch as it `looks`.
     pub(crate) fn new(
         settings: &Settings,
         seed: Seed,
         end: Time,
-        notes: bool,
+        looks: Looks,
         to: usize,
         place: (usize, usize),
     ) -> Self {
-        let prompt = match notes {
-            true => None,
-            false => Prompt::new(settings, seed, Averages::new(end)),
+        let prompt = match looks {
+            Looks::At | Looks::Into => None,
+            Looks::Away => Prompt::new(settings, seed, Averages::new(end)),
         };
         let patient = || {
-            let link = Link::witnessed(settings.clone(), seed, Account::new(end, notes));
+            let link = Link::witnessed(settings.clone(), seed, Account::new(end, looks));
             Box::new(link.expect("the same was built when the scenario was checked"))
         };
         Self {

@@ -66,7 +66,7 @@ pub struct Sum(Checksum);
 impl Sum {
     /// With `octets` behind the pieces before.
     #[must_use]
-    pub fn add(self, octets: &[u8]) -> Self {
+    pub fn with(self, octets: &[u8]) -> Self {
         Self(self.0.add(octets))
     }
 }

@@ -36,7 +36,7 @@ fn packet(size: u32) -> Vec<u8> {
         .map(|place| u8::try_from(place * 7 % 251).unwrap())
         .collect();
     let mut octets = vec![0; packet.head_len()];
-    let sum = Sum::default().add(&payload);
+    let sum = Sum::default().with(&payload);
     packet.emit(sum, &mut octets).unwrap();
     octets.extend(payload);
     octets
@@ -62,7 +62,7 @@ fn scapy_writes_the_same_jumbograms_and_what_it_writes_is_read() {
         let head = Head::parse(&theirs, theirs.len() as u64).unwrap();
         let udp = head.udp(&theirs).unwrap();
         assert_eq!((head.option, udp.packet.payload), (Some(42), size));
-        let sum = Sum::default().add(&theirs[udp.payload as usize..]);
+        let sum = Sum::default().with(&theirs[udp.payload as usize..]);
         assert!(udp.packet.holds(udp.header, sum));
     }
 }

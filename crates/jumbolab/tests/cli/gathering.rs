@@ -161,3 +161,41 @@ fn what_a_queue_changes_is_told_seed_by_seed() {
     dir.run("run aqm-ablations --dry-run --set compare.paired=loss")
         .refused(&["compare.paired"]);
 }
+
+#[test]
+fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfold() {
+    let dir = Dir::new();
+    let cells = "--set traffic=flood25k --set frame=9000 --set gather=off,busy,t900us";
+    let page = dir
+        .run(&format!("run jumbogen-scaling -o r --repeat 2 {cells}"))
+        .fine()
+        .stdout;
+    assert!(page.contains("\nPareto fronts\n"), "{page}");
+    let lines = dir.run("report r --json").fine().json();
+    let cell = |gather: &str| {
+        let is = |line: &&Value| line["cell"].is_string() && line["factors"]["gather"] == gather;
+        lines.iter().find(is).unwrap()
+    };
+    let figure = |gather: &str, name: &str| cell(gather)[name].as_f64().unwrap();
+    // 1 + 0.9 ms times 25000 a second; each bundle has 64 octets around packets of 46 and 4.
+    let gathered = figure("t900us", "packets_per_frame_busy");
+    assert!((22.0..25.0).contains(&gathered), "{gathered}");
+    let octets = figure("t900us", "wire_octets_busy");
+    assert!((octets - (50.0 + 64.0 / gathered)).abs() < 0.1, "{octets}");
+    let relieved = figure("off", "frame_rate_busy") / figure("t900us", "frame_rate_busy");
+    assert!((relieved - gathered).abs() < 0.5, "{relieved}");
+    let later = figure("t900us", "delay") - figure("off", "delay");
+    assert!((0.9..1.0).contains(&later), "{later}");
+    let fronts: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["pareto"].is_array())
+        .collect();
+    // Nobody is preferable to the fastest, nor to what relieves the core most.
+    assert_eq!(fronts.len(), 1);
+    assert_eq!(fronts[0]["cells"], 3);
+    let on = |gather: &str| {
+        let front = fronts[0]["front"].as_array().unwrap();
+        front.iter().any(|cell| cell["factors"]["gather"] == gather)
+    };
+    assert!(on("off") && on("t900us"));
+}

@@ -7,6 +7,7 @@ mod commands;
 mod decode;
 mod doctor;
 mod emulate;
+mod fitting;
 mod flows;
 mod gathering;
 mod harness;

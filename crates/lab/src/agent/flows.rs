@@ -10,9 +10,10 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
+use live::meter::Process;
 use live::traffic::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, PathMtu, Plan, Receiver, Report, Served,
-    Serving, Transport,
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, Served, Serving,
+    Transport,
 };
 use live::transfer::TcpState;
 use proto::control::Limits;
@@ -20,6 +21,7 @@ use proto::traffic::{Bursts, Law, Schedule};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};
 
+use crate::experiment::PathMtu;
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
 
@@ -42,9 +44,11 @@ pub(crate) struct Wanted {
     pub(crate) send_buffer: Option<Bytes>,
     pub(crate) receive_buffer: Option<Bytes>,
     pub(crate) nagle: bool,
-    pub(crate) dont_fragment: bool,
+    pub(crate) path_mtu: PathMtu,
     /// Whether each gap counts from when the one before it ended.
     pub(crate) drifts: bool,
+    /// Whether the clock is watched before an instant.
+    pub(crate) watches: bool,
     /// Whether the receiver sends every message back.
     pub(crate) round_trip: bool,
 }
@@ -81,6 +85,8 @@ pub(crate) struct Departed {
     pub(crate) refused: u64,
     pub(crate) unsent: u64,
     pub(crate) lasted: u64,
+    /// When the first message was to be written, since the session's beginning.
+    pub(crate) first: Option<u64>,
     /// How late messages were written: half of them, 99 of 100, the latest.
     pub(crate) lateness: Option<[u64; 3]>,
     /// Messages that were back.
@@ -92,10 +98,13 @@ pub(crate) struct Departed {
     pub(crate) tcp: Option<TcpState>,
     pub(crate) send_buffer: u64,
     pub(crate) receive_buffer: u64,
+    /// Processor time of the sending process for all flows.
+    pub(crate) cpu: u64,
 }
 
 /// Sends flows, and waits until the receiver has all of them.
 pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
+    let before = Process::sample()?;
     let flows = asked.flows.into_iter();
     let flows = flows.map(|wanted| wanted.flow(asked.every));
     let outcome = live::traffic::run(Plan {
@@ -106,7 +115,11 @@ pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
     })?;
     match outcome.fault {
         Some(fault) => Err(anyhow!(fault)),
-        None => outcome.flows.into_iter().map(Departed::of).collect(),
+        None => {
+            let used = (Process::sample()? - before).cpu.as_nanos();
+            let flows = outcome.flows.into_iter();
+            flows.map(|flow| Departed::of(flow, used)).collect()
+        }
     }
 }
 
@@ -125,9 +138,12 @@ impl Wanted {
         if let Some(octets) = self.octets {
             schedule = schedule.octets(octets);
         }
-        let path_mtu = match self.dont_fragment {
-            true => PathMtu::Do,
-            false => PathMtu::Machine,
+        let path_mtu = match self.path_mtu {
+            PathMtu::Machine => live::traffic::PathMtu::Machine,
+            PathMtu::Dont => live::traffic::PathMtu::Dont,
+            PathMtu::Want => live::traffic::PathMtu::Want,
+            PathMtu::Do => live::traffic::PathMtu::Do,
+            PathMtu::Probe => live::traffic::PathMtu::Probe,
         };
         Ok(Flow {
             name,
@@ -151,7 +167,7 @@ impl Wanted {
                 send_buffer: self.send_buffer,
                 receive_buffer: self.receive_buffer,
                 segmentation: 1,
-                spin: !self.drifts,
+                spin: self.watches,
                 drifts: self.drifts,
                 stamp_departures: self.stream.then_some(every),
                 ..Options::default()
@@ -161,7 +177,7 @@ impl Wanted {
 }
 
 impl Departed {
-    fn of(outcome: FlowOutcome) -> Result<Self> {
+    fn of(outcome: FlowOutcome, cpu: u64) -> Result<Self> {
         let name = outcome.name;
         let failed = |what: &str| anyhow!("the flow {}: {what}", name.as_str());
         if let Some(fault) = outcome.fault {
@@ -177,6 +193,7 @@ impl Departed {
             refused: sent.refused,
             unsent: sent.unsent,
             lasted: sent.lasted.as_nanos(),
+            first: sent.first,
             echoes: sent.echoes,
             round_trips: sent
                 .round_trips
@@ -186,6 +203,7 @@ impl Departed {
             tcp: sent.tcp,
             send_buffer: sent.send_buffer,
             receive_buffer: outcome.receive_buffer,
+            cpu,
         })
     }
 }
@@ -195,6 +213,7 @@ pub(super) fn receive(
     asked: Receiving,
     listening: impl FnOnce(u16) -> Result<()>,
 ) -> Result<Vec<Arrived>> {
+    let before = Process::sample()?;
     let collector = Collector::new(asked.every, asked.log);
     let limits = Limits {
         flows: asked.flows,
@@ -223,5 +242,8 @@ pub(super) fn receive(
         return Err(anyhow!(fault));
     }
     let reports: Vec<(Asked, Report)> = served.flows;
-    collector.end(&reports)
+    let used = (Process::sample()? - before).cpu.as_nanos();
+    let mut arrived = collector.end(&reports)?;
+    arrived.iter_mut().for_each(|flow| flow.cpu = used);
+    Ok(arrived)
 }

@@ -93,6 +93,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
             domain: None,
             graph: None,
             lateness: None,
+            fresh: false,
         },
         host: Host {
             scenario: Scenario {
@@ -139,6 +140,7 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
         tradeoffs: Vec::new(),
         paired: Vec::new(),
         ranking: None,
+        steps: Vec::new(),
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
         files: Vec::new(),

@@ -21,7 +21,7 @@ const GIVEN: [&str; 2] = ["repeat", "seeds"];
 const REPEAT: &str = "trials.repeat";
 
 /// The top-level keys beside those of a cell.
-const OTHER_ROOTS: [&str; 13] = [
+const OTHER_ROOTS: [&str; 14] = [
     "format",
     "name",
     "title",
@@ -35,6 +35,7 @@ const OTHER_ROOTS: [&str; 13] = [
     "compare",
     "published",
     "claim",
+    "jump",
 ];
 
 /// Short names and the keys they stand for.

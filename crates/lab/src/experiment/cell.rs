@@ -72,6 +72,7 @@ pub(super) fn read(
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
     network::known_links(tree, &network)?;
     network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;
+    network.fresh = network::read_fresh(&mut reader, &traffic, world)?;
     let outcome = reader.finish(&BTreeSet::new())?;
     let setting = Setting {
         network,

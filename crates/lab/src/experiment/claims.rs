@@ -117,7 +117,7 @@ fn levels(
 
 /// Levels of factors that are swept, by the names of the factors: a list, or
 /// one alone.
-fn lists(
+pub(super) fn lists(
     reader: &mut Reader<'_>,
     key: &str,
     factors: &[Factor],

@@ -7,9 +7,12 @@ use units::Seed;
 use super::FORMAT;
 use super::aliases::Aliases;
 use super::published::Row;
+use super::steps::{OF, WAYS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use crate::plan::{Assertion, Cell, Compare, Expected, Factors, Level, Ranking, Tradeoff, World};
+use crate::plan::{
+    Assertion, Cell, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff, World,
+};
 
 /// Keys that came after results were kept, and their defaults, which are
 /// written out and not hashed: folders are named by the hash.
@@ -38,6 +41,7 @@ pub(super) struct Resolved<'a> {
     pub(super) claims: &'a [Assertion],
     pub(super) tradeoffs: &'a [Tradeoff],
     pub(super) ranking: Option<&'a Ranking>,
+    pub(super) steps: &'a [StepClaim],
     /// What `auto` and the other words came to.
     pub(super) cells: &'a [Cell],
 }
@@ -94,6 +98,9 @@ impl Resolved<'_> {
         }
         if let Some(ranking) = self.ranking {
             writer.ranking(ranking);
+        }
+        for step in self.steps {
+            writer.step(step);
         }
         let Writer { text, hashed } = writer;
         let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
@@ -238,11 +245,7 @@ impl Writer {
         self.pair("text", &quoted(&claim.text));
         self.pair("source", &quoted(&claim.source));
         self.pair("metric", &quoted(&claim.metric));
-        let cells = claim.cells.iter().map(|(name, levels)| {
-            let levels: Vec<String> = levels.iter().map(level).collect();
-            (name.clone(), format!("[{}]", levels.join(", ")))
-        });
-        self.inline("cells", cells);
+        self.lists("cells", &claim.cells);
         match &claim.expected {
             Expected::Than { than, higher, by } => {
                 self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
@@ -280,6 +283,28 @@ impl Writer {
             self.pair("value", &number(figure.value));
             self.pair("gap", &number(figure.gap));
         }
+    }
+
+    fn step(&mut self, claim: &StepClaim) {
+        self.line("");
+        self.line("[[jump]]");
+        self.pair("text", &quoted(&claim.text));
+        self.pair("source", &quoted(&claim.source));
+        self.lists("cells", &claim.cells);
+        let of = OF.iter().find(|(_, of)| *of == claim.of);
+        self.pair("of", &quoted(of.map_or("time", |(word, _)| word)));
+        self.pair("at", &claim.at.to_string());
+        self.pair("within", &claim.within.to_string());
+        let way = WAYS.iter().find(|(_, way)| *way == claim.way);
+        self.pair("is", &quoted(way.map_or("none", |(word, _)| word)));
+    }
+
+    fn lists(&mut self, key: &str, lists: &[(String, Vec<Level>)]) {
+        let lists = lists.iter().map(|(name, levels)| {
+            let levels: Vec<String> = levels.iter().map(level).collect();
+            (name.clone(), format!("[{}]", levels.join(", ")))
+        });
+        self.inline(key, lists);
     }
 
     fn levels(&mut self, key: &str, Factors(factors): &Factors) {

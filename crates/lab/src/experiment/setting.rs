@@ -21,7 +21,7 @@ pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
 pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
-pub use flows::{Flow, Flows, Instrument, Sends, Sockets};
+pub use flows::{Flow, Flows, Instrument, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use mechanisms::{Inject, Mechanisms, Place};
 pub use watched::Watched;
@@ -61,6 +61,9 @@ pub struct Network {
     /// How late one frame in a hundred may leave an emulated link; `None`
     /// leaves it to what the path forgives.
     pub lateness: Option<Span>,
+    /// Whether every trial has a test bed of its own, whose hosts have heard
+    /// of no path's MTU.
+    pub fresh: bool,
 }
 
 impl Network {
@@ -369,6 +372,14 @@ impl Traffic {
         match self {
             Self::Transfer(transfer) => Some(transfer),
             Self::Command(_) | Self::Flows(_) | Self::Mechanisms(_) | Self::Exchange(_) => None,
+        }
+    }
+
+    /// The exchange, if it is one.
+    pub const fn exchange(&self) -> Option<&Exchange> {
+        match self {
+            Self::Exchange(exchange) => Some(exchange),
+            Self::Transfer(_) | Self::Command(_) | Self::Flows(_) | Self::Mechanisms(_) => None,
         }
     }
 

@@ -76,6 +76,7 @@ const SHIPPED: &[(&str, &str)] = &[
         "rtt-by-packet-size",
         include_str!("../../../../experiments/rtt-by-packet-size.toml"),
     ),
+    ("stall", include_str!("../../../../experiments/stall.toml")),
     (
         "jumbograms",
         include_str!("../../../../experiments/jumbograms.toml"),
@@ -83,6 +84,10 @@ const SHIPPED: &[(&str, &str)] = &[
     (
         "rtt-under-load",
         include_str!("../../../../experiments/rtt-under-load.toml"),
+    ),
+    (
+        "fragmentation",
+        include_str!("../../../../experiments/fragmentation.toml"),
     ),
     (
         "replay",

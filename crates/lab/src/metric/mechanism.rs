@@ -35,12 +35,12 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
     part(
         "there_softirq",
         "There: receive softirq",
-        "mean time from then until the reader can run, or is seen to run: the softirq, and the interrupt that wakes its processor where that sleeps",
+        "from then as long as the kernel takes until the message can be read: the lower decile of what readers that do not sleep find before the trial; no longer than until the reader runs",
     ),
     part(
         "there_wakeup",
         "There: wake-up",
-        "mean time for which the reader could run and had no processor, by the kernel's account of its thread",
+        "mean of the rest of the time until the call that waits has returned: the interrupt that wakes the processor, and the wait for it",
     ),
     part(
         "there_receive_call",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use live::clock::{self, Epoch};
+use live::testbed::Fragments;
 use proto::traffic::Law;
 use serde_json::json;
 use units::{Bytes, Seed, Span};
@@ -44,6 +45,41 @@ pub(super) struct Seeing<'a> {
 }
 
 impl Netns {
+    /// Replaces the test bed of `setting`, once its frames were looked at, by
+    /// one whose hosts have heard nothing.
+    pub(super) fn renew(
+        &mut self,
+        setting: &Setting,
+        flows: &spec::Flows,
+        epoch: Epoch,
+    ) -> Result<(), Failure> {
+        let [_, paced] = Paced::of(setting.network.link);
+        let sockets = flows.sockets.clone().unwrap_or_default();
+        let standing = self.bed(setting, paced)?;
+        let to = standing.testbed.destination(&standing.path);
+        let base = transfer_of(setting, paced, &little(sockets.receive_buffer), to, epoch);
+        standing.see(setting, &base, Protocol::Tcp)?;
+        // The bed that was asked for last stands last.
+        if let Some(known) = self.standing.pop() {
+            self.standing.push(known.renewed()?);
+        }
+        Ok(())
+    }
+
+    /// What each node did with packets that did not fit.
+    fn fragments(
+        &mut self,
+        setting: &Setting,
+        paced: Paced,
+    ) -> anyhow::Result<Vec<(String, Fragments)>> {
+        let nodes = &self.bed(setting, paced)?.testbed.nodes;
+        let counts = nodes.iter().map(|node| {
+            let counts = node.fragments(setting.network.ip);
+            Ok((node.name.clone(), counts.context("counting fragments")?))
+        });
+        counts.collect()
+    }
+
     /// Sends the flows of `setting`; where they are logged, in the folder of
     /// `shelf`.
     pub(super) fn flows(
@@ -67,6 +103,7 @@ impl Netns {
             Some(shelf) => Some(logged(shelf)?),
             None => None,
         };
+        let fragments_before = self.fragments(setting, paced)?;
         let step_before = clock::wall_offset_nanos();
         let (machine, _) = sample()?;
         let drops_before = self.queue_drops(setting)?;
@@ -121,6 +158,11 @@ impl Netns {
             figures.take_emulator(emulator);
             figures.take_crossed(setting, emulator);
         }
+        if sockets.instrument == spec::Instrument::Sleeping {
+            figures.take_work(&seeing);
+        }
+        let fragments = self.fragments(setting, paced)?;
+        figures.take_fragments(&fragments_before, &fragments);
         figures.note("queue_drops", json!(drops));
         figures.note("clock_step_us", json!(clock_step / 1_000));
         figures.note("steal_percent", json!(100.0 * seeing.stolen));
@@ -164,8 +206,9 @@ fn wanted(
                 send_buffer: sockets.send_buffer,
                 receive_buffer: sockets.receive_buffer,
                 nagle: sockets.nagle,
-                dont_fragment: false,
+                path_mtu: group.path_mtu,
                 drifts: sockets.instrument == spec::Instrument::Ditg,
+                watches: sockets.instrument == spec::Instrument::Own,
                 round_trip: group.round_trip,
             };
             all.extend(of_sends(common, &group.sends).map(|flow| (place, flow)));
@@ -186,12 +229,15 @@ fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
             octets,
             dont_fragment,
         } => Some(Wanted {
+            path_mtu: match dont_fragment {
+                true => spec::PathMtu::Do,
+                false => common.path_mtu,
+            },
             gaps,
             sizes: payloads,
             bursts,
             packets,
             octets: octets.map(Bytes::get),
-            dont_fragment,
             ..common
         }),
         Sends::Messages {

@@ -4,7 +4,7 @@ mod transmission;
 
 use live::clock::{self, Epoch};
 use live::transfer::Transfer;
-use live::transfer::mechanisms::{Asked, Far, Inject, Near, Place, Probe};
+use live::transfer::mechanisms::{Answered, Asked, Inject, Place, Probe};
 use proto::mechanisms::{Exchange, Part, Parts, Way};
 use serde_json::json;
 use units::{Bytes, Seed, Span};
@@ -20,6 +20,9 @@ use transmission::transmission;
 /// Round trips without departure stamps, of which half warm up: as many as a
 /// quarter of those that count, and no fewer than these.
 const FEWEST_PLAIN: u64 = 40;
+
+/// Round trips in which neither end sleeps.
+const SLEEPLESS: u64 = 40;
 
 /// What was seen beside the round trips.
 pub(super) struct Seeing<'a> {
@@ -71,7 +74,7 @@ impl Netns {
         }
 
         let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
-        let exchanges = exchanges(&asked.trips, &answered, wire);
+        let exchanges = exchanges(&asked, &answered, wire);
         let dropped = drops + emulator.as_ref().map_or(0, super::checks::lost_by);
         let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
         let mut figures = Figures::default();
@@ -89,6 +92,8 @@ impl Netns {
             figures.take_emulator(emulator);
             figures.take_crossed(setting, emulator);
         }
+        let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
+        figures.note("softirq_us", json!(found));
         figures.note("messages_lost", json!(lost));
         figures.note("trips_unstamped", json!(seeing.unstamped));
         figures.note("transmission_us", json!(micros(wire.as_nanos())));
@@ -148,22 +153,23 @@ impl Figures {
 }
 
 /// Both ends of each round trip that came to its end.
-fn exchanges(near: &[Option<Near>], far: &[Option<Far>], wire: Span) -> Vec<Exchange> {
-    let both = near
-        .iter()
-        .zip(far)
-        .filter_map(|(near, far)| near.zip(*far));
+fn exchanges(near: &Asked, far: &Answered, wire: Span) -> Vec<Exchange> {
+    let [there, back] = [far.softirq, near.softirq].map(Option::unwrap_or_default);
+    let both = near.trips.iter().zip(&far.trips);
+    let both = both.filter_map(|(near, far)| near.zip(*far));
     let transmission = wire.as_nanos();
     both.map(|(near, far)| Exchange {
         there: Way {
             left: near.left,
             came: far.came,
             transmission,
+            softirq: there,
         },
         back: Way {
             left: far.left,
             came: near.came,
             transmission,
+            softirq: back,
         },
         took: near.took,
     })
@@ -192,6 +198,7 @@ fn probe(trips: &Mechanisms, transfer: Transfer) -> Probe {
             ..transfer
         },
         plain: (messages / 4).max(FEWEST_PLAIN),
+        sleepless: SLEEPLESS,
         messages,
         copy: trips.copy,
         checksum: trips.checksum,

@@ -89,6 +89,21 @@ impl Standing {
         })
     }
 
+    /// A test bed like this one, which goes: all is new, and it is known what
+    /// its frames look like.
+    pub(super) fn renewed(self) -> Result<Self> {
+        let Self {
+            path,
+            paced,
+            inspections,
+            ..
+        } = self;
+        Ok(Self {
+            inspections,
+            ..Self::build(path, paced)?
+        })
+    }
+
     /// Begins what chance does on its links anew.
     pub(super) fn begin_luck(&mut self, luck: Seed) -> Result<()> {
         let emulation = self.emulation.as_mut();

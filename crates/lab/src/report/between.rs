@@ -249,6 +249,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
         } else if let Some((key, value)) = line.split_once('=')
             && table != "published"
             && table != "claim"
+            && table != "jump"
             && !line.starts_with('#')
         {
             let key = match table.is_empty() {

@@ -8,7 +8,7 @@ use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
 use crate::report::grid::{framing_note, model};
-use crate::report::{claims, paired, pareto, ranking};
+use crate::report::{claims, paired, pareto, ranking, sizes};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
 use crate::trial::Trial;
@@ -69,11 +69,13 @@ pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let of_cells = cell::lines(plan, trials, &comparisons);
     let of_claims = claims::json_lines(plan, &comparisons);
     let of_fronts = pareto::json_lines(plan, &comparisons);
+    let of_sizes = sizes::json_lines(plan, trials);
     let of_ranking = ranking::json::lines(plan, trials);
     let of_pairs = paired::json_lines(plan, trials);
     let lines = of_metrics.chain(of_cells).chain(of_claims);
     lines
         .chain(of_fronts)
+        .chain(of_sizes)
         .chain(of_ranking)
         .chain(of_pairs)
         .collect()

@@ -22,9 +22,9 @@ use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
 use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
-use crate::report::{claims, mechanisms, notes, paired, pareto, summary, verdicts};
+use crate::report::{claims, mechanisms, notes, paired, pareto, sizes, summary, verdicts};
 use crate::trial::Trial;
-use plots::{Figure, Plotted};
+use plots::{Figure, Plots, Plotted};
 pub use worlds::{worlds_page, write_worlds_page};
 
 /// The page's name in a results folder.
@@ -59,8 +59,13 @@ pub fn write_page(
 pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
     let comparisons = compare(plan, trials);
     let certificate = certify(facts, trials);
-    let (figures, courses, fronts) = plots::figures(plan, trials, &comparisons);
-    let areas = plots::areas(plan, &comparisons);
+    let Plots {
+        figures,
+        courses,
+        fronts,
+        sizes,
+        areas,
+    } = plots::figures(plan, trials, &comparisons);
     let title = format!("{}: {}", plan.name, plan.title);
     // Where settings are ranked, single metrics may have nothing to show.
     let is_bare = plan.ranking.is_some() && comparisons.is_empty();
@@ -71,6 +76,7 @@ pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
         @if !is_bare { (plots(plan, &figures)) }
         (courses_section(&courses))
         (fronts_section(&fronts))
+        (sizes_section(&sizes))
         @if !is_bare { (tables::tables(plan, &comparisons)) }
         (differences(plan, trials))
         (lists(plan, trials, &comparisons))
@@ -78,7 +84,12 @@ pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
         (certificate_section(trials, &certificate))
         (plan_section(plan))
     };
-    document(&title, &body, &figures, &[&courses, &fronts, &areas])
+    document(
+        &title,
+        &body,
+        &figures,
+        &[&courses, &fronts, &sizes, &areas],
+    )
 }
 
 /// A page around `body`, with what its plots need.
@@ -232,12 +243,7 @@ fn areas_section(plan: &Plan, comparisons: &[Comparison], areas: &[Plotted]) -> 
                     "A click on a name hides or shows a part."
                 }
                 ul { @for line in mechanisms::lines(plan, comparisons) { li { (line) } } }
-                @for area in areas {
-                    figure {
-                        figcaption { b { (area.title) } " " span.note { (area.definition) } }
-                        div.plots { div.plot #{(area.id)} role="img" aria-label=(area.title) {} }
-                    }
-                }
+                @for area in areas { (drawn(area)) }
             }
         }
     }
@@ -252,7 +258,7 @@ fn courses_section(courses: &[Plotted]) -> Markup {
                 p.note {
                     "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself."
                 }
-                @for course in courses { (plotted_card(course)) }
+                @for course in courses { (drawn(course)) }
             }
         }
     }
@@ -267,17 +273,8 @@ fn fronts_section(fronts: &[Plotted]) -> Markup {
                 p.note {
                     "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance."
                 }
-                @for front in fronts { (plotted_card(front)) }
+                @for front in fronts { (drawn(front)) }
             }
-        }
-    }
-}
-
-fn plotted_card(plotted: &Plotted) -> Markup {
-    html! {
-        figure {
-            figcaption { b { (plotted.title) } " " span.note { (plotted.definition) } }
-            div.plots { div.plot #{(plotted.id)} role="img" aria-label=(plotted.title) {} }
         }
     }
 }
@@ -303,12 +300,38 @@ fn differences(plan: &Plan, trials: &[Trial]) -> Markup {
     }
 }
 
+/// What messages of each size took.
+fn sizes_section(sizes: &[Plotted]) -> Markup {
+    html! {
+        @if !sizes.is_empty() {
+            section {
+                h2 { "By size" }
+                p.note {
+                    "A step is where the lines through the points on either side differ by more than chance explains, "
+                    "at 5 % over all gaps of a band of sizes; the lists below say what each curve shows."
+                }
+                @for plotted in sizes { (drawn(plotted)) }
+            }
+        }
+    }
+}
+
+fn drawn(plotted: &Plotted) -> Markup {
+    html! {
+        figure {
+            figcaption { b { (plotted.title) } " " span.note { (plotted.definition) } }
+            div.plots { div.plot #{(plotted.id)} role="img" aria-label=(plotted.title) {} }
+        }
+    }
+}
+
 /// What more trials would settle, and which trials stand apart.
 fn lists(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Markup {
     html! {
         @let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
         @let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
-        @for (heading, lines) in [of_claims, of_fronts].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
+        @let of_sizes = (sizes::HEADING, sizes::lines(plan, trials));
+        @for (heading, lines) in [of_claims, of_fronts, of_sizes].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
             @if !lines.is_empty() {
                 section {
                     h2 { (heading) }

@@ -50,8 +50,8 @@ pub(super) fn write(text: &mut String, plan: &Plan, trials: &[Trial], width: u16
     writeln!(text, "\n{levels}")
 }
 
-/// A row a setting: its factors, how it is counted, how far it is, and each
-/// figure with the probability that two seeds are a gap apart.
+/// A row a setting: its factors, how it is counted, how far it is, and the mean
+/// of each figure below the printed one.
 fn nearest_table(
     ranking: &Ranking,
     figures: &Figures<'_>,
@@ -64,40 +64,45 @@ fn nearest_table(
     header.extend(names.iter().map(Cell::new));
     header.extend((!ranking.ways.is_empty()).then(|| Cell::new("counted")));
     header.push(Cell::new("distance"));
-    header.extend(figures.titles().map(Cell::new));
+    header.extend(figures.printed().map(|figure| right(&figure)));
     grid.set_header(Row::from(header));
     for (place, one) in nearest.iter().enumerate() {
         let mut cells = vec![right(&(place + 1).to_string())];
         cells.extend(factor_cells(names, &one.factors));
-        cells.extend((!ranking.ways.is_empty()).then(|| Cell::new(words::ways(ranking, one))));
+        cells.extend((!ranking.ways.is_empty()).then(|| Cell::new(words::first_way(ranking, one))));
         cells.push(Cell::new(words::distance(one)));
         let measured = one.figures.iter().enumerate();
-        cells.extend(measured.map(|(place, figure)| Cell::new(figures.mean(place, figure))));
+        cells.extend(measured.map(|(place, figure)| right(&figures.bare(place, figure))));
         grid.add_row(Row::from(cells));
     }
     keep_figures_whole(&mut grid, width);
     grid
 }
 
-/// For each setting a row for each other level: what it changes. Above them how
-/// probable the printed gap is between two seeds.
+/// For each setting its own figures with their intervals, how probable the
+/// printed gaps are between two seeds, and a row for what each other level changes.
 fn changes_table(plan: &Plan, figures: &Figures<'_>, nearest: &[Ranked], width: u16) -> Grid {
     let mut grid = grid(width);
     let mut header: Vec<Cell> = vec![Cell::new("#"), Cell::new(&plan.compare.factor)];
     header.extend(figures.gaps().map(Cell::new));
     grid.set_header(Row::from(header));
+    let mut row = |first: &str, second: &str, cells: Vec<String>| {
+        let cells = cells.iter().map(Cell::new);
+        let head = [right(first), Cell::new(second)];
+        grid.add_row(Row::from(head.into_iter().chain(cells).collect::<Vec<_>>()));
+    };
     for (place, one) in nearest.iter().enumerate() {
-        let mut cells = vec![right(&(place + 1).to_string()), Cell::new("two seeds")];
+        let measured = one.figures.iter().enumerate();
+        let means = measured.map(|(place, figure)| figures.mean(place, figure));
+        let baseline = plan.compare.baseline.to_string();
+        row(&(place + 1).to_string(), &baseline, means.collect());
         let chances = one.figures.iter();
-        cells.extend(chances.map(|figure| Cell::new(words::apart(figure.apart.as_ref()))));
-        grid.add_row(Row::from(cells));
+        let chances = chances.map(|figure| words::apart(figure.apart.as_ref()));
+        row("", "two seeds", chances.collect());
         for other in &one.others {
-            let mut cells = vec![Cell::new(""), Cell::new(&other.level)];
             let changes = other.changes.iter().enumerate();
-            cells.extend(
-                changes.map(|(place, change)| Cell::new(figures.change(place, change.as_ref()))),
-            );
-            grid.add_row(Row::from(cells));
+            let changes = changes.map(|(place, change)| figures.change(place, change.as_ref()));
+            row("", &other.level.to_string(), changes.collect());
         }
     }
     keep_figures_whole(&mut grid, width);

@@ -9,7 +9,7 @@ use crate::folder::{RunFacts, complete, expected};
 use crate::plan::Plan;
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
-use crate::report::{claims, mechanisms, notes, paired, pareto, ranking, summary, verdicts};
+use crate::report::{claims, mechanisms, notes, paired, pareto, ranking, sizes, summary, verdicts};
 use crate::trial::Trial;
 
 /// The tables of the study with what was measured, the other metrics, the
@@ -80,10 +80,11 @@ fn write_all(
     }
     let verdicts_given = ("Verdicts", verdicts::lines(plan, comparisons));
     let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
-    let of_sizes = (mechanisms::HEADING, mechanisms::lines(plan, comparisons));
-    let lists = verdicts::lists(plan, trials, comparisons);
     let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
-    let given = [verdicts_given, of_claims, of_fronts, of_sizes];
+    let of_sizes = (sizes::HEADING, sizes::lines(plan, trials));
+    let of_parts = (mechanisms::HEADING, mechanisms::lines(plan, comparisons));
+    let lists = verdicts::lists(plan, trials, comparisons);
+    let given = [verdicts_given, of_claims, of_fronts, of_sizes, of_parts];
     for (heading, lines) in given.into_iter().chain(lists) {
         if !lines.is_empty() {
             let indented: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();

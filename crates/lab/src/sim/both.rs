@@ -3,7 +3,7 @@
 use proto::link::Found;
 use proto::tcp::{Counts, State};
 use queue::Reason;
-use sim::{Loss, Place, Seen, Watch};
+use sim::{Loss, Opened, Place, Seen, Watch};
 use units::{Span, Time};
 
 /// Tells both what happens.
@@ -12,6 +12,15 @@ pub(super) struct Both<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
 impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
     fn wants(&self, link: (usize, usize)) -> bool {
         self.0.wants(link) || self.1.wants(link)
+    }
+
+    fn opens(&self, link: (usize, usize)) -> bool {
+        self.0.opens(link) || self.1.opens(link)
+    }
+
+    fn opened(&mut self, begins: Time, link: (usize, usize), bundle: &Opened) {
+        self.0.opened(begins, link, bundle);
+        self.1.opened(begins, link, bundle);
     }
 
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {

@@ -176,6 +176,14 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
     if in_buffers > 0 {
         figures.note("buffer_drops", json!(in_buffers));
     }
+    let cutters = outcome.nodes.iter().filter_map(|node| {
+        let counts = json!({ "cut": node.cut, "too_big": node.answered });
+        (node.cut + node.answered > 0).then(|| (node.name.clone(), counts))
+    });
+    let cutters: Map<String, Value> = cutters.collect();
+    if !cutters.is_empty() {
+        figures.note("fragments", Value::Object(cutters));
+    }
     if let Some(domain) = &outcome.domain {
         figures.note("domain", of_domain(domain));
     }

@@ -15,7 +15,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
 use crate::netns::emulated;
-pub(super) use others::{OTHERS, place_of};
+pub(super) use others::{OTHERS, at_first, outlast, place_of};
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(super) const TRANSFER: &str = "transfer";
@@ -27,11 +27,24 @@ const SPARE: Span = Span::from_millis(1);
 
 /// What one trial of `setting` simulates, with `budget` octets of memory.
 pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scenario {
-    let flows = |graph: &spec::Graph| flows(setting, graph, seed);
-    scenario(setting, flows, seed, budget)
+    shared_until(setting, seed, budget, others::at_first(setting))
 }
 
-/// What is simulated of one size of an exchange.
+/// The same, where others send until an instant and not for as long as sources do.
+pub(super) fn shared_until(
+    setting: &Setting,
+    seed: Seed,
+    budget: Bytes,
+    until: Option<Time>,
+) -> Scenario {
+    let graph = setting.network.as_graph();
+    let flows = flows(setting, &graph, seed);
+    let mut scenario = alone(setting, &graph, flows, seed, budget);
+    others::join(setting, &graph, until, &mut scenario);
+    scenario
+}
+
+/// What is simulated of one size of an exchange, which shares its links with nobody.
 pub(super) fn scenario_of_size(
     setting: &Setting,
     exchange: &spec::Exchange,
@@ -39,18 +52,20 @@ pub(super) fn scenario_of_size(
     seed: Seed,
     budget: Bytes,
 ) -> Scenario {
-    let flows = |graph: &spec::Graph| exchange::of(setting, graph, exchange, size);
-    scenario(setting, flows, seed, budget)
+    let graph = setting.network.as_graph();
+    let flows = exchange::of(setting, &graph, exchange, size);
+    alone(setting, &graph, flows, seed, budget)
 }
 
-fn scenario(
+/// The network, and flows until their sources stop.
+fn alone(
     setting: &Setting,
-    flows: impl Fn(&spec::Graph) -> (Vec<Flow>, Time),
+    graph: &spec::Graph,
+    (flows, end): (Vec<Flow>, Time),
     seed: Seed,
     budget: Bytes,
 ) -> Scenario {
     let network = &setting.network;
-    let graph = network.as_graph();
     let host = host(&setting.host.costs);
     let nodes = graph.nodes.iter().map(|node| Node {
         name: node.name.clone(),
@@ -68,8 +83,7 @@ fn scenario(
             ways: [way.clone(), way],
         }
     });
-    let (flows, end) = flows(&graph);
-    let mut scenario = Scenario {
+    Scenario {
         nodes: nodes.collect(),
         links: links.collect(),
         flows,
@@ -77,9 +91,7 @@ fn scenario(
         seed,
         longest_tally: Scenario::LONGEST_TALLY,
         budget,
-    };
-    others::join(setting, &graph, &mut scenario);
-    scenario
+    }
 }
 
 /// The same, found sound, with the domain of `setting` if it has one.
@@ -222,7 +234,8 @@ fn traffic(group: &spec::Flow, phase: impl Fn(&tcp::Settings) -> Span) -> sim::T
             bursts: bursts.clone(),
             limit: *packets,
             octets: octets.map(Bytes::get),
-            dont_fragment: *dont_fragment,
+            dont_fragment: *dont_fragment || group.path_mtu == spec::PathMtu::Do,
+            discovers: group.path_mtu == spec::PathMtu::Want,
             class,
             precedence,
             ..Datagrams::new(gaps.clone(), payloads.clone())

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Value, json};
-use sim::{Loss, Outcome, Place, Scenario, Seen};
+use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
 use crate::archive::{Column, Values, write_table};
@@ -95,7 +95,7 @@ impl Watcher {
             let capture = match wanted.capture {
                 true => {
                     let path = shelf.results.join(shelf.name(&wire.name, "pcapng"));
-                    Some(Capture::create(&path, scenario, number)?)
+                    Some(Capture::create(&path, &setting.network, scenario, number)?)
                 }
                 false => None,
             };
@@ -185,6 +185,19 @@ impl Watcher {
 impl sim::Watch for Watcher {
     fn wants(&self, (link, _): (usize, usize)) -> bool {
         self.links.get(link).is_some_and(Option::is_some)
+    }
+
+    fn opens(&self, (link, _): (usize, usize)) -> bool {
+        let log = self.links.get(link).and_then(Option::as_ref);
+        log.is_some_and(|log| log.capture.is_some())
+    }
+
+    fn opened(&mut self, begins: Time, (link, way): (usize, usize), bundle: &Opened) {
+        if let Some(log) = self.log(link)
+            && let Some(capture) = &mut log.capture
+        {
+            capture.take_bundle(begins, way, bundle);
+        }
     }
 
     fn queued(

@@ -17,7 +17,7 @@ use nix::poll::PollFlags;
 const ROOM: usize = 1 << 16;
 
 /// How long the answering end waits for the first message at most.
-const FIRST: Span = Span::from_secs(10);
+const FIRST: Span = Span::from_secs(40);
 
 /// An end that waits to be asked.
 pub struct Answerer {

@@ -17,6 +17,9 @@ use crate::error::{During, Result};
 use crate::sys::tcp_info;
 use crate::transfer::{Protocol, choose_congestion_control, endpoint};
 
+/// How long a connection may take to be there.
+const CONNECTING: Span = Span::from_secs(30);
+
 /// A socket for `exchange`, all options set.
 pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
     let family = match exchange.address.is_ipv4() {
@@ -122,7 +125,8 @@ fn bound(exchange: &Exchange) -> Result<OwnedFd> {
 
 fn joined(exchange: &Exchange, port: u16) -> Result<OwnedFd> {
     let socket = open(exchange)?;
-    limit(socket.as_fd(), exchange.deadline)?;
+    // Where frames are lost the first one may be, and the next comes a second later.
+    limit(socket.as_fd(), CONNECTING)?;
     let to: SockaddrStorage = endpoint(exchange.address, port);
     let operation = || {
         let to = SocketAddr::new(exchange.address, port);

@@ -78,8 +78,7 @@ impl Listener {
     /// # Errors
     /// Where the port is taken.
     pub fn open(address: IpAddr, port: u16) -> Result<Self> {
-        let socket = UdpSocket::bind((address, port))
-            .during(|| format!("listening on {address} port {port}"))?;
+        let socket = udp(address, port).during(|| format!("listening on {address} port {port}"))?;
         // More than anybody may have needs privilege.
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
             setsockopt(&socket, sockopt::RcvBuf, &ROOM).during(|| "asking for a buffer")?;
@@ -209,6 +208,12 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     })
 }
 
+/// An ordinary UDP socket in the calling thread's namespace.
+#[expect(clippy::disallowed_methods, reason = "`live` is where sockets belong")]
+pub(super) fn udp(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
+    UdpSocket::bind((address, port))
+}
+
 /// What a kernel's refusal means.
 pub(super) fn refused(size: u32, error: io::Error) -> Error {
     let why = match error.raw_os_error() {
@@ -226,7 +231,7 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
 /// The address that packets to `to` come from, and the MTU of the way there.
 fn ask_for_way(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
     let operation = || format!("looking for the way to {}", to.ip());
-    let probe = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).during(operation)?;
+    let probe = udp(Ipv6Addr::UNSPECIFIED.into(), 0).during(operation)?;
     probe.connect(to).during(operation)?;
     let from = match probe.local_addr().during(operation)? {
         SocketAddr::V6(address) => *address.ip(),

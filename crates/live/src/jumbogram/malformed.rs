@@ -1,5 +1,6 @@
 //! Jumbograms that are wrong, each in one way, and what a kernel does to them.
 
+mod change;
 mod variants;
 
 use std::io;
@@ -11,7 +12,7 @@ use units::Span;
 use wire::jumbogram::Answer;
 
 use super::carry::counters;
-use super::end::{Listener, Raw};
+use super::end::{Listener, Raw, udp};
 use super::way::{Between, Way};
 use crate::error::{During, Error, Result};
 use variants::{LARGER, VARIANTS, Variant};
@@ -137,9 +138,9 @@ impl<'a> Bench<'a> {
     /// octets of what else was delivered.
     fn settle(&self, listener: &mut Listener) -> Result<Option<usize>> {
         let to = (self.way.addresses[1], listener.port()?);
-        let probe = self.way.at_sender(|| {
-            std::net::UdpSocket::bind((self.way.addresses[0], 0)).during(|| "opening a UDP socket")
-        })?;
+        let probe = self
+            .way
+            .at_sender(|| udp(self.way.addresses[0].into(), 0).during(|| "opening a UDP socket"))?;
         let mut delivered = None;
         // The first one may overtake an ICMPv6 error, the second one does not.
         for _ in 0..2 {

@@ -9,7 +9,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use units::{Span, Time};
 
 use super::carry::Counted;
-use super::end::{FROM, Listener, Raw, refused};
+use super::end::{FROM, Listener, Raw, refused, udp};
 use super::message::Message;
 use super::way::Way;
 use crate::clock;
@@ -177,7 +177,7 @@ impl Out {
             By::Packet => Raw::open(to).map(Self::Packets),
             By::Socket => {
                 let operation = || "opening a UDP socket";
-                let socket = UdpSocket::bind((from, 0)).during(operation)?;
+                let socket = udp(from.into(), 0).during(operation)?;
                 socket
                     .connect(SocketAddr::from((to, port)))
                     .during(operation)?;

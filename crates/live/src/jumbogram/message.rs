@@ -59,7 +59,7 @@ impl Message {
         }
         let digest = Sha256::digest(&octets[head + HEAD..]);
         octets[head + CHANGING..head + HEAD].copy_from_slice(&digest);
-        let still = Sum::default().add(&octets[head + CHANGING..]);
+        let still = Sum::default().with(&octets[head + CHANGING..]);
         Self {
             octets,
             packet,
@@ -75,7 +75,7 @@ impl Message {
         let (head, payload) = self.octets.split_at_mut(self.packet.head_len());
         payload[..8].copy_from_slice(&number.to_be_bytes());
         payload[8..CHANGING].copy_from_slice(&clock::monotonic_nanos().to_be_bytes());
-        let sum = self.still.add(&payload[..CHANGING]);
+        let sum = self.still.with(&payload[..CHANGING]);
         self.packet
             .emit(sum, head)
             .map_err(std::io::Error::other)
@@ -149,7 +149,7 @@ mod tests {
             let octets = message.stamped(number).unwrap();
             let head = wire::jumbogram::Head::parse(octets, octets.len() as u64).unwrap();
             let udp = head.udp(octets).unwrap();
-            let sum = Sum::default().add(&octets[56..]);
+            let sum = Sum::default().with(&octets[56..]);
             assert!(udp.packet.holds(udp.header, sum));
         }
     }

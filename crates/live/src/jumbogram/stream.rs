@@ -1,8 +1,8 @@
 //! What became of jumbograms: super-packets of TCP above 64 KiB, which exist
 //! inside hosts only ("BIG TCP").
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
@@ -37,13 +37,7 @@ pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
     way.set_super_packets(most)?;
     let [_, to] = way.addresses;
     let operation = || "opening a stream over loopback";
-    let (listener, stream) = way.at_sender(|| {
-        let listener = TcpListener::bind((to, 0)).during(operation)?;
-        let address = listener.local_addr().during(operation)?;
-        let stream = TcpStream::connect(address).during(operation)?;
-        Ok((listener, stream))
-    })?;
-    let (there, _) = listener.accept().during(operation)?;
+    let (stream, there) = way.at_sender(|| both_ends(to).during(operation))?;
     for end in [&stream, &there] {
         end.set_nodelay(true).during(operation)?;
         end.set_read_timeout(Some(PATIENCE)).during(operation)?;
@@ -73,6 +67,14 @@ pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
         window: 0,
         lost: 0,
     })
+}
+
+/// A stream to a listener of our own.
+#[expect(clippy::disallowed_methods, reason = "`live` is where sockets belong")]
+fn both_ends(to: Ipv6Addr) -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((to, 0))?;
+    let stream = TcpStream::connect(listener.local_addr()?)?;
+    Ok((stream, listener.accept()?.0))
 }
 
 /// How long messages of `size` octets take, shortest first: from just before

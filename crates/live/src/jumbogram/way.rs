@@ -9,13 +9,21 @@
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use units::{IpMtu, IpVersion};
+use units::{IpMtu, IpVersion, Span};
 
+use super::end::{FROM, Listener, Raw};
+use super::message::{LEAST, Message};
+use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::namespace::Namespace;
 use crate::netlink::VethEnd;
 use crate::sandbox::{allow_networks, privileged};
 use crate::sys::bpf::{Fate, Hook, attach};
+
+/// How long it may take until packets cross a way that was just made, and how
+/// long each may.
+const PATIENCE: Span = Span::from_secs(10);
+const LOOK: Span = Span::from_millis(20);
 
 /// The index of `lo` in every namespace.
 const LOOPBACK: u32 = 1;
@@ -45,11 +53,12 @@ pub struct Way {
 }
 
 impl Way {
-    /// Builds it for packets up to `mtu`. The process may have no other thread.
+    /// Builds it for packets up to `mtu`, and returns when they can cross it. The
+    /// process may have no other thread.
     ///
     /// # Errors
     /// One line with the remedy where privilege is missing; where the kernel
-    /// refuses a step.
+    /// refuses a step; where nothing crosses it.
     pub fn build(between: Between, mtu: u32) -> Result<Self> {
         if between != Between::Loopback && !really_root() {
             return Err(Error::new(
@@ -88,13 +97,40 @@ impl Way {
                 address(last - 1, 1).into(),
             )?,
         }
-        Ok(Self {
+        let way = Self {
             between,
             addresses,
             mtu,
             namespaces,
             _programs: programs,
-        })
+        };
+        way.settle()?;
+        Ok(way)
+    }
+
+    /// Sends little packets until one arrives: a kernel makes an address usable
+    /// when it finds the time, which on a busy machine is later.
+    fn settle(&self) -> Result<()> {
+        let to = self.addresses[1];
+        let mut listener = self.at_receiver(|| Listener::open(to.into(), 0))?;
+        let raw = self.at_sender(|| Raw::open(to))?;
+        let mut message = Message::new(self.addresses, [FROM, listener.port()?], LEAST);
+        let deadline = clock::monotonic() + PATIENCE;
+        let mut number = 0;
+        while clock::monotonic() < deadline {
+            // Where it cannot be sent yet it does not arrive either.
+            let _ = raw.send(message.stamped(number)?);
+            if listener.next(LOOK, true)?.is_some() {
+                return Ok(());
+            }
+            number += 1;
+        }
+        Err(Error::new(
+            "making a way for jumbograms",
+            format!(
+                "no packet crosses it within {PATIENCE}; look for packet filters on this machine"
+            ),
+        ))
     }
 
     /// Does `work` where the sender is.

@@ -57,6 +57,9 @@ pub struct Sent {
     pub unsent: u64,
     /// From the first departure to the last.
     pub lasted: Span,
+    /// When the first message was to be written, in nanoseconds since the
+    /// session's beginning, also if the kernel did not take it.
+    pub first: Option<u64>,
     /// How late messages were written, if they had an instant.
     pub lateness: Option<Figures>,
     /// How long they took to be back.
@@ -193,6 +196,8 @@ pub(super) struct Log {
     octets: Bytes,
     pub(super) unsent: u64,
     first: Option<Time>,
+    /// The instant of the first message, sent or not.
+    begun: Option<Time>,
     last: Time,
     round_trips: Delays,
     pub(super) echoes: u64,
@@ -208,6 +213,7 @@ impl Log {
             octets: Bytes::ZERO,
             unsent: 0,
             first: None,
+            begun: None,
             last: epoch,
             round_trips: Delays::default(),
             echoes: 0,
@@ -219,6 +225,11 @@ impl Log {
     /// An instant as headers have it.
     pub(super) fn since_epoch(&self, now: Time) -> Time {
         Time::ZERO + now.since(self.epoch).unwrap_or_default()
+    }
+
+    /// Takes down that a message was to be written at `now`.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.begun.get_or_insert(now);
     }
 
     /// Takes down a message that left at `now`.
@@ -251,6 +262,10 @@ impl Log {
             refused,
             unsent: self.unsent,
             lasted: self.lasted(),
+            first: self
+                .begun
+                .or(self.first)
+                .map(|first| self.since_epoch(first).as_nanos()),
             lateness,
             round_trips: Figures::of(&self.round_trips),
             echoes: self.echoes,

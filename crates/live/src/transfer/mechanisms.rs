@@ -7,7 +7,6 @@
 
 mod departures;
 mod end;
-mod run_queue;
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -46,6 +45,9 @@ pub struct Probe {
     /// Round trips before those that count, without departure stamps: the first
     /// half warms up, the second shows what the instrument costs.
     pub plain: u64,
+    /// Round trips after those, in which neither end sleeps: they show how long
+    /// the kernel takes from a packet's arrival until it can be read.
+    pub sleepless: u64,
     /// Round trips that are taken apart.
     pub messages: u64,
     /// Whether programs copy what they receive out of the kernel: without it
@@ -100,6 +102,9 @@ pub struct Asked {
     pub trips: Vec<Option<Near>>,
     /// What round trips without departure stamps took, in nanoseconds.
     pub plain: Vec<u64>,
+    /// From the arrival of an echo until a reader that does not sleep finds it,
+    /// in nanoseconds.
+    pub softirq: Option<u64>,
     /// From the first write to the last read of those that count, in nanoseconds.
     pub lasted: u64,
     /// What TCP said at the end.
@@ -118,6 +123,29 @@ pub struct Far {
     pub left: Left,
 }
 
+/// What the far end saw.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Answered {
+    /// Of each message in order; none of those that did not come.
+    pub trips: Vec<Option<Far>>,
+    /// From the arrival of a message until a reader that does not sleep finds
+    /// it, in nanoseconds.
+    pub softirq: Option<u64>,
+}
+
+impl Probe {
+    /// Messages before those that count.
+    fn before(&self) -> u64 {
+        self.plain + self.sleepless
+    }
+
+    /// Whether an end sleeps until this message is there.
+    fn sleeps(&self, sequence: u64) -> bool {
+        !(self.plain..self.before()).contains(&sequence)
+    }
+}
+
 /// Sends the messages of `probe` to `port`, each once the echo of the one
 /// before it is back.
 ///
@@ -125,15 +153,14 @@ pub struct Far {
 /// When the kernel refuses an option, or the far end does not answer.
 pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
     let mut end = End::new(probe, connected(&probe.transfer, port)?)?;
-    let (mut plain, mut trips) = (Vec::new(), Vec::new());
+    let (mut plain, mut sleepless, mut trips) = (Vec::new(), Vec::new(), Vec::new());
     let mut lost = 0;
     let mut first = 0;
-    for sequence in 0..probe.plain + probe.messages {
-        if sequence == probe.plain {
+    for sequence in 0..probe.before() + probe.messages {
+        if sequence == probe.before() {
             end.stamp_departures()?;
             first = clock::monotonic_nanos();
         }
-        let waited = end.waited();
         let began = clock::monotonic_nanos();
         end.write(sequence, Place::Send)?;
         let came = end.read_echo(sequence, clock::monotonic() + patience(probe))?;
@@ -142,11 +169,11 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
         if lost > MOST_LOST || (came.is_none() && probe.transfer.protocol == Protocol::Tcp) {
             return Err(stalled("waiting for an echo", patience(probe)));
         }
-        if sequence >= probe.plain {
-            let waited = end.waited().saturating_sub(waited);
-            let came = came.map(|came| Came { waited, ..came });
+        if sequence >= probe.before() {
             trips.push(came.map(|came| (came, took)));
             end.take_stamps()?;
+        } else if !probe.sleeps(sequence) {
+            sleepless.extend(came.and_then(found_after));
         } else if sequence >= probe.plain / 2 {
             plain.extend(came.map(|_| took));
         }
@@ -160,6 +187,7 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
     Ok(Asked {
         trips: trips.collect(),
         plain,
+        softirq: lower_decile(sleepless),
         lasted,
         tcp: match probe.transfer.protocol {
             Protocol::Tcp => Some(socket::tcp_state(end.as_fd())?),
@@ -199,7 +227,7 @@ impl Answerer {
     ///
     /// # Errors
     /// When nothing comes within the timeout, or what comes is none of ours.
-    pub fn answer(self) -> Result<Vec<Option<Far>>> {
+    pub fn answer(self) -> Result<Answered> {
         let Self { probe, socket, .. } = self;
         let timeout = probe.transfer.timeout;
         let socket = match probe.transfer.protocol {
@@ -210,27 +238,28 @@ impl Answerer {
             }
         };
         let mut end = End::new(&probe, socket)?;
-        let all = probe.plain + probe.messages;
+        let all = probe.before() + probe.messages;
         let messages = usize::try_from(probe.messages).unwrap_or(usize::MAX);
-        let mut came = vec![None; messages];
+        let (mut came, mut sleepless) = (vec![None; messages], Vec::new());
         let mut next = 0;
         while next < all {
-            let waited = end.waited();
             let deadline = clock::monotonic() + timeout.min(QUIET).max(patience(&probe));
-            let Some((sequence, arrival)) = end.read(deadline, Place::Receive)? else {
+            let Some((sequence, arrival)) = end.read(next, deadline, Place::Receive)? else {
                 break;
             };
             end.inject(Place::Echo);
             end.write(sequence, Place::Echo)?;
             next = sequence + 1;
-            if next >= probe.plain {
+            if next >= probe.before() {
                 end.stamp_departures()?;
             }
-            let waited = end.waited().saturating_sub(waited);
-            let place = sequence.checked_sub(probe.plain);
+            if !probe.sleeps(sequence) {
+                sleepless.extend(found_after(arrival));
+            }
+            let place = sequence.checked_sub(probe.before());
             let place = place.and_then(|place| came.get_mut(usize::try_from(place).ok()?));
             if let Some(place) = place {
-                *place = Some(Came { waited, ..arrival });
+                *place = Some(arrival);
                 end.take_stamps()?;
             }
         }
@@ -242,8 +271,24 @@ impl Answerer {
             let left = end.left(place);
             came.map(|came| Far { came, left })
         });
-        Ok(trips.collect())
+        Ok(Answered {
+            trips: trips.collect(),
+            softirq: lower_decile(sleepless),
+        })
     }
+}
+
+/// How long after its last packet's arrival a message was found, if the kernel
+/// stamped that.
+fn found_after(came: Came) -> Option<u64> {
+    Some(came.ready.saturating_sub(came.arrived?))
+}
+
+/// What a tenth of the values are below: other work makes them longer, never
+/// shorter.
+fn lower_decile(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len() / 10).copied()
 }
 
 /// How long the near end waits for an echo.

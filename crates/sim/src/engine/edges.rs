@@ -51,6 +51,8 @@ struct Gathering {
     origin: usize,
     /// The next way of a bundle.
     way: usize,
+    /// Bundles that were sent.
+    sent: u64,
 }
 
 /// Packets of a gathering that wait for their turn to go on.
@@ -149,6 +151,7 @@ impl<W: Watch> Engine<'_, W> {
                 gather: Gather::new(ingress.settings()).expect("checked with the domain"),
                 origin: origins,
                 way: way.expect("checked with the domain"),
+                sent: 0,
             }
         });
         let gone = gathering.gather.push(self.now, packet);
@@ -206,7 +209,11 @@ impl<W: Watch> Engine<'_, W> {
         }
         edge.counts.bundles += 1;
         edge.counts.bundled += packets;
-        let origin = edge.gathers.get(&exit).map_or(0, |one| one.origin);
+        let gathering = edge.gathers.get_mut(&exit);
+        let (origin, number) = gathering.map_or((0, 0), |one| {
+            one.sent += 1;
+            (one.origin, one.sent - 1)
+        });
         let content = Content {
             body: Body::Bundle,
             ..*self.contents.of(&first)
@@ -237,6 +244,8 @@ impl<W: Watch> Engine<'_, W> {
         let load = Load {
             bundle,
             origin,
+            number,
+            ingress: node,
             egress,
         };
         bundles::put(content, load);

@@ -4,10 +4,10 @@ use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 
 use super::{Addressing, Engine};
-use crate::account::What;
+use crate::account::{Opening, What};
 use crate::packet::Packet;
 use crate::way::{Machine, Way};
-use crate::{Place, Seen, Watch};
+use crate::{Inside, Opened, Place, Seen, Watch};
 
 impl<W: Watch> Engine<'_, W> {
     /// Hands on what has come to the far end of a way.
@@ -115,33 +115,12 @@ impl<W: Watch> Engine<'_, W> {
     /// Tells the watch what a way has noted, and frees what was in packets that
     /// it lost.
     fn read_account(&mut self, way: usize) {
-        let Way { machine, place, .. } = &mut self.ways[way];
-        let Machine::Patient(link) = machine else {
+        if W::AWAKE {
+            self.read_notes(way);
+        }
+        let Machine::Patient(link) = &mut self.ways[way].machine else {
             return;
         };
-        if W::AWAKE {
-            let notes = link.witness().take_notes();
-            for note in &notes {
-                let of = self.flows[note.packet.flow as usize].place;
-                let seen = note.packet.seen(self.contents.of(&note.packet), of);
-                let seen = Seen {
-                    live: note.live,
-                    ..seen
-                };
-                match note.what {
-                    What::Queued { found } => self.watch.queued(note.at, *place, seen, found),
-                    What::Sent { ends, waited } => {
-                        self.watch.sent(note.at, ends, *place, seen, waited);
-                    }
-                    What::Lost(why) => {
-                        let place = Place::Way(place.0, place.1);
-                        self.watch.lost(note.at, place, seen, why);
-                    }
-                    What::Thinned(why) => self.watch.thinned(note.at, *place, seen, why),
-                }
-            }
-            link.witness().put_back(notes);
-        }
         if link.witness().gone().is_empty() {
             return;
         }
@@ -155,6 +134,67 @@ impl<W: Watch> Engine<'_, W> {
         }
         if let Machine::Patient(link) = &mut self.ways[way].machine {
             *link.witness().gone() = gone;
+        }
+    }
+
+    /// Tells the watch what a way has noted.
+    fn read_notes(&mut self, way: usize) {
+        let Way { machine, place, .. } = &mut self.ways[way];
+        let Machine::Patient(link) = machine else {
+            return;
+        };
+        let place = *place;
+        let notes = link.witness().take_notes();
+        for note in &notes {
+            let seen = Seen {
+                live: note.live,
+                ..self.seen(&note.packet)
+            };
+            match note.what {
+                What::Queued { found } => self.watch.queued(note.at, place, seen, found),
+                What::Sent { ends, waited } => {
+                    if let Some(opening) = &note.opened {
+                        let opened = self.opened(&note.packet, opening);
+                        self.watch.opened(note.at, place, &opened);
+                    }
+                    self.watch.sent(note.at, ends, place, seen, waited);
+                }
+                What::Lost(why) => {
+                    let place = Place::Way(place.0, place.1);
+                    self.watch.lost(note.at, place, seen, why);
+                }
+                What::Thinned(why) => self.watch.thinned(note.at, place, seen, why),
+            }
+        }
+        if let Machine::Patient(link) = &mut self.ways[way].machine {
+            link.witness().put_back(notes);
+        }
+    }
+
+    /// A packet as a watch sees it.
+    pub(super) fn seen(&self, packet: &Packet) -> Seen {
+        let flow = self.flows[packet.flow as usize].place;
+        packet.seen(self.contents.of(packet), flow)
+    }
+
+    /// What is in the bundle `packet`.
+    fn opened(&self, packet: &Packet, opening: &Opening) -> Opened {
+        let (to, label) = match self.edges.addressing {
+            Addressing::Egress | Addressing::FirstPacket => (packet.to as usize, None),
+            Addressing::Label(_) => (opening.egress, Some(packet.to)),
+        };
+        let inside = opening.inside.iter();
+        let inside = inside.map(|(packet, size, waited)| Inside {
+            packet: packet.as_ref().map(|packet| self.seen(packet)),
+            size: *size,
+            waited: *waited,
+        });
+        Opened {
+            number: opening.number,
+            ends: [opening.ingress, to].map(|node| self.nodes[node].place),
+            label,
+            tick: opening.tick,
+            inside: inside.collect(),
         }
     }
 }

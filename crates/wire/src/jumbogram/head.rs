@@ -241,7 +241,7 @@ fn piece(octets: &[u8], at: u32, length: usize) -> Result<&[u8], Fault> {
     let at = at as usize;
     octets
         .get(at..at.saturating_add(length))
-        .ok_or(Fault::Truncated {
+        .ok_or_else(|| Fault::Truncated {
             need: (at as u64).saturating_add(length as u64),
             have: octets.len() as u64,
         })

@@ -68,7 +68,7 @@ fn the_option_begins_where_its_own_field_ends() {
 fn the_checksum_is_over_the_true_length() {
     let packet = packet(70_001);
     let payload: Vec<u8> = (0..70_001_u32).map(|place| (place % 251) as u8).collect();
-    let sum = Sum::default().add(&payload[..40]).add(&payload[40..]);
+    let sum = Sum::default().with(&payload[..40]).with(&payload[40..]);
     let mut octets = [0; 56];
     packet.emit(sum, &mut octets).unwrap();
     let udp: [u8; 8] = octets[48..].try_into().unwrap();

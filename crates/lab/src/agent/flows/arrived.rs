@@ -35,10 +35,14 @@ pub(crate) struct Arrived {
     pub(crate) summary: Summary,
     /// From before the write until the program had the last octet.
     pub(crate) by_program: Summary,
+    /// When the first of them arrived, since the session's beginning.
+    pub(crate) first: Option<u64>,
     /// Octets that arrived in a time; none where there was none.
     pub(crate) counted: Option<(u64, u64)>,
     /// Every so manieth message.
     pub(crate) samples: Vec<Sample>,
+    /// Processor time of the receiving process for all flows.
+    pub(crate) cpu: u64,
 }
 
 /// When a message arrived.
@@ -181,6 +185,7 @@ impl Book {
 
     fn finish(self, report: &Report) -> Arrived {
         let counted = counted(&self.arrivals);
+        let first = self.arrivals.iter().map(|(at, _)| *at).min();
         let expected = self.expected.max(report.messages);
         Arrived {
             messages: report.messages,
@@ -190,8 +195,10 @@ impl Book {
             merged: report.merged,
             summary: self.stamped.finish(expected),
             by_program: self.read.finish(expected),
+            first,
             counted,
             samples: self.samples,
+            cpu: 0,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use anyhow::Result;
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
-use units::{Bytes, IpVersion, Span};
+use units::{Bytes, Framing, IpVersion, Span};
 
 use crate::experiment::quantity::{size, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
@@ -93,11 +93,12 @@ pub(super) fn read(
         Some(graph) if network.shape == Shape::Explicit => graph,
         _ => return refuse("its edges and hosts have names: write shape = \"explicit\""),
     };
-    refuse_what_does_not_see_bundles(reader, network)?;
+    refuse_losses(reader, network)?;
     let edges = edges(reader, graph)?;
     let carriage = reader.read("domain.carriage", "ip", word(OUTERS))?;
     let gather = gather(reader, network.ip, carriage.value)?;
     let destination = destination(reader, &carriage)?;
+    refuse_labels_in(reader, network, destination)?;
     let routes = routes::read(reader, tree, graph, &edges, destination)?;
     let shaping = reader.read("domain.shaping", "on", switch)?;
     let addresses = addresses.into_iter();
@@ -114,15 +115,32 @@ pub(super) fn read(
 }
 
 /// Refuses what would take a bundle for its first packet.
-fn refuse_what_does_not_see_bundles(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
+fn refuse_losses(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
     for link in &network.links {
-        let captured = link.watch.capture.then_some("watch.capture");
-        for key in captured.into_iter().chain(["losses"]) {
-            let path = format!("links.{}.{key}", link.name);
-            if let Some(Node { value, origin }) = reader.find(&path)? {
-                let why = "it does not see into bundles, and the network has a domain; remove one";
-                return Err(refusal(origin, &path, value, why));
-            }
+        let path = format!("links.{}.losses", link.name);
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = "it does not see into bundles, and the network has a domain; remove one";
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses captures of bare packets of IP in which there would be labels.
+fn refuse_labels_in(
+    reader: &mut Reader<'_>,
+    network: &Network,
+    destination: Destination,
+) -> Result<()> {
+    for link in &network.links {
+        let path = format!("links.{}.watch.capture", link.name);
+        if destination == Destination::Label
+            && link.watch.capture
+            && link.framing == Framing::None
+            && let Some(Node { value, origin }) = reader.find(&path)?
+        {
+            let why = "without frames a capture holds IP alone, and no labels: write framing = \"ethernet\"";
+            return Err(refusal(origin, &path, value, why));
         }
     }
     Ok(())

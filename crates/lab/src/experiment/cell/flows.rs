@@ -7,12 +7,12 @@ mod sockets;
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
-use units::Span;
+use units::{IpVersion, Span};
 
 use crate::experiment::quantity::{name, number, size_or, span, word};
 use crate::experiment::reader::{Found, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Flow, Flows, Host, Network, Protocol, Role, Sends, Traffic};
+use crate::experiment::{Flow, Flows, Host, Network, PathMtu, Protocol, Role, Sends, Traffic};
 use crate::plan::World;
 
 use super::tcp::{self, Connections};
@@ -26,6 +26,15 @@ const MOST_SOCKETS: u64 = 64;
 
 /// The longest name of a flow.
 const LONGEST_NAME: usize = 32;
+
+/// What senders do about the path's MTU.
+const PATH_MTUS: &[(&str, PathMtu)] = &[
+    ("machine", PathMtu::Machine),
+    ("dont", PathMtu::Dont),
+    ("want", PathMtu::Want),
+    ("do", PathMtu::Do),
+    ("probe", PathMtu::Probe),
+];
 
 /// The keys that only connections have.
 const OF_CONNECTIONS: [&str; 1] = ["watch.interval"];
@@ -180,6 +189,7 @@ fn flow(
             "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
         ));
     }
+    let path_mtu = path_mtu(reader, &key("path_mtu"), &sends, network.ip, world)?;
     let start = reader.read(&key("start"), "0s", span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
@@ -225,10 +235,45 @@ fn flow(
         start: start.value,
         stop: stop.map(|stop| stop.value),
         sends,
+        path_mtu,
         round_trip: meter.is_some_and(|found| found.value),
         class: u8::try_from(class.value).unwrap_or(u8::MAX),
         precedence: u8::try_from(precedence.value).unwrap_or(u8::MAX),
     })
+}
+
+/// What the sender does about the path's MTU; `dont_fragment` is an older word
+/// for one of them.
+fn path_mtu(
+    reader: &mut Reader<'_>,
+    path: &str,
+    sends: &Sends,
+    ip: IpVersion,
+    world: World,
+) -> Result<PathMtu> {
+    let Some(found) = reader.optional(path, word(PATH_MTUS))? else {
+        return Ok(PathMtu::Machine);
+    };
+    let why = match (sends, world, found.value) {
+        (
+            Sends::Datagrams {
+                dont_fragment: true,
+                ..
+            },
+            ..,
+        ) => "dont_fragment = \"on\" says \"do\" already; leave one of them out",
+        (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
+            "only datagrams have it: TCP finds the path's MTU itself"
+        }
+        (_, World::Sim, PathMtu::Probe) => {
+            "simulated senders believe what they are told; write \"want\" or \"do\""
+        }
+        (_, World::Sim, PathMtu::Dont) if ip == IpVersion::V6 => {
+            "no router cuts packets of IPv6; write \"want\", or ip = 4"
+        }
+        _ => return Ok(found.value),
+    };
+    Err(found.refuse(why))
 }
 
 /// What a flow of TCP is like; `[tcp]` is read with the first of them.

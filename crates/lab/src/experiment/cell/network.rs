@@ -15,7 +15,7 @@ use super::Idle;
 use crate::experiment::quantity::{number, span_or, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{KeyPath, Node, Table, Value, fault};
-use crate::experiment::{Addresses, Link, LinkKind, Network, Shape};
+use crate::experiment::{Addresses, Link, LinkKind, Network, Shape, Traffic};
 use crate::plan::World;
 pub(super) use counted::read as read_counted;
 pub(crate) use counted::{LOSSES_KEYS, SERIES_KEY};
@@ -115,6 +115,8 @@ pub(super) fn read(
         graph,
         domain: None,
         lateness: lateness(reader, paced)?,
+        // Read once it is known what is carried.
+        fresh: false,
     };
     Ok((network, mtus, idle))
 }
@@ -142,6 +144,19 @@ fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool>
             Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
         }
         record => Ok(record.is_some_and(|on| on.value)),
+    }
+}
+
+/// Whether every trial has a test bed of its own.
+pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: World) -> Result<bool> {
+    let fresh = reader.optional("network.fresh", switch)?;
+    let Some(found) = fresh.filter(|found| found.value) else {
+        return Ok(false);
+    };
+    match traffic {
+        // Simulated hosts always begin without knowing anything.
+        Traffic::Flows(_) => Ok(world == World::Netns),
+        _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
     }
 }
 

@@ -5,7 +5,7 @@ use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
 use crate::experiment::tree::{Node, Origin, Table, fault};
-use crate::experiment::{Costs, Setting, Traffic};
+use crate::experiment::{Costs, Setting};
 use crate::sim::{scenario_of, simulation_of};
 
 /// Refuses what cannot be simulated on any machine; `place` is where the file begins.
@@ -33,15 +33,12 @@ pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<(
 }
 
 /// Refuses traffic of others where the simulator would have to make it of what
-/// is measured, or could not end it.
+/// is measured.
 fn others(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {
-    let endless = matches!(&setting.traffic, Traffic::Transfer(one) if one.tcp.is_some());
     let why = if setting.network.graph.is_some() {
         "only a path, e.g. shape = \"chain\", has links that simulated others share; write a flow instead"
     } else if setting.host.costs != Costs::default() {
         "simulated hosts would work on packets of others too; leave their costs out, or the others"
-    } else if endless {
-        "simulated others do not know when a transfer of TCP is over; write kind = \"flows\" or protocol = \"udp\""
     } else {
         return Ok(());
     };

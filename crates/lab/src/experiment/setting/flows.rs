@@ -2,6 +2,7 @@
 
 use proto::tcp;
 use proto::traffic::{Bursts, Law};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 /// Flows, and for how long they are sent.
@@ -36,6 +37,9 @@ pub enum Instrument {
     /// Our generator, each message at its instant.
     #[default]
     Own,
+    /// Our generator, which sleeps until an instant and does not watch the clock
+    /// before it: later, and what processors do is work for messages.
+    Sleeping,
     /// Our generator, as late as D-ITG is and with Nagle's algorithm, as it
     /// has it [D-ITG].
     Ditg,
@@ -65,10 +69,28 @@ pub struct Flow {
     /// Whether the receiver sends every message back, and round trips are
     /// measured instead of delays; between kernels alone.
     pub round_trip: bool,
+    /// What the sending kernel does about the path's MTU.
+    pub path_mtu: PathMtu,
     /// Its class, for queues that tell classes apart.
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.
     pub precedence: u8,
+}
+
+/// What the kernel of a sender does about the path's MTU [ip(7)].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PathMtu {
+    /// As the machine has it.
+    #[default]
+    Machine,
+    /// Packets may be fragmented by routers, over IPv4.
+    Dont,
+    /// They may not; what is known to be too big is fragmented by the sender.
+    Want,
+    /// They may not; what is known to be too big is not sent.
+    Do,
+    /// They may not; what is known is ignored.
+    Probe,
 }
 
 /// What a flow sends.

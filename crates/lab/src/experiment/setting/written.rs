@@ -6,7 +6,8 @@ use std::fmt;
 use units::{Framing, Span};
 
 use super::{
-    Costs, Echo, Flow, Flows, Host, JitterLaw, Link, Network, Sends, Traffic, Transfer, Wire,
+    Costs, Echo, Flow, Flows, Host, JitterLaw, Link, Network, PathMtu, Sends, Traffic, Transfer,
+    Wire,
 };
 
 impl fmt::Debug for Host {
@@ -40,6 +41,7 @@ impl fmt::Debug for Network {
             graph,
             domain,
             lateness,
+            fresh,
         } = self;
         let mut text = f.debug_struct("Network");
         text.field("shape", shape)
@@ -58,6 +60,9 @@ impl fmt::Debug for Network {
         }
         if let Some(lateness) = lateness {
             text.field("lateness", lateness);
+        }
+        if *fresh {
+            text.field("fresh", fresh);
         }
         text.finish()
     }
@@ -225,6 +230,7 @@ impl fmt::Debug for Flow {
             stop,
             sends,
             round_trip,
+            path_mtu,
             class,
             precedence,
         } = self;
@@ -267,6 +273,9 @@ impl fmt::Debug for Flow {
         }
         if *round_trip {
             text.field("round_trip", round_trip);
+        }
+        if *path_mtu != PathMtu::default() {
+            text.field("path_mtu", path_mtu);
         }
         text.finish()
     }

@@ -126,8 +126,8 @@ fn a_trade_off_is_read_written_into_the_plan_and_refused_by_name() {
             "31: pareto.y = \"dilay\": no metric is called so; did you mean `delay`?; docs/formats.md lists them",
         ),
         (
-            "y = \"throughput\"\nwithin = [\"rate\"]\n",
-            "32: pareto.within = [\"rate\"]: `rate` is not swept; [sweep] lists the factors",
+            "y = \"throughput\"\nwithin = [\"network.rate\"]\n",
+            "32: pareto.within = [\"network.rate\"]: `network.rate` is not swept; [sweep] lists the factors",
         ),
     ] {
         refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));

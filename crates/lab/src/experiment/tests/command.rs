@@ -87,6 +87,28 @@ fn command_lines_can_be_swept() {
 }
 
 #[test]
+fn a_size_stands_in_command_lines_or_nowhere() {
+    let sender = "traffic.sender=a {size} {receiver}";
+    let plan = plan(TOOL, &[sender, "traffic.size=1452,4MB", "mtu=1500"]);
+    assert_eq!(
+        factors(&plan),
+        ["mtu=1500 traffic.size=1452", "mtu=1500 traffic.size=4MB"]
+    );
+    assert_eq!(command(&plan).size, Some(Bytes::new(1_452)));
+    check_round_trip(&plan);
+    check_refused(
+        TOOL,
+        &["traffic.size=1452"],
+        "--set traffic.size=1452: traffic.size = 1452: no command line has {size} in it; remove it",
+    );
+    check_refused(
+        TOOL,
+        &[sender],
+        "--set traffic.sender=a {size} {receiver}: traffic.sender = \"a {size} {receiver}\": {size} stands for traffic.size; write for instance size = 1452",
+    );
+}
+
+#[test]
 fn keys_of_the_other_kind_are_refused_by_name() {
     let messages = "\"transfer\" or \"mechanisms\"";
     let sockets = "\"transfer\" or \"flows\" or \"mechanisms\" or \"exchange\"";
@@ -120,7 +142,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
     check_refused(
         TOOL,
         &["traffic.kind=video"],
-        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\" or \"mechanisms\"",
+        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"mechanisms\" or \"exchange\"",
     );
 }
 

@@ -230,11 +230,14 @@ fn a_domain_belongs_to_named_nodes_of_the_simulator() {
         "--set domain.mtu=4000: domain = { mtu = 4000 }: only networks of the world `sim` have a domain: --on sim"
     );
     let kept = |key: &str| format!("links.core.{key}");
-    for (key, value) in [("watch.capture", "on"), ("losses.window", "0s..1s")] {
-        let set = format!("{}={value}", kept(key));
-        let error = sim_error(&[&set]);
-        assert!(error.contains("does not see into bundles"), "{error}");
-    }
+    let set = format!("{}=0s..1s", kept("losses.window"));
+    let error = sim_error(&[&set]);
+    assert!(error.contains("does not see into bundles"), "{error}");
+    let label = "domain.carriage=label";
+    let set = format!("{}=on", kept("watch.capture"));
+    let error = sim_error(&[&set, label, "network.framing=none"]);
+    assert!(error.contains("write framing = \"ethernet\""), "{error}");
+    assert!(sim(DOMAIN, &[&set, label]).cells[0].setting.is_ok());
 }
 
 fn sim_error(sets: &[&str]) -> String {

@@ -121,14 +121,11 @@ fn a_load_that_cannot_be_is_refused_in_one_line() {
 }
 
 #[test]
-fn the_simulator_has_others_on_paths_and_refuses_what_it_cannot_end() {
+fn the_simulator_has_others_on_paths_and_refuses_what_they_would_disturb() {
     let plan = sim(FLOWS, &[]);
     assert_eq!(loads(setting(&plan, 3)), [Some(80), Some(80)]);
-    refused_in_sim(
-        SMALL,
-        &["network.load=heavy"],
-        "--set network.load=heavy: cross traffic: simulated others do not know when a transfer of TCP is over; write kind = \"flows\" or protocol = \"udp\"",
-    );
+    let plan = sim(SMALL, &["network.load=heavy", "mtu=1500"]);
+    assert_eq!(loads(setting(&plan, 0)), [Some(800)]);
     refused_in_sim(
         FLOWS,
         &["host.receive_per_packet=1us", "network.load=heavy"],
@@ -159,5 +156,63 @@ fn flows_come_back_between_kernels_alone() {
         FLOWS,
         &["flows.probe.meter=both"],
         "--set flows.probe.meter=both: flows.probe.meter = \"both\": write \"one-way\" or \"round-trip\"",
+    );
+}
+
+#[test]
+fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
+    let sets = [
+        "network.fresh=on",
+        "flows.probe.path_mtu=dont",
+        "traffic.instrument=sleeping",
+    ];
+    let plan = plan(FLOWS, &sets);
+    check_round_trip(&plan);
+    let one = setting(&plan, 0);
+    let Traffic::Flows(flows) = &one.traffic else {
+        panic!("it has flows");
+    };
+    assert!(one.network.fresh);
+    assert_eq!(flows.flows[0].path_mtu, PathMtu::Dont);
+    assert_eq!(
+        flows.sockets.as_ref().unwrap().instrument,
+        Instrument::Sleeping
+    );
+    let probe = "flows.probe.path_mtu=probe";
+    refused_in_sim(
+        FLOWS,
+        &[probe],
+        &format!(
+            "--set {probe}: flows.probe.path_mtu = \"probe\": simulated senders believe what they are told; write \"want\" or \"do\""
+        ),
+    );
+    let dont = "flows.probe.path_mtu=dont";
+    refused_in_sim(
+        FLOWS,
+        &[dont],
+        &format!(
+            "--set {dont}: flows.probe.path_mtu = \"dont\": no router cuts packets of IPv6; write \"want\", or ip = 4"
+        ),
+    );
+    let both = sim(FLOWS, &["network.ip=4", dont, "network.fresh=on"]);
+    assert!(
+        !setting(&both, 0).network.fresh,
+        "hosts there are always new"
+    );
+    check_refused(
+        SMALL,
+        &["network.fresh=on"],
+        "--set network.fresh=on: network.fresh = \"on\": only traffic of kind = \"flows\" has it",
+    );
+    check_refused(
+        FLOWS,
+        &["flows.probe.path_mtu=want", "flows.probe.dont_fragment=on"],
+        "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": dont_fragment = \"on\" says \"do\" already; leave one of them out",
+    );
+    let tcp = FLOWS.replace("message = 100", "message = 100\nprotocol = \"tcp\"");
+    check_refused(
+        &tcp,
+        &["flows.probe.path_mtu=want"],
+        "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": only datagrams have it: TCP finds the path's MTU itself",
     );
 }

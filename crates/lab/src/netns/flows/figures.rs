@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use live::testbed::Fragments;
 use proto::Summary;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::Seeing;
 use crate::agent::{Arrived, Departed};
-use crate::experiment::Flows;
+use crate::experiment::{Flows, PathMtu};
 use crate::metric::{OF_FLOWS, of_flow};
 use crate::trial::Figures;
 
@@ -33,7 +34,65 @@ impl Figures {
                 self.put(&of_flow(metric, &group.name), value);
             }
         }
+        if flows
+            .flows
+            .iter()
+            .any(|flow| flow.path_mtu != PathMtu::Machine)
+        {
+            self.put("first_delivery", first_delivery(&ends));
+        }
         self.support(&ends);
+    }
+
+    /// Puts down what processors did for a message. What a node in between does
+    /// with a packet, the kernel mostly does in the context of whoever sent it.
+    pub(in crate::netns) fn take_work(&mut self, seeing: &Seeing<'_>) {
+        // Each flow of a process tells the account of all.
+        let sender = seeing.sent.iter().map(|flow| flow.cpu).max();
+        let receiver = seeing.received.iter().map(|flow| flow.cpu).max();
+        let messages: u64 = seeing.received.iter().map(|flow| flow.messages).sum();
+        let micros = |nanos: u64| count(nanos) / 1e3 / count(messages);
+        let each = (messages > 0)
+            .then(|| sender.zip(receiver))
+            .flatten()
+            .map(|(sender, receiver)| (micros(sender), micros(receiver)));
+        self.put(
+            "cpu_message",
+            each.map(|(sender, receiver)| sender + receiver),
+        );
+        self.note("cpu_message_sender_us", json!(each.map(|each| each.0)));
+        self.note("cpu_message_receiver_us", json!(each.map(|each| each.1)));
+    }
+
+    /// Puts down what nodes did with packets that did not fit between the two
+    /// looks; nothing of nodes that did nothing.
+    pub(in crate::netns) fn take_fragments(
+        &mut self,
+        before: &[(String, Fragments)],
+        after: &[(String, Fragments)],
+    ) {
+        let mut nodes = Map::new();
+        for ((name, after), (_, before)) in after.iter().zip(before) {
+            let counts = after.since(before);
+            let named = [
+                ("cut", counts.cut),
+                ("made", counts.made),
+                ("too_big", counts.too_big),
+                ("taken", counts.taken),
+                ("joined", counts.joined),
+                ("given_up", counts.given_up),
+            ];
+            let told = named.into_iter().filter(|(_, count)| *count > 0);
+            let told: Map<String, Value> = told
+                .map(|(name, count)| (name.to_owned(), json!(count)))
+                .collect();
+            if !told.is_empty() {
+                nodes.insert(name.clone(), Value::Object(told));
+            }
+        }
+        if !nodes.is_empty() {
+            self.note("fragments", Value::Object(nodes));
+        }
     }
 
     fn support(&mut self, ends: &[Ends<'_>]) {
@@ -138,6 +197,15 @@ fn crossing(ends: &[Ends<'_>]) -> Option<(f64, f64)> {
         }
     }
     (messages > 0).then(|| (nanos / count(messages) / 1e6, octets / count(messages)))
+}
+
+/// From the instant of a flow's first message, lost or not, to the first that
+/// arrived, in milliseconds; of the flow where it is longest.
+fn first_delivery(ends: &[Ends<'_>]) -> Option<f64> {
+    let spans = ends
+        .iter()
+        .filter_map(|(sent, came)| Some(came.first?.saturating_sub(sent.first?)));
+    spans.max().map(|nanos| count(nanos) / 1e6)
 }
 
 /// Of flows there and back: the mean round trip over all messages that were

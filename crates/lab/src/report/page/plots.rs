@@ -7,6 +7,7 @@ mod areas;
 mod courses;
 mod fronts;
 mod published;
+mod sizes;
 mod traces;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use crate::metric::{Better, Metric};
 use crate::plan::Plan;
 use crate::report::rows::{other_metrics, study_metrics};
 use crate::trial::Trial;
-pub(super) use areas::areas;
+use areas::areas;
 pub(super) use courses::Plotted;
 
 /// The plots of one metric.
@@ -66,13 +67,23 @@ struct Frame<'a> {
     series: Vec<Series>,
 }
 
-/// The plots of every metric that was measured, those of the study first, those
-/// of time series, and those of Pareto fronts.
-pub(super) fn figures(
-    plan: &Plan,
-    trials: &[Trial],
-    comparisons: &[Comparison],
-) -> (Vec<Figure>, Vec<Plotted>, Vec<Plotted>) {
+/// All plots of a run.
+pub(super) struct Plots {
+    /// Those of metrics.
+    pub(super) figures: Vec<Figure>,
+    /// Those of time series.
+    pub(super) courses: Vec<Plotted>,
+    /// Those of Pareto fronts.
+    pub(super) fronts: Vec<Plotted>,
+    /// Those of times by size.
+    pub(super) sizes: Vec<Plotted>,
+    /// Those of the parts of round trips.
+    pub(super) areas: Vec<Plotted>,
+}
+
+/// The plots of every metric that was measured, those of the study first,
+/// those of time series, of Pareto fronts, by size, and of parts of round trips.
+pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Plots {
     let frame = Frame {
         plan,
         trials,
@@ -80,8 +91,13 @@ pub(super) fn figures(
         levels: levels(plan),
         series: series(plan),
     };
-    let figures = of_metrics(&frame);
-    (figures, courses::plots(&frame), fronts::plots(&frame))
+    Plots {
+        figures: of_metrics(&frame),
+        courses: courses::plots(&frame),
+        fronts: fronts::plots(&frame),
+        sizes: sizes::plots(&frame),
+        areas: areas(plan, comparisons),
+    }
 }
 
 fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {

@@ -36,7 +36,7 @@ pub fn write_worlds_page(runs: &[Run<'_>]) -> Result<PathBuf> {
 /// When the runs are not of one experiment.
 pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
     let all = laid(runs)?;
-    let (figures, ..) = plots::figures(&all.plan, &all.trials, &all.comparisons);
+    let figures = plots::figures(&all.plan, &all.trials, &all.comparisons).figures;
     let title = format!(
         "{}: {}, in {} worlds",
         all.plan.name,

@@ -72,14 +72,18 @@ fn a_terminal_shows_the_nearest_and_what_changes_there() {
         let row: Vec<&str> = row.split_whitespace().collect();
         assert!(rows.contains(&row), "{row:?}\n{text}");
     };
-    has_row("# buffer distance loss");
-    has_row("printed 8.50 %");
-    has_row("1 35 0.50 [0.00, 1.00] = 8.75 [8.50, 9.00]");
-    has_row("2 20 3.00 [2.50, 3.50] 10.00 [9.75, 10.25]");
-    has_row("1 two seeds p 0.00 [0.00, 0.97]");
+    has_row("# buffer distance 8.50 %");
+    has_row("1 35 0.50 [0.00, 1.00] = 8.75");
+    has_row("2 20 3.00 [2.50, 3.50] 10.00");
+    has_row("# queue loss");
+    has_row("printed -0.50 %");
+    has_row("1 red 8.75 [8.50, 9.00]");
+    has_row("two seeds p 0.00 [0.00, 0.97]");
     has_row("mred +0.10 [0.10, 0.10]");
     has_row("mred -1.00 [-1.00, -1.00]");
-    has("All that are ranked, queue mred against red: loss lower in 1, higher in 1 of 2.");
+    has(
+        "Over all settings, each as it is counted when nearest, queue mred against red: loss lower in 1, higher in 1 of 2.",
+    );
     has("  buffer: 35 0.50, 20 3.00");
 }
 

@@ -1,5 +1,7 @@
 //! What is said of a ranking, without the form that a terminal or a page gives it.
 
+use std::collections::BTreeSet;
+
 use crate::plan::{Level, Plan, Ranking, Target};
 use crate::ranking::{Measured, Ranked};
 use crate::report::figure::signed;
@@ -29,6 +31,17 @@ impl<'a> Figures<'a> {
                 let Target { unit, value, .. } = target;
                 format!("{}\nprinted {value:.places$} {unit}", name(target))
             })
+    }
+
+    /// Each printed figure alone, for the head of a narrow column.
+    pub(in crate::report) fn printed(&self) -> impl Iterator<Item = String> {
+        let figures = self.targets.iter().zip(&self.places);
+        figures.map(|(Target { unit, value, .. }, &places)| format!("{value:.places$} {unit}"))
+    }
+
+    /// A mean alone.
+    pub(in crate::report) fn bare(&self, place: usize, figure: &Measured) -> String {
+        format!("{:.*}", self.places[place], figure.mean.mean)
     }
 
     /// Each printed gap, for the head of a column.
@@ -73,12 +86,12 @@ pub(in crate::report) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked
     let settings = settings(ranked);
     let counted = match ranking.ways.len() {
         0 | 1 => String::new(),
-        ways => format!(", counted in {ways} ways"),
+        ways => format!(", counted in {ways} ways (+ where others give the same)"),
     };
     let printed: Vec<String> = ranking
         .figures
         .iter()
-        .map(|target| format!("{} {}", target.value, target.unit))
+        .map(|target| format!("{} {} {}", name(target), target.value, target.unit))
         .collect();
     let mut lines = vec![format!(
         "{} {}: {}. {settings} settings with {} {}{counted}, the nearest first. A distance is the root of the mean square over these figures of how far the mean is from each, in printed gaps.",
@@ -110,11 +123,14 @@ pub(in crate::report) fn changes_heading(plan: &Plan) -> String {
     )
 }
 
-/// Over all settings, for each other level and figure: in how many it is
-/// lower or higher.
+/// Over all settings, each in the way of counting in which it is nearest: for
+/// each other level and figure in how many it is lower or higher.
 pub(in crate::report) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
+    let mut cells = BTreeSet::new();
+    let settings = ranked.iter().filter(|one| cells.insert(one.cell));
+    let settings: Vec<&Ranked> = settings.collect();
     let mut levels: Vec<&Level> = Vec::new();
-    for other in ranked.iter().flat_map(|one| &one.others) {
+    for other in settings.iter().flat_map(|one| &one.others) {
         if !levels.contains(&&other.level) {
             levels.push(&other.level);
         }
@@ -125,7 +141,7 @@ pub(in crate::report) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
     let mut lines = Vec::new();
     for level in levels {
         let parts = ranking.figures.iter().enumerate().map(|(place, target)| {
-            let changes: Vec<Interval> = ranked
+            let changes: Vec<Interval> = settings
                 .iter()
                 .flat_map(|one| one.others.iter().filter(|other| other.level == *level))
                 .filter_map(|other| other.changes.get(place)?.as_ref()?.ci95)
@@ -140,7 +156,7 @@ pub(in crate::report) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
         });
         let parts: Vec<String> = parts.collect();
         lines.push(format!(
-            "All that are ranked, {} {level} against {}: {}.",
+            "Over all settings, each as it is counted when nearest, {} {level} against {}: {}.",
             plan.compare.factor,
             plan.compare.baseline,
             parts.join("; ")
@@ -184,6 +200,16 @@ pub(in crate::report) fn ways(ranking: &Ranking, one: &Ranked) -> String {
     names.join(", ")
 }
 
+/// The first of these ways, and how many more there are.
+pub(in crate::report) fn first_way(ranking: &Ranking, one: &Ranked) -> String {
+    let first = one.ways.first().and_then(|&way| ranking.ways.get(way));
+    let first = first.map_or("", String::as_str);
+    match one.ways.len() {
+        0 | 1 => first.to_owned(),
+        ways => format!("{first} +{}", ways - 1),
+    }
+}
+
 /// A distance with its interval; behind it a sign where it may be the least.
 pub(in crate::report) fn distance(one: &Ranked) -> String {
     let interval = one.interval.map(|wide| interval(wide, 2));
@@ -215,9 +241,7 @@ pub(in crate::report) fn varied(plan: &Plan) -> Vec<String> {
 
 /// How many settings there are among the ranked, each in one way or several.
 fn settings(ranked: &[Ranked]) -> usize {
-    let mut cells: Vec<usize> = ranked.iter().map(|one| one.cell).collect();
-    cells.sort_unstable();
-    cells.dedup();
+    let cells: BTreeSet<usize> = ranked.iter().map(|one| one.cell).collect();
     cells.len()
 }
 

@@ -17,6 +17,7 @@ fn packet() -> Seen {
         answer: false,
         segment: None,
         live: 1,
+        is_bundle: false,
     }
 }
 

@@ -5,7 +5,7 @@ use sim::{FlowOutcome, Outcome, TcpOutcome};
 use units::{Rate, Span};
 
 use super::{count, percent, single};
-use crate::experiment::Flows;
+use crate::experiment::{Flows, PathMtu};
 use crate::metric::{OF_FLOWS, of_flow};
 use crate::trial::Figures;
 
@@ -30,6 +30,22 @@ pub(super) fn put(flows: &Flows, outcome: &Outcome, figures: &mut Figures) {
     for (metric, value) in pooled(&outcome.flows) {
         figures.put(metric, value);
     }
+    if flows
+        .flows
+        .iter()
+        .any(|flow| flow.path_mtu != PathMtu::Machine)
+    {
+        figures.put("first_delivery", first_delivery(&outcome.flows));
+    }
+}
+
+/// From the instant of a flow's first datagram, lost or not, to the first that
+/// arrived, in milliseconds; of the flow where it is longest.
+fn first_delivery(flows: &[FlowOutcome]) -> Option<f64> {
+    let spans = flows
+        .iter()
+        .filter_map(|flow| flow.first_arrival?.since(flow.first_due?));
+    spans.max().map(Span::as_millis_f64)
 }
 
 /// The outcomes of each flow of `flows` and of those like it.

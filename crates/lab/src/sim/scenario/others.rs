@@ -4,17 +4,50 @@
 
 use proto::link;
 use proto::traffic::{Law, mean_gap};
-use sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario};
-use units::Time;
+use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
+use units::{Bytes, Span, Time};
 
-use super::{octets, way};
+use super::{octets, slowest_gap, way, whole};
 use crate::experiment::{Cross, Gaps, Graph, Role as Part, Setting, Wiring};
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
 pub(in crate::sim) const OTHERS: &str = "others/";
 
+/// For how many times as long as an idle path takes for a transfer others send
+/// at first where its end is not known beforehand, and how much longer.
+const AT_FIRST: f64 = 4.0;
+const LONGER: Span = Span::from_secs(2);
+
+/// For how long others must have sent after the last arrival of a transfer: what
+/// is repaired after that is repaired in nobody's way.
+const BEYOND: Span = Span::from_secs(1);
+
+/// Until when others send at first, where a connection says how long a trial
+/// lasts; whether that was long enough [`outlast`] says.
+pub(in crate::sim) fn at_first(setting: &Setting) -> Option<Time> {
+    let crossed = setting
+        .network
+        .links
+        .iter()
+        .any(|link| link.cross.is_some());
+    let transfer = setting.traffic.transfer().filter(|_| crossed)?;
+    transfer.tcp.as_ref()?;
+    let all = transfer.preroll + transfer.size;
+    let messages = all.get().div_ceil(transfer.message.get());
+    let idle = slowest_gap(setting, transfer.message) * octets(Bytes::new(messages));
+    Some(Time::ZERO + Span::from_picos(whole(AT_FIRST * idle)) + LONGER)
+}
+
+/// Whether others who sent until `until` did so for as long as the trial's
+/// connections needed.
+pub(in crate::sim) fn outlast(outcome: &Outcome, until: Time) -> bool {
+    let connections = outcome.flows.iter().filter_map(|flow| flow.tcp.as_ref());
+    let latest = connections.filter_map(|tcp| tcp.last_arrival).max();
+    latest.is_none_or(|latest| latest + BEYOND <= until)
+}
+
 /// Adds it to `scenario`, behind all that is in there.
-pub(super) fn join(setting: &Setting, graph: &Graph, scenario: &mut Scenario) {
+pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenario: &mut Scenario) {
     for wire in &graph.wires {
         let Some(cross) = setting.network.links[wire.link].cross else {
             continue;
@@ -22,8 +55,10 @@ pub(super) fn join(setting: &Setting, graph: &Graph, scenario: &mut Scenario) {
         for &direction in cross.heading.ways() {
             let ends =
                 [direction, 1 - direction].map(|end| host_at(setting, graph, wire, end, scenario));
-            let flow = flow(setting, wire, &cross, ends, direction);
-            scenario.flows.push(flow);
+            scenario.flows.push(Flow {
+                stop: until,
+                ..flow(setting, wire, &cross, ends, direction)
+            });
         }
     }
 }
@@ -85,7 +120,7 @@ fn flow(
     };
     let ip = setting.network.ip;
     let headers = ip.header() + model::Transport::Udp.header();
-    let payload = units::Bytes::new(cross.packet.get().saturating_sub(headers.get()));
+    let payload = Bytes::new(cross.packet.get().saturating_sub(headers.get()));
     Flow {
         name: format!("{OTHERS}{}/{direction}", wire.name),
         from,

@@ -88,3 +88,44 @@ fn a_transfer_of_datagrams_shares_its_links_too() {
     assert!(busy.metrics["delay"] > figures(TRANSFER, &[]).metrics["delay"]);
     assert_eq!(busy.evidence["cross"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn a_connection_has_others_beside_it_until_it_is_done() {
+    let with = |load: &str| {
+        let sets = [
+            "traffic.protocol=tcp",
+            "traffic.size=2MB",
+            "traffic.message=10kB",
+            "network.buffer=50kB",
+            load,
+        ];
+        settings(TRANSFER, &sets).remove(0)
+    };
+    let idle = run(&with("network.load=none"));
+    let busy = run(&with("network.load=heavy"));
+    let [before, after] = [&idle, &busy].map(|figures| figures.metrics["throughput"]);
+    assert!(after < 0.5 * before, "{after} of {before} Mbit/s");
+    let cross = &busy.evidence["cross"][0];
+    let offered = cross["offered_mbit"].as_f64().unwrap();
+    assert!((offered / 80.0 - 1.0).abs() < 0.05, "{offered}");
+    // What others send later changes nothing.
+    let setting = with("network.load=heavy");
+    let simulator = simulator(std::slice::from_ref(&setting));
+    let (scenario, until) = simulator.scenario(&setting, Seed::new(1)).unwrap();
+    assert!(until < scenario.end);
+    let delivered = |until: Time| {
+        let shared = shared_until(&setting, Seed::new(1), simulator.budget, Some(until));
+        let outcome = simulation_of(&setting, shared).unwrap().run();
+        let flows = outcome.flows.into_iter();
+        let own = flows.filter(|flow| flow.tcp.is_some());
+        own.map(|flow| format!("{flow:?}")).collect::<Vec<_>>()
+    };
+    let longer = until + until.since(Time::ZERO).unwrap();
+    assert_eq!(delivered(until), delivered(longer));
+}
+
+#[track_caller]
+fn run(setting: &Setting) -> Figures {
+    let trial = simulator(std::slice::from_ref(setting)).run(setting, Seed::new(1));
+    trial.unwrap().0
+}

@@ -1,5 +1,6 @@
 //! A simulated link as a capture: the headers that its packets would have had.
 
+mod bundles;
 mod connection;
 
 use std::fs::File;
@@ -8,16 +9,22 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use sim::{Scenario, Seen, Traffic};
+use sim::{Opened, Scenario, Seen, Traffic};
 use units::{IpVersion, Time};
 use wire::datagram::{Addresses, Datagram};
 use wire::pcapng::{Block, LinkType};
 
 use super::short;
+use crate::experiment::Network;
+use bundles::Outer;
 use connection::Connection;
 
 /// The first port that nobody is registered for [RFC6335 s6].
 const FIRST_PORT: u16 = 49_152;
+/// Octets of the longest headers of a packet: there are 114.
+const MOST_HEADERS: usize = 128;
+/// Octets of the header of Ethernet [IEEE802.3 s3.1.1].
+const ETHERNET: usize = 14;
 /// How many such ports there are.
 const PORTS: usize = 16_384;
 
@@ -30,6 +37,8 @@ pub(super) struct Capture {
     ends: [usize; 2],
     ethernet: bool,
     flows: Vec<Flow>,
+    /// What carries bundles, where there are any.
+    outer: Option<Outer>,
     octets: Vec<u8>,
 }
 
@@ -44,8 +53,14 @@ struct Flow {
 }
 
 impl Capture {
-    /// Begins the capture of link number `link` of `scenario`.
-    pub(super) fn create(path: &Path, scenario: &Scenario, link: usize) -> Result<Self> {
+    /// Begins the capture of link number `link` of `scenario`, which is what
+    /// `network` asks for.
+    pub(super) fn create(
+        path: &Path,
+        network: &Network,
+        scenario: &Scenario,
+        link: usize,
+    ) -> Result<Self> {
         let place = || path.display().to_string();
         let wire = &scenario.links[link];
         let ethernet = wire.ways[0].ethernet;
@@ -56,6 +71,7 @@ impl Capture {
             ends: wire.ends,
             ethernet,
             flows: scenario.flows.iter().enumerate().map(flow).collect(),
+            outer: Outer::of(network),
             octets: Vec::new(),
         };
         capture.put(Block::Section);
@@ -76,32 +92,16 @@ impl Capture {
     }
 
     /// Takes a packet whose first bit goes on the wire at `at`. Answers of
-    /// routers are left out: they belong to no transport.
+    /// routers are left out: they belong to no transport. Bundles come by
+    /// [`Capture::take_bundle`].
     pub(super) fn take(&mut self, at: Time, way: usize, packet: Seen) {
-        if packet.answer {
+        if packet.is_bundle {
             return;
         }
-        let mac = |node: usize| {
-            let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
-            // An address of no manufacturer [IEEE802.3 s3.2.3].
-            [2, 0, c, d, e, f]
-        };
-        let [near, far] = [self.ends[way], self.ends[1 - way]];
-        let ethernet = self.ethernet.then(|| [mac(far), mac(near)]);
-        let Some(flow) = self.flows.get_mut(packet.flow) else {
-            return;
-        };
-        // The longest headers are 114 octets.
-        let mut headers = [0; 128];
-        let lengths = match &mut flow.connection {
-            Some(connection) => {
-                let around = (flow.addresses, flow.ports, flow.service);
-                connection.emit(at, packet, ethernet, around, &mut headers)
-            }
-            None => flow.emit(packet, ethernet, &mut headers),
-        };
-        if let Some((length, whole)) = lengths
-            && let Some(headers) = headers.get(..length)
+        let ethernet = self.ethernet.then(|| self.macs(way));
+        let mut room = [0; MOST_HEADERS];
+        if let Some((length, whole)) = self.headers(at, packet, ethernet, &mut room)
+            && let Some(headers) = room.get(..length)
         {
             self.put(Block::Packet {
                 interface: u32::from(way > 0),
@@ -109,6 +109,69 @@ impl Capture {
                 octets: headers,
                 length: u32::try_from(whole).unwrap_or(u32::MAX),
             });
+        }
+    }
+
+    /// Takes a bundle, with all of its octets: who reads it needs them to find
+    /// the second packet behind the first.
+    pub(super) fn take_bundle(&mut self, at: Time, way: usize, bundle: &Opened) {
+        let Some(outer) = self.outer else { return };
+        let inside = bundle.inside.iter().map(|inside| {
+            let mut octets = vec![0; usize::from(short(inside.size))];
+            let mut room = [0; MOST_HEADERS];
+            let headers = inside
+                .packet
+                .and_then(|packet| self.headers(at, packet, None, &mut room));
+            for (octet, header) in octets
+                .iter_mut()
+                .zip(headers.and(Some(room)).iter().flatten())
+            {
+                *octet = *header;
+            }
+            octets
+        });
+        let packets: Vec<Vec<u8>> = inside.collect();
+        let Some(frame) = outer.frame(bundle, &packets, self.macs(way)) else {
+            return;
+        };
+        let begin = if self.ethernet { 0 } else { ETHERNET };
+        let octets = frame.get(begin..).unwrap_or_default();
+        self.put(Block::Packet {
+            interface: u32::from(way > 0),
+            nanos: at.as_nanos(),
+            octets,
+            length: u32::try_from(octets.len()).unwrap_or(u32::MAX),
+        });
+    }
+
+    /// The addresses of a frame: whereto and whence.
+    fn macs(&self, way: usize) -> [[u8; 6]; 2] {
+        [self.ends[1 - way], self.ends[way]].map(|node| {
+            let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
+            // An address of no manufacturer [IEEE802.3 s3.2.3].
+            [2, 0, c, d, e, f]
+        })
+    }
+
+    /// Writes the headers of a packet to `room`. Returns how long they are, and
+    /// how long the packet is; nothing of answers.
+    fn headers(
+        &mut self,
+        at: Time,
+        packet: Seen,
+        ethernet: Option<[[u8; 6]; 2]>,
+        room: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        if packet.answer {
+            return None;
+        }
+        let flow = self.flows.get_mut(packet.flow)?;
+        match &mut flow.connection {
+            Some(connection) => {
+                let around = (flow.addresses, flow.ports, flow.service);
+                connection.emit(at, packet, ethernet, around, room)
+            }
+            None => flow.emit(packet, ethernet, room),
         }
     }
 
@@ -163,7 +226,10 @@ impl Flow {
 fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
     let offset = u16::try_from(number % PORTS).unwrap_or(0);
     let (class, dont_fragment) = match &flow.traffic {
-        Traffic::Datagrams(datagrams) => (datagrams.class, datagrams.dont_fragment),
+        Traffic::Datagrams(datagrams) => (
+            datagrams.class,
+            datagrams.dont_fragment || datagrams.discovers,
+        ),
         // No router cuts a segment.
         Traffic::Tcp(tcp) => (tcp.class, true),
     };

@@ -51,6 +51,7 @@ impl Ready {
             let Some(now) = departures.wait(departure) else {
                 break;
             };
+            log.begin(now);
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
             if let Some(unanswered) = &mut unanswered {

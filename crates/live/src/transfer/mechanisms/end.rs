@@ -13,7 +13,6 @@ use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::departures::Departures;
-use super::run_queue::RunQueue;
 use super::{Place, Probe};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
@@ -34,7 +33,6 @@ pub(super) struct End<'a> {
     probe: &'a Probe,
     socket: OwnedFd,
     waiting: Epoll,
-    run_queue: RunQueue,
     /// The message that leaves.
     outgoing: Vec<u8>,
     /// Room for the one that comes.
@@ -71,7 +69,6 @@ impl<'a> End<'a> {
             probe,
             socket,
             waiting,
-            run_queue: RunQueue::of_this_thread(),
             outgoing: vec![0; size],
             room: vec![0; room],
             control: vec![0; 256],
@@ -83,11 +80,6 @@ impl<'a> End<'a> {
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-
-    /// How long this thread has waited for a processor by now, in nanoseconds.
-    pub(super) fn waited(&self) -> u64 {
-        self.run_queue.waited()
     }
 
     /// Has the kernel stamp messages as they leave, from here on.
@@ -119,7 +111,7 @@ impl<'a> End<'a> {
                 Place::Send => Echo::Wanted,
                 Place::Receive | Place::Echo => Echo::Reply,
             },
-            preroll: sequence < self.probe.plain,
+            preroll: sequence < self.probe.before(),
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
             sent: Time::ZERO,
@@ -127,7 +119,7 @@ impl<'a> End<'a> {
         header
             .emit(&mut self.outgoing)
             .expect("every message has room for its header");
-        let stamped = sequence.checked_sub(self.probe.plain);
+        let stamped = sequence.checked_sub(self.probe.before());
         let stamped = stamped.and_then(|place| usize::try_from(place).ok());
         let mut departures = self.departures.take();
         // A message of a stream is stamped by its header, a write of its own
@@ -162,15 +154,21 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Waits for a message until `deadline`, and reads it: its place and its
-    /// stamps, but for how long this thread waited for a processor.
-    pub(super) fn read(&mut self, deadline: Time, place: Place) -> Result<Option<(u64, Came)>> {
+    /// Waits for a message, this one or one after it, until `deadline`, and
+    /// reads it: its place and its stamps.
+    pub(super) fn read(
+        &mut self,
+        next: u64,
+        deadline: Time,
+        place: Place,
+    ) -> Result<Option<(u64, Came)>> {
         let size = self.outgoing.len();
+        let sleeps = self.probe.sleeps(next);
         let mut came = Came::default();
         let mut taken = 0;
-        while self.wait(deadline)? {
+        while self.wait(deadline, sleeps)? {
             came.ready = nanos(self.probe.transfer.epoch);
-            if place == Place::Receive {
+            if place == Place::Receive && sleeps {
                 self.inject(place);
             }
             while let Some(count) = self.take(taken, &mut came)? {
@@ -193,7 +191,7 @@ impl<'a> End<'a> {
     /// Likewise the echo of a certain message; others come too late.
     pub(super) fn read_echo(&mut self, sequence: u64, deadline: Time) -> Result<Option<Came>> {
         loop {
-            match self.read(deadline, Place::Echo)? {
+            match self.read(sequence, deadline, Place::Echo)? {
                 Some((found, came)) if found == sequence => return Ok(Some(came)),
                 Some(_) => {}
                 None => return Ok(None),
@@ -250,13 +248,19 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Sleeps until something can be read; `false` when it is too late.
-    fn wait(&self, deadline: Time) -> Result<bool> {
+    /// Sleeps until something can be read, or returns at once; `false` when it
+    /// is too late.
+    fn wait(&self, deadline: Time, sleeps: bool) -> Result<bool> {
         let mut events = [EpollEvent::empty()];
         loop {
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
             if left == Span::ZERO {
                 return Ok(false);
+            }
+            if !sleeps {
+                // Whoever carries the message may need this processor.
+                std::thread::yield_now();
+                return Ok(true);
             }
             let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
             match self.waiting.wait(&mut events, EpollTimeout::from(millis)) {

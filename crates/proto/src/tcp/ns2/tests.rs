@@ -1,6 +1,8 @@
 use units::{Span, Time};
 
 use super::*;
+use crate::tcp::ranges::Range;
+use crate::tcp::segment::Blocks;
 
 const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
@@ -11,7 +13,7 @@ fn under_way(recovery: Recovery) -> (Agent, Time) {
     agent.start(now);
     for next in 1..=7 {
         now = now + Span::from_millis(10);
-        agent.receive(now, &Ack::new(next));
+        agent.receive(now, &ack(next));
     }
     sent(&mut agent);
     let state = agent.state();
@@ -23,6 +25,26 @@ fn under_way(recovery: Recovery) -> (Agent, Time) {
 fn sent(agent: &mut Agent) -> Vec<(u64, bool)> {
     let data = std::iter::from_fn(|| agent.poll_transmit());
     data.map(|data| (data.sequence, data.again)).collect()
+}
+
+/// Everything before `next` has arrived.
+const fn ack(next: u64) -> Ack {
+    Ack {
+        next,
+        blocks: Blocks::new(next),
+        header: HEADER,
+        echo: false,
+    }
+}
+
+/// The same as before 7, and `beyond` segments behind it.
+fn duplicate(beyond: u64) -> Ack {
+    let mut ack = ack(7);
+    ack.blocks.push(Range {
+        from: 8,
+        to: 8 + beyond,
+    });
+    ack
 }
 
 /// Segment `sequence`.
@@ -47,16 +69,16 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
         agent.notified(now, &lost(7), false);
         assert_eq!(sent(&mut agent), [(7, true)], "{recovery:?}");
         assert_eq!(agent.state().window, 8.0);
-        for _ in 0..4 {
-            agent.receive(now, &Ack::new(7));
+        for beyond in 1..=4 {
+            agent.receive(now, &duplicate(beyond));
         }
         let again = sent(&mut agent);
         assert!(!again.contains(&(7, true)), "{recovery:?}: {again:?}");
         assert_eq!(agent.counts().recoveries, 0, "{recovery:?}");
         // An agent that is not told takes the third for a loss.
         let (mut agent, now) = under_way(recovery);
-        for _ in 0..4 {
-            agent.receive(now, &Ack::new(7));
+        for beyond in 1..=4 {
+            agent.receive(now, &duplicate(beyond));
         }
         assert!(sent(&mut agent).contains(&(7, true)), "{recovery:?}");
         assert_eq!(agent.counts().recoveries, 1, "{recovery:?}");
@@ -73,7 +95,7 @@ fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
         assert_eq!(agent.state().window, 4.0, "{recovery:?}");
         assert_eq!(agent.state().threshold, Some(4.0), "{recovery:?}");
         // What is sent after that may meet a loss of its own.
-        agent.receive(now, &Ack::new(15));
+        agent.receive(now, &ack(15));
         let next = sent(&mut agent);
         let (first, _) = next[0];
         agent.notified(now, &lost(first), true);

@@ -31,10 +31,14 @@ pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Socke
         }
         return Ok(None);
     }
-    let instruments = word(&[("own", Instrument::Own), ("ditg", Instrument::Ditg)]);
+    let instruments = word(&[
+        ("own", Instrument::Own),
+        ("sleeping", Instrument::Sleeping),
+        ("ditg", Instrument::Ditg),
+    ]);
     let instrument = reader.read("traffic.instrument", "own", instruments)?.value;
     let nagle = match instrument {
-        Instrument::Own => "off",
+        Instrument::Own | Instrument::Sleeping => "off",
         Instrument::Ditg => "on",
     };
     Ok(Some(Sockets {

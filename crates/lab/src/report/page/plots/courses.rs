@@ -23,8 +23,7 @@ pub(super) enum Quantity {
     Drops,
 }
 
-/// One plot: a quantity of a link with a line for each level, or the parts of
-/// round trips.
+/// One plot: a quantity of a link, with a line for each level.
 #[derive(Clone)]
 pub(in crate::report::page) struct Plotted {
     /// What it shows, without mark-up.

@@ -45,6 +45,7 @@ fn segment(flow: usize, sequence: u64) -> Seen {
         answer: false,
         segment: Some(Segment::Data(data)),
         live: 1,
+        is_bundle: false,
     }
 }
 

@@ -1,0 +1,99 @@
+//! Packets that wait for others, and packets that do not fit.
+
+use serde_json::Value;
+
+use crate::harness::{Dir, journal};
+
+/// Only an idle machine emulates in time; what is late is not looked at here.
+const LATE: &str = "--set network.lateness=1min";
+
+#[track_caller]
+fn trials(line: &str) -> Vec<Value> {
+    let dir = Dir::new();
+    dir.run(&format!("run {line} -o r")).fine();
+    dir.expect_no_process();
+    let trials = journal(&dir.path().join("r"));
+    assert!(trials.iter().all(|trial| trial["failure"].is_null()));
+    trials
+}
+
+fn metric(trial: &Value, name: &str) -> f64 {
+    trial["metrics"][name]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{name} of {trial}"))
+}
+
+#[test]
+fn every_hop_has_others_and_round_trips_have_percentiles() {
+    let set = "--set load=evenly --set mtu=9000 --set rate=100mbit --set routers=1";
+    let line = format!("rtt-under-load --repeat 1 --set duration=300ms {set} {LATE}");
+    let trials = trials(&line);
+    let [trial] = trials.as_slice() else {
+        panic!("{trials:?}");
+    };
+    let cross = trial["evidence"]["cross"].as_array().unwrap();
+    assert_eq!(cross.len(), 2, "{cross:?}");
+    for link in cross {
+        let offered = link["offered_mbit"].as_f64().unwrap();
+        assert!((49.0..51.0).contains(&offered), "{offered}");
+    }
+    let [half, more, most] = ["rtt_p50", "rtt_p95", "rtt_p99"].map(|name| metric(trial, name));
+    assert!(0.0 < half && half <= more && more <= most);
+    assert_eq!(metric(trial, "rtt_p50"), metric(trial, "rtt_p50/back"));
+    assert!(metric(trial, "rtt") > 0.0 && metric(trial, "delay/small") > 0.0);
+    assert!(trial["metrics"]["delay/back"].is_null(), "{trial}");
+}
+
+#[test]
+fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
+    let set = "--set who=router,source,ipv6 --set wire=none --set size=30000";
+    let line = format!("fragmentation --repeat 2 --set traffic.duration=100ms {set}");
+    let trials = trials(&line);
+    assert_eq!(trials.len(), 6);
+    for trial in &trials {
+        let nodes = &trial["evidence"]["fragments"];
+        let count = |node: &str, what: &str| nodes[node][what].as_u64().unwrap_or(0);
+        let who = trial["factors"]["who"].as_str().unwrap();
+        let (cutter, idle) = match who {
+            "router" => ("router1", "sender"),
+            _ => ("sender", "router1"),
+        };
+        // 21 pieces of 1480 octets of payload over IPv4, 1448 over IPv6.
+        assert!(count(cutter, "cut") > 0, "{who}: {nodes}");
+        assert_eq!(count(cutter, "made"), 21 * count(cutter, "cut"), "{nodes}");
+        assert_eq!(count(idle, "cut"), 0, "{who}: {nodes}");
+        assert!(count("receiver", "joined") > 0, "{who}: {nodes}");
+        assert_eq!(nodes["router2"], Value::Null, "it only forwards");
+        // Nobody who may not be cut is known to be too big in a fresh test bed.
+        let told = count("router1", "too_big");
+        assert_eq!(told > 0, who != "router", "{who}: {nodes}");
+        assert!(metric(trial, "first_delivery") > 0.0);
+        assert!(metric(trial, "cpu_message") > 0.0);
+    }
+}
+
+#[test]
+fn the_simulator_cuts_and_tells_as_kernels_do() {
+    let set = "--set who=router,source,ipv6,whole4 --set wire=gigabit --set size=30000";
+    let line = format!("fragmentation --on sim --repeat 1 --set traffic.duration=10ms {set}");
+    let trials = trials(&line);
+    let of = |who: &str| {
+        let mut all = trials.iter();
+        all.find(|trial| trial["factors"]["who"] == who).unwrap()
+    };
+    let counts = |who: &str| {
+        let router = &of(who)["evidence"]["fragments"]["router1"];
+        ["cut", "too_big"].map(|name| router[name].as_u64().unwrap_or(0))
+    };
+    // At 1 ms the first of ten, and whoever was told sends the second in pieces.
+    assert_eq!(counts("router"), [9, 0]);
+    assert_eq!(counts("source"), [0, 1]);
+    assert_eq!(counts("ipv6"), [0, 1]);
+    assert_eq!(counts("whole4"), [0, 0]);
+    let first = |who: &str| metric(of(who), "first_delivery");
+    assert!((0.99..1.01).contains(&(first("source") - metric(of("source"), "delay"))));
+    assert!((first("router") - metric(of("router"), "delay")).abs() < 1e-6);
+    // Pieces follow each other over three wires; what is whole takes its time on each.
+    assert!(metric(of("ipv6"), "delay") < metric(of("router"), "delay"));
+    assert!(metric(of("router"), "delay") < metric(of("whole4"), "delay"));
+}

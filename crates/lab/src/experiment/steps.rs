@@ -1,0 +1,68 @@
+//! `[[jump]]`: what a study asserts of a size at which times jump.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::aliases::Aliases;
+use super::claims::lists;
+use super::quantity::{line, number, word};
+use super::reader::{Reader, refusal};
+use super::sweep::Factor;
+use super::tree::{Node, Value};
+use crate::plan::{OfStep, StepClaim, Way};
+
+/// The name of the table.
+const ROOT: &str = "jump";
+
+/// The words for what jumps, and for where to.
+pub(super) const OF: [(&str, OfStep); 2] = [("time", OfStep::Time), ("variance", OfStep::Variance)];
+pub(super) const WAYS: [(&str, Way); 3] =
+    [("up", Way::Up), ("down", Way::Down), ("none", Way::None)];
+
+/// The assertions of an experiment, in their order.
+pub(super) fn steps(
+    reader: &mut Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Vec<StepClaim>> {
+    let Some(node) = reader.find(ROOT)? else {
+        return Ok(Vec::new());
+    };
+    let not_tables = |node: &Node| {
+        let why = "write [[jump]] above each of them";
+        refusal(&node.origin, ROOT, &node.value, why)
+    };
+    let Value::List(steps) = &node.value else {
+        return Err(not_tables(node));
+    };
+    let read = |node: &Node| match &node.value {
+        Value::Table(table) => step(
+            Reader::new(table, ROOT, node.origin.clone()),
+            factors,
+            aliases,
+        ),
+        _ => Err(not_tables(node)),
+    };
+    steps.iter().map(read).collect()
+}
+
+fn step(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<StepClaim> {
+    let text = reader.required("text", "text = \"a step up at 9000 octets\"", line)?;
+    let source = reader.required("source", "source = \"[Key s4]\"", line)?;
+    let octets = number(1, i64::from(u32::MAX));
+    let at = reader.required("at", "at = 9000", &octets)?.value;
+    let within = reader.required("within", "within = 100", octets)?.value;
+    let whole = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+    let claim = StepClaim {
+        text: text.value,
+        source: source.value,
+        cells: lists(&mut reader, "cells", factors, aliases)?,
+        of: reader.read("of", "time", word(&OF))?.value,
+        at: whole(at),
+        within: whole(within),
+        way: reader.required("is", "is = \"up\"", word(&WAYS))?.value,
+    };
+    reader.finish(&BTreeSet::new())?;
+    Ok(claim)
+}

@@ -1,0 +1,99 @@
+//! The octets of bundles as they would have been.
+
+use queue::Tick;
+use sim::Opened;
+use units::IpVersion;
+use wire::bundle::{Carriage, Carried, LABELLED, Packing, Piece, SEQUENCES, Unit};
+
+use super::{ETHERNET, addresses};
+use crate::experiment::Network;
+
+/// The first label that is not reserved [RFC3032 s2.1].
+const FIRST_LABEL: u32 = 16;
+/// The types of frames with IP.
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+
+/// What is in front of a bundle.
+#[derive(Clone, Copy)]
+pub(super) enum Outer {
+    Ip(IpVersion),
+    Udp(IpVersion),
+    Label,
+}
+
+impl Outer {
+    /// What bundles of a network have, if it gathers any: that follows from how
+    /// many octets there are.
+    pub(super) fn of(network: &Network) -> Option<Self> {
+        let gather = network.domain.as_ref()?.gather?;
+        let ip = match network.ip {
+            IpVersion::V4 => 20,
+            IpVersion::V6 => 40,
+        };
+        let header = usize::try_from(gather.carriage.header.get()).unwrap_or(usize::MAX);
+        Some(match header.saturating_sub(wire::bundle::HEADER_LEN) {
+            octets if octets < ip => Self::Label,
+            octets if octets > ip => Self::Udp(network.ip),
+            _ => Self::Ip(network.ip),
+        })
+    }
+
+    /// The frame of a bundle that was packed of `packets`, those that died on its
+    /// way taken out, behind a header of Ethernet.
+    pub(super) fn frame(
+        self,
+        bundle: &Opened,
+        packets: &[Vec<u8>],
+        macs: [[u8; 6]; 2],
+    ) -> Option<Vec<u8>> {
+        let pieces = packets.iter().zip(&bundle.inside);
+        let pieces = pieces.map(|(octets, inside)| Piece {
+            octets,
+            waited: inside.waited,
+        });
+        let pieces: Vec<Piece<'_>> = pieces.collect();
+        let packing = Packing {
+            carriage: self.carriage(bundle),
+            unit: match bundle.tick {
+                Tick::Micro => Unit::Microsecond,
+                Tick::TenMicros => Unit::TenMicroseconds,
+            },
+            sequence: u16::try_from(bundle.number % u64::from(SEQUENCES)).unwrap_or(0),
+        };
+        let kind = match self {
+            Self::Ip(IpVersion::V4) | Self::Udp(IpVersion::V4) => IPV4,
+            Self::Ip(IpVersion::V6) | Self::Udp(IpVersion::V6) => IPV6,
+            Self::Label => LABELLED,
+        };
+        let octets = packets.iter().map(Vec::len).sum();
+        let mut frame = [&macs.concat()[..], &kind.to_be_bytes()].concat();
+        frame.resize(ETHERNET + packing.packet_len(packets.len(), octets), 0);
+        packing.emit(&pieces, frame.get_mut(ETHERNET..)?).ok()?;
+        let mut carried = Carried::parse_frame(frame).ok()?;
+        for (place, inside) in (0..).zip(&bundle.inside) {
+            if inside.packet.is_none() {
+                carried.discard(place)?;
+            }
+        }
+        Some(carried.parts().collect::<Vec<_>>().concat())
+    }
+
+    fn carriage(self, bundle: &Opened) -> Carriage {
+        match self {
+            Self::Ip(ip) => Carriage::Ip {
+                addresses: addresses(ip, bundle.ends),
+                service: 0,
+            },
+            Self::Udp(ip) => Carriage::Udp {
+                addresses: addresses(ip, bundle.ends),
+                service: 0,
+                port: super::FIRST_PORT,
+            },
+            Self::Label => Carriage::Label {
+                label: FIRST_LABEL + bundle.label.unwrap_or(0),
+                class: 0,
+            },
+        }
+    }
+}

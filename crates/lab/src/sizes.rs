@@ -1,0 +1,388 @@
+//! Times of messages by their size, over the trials of a run: curves, the steps
+//! in them, and whether those are where frames, pages or buffers end.
+
+mod claims;
+
+use std::collections::BTreeMap;
+
+use units::{Bytes, IpMtu};
+
+use crate::experiment::{Network, Protocol, Setting, Sizes, Traffic};
+use crate::plan::{Factors, Plan};
+use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
+use crate::statistics::{Mean, mean};
+use crate::trial::Trial;
+pub use claims::{Judged, judged};
+
+/// No time is believed to be known better than this, in microseconds: the
+/// journal has nanoseconds, and both ends of a wait may round.
+const GRAIN: f64 = 2e-3;
+
+/// The same of the logarithm of a variance.
+const GRAIN_OF_VARIANCE: f64 = 1e-3;
+
+/// What is kept of sizes by other clocks, as the journal names it.
+pub const CLOCKS: [&str; 4] = [
+    "processor_us",
+    "clock_1ms_us",
+    "clock_10ms_us",
+    "clock_55ms_us",
+];
+
+/// The times of cells that differ in nothing but the sizes they go through.
+pub struct Curve<'a> {
+    /// What its cells have in common.
+    pub factors: Factors,
+    /// What one of them is.
+    pub setting: &'a Setting,
+    /// By size, in ascending order.
+    pub points: Vec<Point>,
+}
+
+/// What trials say of one size, in microseconds, a value a trial.
+#[derive(Clone, Debug, Default)]
+pub struct Point {
+    /// Octets of a message.
+    pub size: u32,
+    /// The cell that it was measured in.
+    pub cell: usize,
+    /// Means of the time of a message.
+    pub times: Vec<f64>,
+    /// Standard deviations of it within a trial.
+    pub deviations: Vec<f64>,
+    /// The shortest times of a message, which other work on the machine cannot
+    /// have lengthened much.
+    pub shortest: Vec<f64>,
+    /// Times of all octets.
+    pub wholes: Vec<f64>,
+    /// Means by the clocks of [`CLOCKS`].
+    pub clocks: [Vec<f64>; 4],
+}
+
+/// What a curve shows besides its points.
+pub struct Shape {
+    /// Every jump, and those that are steps.
+    pub jumps: Vec<Jump>,
+    /// The steps in the mean, in microseconds.
+    pub steps: Vec<Jump>,
+    /// The jumps of the shortest times of all trials, and the steps in them.
+    pub jumps_of_shortest: Vec<Jump>,
+    /// The steps among them, in microseconds.
+    pub of_shortest: Vec<Jump>,
+    /// The steps in the logarithm of the variance within a trial.
+    pub of_variance: Vec<Jump>,
+    /// Whether steps are at the ends of frames, pages and buffers.
+    pub families: Vec<Family>,
+}
+
+/// Sizes at which a step was to be expected for one reason.
+pub struct Family {
+    /// The reason.
+    pub what: String,
+    /// How many of them there are that could be looked at.
+    pub places: usize,
+    /// How high the curve jumps there, on average over the places.
+    pub height: Option<Mean>,
+    /// The same of the shortest times.
+    pub of_shortest: Option<Mean>,
+    /// How many of them have a step, and how many would by chance.
+    pub marked: usize,
+    /// How many would have one if steps were anywhere.
+    pub by_chance: f64,
+    /// How probable so many are by chance.
+    pub p: f64,
+}
+
+/// The curves of a run, in the order of its cells.
+pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
+    let mut curves: Vec<(Setting, Curve<'a>)> = Vec::new();
+    for (number, cell) in plan.cells.iter().enumerate() {
+        let Ok(setting) = &cell.setting else { continue };
+        let Some(alike) = without_sizes(setting) else {
+            continue;
+        };
+        let known = curves.iter_mut().find(|(other, _)| *other == alike);
+        let curve = match known {
+            Some((_, curve)) => {
+                let common = |(name, level): &(String, _)| cell.factors.level(name) == Some(level);
+                curve.factors.0.retain(common);
+                curve
+            }
+            None => {
+                let curve = Curve {
+                    factors: cell.factors.clone(),
+                    setting,
+                    points: Vec::new(),
+                };
+                curves.push((alike, curve));
+                &mut curves.last_mut().expect("it was just put there").1
+            }
+        };
+        let of_cell = trials.iter().filter(|trial| trial.factors == cell.factors);
+        curve.points.extend(points(number, of_cell));
+    }
+    let mut curves: Vec<Curve<'a>> = curves.into_iter().map(|(_, curve)| curve).collect();
+    for curve in &mut curves {
+        curve.points.sort_by_key(|point| point.size);
+    }
+    curves.retain(|curve| !curve.points.is_empty());
+    curves
+}
+
+impl Curve<'_> {
+    /// Octets from one point to the next, mostly.
+    fn spacing(&self) -> u32 {
+        let sizes = self.points.windows(2);
+        let mut apart: Vec<u32> = sizes.map(|pair| pair[1].size - pair[0].size).collect();
+        apart.sort_unstable();
+        apart.get(apart.len() / 2).copied().unwrap_or(0).max(1)
+    }
+
+    /// How many points there are on either side of a gap before the next frame
+    /// ends; `None` where sizes are too far apart to tell frames.
+    pub fn side(&self) -> Option<usize> {
+        let ends = frame_ends(self.setting, self.last());
+        let frame = ends.windows(2).map(|pair| pair[1] - pair[0]).min();
+        let frame = frame.unwrap_or(self.last());
+        // Frames within reach of both sides, or of one where that is too little.
+        let apart = usize::try_from(frame / self.spacing()).unwrap_or(0);
+        let side = (apart / 2).max(LEAST_SIDE).min(apart.saturating_sub(1));
+        let side = side.min(MOST_SIDE);
+        (side >= LEAST_SIDE).then_some(side)
+    }
+
+    /// The steps, where sizes are close enough to each other to show them.
+    pub fn shape(&self) -> Option<Shape> {
+        let side = self.side()?;
+        let mut shape = Shape {
+            jumps: Vec::new(),
+            steps: Vec::new(),
+            jumps_of_shortest: Vec::new(),
+            of_shortest: Vec::new(),
+            of_variance: Vec::new(),
+            families: Vec::new(),
+        };
+        // Bands of sizes are other trials: what differs between them is no step.
+        for band in self.points.chunk_by(|one, next| one.cell == next.cell) {
+            let times = band.iter().map(|point| {
+                let time = median(&point.times)?;
+                Some([f64::from(point.size), time])
+            });
+            let times: Vec<[f64; 2]> = times.flatten().collect();
+            let jumps = steps::jumps(&times, side, GRAIN);
+            shape.steps.extend(steps::steps(&jumps, side));
+            shape.jumps.extend(jumps);
+            let shortest = band.iter().filter_map(|point| {
+                let times = point.shortest.iter().copied();
+                Some([f64::from(point.size), times.reduce(f64::min)?])
+            });
+            let shortest: Vec<[f64; 2]> = shortest.collect();
+            let jumps = steps::jumps(&shortest, side, GRAIN);
+            shape.of_shortest.extend(steps::steps(&jumps, side));
+            shape.jumps_of_shortest.extend(jumps);
+            let variances = band.iter().map(|point| {
+                let deviation = median(&point.deviations).filter(|&one| one > 0.0)?;
+                Some([f64::from(point.size), 2.0 * deviation.ln()])
+            });
+            let variances: Vec<[f64; 2]> = variances.flatten().collect();
+            let jumps = steps::jumps(&variances, side, GRAIN_OF_VARIANCE);
+            shape.of_variance.extend(steps::steps(&jumps, side));
+        }
+        shape.families = self.families(&shape);
+        Some(shape)
+    }
+
+    /// The size from which on a megabyte takes no more than 5 % longer than
+    /// at the largest one.
+    pub fn flat_from(&self) -> Option<u32> {
+        let wholes = self.points.iter().map(|point| {
+            let whole = median(&point.wholes)?;
+            Some((point.size, whole))
+        });
+        let wholes: Vec<(u32, f64)> = wholes.flatten().collect();
+        let (_, last) = wholes.last()?;
+        let mut flat = wholes.iter().rev();
+        let flat = flat.by_ref().take_while(|(_, whole)| *whole <= 1.05 * last);
+        flat.last().map(|(size, _)| *size)
+    }
+
+    fn last(&self) -> u32 {
+        self.points.last().map_or(0, |point| point.size)
+    }
+
+    fn families(&self, shape: &Shape) -> Vec<Family> {
+        let ends = frame_ends(self.setting, self.last());
+        let every = |of: u32| (1..=self.last() / of).map(move |number| number * of);
+        let odd = ends.iter().step_by(2).copied().collect();
+        let even = ends.iter().skip(1).step_by(2).copied().collect();
+        let each = match ends.as_slice() {
+            [first, second, ..] => format!("{first} + {} k", second - first),
+            [first] => first.to_string(),
+            [] => "none".to_owned(),
+        };
+        let kinds: [(String, Vec<u32>); 4] = [
+            (format!("1, 3, 5... full frames ({each} octets)"), odd),
+            (format!("2, 4, 6... full frames ({each} octets)"), even),
+            ("pages of 4096 octets".to_owned(), every(4_096).collect()),
+            (
+                "pages or buffers of 32768 octets".to_owned(),
+                every(32_768).collect(),
+            ),
+        ];
+        let family = |(what, places): (String, Vec<u32>)| family(shape, what, &places);
+        kinds.into_iter().filter_map(family).collect()
+    }
+}
+
+impl Point {
+    /// The mean over trials and its interval.
+    pub fn time(&self) -> Option<Mean> {
+        mean(&self.times)
+    }
+}
+
+/// What a message of one octet more needs one frame more for, up to `last`:
+/// the sizes of messages that fill their frames.
+fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
+    let Some(exchange) = setting.traffic.exchange() else {
+        return Vec::new();
+    };
+    let Network { ip, .. } = setting.network;
+    let Some(mtu) = setting.network.path_mtu() else {
+        return Vec::new();
+    };
+    let frames = |size: u32| frames(exchange.protocol, Bytes::new(size.into()), mtu, ip);
+    let mut ends = Vec::new();
+    let mut before = frames(1);
+    for size in 2..=last {
+        let needed = frames(size);
+        if needed > before {
+            ends.push(size - 1);
+        }
+        before = needed;
+    }
+    ends
+}
+
+fn frames(protocol: Protocol, size: Bytes, mtu: IpMtu, ip: units::IpVersion) -> u64 {
+    match protocol {
+        Protocol::Udp => model::fragments(size, mtu, ip),
+        Protocol::Tcp => model::payload_per_packet(mtu, ip, model::Transport::Tcp)
+            .map_or(1, |payload| model::frames(size, payload)),
+    }
+}
+
+fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
+    // One octet more makes the difference.
+    let at = |jumps: &[Jump], place: &u32| {
+        let place = f64::from(*place) + 1.0;
+        jumps.iter().find(|jump| jump.is_at(place, 0.0)).copied()
+    };
+    let all = |jumps: &[Jump]| -> Vec<Jump> {
+        places.iter().filter_map(|place| at(jumps, place)).collect()
+    };
+    let looked_at = all(&shape.jumps);
+    if looked_at.is_empty() {
+        return None;
+    }
+    let is_marked = |jump: &&Jump| {
+        let gap = jump.between[1] - jump.between[0];
+        let steps = shape.steps.iter();
+        steps.into_iter().any(|step| {
+            step.between[0] <= jump.between[1] + gap / 2.0
+                && step.between[1] >= jump.between[0] - gap / 2.0
+        })
+    };
+    let marked = looked_at.iter().filter(is_marked).count();
+    #[expect(clippy::cast_precision_loss, reason = "gaps of a curve")]
+    let share = (3 * shape.steps.len()) as f64 / (shape.jumps.len().max(1)) as f64;
+    let height = |jumps: &[Jump]| {
+        let heights: Vec<f64> = jumps.iter().map(|jump| jump.height).collect();
+        mean(&heights)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "sizes of a list")]
+    let by_chance = share.min(1.0) * looked_at.len() as f64;
+    Some(Family {
+        what,
+        places: looked_at.len(),
+        height: height(&looked_at),
+        of_shortest: height(&all(&shape.jumps_of_shortest)),
+        marked,
+        by_chance,
+        p: steps::at_least(marked, looked_at.len(), share),
+    })
+}
+
+/// The setting with no sizes in it; `None` where it has none.
+fn without_sizes(setting: &Setting) -> Option<Setting> {
+    let mut setting = setting.clone();
+    match &mut setting.traffic {
+        Traffic::Exchange(exchange) => {
+            exchange.sizes = Sizes {
+                from: 0,
+                to: 0,
+                step: 1,
+                at: 0,
+            };
+            Some(setting)
+        }
+        Traffic::Transfer(_) | Traffic::Command(_) | Traffic::Flows(_) | Traffic::Mechanisms(_) => {
+            None
+        }
+    }
+}
+
+/// What the trials of a cell say, by size.
+fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point> {
+    let mut points: BTreeMap<u32, Point> = BTreeMap::new();
+    for trial in trials.filter(|trial| trial.failure.is_none()) {
+        let Some(kept) = trial.evidence.get("sizes") else {
+            continue;
+        };
+        let numbers = |key: &str| -> Vec<f64> {
+            let words = kept.get(key).and_then(serde_json::Value::as_str);
+            let words = words.unwrap_or_default().split_whitespace();
+            words.filter_map(|word| word.parse().ok()).collect()
+        };
+        let sizes = numbers("size");
+        let columns = ["mean_us", "deviation_us", "least_us", "whole_us"].map(numbers);
+        let clocks = CLOCKS.map(numbers);
+        for (place, size) in sizes.iter().enumerate() {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "sizes have 32 bits"
+            )]
+            let size = *size as u32;
+            let point = points.entry(size).or_insert_with(|| Point {
+                size,
+                cell,
+                ..Point::default()
+            });
+            let [times, deviations, shortest, wholes] = &columns;
+            point.times.extend(times.get(place));
+            point.deviations.extend(deviations.get(place));
+            point.shortest.extend(shortest.get(place));
+            point.wholes.extend(wholes.get(place));
+            for (all, of_trial) in point.clocks.iter_mut().zip(&clocks) {
+                all.extend(of_trial.get(place));
+            }
+        }
+    }
+    points.into_values().collect()
+}
+
+/// The value in the middle; of two the mean.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(sorted[half]),
+        _ => Some(f64::midpoint(sorted[half - 1], sorted[half])),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What a study asserts of steps, held against curves.
+
+use super::{Curve, Shape};
+use crate::plan::{Factors, OfStep, Plan, StepClaim, Way};
+use crate::statistics::steps::Jump;
+use crate::verdict::Verdict;
+
+/// An assertion of a step, and what the curves show.
+pub struct Judged<'a> {
+    /// The assertion.
+    pub claim: &'a StepClaim,
+    /// Each curve that it is about: what its cells have in common, the verdict
+    /// and what is there.
+    pub curves: Vec<(Factors, Verdict, String)>,
+}
+
+/// Every assertion of `plan` that `curves`, with their shapes, can tell of.
+pub fn judged<'a>(plan: &'a Plan, curves: &[(Curve<'_>, Option<Shape>)]) -> Vec<Judged<'a>> {
+    let one = |claim: &'a StepClaim| {
+        let about = curves.iter().filter(|(curve, _)| is_about(claim, curve));
+        let curves = about.map(|(curve, shape)| {
+            let (verdict, why) = verdict(claim, curve, shape.as_ref());
+            (curve.factors.clone(), verdict, why)
+        });
+        Judged {
+            claim,
+            curves: curves.collect(),
+        }
+    };
+    plan.steps.iter().map(one).collect()
+}
+
+fn is_about(claim: &StepClaim, curve: &Curve<'_>) -> bool {
+    claim.cells.iter().all(|(name, levels)| {
+        let level = curve.factors.level(name);
+        level.is_some_and(|level| levels.contains(level))
+    })
+}
+
+fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verdict, String) {
+    let (at, reach) = (f64::from(claim.at), f64::from(claim.within));
+    let Some(shape) = shape else {
+        let step = curve.spacing();
+        let why = format!("sizes {step} octets apart are too far from each other to show it");
+        return (Verdict::NotMeasured, why);
+    };
+    // Where other work drowns a step of the mean, the shortest times show it.
+    let (steps, jumps, unit) = match claim.of {
+        OfStep::Time => (
+            [shape.steps.as_slice(), shape.of_shortest.as_slice()].concat(),
+            &shape.jumps_of_shortest,
+            "us",
+        ),
+        OfStep::Variance => (
+            shape.of_variance.clone(),
+            &shape.jumps,
+            "in the logarithm of the variance",
+        ),
+    };
+    let near = jumps.iter().filter(|jump| jump.is_at(at, reach));
+    // What a jump must have had there to be told from chance, about.
+    let hidden = near.map(|jump| jump.error).fold(0.0, f64::max) * 4.0;
+    if hidden == 0.0 {
+        return (
+            Verdict::NotMeasured,
+            "no such sizes were measured, or too few beside them".to_owned(),
+        );
+    }
+    let steps: Vec<&Jump> = steps.iter().filter(|step| step.is_at(at, reach)).collect();
+    let told = |step: &Jump| {
+        let [from, to] = step.between;
+        let (height, error) = (step.height, 2.0 * step.error);
+        format!("between {from} and {to} octets it goes {height:+.3} ± {error:.3} {unit}")
+    };
+    let fits = |step: &&&Jump| match claim.way {
+        Way::Up => step.height > 0.0,
+        Way::Down => step.height < 0.0,
+        Way::None => false,
+    };
+    match (claim.way, steps.iter().find(fits), steps.first()) {
+        (Way::None, _, Some(step)) => (Verdict::NotReproduced, told(step)),
+        (Way::None, _, None) => (Verdict::Reproduced, String::from("there is none")),
+        (_, Some(step), _) => (Verdict::Reproduced, told(step)),
+        (_, None, Some(step)) => (Verdict::NotReproduced, told(step)),
+        (_, None, None) => {
+            let why = match claim.of {
+                OfStep::Time => format!("there is no step; one of {hidden:.2} us would have shown"),
+                OfStep::Variance => "there is no step".to_owned(),
+            };
+            (Verdict::NotReproduced, why)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What is changed in a jumbogram that is right.
+
+/// Octets of its payload, all zero.
+pub(super) const PAYLOAD: u32 = 65_600;
+
+/// Where things stand in it.
+pub(super) mod at {
+    pub(in super::super) const LENGTH: usize = 4;
+    pub(in super::super) const NEXT: usize = 6;
+    /// The hop-by-hop header, in it the option, in it the length.
+    pub(in super::super) const OPTIONS: usize = 40;
+    pub(in super::super) const OPTION: usize = 42;
+    pub(in super::super) const JUMBO_LENGTH: usize = 44;
+    pub(in super::super) const UDP: usize = 48;
+    pub(in super::super) const UDP_LENGTH: usize = 52;
+    pub(in super::super) const CHECKSUM: usize = 54;
+}
+
+/// Writes a number of 16 bits.
+pub(super) fn put16(octets: &mut [u8], at: usize, value: u16) {
+    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Likewise, of 32 bits.
+pub(super) fn put32(octets: &mut [u8], at: usize, value: u32) {
+    octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Puts another header of eight octets behind the options, which count it.
+pub(super) fn insert(octets: &mut Vec<u8>, number: u8, header: [u8; 8]) {
+    octets[at::OPTIONS] = number;
+    octets.splice(at::UDP..at::UDP, header);
+    put32(octets, at::JUMBO_LENGTH, PAYLOAD + 24);
+}
+
+/// Gives the options eight octets more, behind the Jumbo Payload option.
+pub(super) fn more_options(octets: &mut Vec<u8>, options: [u8; 8]) {
+    insert(octets, 17, options);
+    octets[at::OPTIONS + 1] = 1;
+}
+
+/// Moves the option by so many octets of padding.
+pub(super) fn shift(octets: &mut Vec<u8>, by: usize) {
+    let mut options = vec![0; 16];
+    options[0] = 17;
+    options[1] = 1;
+    let option = [0xc2, 4, 0, 1, 0, 0x58];
+    options[2 + by..8 + by].copy_from_slice(&option);
+    octets.splice(at::OPTIONS..at::UDP, options);
+}
+
+/// A packet of ordinary length, with the option elsewhere.
+pub(super) fn ordinary(octets: &mut Vec<u8>) {
+    octets.truncate(at::UDP + 200);
+    octets[at::NEXT] = 60;
+    put16(octets, at::LENGTH, 208);
+}
+
+/// Makes the checksum that of another length.
+pub(super) fn resum(octets: &mut [u8], length: fn(u32) -> u32) {
+    let right = PAYLOAD + 8;
+    let old = u16::from_be_bytes([octets[at::CHECKSUM], octets[at::CHECKSUM + 1]]);
+    // What is summed up changes by the difference of lengths [RFC1624 s3].
+    let parts = |value: u32| (value >> 16) + (value & 0xffff);
+    let mut sum = u32::from(!old) + parts(!parts(right) & 0xffff) + parts(length(right));
+    while sum > 0xffff {
+        sum = parts(sum);
+    }
+    let sum = u16::try_from(sum).unwrap_or(u16::MAX);
+    octets[at::CHECKSUM..at::CHECKSUM + 2].copy_from_slice(&(!sum).to_be_bytes());
+}
