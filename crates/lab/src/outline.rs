@@ -30,6 +30,7 @@ pub fn of(plan: &Plan) -> String {
     let seconds: Option<f64> = settings.map(seconds).sum();
     let length = match (plan.world, seconds) {
         (World::Sim, _) => "as fast as they can be simulated".to_owned(),
+        (World::Netns, None) if exchanges(plan) => "as long as answers take".to_owned(),
         (World::Netns, None) => "as long as the commands take".to_owned(),
         (World::Netns, Some(seconds)) => {
             format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil())
@@ -42,6 +43,15 @@ pub fn of(plan: &Plan) -> String {
         plan.hash
     );
     text
+}
+
+/// Whether messages go one at a time, each as fast as this machine answers it.
+fn exchanges(plan: &Plan) -> bool {
+    let mut settings = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.setting.as_ref().ok());
+    settings.any(|setting| setting.traffic.exchange().is_some())
 }
 
 fn traffic(setting: &Setting) -> String {

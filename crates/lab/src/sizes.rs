@@ -143,7 +143,7 @@ impl Curve<'_> {
     pub fn side(&self) -> Option<usize> {
         let ends = frame_ends(self.setting, self.last());
         let frame = ends.windows(2).map(|pair| pair[1] - pair[0]).min();
-        let frame = frame.unwrap_or(self.last());
+        let frame = frame.unwrap_or_else(|| self.last());
         // Frames within reach of both sides, or of one where that is too little.
         let apart = usize::try_from(frame / self.spacing()).unwrap_or(0);
         let side = (apart / 2).max(LEAST_SIDE).min(apart.saturating_sub(1));

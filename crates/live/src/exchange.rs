@@ -88,6 +88,11 @@ pub struct Exchange {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on.
     pub nagle: bool,
+    /// For how long an acknowledgement may be delayed at the answering end at
+    /// most, or the kernel's choice; over TCP.
+    pub delayed_ack: Option<Span>,
+    /// How long the answering end waits before it reads, each time.
+    pub pause: Span,
     /// How long a message may take, its answer included.
     pub deadline: Span,
     /// After which time without an answer a datagram is sent again.
@@ -108,6 +113,10 @@ pub struct Asked {
     pub repeats: u64,
     /// Segments that TCP sent again.
     pub retransmitted: u64,
+    /// Segments with data that TCP sent.
+    pub segments: u64,
+    /// Segments without data that came back, which acknowledge.
+    pub acknowledgements: u64,
     /// Congestion control in force, over TCP.
     pub congestion: Option<String>,
     /// SO_SNDBUF as the kernel had it at the end, in octets of its memory.
@@ -194,6 +203,8 @@ pub struct Account {
 pub struct Answered {
     /// Messages that were answered.
     pub messages: u64,
+    /// Packets that found no room in its socket.
+    pub dropped: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
 }

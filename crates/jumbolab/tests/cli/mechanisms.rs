@@ -30,8 +30,8 @@ const PARTS: [&str; 16] = [
 ];
 
 /// What other work may take from a median: less than half of what is injected.
-const INJECTED: f64 = 5_000.0;
-const NOISE: f64 = 2_400.0;
+const INJECTED: f64 = 20_000.0;
+const NOISE: f64 = 9_500.0;
 
 #[test]
 fn the_parts_of_a_round_trip_add_up_to_it() {
@@ -84,7 +84,7 @@ fn time_that_is_injected_is_in_its_own_part_and_in_no_other() {
 fn alone(protocol: &str, place: &str, part: &str) -> bool {
     let dir = Dir::new();
     let line = format!(
-        "run mechanisms -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=5ms {EMULATED} {SHORT}"
+        "run mechanisms -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=20ms {EMULATED} {SHORT}"
     );
     dir.run(&line).fine();
     let trials = journal(&dir.path().join("r"));

@@ -90,6 +90,10 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../../experiments/fragmentation.toml"),
     ),
     (
+        "receiver-timer",
+        include_str!("../../../../experiments/receiver-timer.toml"),
+    ),
+    (
         "replay",
         include_str!("../../../../experiments/replay.toml"),
     ),

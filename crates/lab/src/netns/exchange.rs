@@ -58,6 +58,8 @@ impl Netns {
             send_buffer: exchange.send_buffer,
             receive_buffer: exchange.receive_buffer,
             nagle: exchange.nagle,
+            delayed_ack: exchange.delayed_ack,
+            pause: exchange.pause,
             deadline: exchange.deadline,
             again: exchange.again,
             timeout: exchange.timeout,
@@ -83,6 +85,9 @@ impl Netns {
 
         let mut figures = Figures::default();
         figures.take_exchange(exchange, asked);
+        if exchange.protocol == spec::Protocol::Udp {
+            figures.put("receiver_drops", Some(whole(answered.dropped)));
+        }
         let all = machine.elapsed * machine.processors;
         let stolen = super::figures::ratio(machine.steal, all);
         figures.flags = flags_of_exchanges(setting, &figures, clock_step, stolen, &bed);
@@ -112,6 +117,9 @@ impl Figures {
         self.put("repeats", Some(whole(asked.repeats)));
         if exchange.protocol == spec::Protocol::Tcp {
             self.put("retransmissions", Some(whole(asked.retransmitted)));
+            self.put("segments", Some(whole(asked.segments)));
+            let each = whole(asked.acknowledgements) / whole(asked.segments.max(1));
+            self.put("acknowledgements", Some(each));
             self.note("congestion", json!(asked.congestion));
         }
         if !asked.stalls.is_empty() {

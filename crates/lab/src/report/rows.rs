@@ -9,7 +9,7 @@ use crate::report::grid::find;
 const NUMBERED: &str = "Praptodiyono2019";
 
 /// Metrics of the compact table below the study's.
-const OTHERS: [&str; 25] = [
+const OTHERS: [&str; 23] = [
     "echo_time",
     "rtt_transfer",
     "rtt_tcp",
@@ -29,12 +29,10 @@ const OTHERS: [&str; 25] = [
     "cpu_programs",
     "message_time",
     "megabyte_time",
-    "message_time_processor",
-    "message_time_1ms",
-    "message_time_10ms",
-    "message_time_55ms",
     "stalls",
     "repeats",
+    "receiver_drops",
+    "acknowledgements",
 ];
 
 /// The metrics that have tables of their own: those of the study with its

@@ -23,6 +23,8 @@ fn setting(protocol: Protocol, mtu: u64) -> Setting {
         send_buffer: None,
         receive_buffer: None,
         nagle: false,
+        delayed_ack: None,
+        pause: Span::ZERO,
         deadline: Span::from_secs(1),
         again: Span::from_millis(100),
         timeout: Span::from_secs(60),

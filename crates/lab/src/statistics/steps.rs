@@ -79,7 +79,11 @@ pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
             rival < weight || (rival == weight && other >= place)
         })
     };
-    let found = (0..jumps.len()).filter(|&place| jumps[place].weight() > bound);
+    // At the ends of the curve what lies behind them is not seen.
+    let inner = 1..jumps.len().saturating_sub(1);
+    let found = inner
+        .into_iter()
+        .filter(|&place| jumps[place].weight() > bound);
     found
         .filter(|&place| is_highest(place))
         .map(|place| jumps[place])

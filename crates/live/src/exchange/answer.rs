@@ -10,6 +10,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::{Answer, Answered, Broken, Exchange, ask, socket};
 use crate::clock;
 use crate::error::{During, Error, Result};
+use crate::sys::option;
 use crate::transfer::{Protocol, wait};
 use nix::poll::PollFlags;
 
@@ -87,6 +88,9 @@ impl Answerer {
             }
             let (stream, _) = listener.accept().during(|| "accepting the sender")?;
             socket::limit(stream.as_fd(), ask::patience(&self.exchange))?;
+            if let Some(delay) = self.exchange.delayed_ack {
+                socket::delay_acknowledgements(stream.as_fd(), delay)?;
+            }
             stream
                 .set_nodelay(!self.exchange.nagle)
                 .during(|| "switching Nagle's algorithm")?;
@@ -102,6 +106,7 @@ impl Answerer {
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
         loop {
+            pause(self.exchange.pause);
             let (count, from) = match socket.recv_from(&mut room) {
                 Ok(came) => came,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -109,6 +114,8 @@ impl Answerer {
             };
             let message = parse(&room[..count])?;
             if message.echo == Echo::Unwanted {
+                let dropped = option::dropped(socket.as_fd());
+                answered.dropped = dropped.during(|| "reading what was dropped")?.into();
                 return Ok(answered);
             }
             let back = match self.exchange.answer {
@@ -128,6 +135,7 @@ impl Answerer {
 struct Service<'a> {
     stream: TcpStream,
     answer: Answer,
+    pause: Span,
     answered: &'a mut Answered,
     /// What was read and belongs to no message that was answered.
     room: Vec<u8>,
@@ -145,6 +153,7 @@ impl<'a> Service<'a> {
         Self {
             stream,
             answer: exchange.answer,
+            pause: exchange.pause,
             answered,
             room: vec![0; 2 * longest.max(ROOM)],
             filled: 0,
@@ -155,6 +164,7 @@ impl<'a> Service<'a> {
 
     fn serve(&mut self) -> Result<End> {
         loop {
+            pause(self.pause);
             match self.stream.read(&mut self.room[self.filled..]) {
                 Ok(0) => return Ok(self.gone()),
                 Ok(count) => self.filled += count,
@@ -224,6 +234,13 @@ impl<'a> Service<'a> {
             });
         }
         End::Gone
+    }
+}
+
+/// Lets what arrives wait.
+fn pause(span: Span) {
+    if span > Span::ZERO {
+        clock::sleep(span);
     }
 }
 

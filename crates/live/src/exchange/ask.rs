@@ -178,6 +178,9 @@ impl<'a> Desk<'a> {
         self.asked.receive_buffer = receive_buffer(fd)?;
         if matches!(self.line, Line::Stream(_)) {
             let state = tcp_state(fd)?;
+            let [sent, came] = socket::segments(fd).unwrap_or_default();
+            self.asked.segments += sent;
+            self.asked.acknowledgements += came;
             self.asked.retransmitted += state.retransmitted;
             self.asked.congestion = Some(state.congestion);
         }

@@ -14,7 +14,7 @@ use units::{Bytes, Span};
 
 use super::{Account, Exchange};
 use crate::error::{During, Result};
-use crate::sys::tcp_info;
+use crate::sys::{option, tcp_info};
 use crate::transfer::{Protocol, choose_congestion_control, endpoint};
 
 /// How long a connection may take to be there.
@@ -113,6 +113,23 @@ pub(super) fn account(socket: BorrowedFd<'_>) -> Option<Account> {
         retransmitted: info.tcpi_total_retrans,
         round_trip_us: info.tcpi_rtt,
         silent_ms: info.tcpi_last_data_sent,
+    })
+}
+
+/// Segments with data that a connection sent, and those without that came.
+pub(super) fn segments(socket: BorrowedFd<'_>) -> Option<[u64; 2]> {
+    let info = tcp_info::tcp_info(socket).ok()?;
+    let came = info.tcpi_segs_in.saturating_sub(info.tcpi_data_segs_in);
+    Some([info.tcpi_data_segs_out.into(), came.into()])
+}
+
+/// Has acknowledgements of a connection delayed by no more than `span`.
+pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
+    /// TCP_DELACK_MAX_US, which libc does not name [LinuxUapi tcp.h].
+    const TCP_DELACK_MAX_US: libc::c_int = 46;
+    let micros = i32::try_from(span.as_nanos() / 1_000).unwrap_or(i32::MAX);
+    option::set(socket, libc::IPPROTO_TCP, TCP_DELACK_MAX_US, micros).during(|| {
+        format!("delaying acknowledgements by {span} at most; kernels from 6.17 on take 2 of their ticks to 200 ms")
     })
 }
 

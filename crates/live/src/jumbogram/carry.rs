@@ -9,7 +9,7 @@ use super::capture::Capture;
 use super::end::{FROM, Listener, Raw, refused};
 use super::message::{Arrived, Message};
 use super::way::Way;
-use crate::error::{During, Error, Result};
+use crate::error::{During, Result};
 use crate::interrupt;
 use crate::namespace::Namespace;
 
@@ -93,26 +93,33 @@ pub fn carry(way: &Way, wanted: Carrying<'_>) -> Result<Carried> {
 /// Counters of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// Packets that came in at the receiver's interface.
+    /// Packets to single hosts that the receiver's IPv6 has taken in, fragments
+    /// one by one.
     pub(super) packets: u64,
     forwarded: Option<u64>,
 }
 
 impl Counted {
     pub(super) fn by(way: &Way) -> Result<Self> {
-        let (namespace, interface) = way.arrival();
+        let (namespace, _) = way.arrival();
+        let arrived = counters(namespace)?;
         let forwarded = way.router().map(|router| {
             let counters = counters(router)?;
-            let found = counters
-                .iter()
-                .find(|(name, _)| name == "Ip6OutForwDatagrams");
-            Ok(found.map_or(0, |(_, count)| *count))
+            Ok(count(&counters, "Ip6OutForwDatagrams"))
         });
+        // What the kernel itself says to groups is none of ours.
+        let groups = count(&arrived, "Ip6InMcastPkts");
         Ok(Self {
-            packets: packets(namespace, interface)?,
+            packets: count(&arrived, "Ip6InReceives").saturating_sub(groups),
             forwarded: forwarded.transpose()?,
         })
     }
+}
+
+/// One of `counters`.
+fn count(counters: &[(String, u64)], name: &str) -> u64 {
+    let found = counters.iter().find(|(own, _)| own == name);
+    found.map_or(0, |(_, count)| *count)
 }
 
 /// The counters of IPv6 in a namespace, in the kernel's order.
@@ -125,15 +132,4 @@ pub(super) fn counters(namespace: &Namespace) -> Result<Vec<(String, u64)>> {
         Some((name.to_owned(), count.trim().parse().ok()?))
     });
     Ok(counters.collect())
-}
-
-/// Packets that an interface of a namespace has received.
-fn packets(namespace: &Namespace, interface: &str) -> Result<u64> {
-    let operation = "reading the counters of interfaces";
-    let text = namespace
-        .within(|| fs::read_to_string("/proc/thread-self/net/dev").during(|| operation))?;
-    text.lines()
-        .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'))
-        .and_then(|counts| counts.split_whitespace().nth(1)?.parse().ok())
-        .ok_or_else(|| Error::new(operation, format!("{interface} is not among them")))
 }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, getsockopt, sendto,
     setsockopt, socket, sockopt,
@@ -20,6 +21,9 @@ use crate::sys::option;
 
 /// What a receiver asks to have room for.
 const ROOM: usize = 64 << 20;
+
+/// How often a packet is sent again for which the kernel finds no memory.
+const TRIES: u32 = 200;
 
 /// The source port of jumbograms, for which nobody listens.
 pub(super) const FROM: u16 = 7_771;
@@ -58,7 +62,18 @@ impl Raw {
     /// # Errors
     /// What the kernel refuses it for.
     pub(super) fn send(&self, packet: &[u8]) -> io::Result<()> {
-        let sent = sendto(self.socket.as_raw_fd(), packet, &self.to, MsgFlags::empty())?;
+        let mut tries = 0;
+        let sent = loop {
+            let flags = MsgFlags::empty();
+            match sendto(self.socket.as_raw_fd(), packet, &self.to, flags) {
+                // Large pieces of memory come free by and by.
+                Err(Errno::ENOBUFS | Errno::ENOMEM) if tries < TRIES => {
+                    tries += 1;
+                    clock::sleep(Span::from_millis(1));
+                }
+                sent => break sent?,
+            }
+        };
         match sent == packet.len() {
             true => Ok(()),
             false => Err(io::Error::other(format!("only {sent} octets were sent"))),

@@ -62,6 +62,9 @@ const MOST_ALONE: usize = 100_000;
 const PATIENCE: Span = Span::from_millis(1_000);
 /// How often a receiver looks whether it may stop.
 const LOOK: Span = Span::from_millis(50);
+/// Octets that may be under way: all sockets of a machine share the memory of UDP,
+/// and what finds none is dropped.
+const MOST_UNDER_WAY: u64 = 8 << 20;
 /// What the kernel keeps with every packet.
 const RECORDS: u64 = 1_024;
 
@@ -119,7 +122,7 @@ pub(super) const fn alone(length: Span) -> Span {
 /// takes each for the next power of two; one always may.
 fn window(room: usize, packet: u64) -> u64 {
     let each = (packet + RECORDS).next_power_of_two();
-    (room as u64 / each).clamp(1, 1_024)
+    ((room as u64).min(MOST_UNDER_WAY) / each).clamp(1, 1_024)
 }
 
 /// Takes what comes until all is done.

@@ -56,7 +56,7 @@ pub struct Probe {
     pub copy: bool,
     /// Whether datagrams have checksums of UDP [socket(7)].
     pub checksum: bool,
-    /// What is made longer on purpose.
+    /// What is made longer on purpose, of the round trips that count.
     pub inject: Option<Inject>,
 }
 
@@ -247,7 +247,7 @@ impl Answerer {
             let Some((sequence, arrival)) = end.read(next, deadline, Place::Receive)? else {
                 break;
             };
-            end.inject(Place::Echo);
+            end.inject(sequence, Place::Echo);
             end.write(sequence, Place::Echo)?;
             next = sequence + 1;
             if next >= probe.before() {

@@ -56,7 +56,11 @@ impl Head {
             protocol: ip[6],
             upper: 40,
         };
-        let have = whole.saturating_sub(40);
+        let truncated = Fault::Truncated {
+            need: 40,
+            have: whole,
+        };
+        let have = whole.checked_sub(40).ok_or(truncated)?;
         if head.protocol == number::HOP_BY_HOP {
             // A jumbogram's header says nothing of its length, so its options
             // are read before it is known.

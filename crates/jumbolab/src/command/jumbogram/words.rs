@@ -30,7 +30,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
         }));
     }
     let mut text = format!(
-        "{} of {} arrived whole {}: {}, {} octets of payload each, {} packets at the receiver's interface\n",
+        "{} of {} arrived whole {}: {}, {} octets of payload each, {} packets taken in\n",
         whole,
         carried.sent,
         place(over),

@@ -7,18 +7,31 @@ use units::{Bytes, IpVersion, Span};
 use super::tcp;
 use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout_of};
 use crate::experiment::quantity::{size, span, switch, word};
-use crate::experiment::reader::Reader;
-use crate::experiment::tree::Table;
+use crate::experiment::reader::{Meaning, Reader};
+use crate::experiment::tree::{Table, Value};
 use crate::experiment::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
 use crate::plan::World;
 
 /// The keys that only exchanges have.
 pub(super) const KEYS: &[&str] = &[
-    "from", "to", "step", "at", "answer", "taking", "writing", "deadline", "again",
+    "from",
+    "to",
+    "step",
+    "at",
+    "answer",
+    "taking",
+    "writing",
+    "deadline",
+    "again",
+    "delayed_ack",
+    "pause",
 ];
 
 /// The most sizes of a trial: every one that IPv4 has.
 const MOST_SIZES: u32 = 70_000;
+
+/// The longest that Linux delays acknowledgements for [Linux].
+const LONGEST_DELAY: Span = Span::from_millis(200);
 
 /// The exchange in `tree` through `network`.
 pub(super) fn read(
@@ -70,6 +83,21 @@ pub(super) fn read(
     if protocol == Protocol::Udp && writing.value == Writing::Parts {
         return Err(writing.refuse("each write is a datagram of its own; write \"whole\""));
     }
+    let delayed_ack = reader.read("traffic.delayed_ack", "auto", span_or_auto)?;
+    let pause = reader.read("traffic.pause", "0s", span)?;
+    if world == World::Sim {
+        if delayed_ack.value.is_some() {
+            return Err(delayed_ack.refuse("simulated connections have tcp.delayed_ack"));
+        }
+        if pause.value > Span::ZERO {
+            return Err(pause.refuse("simulated hosts have host.receive_per_packet"));
+        }
+    }
+    if let Some(delay) = delayed_ack.value
+        && delay > LONGEST_DELAY
+    {
+        return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
+    }
     let tcp = match world {
         World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
         // Read past where the protocol is another, as every key of TCP is.
@@ -89,6 +117,8 @@ pub(super) fn read(
         send_buffer: socket_buffer(reader, "traffic.send_buffer", world)?,
         receive_buffer: socket_buffer(reader, "traffic.receive_buffer", world)?,
         nagle: reader.read("traffic.nagle", "off", switch)?.value,
+        delayed_ack: delayed_ack.value,
+        pause: pause.value,
         deadline: some(reader, "traffic.deadline", "1s")?,
         again: some(reader, "traffic.again", "100ms")?,
         timeout: timeout_of(reader, "5min", "exchange")?,
@@ -134,6 +164,13 @@ fn sizes(reader: &mut Reader<'_>, protocol: Protocol, ip: IpVersion) -> Result<S
     }
     let step = octets;
     Ok(Sizes { from, to, step, at })
+}
+
+fn span_or_auto(value: &Value) -> Meaning<Option<Span>> {
+    match value {
+        Value::Text(text) if text == "auto" => Ok((None, value.clone())),
+        value => span(value).map(|(span, written)| (Some(span), written)),
+    }
 }
 
 /// A time that is not none.

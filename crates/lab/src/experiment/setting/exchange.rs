@@ -26,6 +26,11 @@ pub struct Exchange {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
+    /// For how long the receiver's kernel may delay acknowledgements at most;
+    /// `None` leaves it to the kernel.
+    pub delayed_ack: Option<Span>,
+    /// How long the receiver's program waits before it reads, each time.
+    pub pause: Span,
     /// How long a message may take before it counts as stalled.
     pub deadline: Span,
     /// How long a datagram is waited for before it is sent again.

@@ -72,3 +72,22 @@ fn a_connection_sends_a_message_in_full_segments() {
         "{told} {expected}"
     );
 }
+
+#[test]
+fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
+    let refused = |keys: &str| {
+        let text = format!(
+            "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n[network]\nip = 4\n\
+             [traffic]\nkind = \"exchange\"\n{keys}\n[sweep]\nmtu = [1500]\n[compare]\nfactor = \"mtu\"\nbaseline = 1500\n"
+        );
+        let plan = Experiment::parse(&text, "one").unwrap().plan(World::Sim);
+        format!("{:#}", plan.expect_err("it is refused"))
+    };
+    let long = refused("to = 65508");
+    assert!(long.ends_with("a message in UDP over IPv4 has 1000 to 65507 octets: for instance --set traffic.to=65507"), "{long}");
+    assert!(refused("step = 0").contains("sizes grow by 1 octet or more"));
+    assert!(refused("answer = \"pieces\"").contains("--on netns"));
+    assert!(refused("pause = \"1ms\"").contains("host.receive_per_packet"));
+    assert!(refused("message = 1000").contains("only traffic of kind = \"transfer\""));
+    assert!(refused("size = \"1kB\"").contains("at least one message"));
+}

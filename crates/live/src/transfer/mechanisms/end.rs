@@ -92,9 +92,11 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Spends the time that is to be injected in `place`.
-    pub(super) fn inject(&self, place: Place) {
-        if let Some(inject) = self.probe.inject.filter(|inject| inject.place == place) {
+    /// Spends the time that is to be injected in `place`, if this message counts.
+    pub(super) fn inject(&self, sequence: u64, place: Place) {
+        let counts = sequence >= self.probe.before();
+        let inject = self.probe.inject.filter(|_| counts);
+        if let Some(inject) = inject.filter(|inject| inject.place == place) {
             let until = clock::monotonic() + inject.span;
             while clock::monotonic() < until {
                 std::hint::spin_loop();
@@ -130,7 +132,7 @@ impl<'a> End<'a> {
         }
         let before = nanos(self.probe.transfer.epoch);
         if place == Place::Send {
-            self.inject(place);
+            self.inject(sequence, place);
         }
         match (stream, stamped) {
             (Some(departures), Some(at)) => {
@@ -168,8 +170,8 @@ impl<'a> End<'a> {
         let mut taken = 0;
         while self.wait(deadline, sleeps)? {
             came.ready = nanos(self.probe.transfer.epoch);
-            if place == Place::Receive && sleeps {
-                self.inject(place);
+            if place == Place::Receive {
+                self.inject(next, place);
             }
             while let Some(count) = self.take(taken, &mut came)? {
                 if self.is_stream() {

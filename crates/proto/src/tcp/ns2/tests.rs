@@ -12,7 +12,7 @@ fn under_way(recovery: Recovery) -> (Agent, Time) {
     let mut now = Time::ZERO;
     agent.start(now);
     for next in 1..=7 {
-        now = now + Span::from_millis(10);
+        now += Span::from_millis(10);
         agent.receive(now, &ack(next));
     }
     sent(&mut agent);
