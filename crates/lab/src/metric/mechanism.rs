@@ -5,8 +5,8 @@ use proto::mechanisms::{PARTS, Part};
 use super::{Better, Metric, Resolution, STAMP};
 
 /// Two stamps of one event agree on a microsecond.
-const MICROSECOND: Option<Resolution> = match STAMP {
-    Some(Resolution::Absolute(millis)) => Some(Resolution::Absolute(millis * 1e3)),
+const MICROSECOND: Resolution = match STAMP {
+    Resolution::Absolute(millis) => Resolution::Absolute(millis * 1e3),
     other => other,
 };
 
@@ -116,7 +116,7 @@ const fn part(name: &'static str, title: &'static str, definition: &'static str)
         better: Better::Lower,
         primary: false,
         table: None,
-        resolution: MICROSECOND,
+        resolution: Some(MICROSECOND),
     }
 }
 
