@@ -1,6 +1,7 @@
 //! What a study asserts of steps, held against curves.
 
 use super::{Curve, Shape};
+use crate::experiment::Network;
 use crate::plan::{Factors, OfStep, Plan, StepClaim, Way};
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
@@ -79,15 +80,35 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verd
     };
     match (claim.way, steps.iter().find(fits), steps.first()) {
         (Way::None, _, Some(step)) => (Verdict::NotReproduced, told(step)),
-        (Way::None, _, None) => (Verdict::Reproduced, String::from("there is none")),
         (_, Some(step), _) => (Verdict::Reproduced, told(step)),
         (_, None, Some(step)) => (Verdict::NotReproduced, told(step)),
-        (_, None, None) => {
+        (way, None, None) => {
             let why = match claim.of {
                 OfStep::Time => format!("there is no step; one of {hidden:.2} us would have shown"),
                 OfStep::Variance => "there is no step".to_owned(),
             };
-            (Verdict::NotReproduced, why)
+            let verdict = match (claim.of, way) {
+                (OfStep::Time, _) if hidden > least_step(&curve.setting.network) => {
+                    Verdict::BelowResolution
+                }
+                (_, Way::None) => Verdict::Reproduced,
+                (_, Way::Up | Way::Down) => Verdict::NotReproduced,
+            };
+            (verdict, why)
         }
     }
+}
+
+/// What the headers of one more frame take on the slowest link, in
+/// microseconds: no step of whole frames is lower. Where no link has a rate,
+/// none is too low.
+fn least_step(network: &Network) -> f64 {
+    let links = network.links.iter();
+    let of_link = links.filter_map(|link| {
+        let packet = link.mtu.bytes();
+        let around = link.framing.wire_size(packet) - packet;
+        let octets = around + network.ip.header();
+        Some(link.rate?.serialise(octets).as_secs_f64() * 1e6)
+    });
+    of_link.fold(0.0, f64::max)
 }

@@ -90,10 +90,10 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
         "{text}"
     );
     assert!(text.contains("a step up at 9000 octets [Egan s5.1.1]\n  mtu=9000: between 8900 and 9000 octets it goes +0."), "{text}");
-    assert!(
-        text.contains("none at 13000 [Egan s5.1.1]\n  mtu=9000: there is none: reproduced"),
-        "{text}"
-    );
+    let none = "none at 13000 [Egan s5.1.1]\n  mtu=9000: there is no step; one of 0.";
+    let at = text.find(none).unwrap_or_else(|| panic!("{text}"));
+    let line = text[at..].lines().nth(1).unwrap();
+    assert!(line.ends_with("us would have shown: reproduced"), "{line}");
     assert!(
         text.contains(
             "none at 18000 [Egan s5.1.1]\n  mtu=9000: between 17900 and 18000 octets it goes +0."
@@ -115,8 +115,38 @@ fn sizes_too_far_apart_say_what_to_write() {
     let (plan, trials) = run(&TEXT.replace("step = 100", "step = 500"));
     let text = lines(&plan, &trials).join("\n");
     assert!(text.contains("write a smaller traffic.step"), "{text}");
+    assert!(text.contains("would have shown: reproduced"), "{text}");
+}
+
+#[test]
+fn what_scatter_hides_is_below_resolution() {
+    let (plan, mut trials) = run(TEXT);
+    // Up to 40 us more or less at every size, which hides a step of half a one.
+    for (number, trial) in (1..).zip(&mut trials) {
+        let sizes = trial.evidence.get_mut("sizes").unwrap();
+        for of in ["mean_us", "least_us"] {
+            sizes[of] = shaken(sizes[of].as_str().unwrap(), number).into();
+        }
+    }
+    let text = lines(&plan, &trials).join("\n");
+    for line in text
+        .lines()
+        .filter(|line| line.contains("would have shown"))
+    {
+        assert!(line.ends_with("below resolution"), "{line}");
+    }
     assert!(
-        text.contains("mtu=9000: there is none: reproduced"),
+        text.contains("would have shown: below resolution"),
         "{text}"
     );
+}
+
+/// The same numbers, each with up to 80 more that follow no order.
+fn shaken(text: &str, trial: u32) -> String {
+    let numbers = text.split(' ').zip(1_u32..);
+    let shaken = numbers.map(|(number, place)| {
+        let more = (place * place * 7919 + trial * 104_729) % 80;
+        (number.parse::<f64>().unwrap() + f64::from(more)).to_string()
+    });
+    shaken.collect::<Vec<_>>().join(" ")
 }
