@@ -67,6 +67,9 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verd
             "no such sizes were measured, or too few beside them".to_owned(),
         );
     }
+    // Without rates, what the curve shows elsewhere is what could be seen here.
+    let seen = steps.iter().map(|step| step.height.abs());
+    let least = least_step(&curve.setting.network).or_else(|| seen.reduce(f64::min));
     let steps: Vec<&Jump> = steps.iter().filter(|step| step.is_at(at, reach)).collect();
     let told = |step: &Jump| {
         let [from, to] = step.between;
@@ -88,7 +91,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verd
                 OfStep::Variance => "there is no step".to_owned(),
             };
             let verdict = match (claim.of, way) {
-                (OfStep::Time, _) if hidden > least_step(&curve.setting.network) => {
+                (OfStep::Time, _) if least.is_none_or(|least| hidden > least) => {
                     Verdict::BelowResolution
                 }
                 (_, Way::None) => Verdict::Reproduced,
@@ -100,9 +103,8 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verd
 }
 
 /// What the headers of one more frame take on the slowest link, in
-/// microseconds: no step of whole frames is lower. Where no link has a rate,
-/// none is too low.
-fn least_step(network: &Network) -> f64 {
+/// microseconds: no step of whole frames is lower. `None` where no link has a rate.
+fn least_step(network: &Network) -> Option<f64> {
     let links = network.links.iter();
     let of_link = links.filter_map(|link| {
         let packet = link.mtu.bytes();
@@ -110,5 +112,5 @@ fn least_step(network: &Network) -> f64 {
         let octets = around + network.ip.header();
         Some(link.rate?.serialise(octets).as_secs_f64() * 1e6)
     });
-    of_link.fold(0.0, f64::max)
+    of_link.reduce(f64::max)
 }
