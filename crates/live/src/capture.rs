@@ -37,22 +37,11 @@ impl Capture {
     /// # Errors
     /// Where the kernel refuses a packet socket.
     pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
-        let index = namespace.route.index(interface)?;
         let operation = || format!("listening on {interface}");
-        let socket = namespace.within(|| {
-            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-            socket(
-                AddressFamily::Packet,
-                SockType::Raw,
-                flags,
-                SockProtocol::EthAll,
-            )
-            .during(operation)
-        })?;
+        let socket = heard_at(namespace, interface)?;
         // What does not fit is missed: the largest frame is seen all the same,
         // because all frames of a flow are cut alike.
         setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).during(operation)?;
-        bind(socket.as_raw_fd(), &address(index)).during(operation)?;
         Ok(Self { socket })
     }
 
@@ -78,6 +67,24 @@ impl Capture {
             }
         }
     }
+}
+
+/// A socket that takes every frame of `interface`, and waits for none.
+pub(crate) fn heard_at(namespace: &Namespace, interface: &str) -> Result<OwnedFd> {
+    let index = namespace.route.index(interface)?;
+    let operation = || format!("listening on {interface}");
+    let socket = namespace.within(|| {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        socket(
+            AddressFamily::Packet,
+            SockType::Raw,
+            flags,
+            SockProtocol::EthAll,
+        )
+        .during(operation)
+    })?;
+    bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+    Ok(socket)
 }
 
 /// The packet-socket address of every protocol on an interface.

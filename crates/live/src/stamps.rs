@@ -1,5 +1,7 @@
 //! Whether the kernel stamps what arrives, tried on loopback.
 
+pub(crate) mod departing;
+
 use std::io::IoSliceMut;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd};

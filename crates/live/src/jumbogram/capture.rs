@@ -6,13 +6,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, socket,
-};
+use nix::sys::socket::{MsgFlags, recv};
 use wire::pcapng::{Block, LinkType};
 
 use super::way::Way;
-use crate::capture::address;
+use crate::capture::heard_at;
 use crate::clock::Epoch;
 use crate::error::{During, Result};
 
@@ -36,19 +34,7 @@ impl Capture {
         let file = File::create_new(path)
             .during(|| format!("--capture {}: a new file is written", path.display()))?;
         let (namespace, interface) = way.arrival();
-        let index = namespace.route.index(interface)?;
-        let operation = || format!("capturing on {interface}");
-        let socket = namespace.within(|| {
-            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-            socket(
-                AddressFamily::Packet,
-                SockType::Raw,
-                flags,
-                SockProtocol::EthAll,
-            )
-            .during(operation)
-        })?;
-        bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+        let socket = heard_at(namespace, interface)?;
         let mut capture = Self {
             socket,
             file,

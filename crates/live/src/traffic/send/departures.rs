@@ -1,15 +1,10 @@
 //! When the first octets of messages leave, as the kernel stamps it on the way
 //! to the interface, behind all queues of this host.
 
-use std::io::IoSliceMut;
 use std::num::NonZero;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use nix::errno::Errno;
-use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, SockaddrStorage, TimestampingFlag, recvmsg, send, setsockopt,
-    sockopt,
-};
+use nix::sys::socket::{MsgFlags, TimestampingFlag, send, setsockopt, sockopt};
 use proto::offset::Offset;
 use units::{Span, Time};
 use wire::message::HEADER_LEN;
@@ -17,12 +12,9 @@ use wire::message::HEADER_LEN;
 use super::Departed;
 use crate::clock;
 use crate::error::{During, Result};
+use crate::stamps::departing::{self, COUNT_WRITTEN};
 use crate::sys::tcp_info;
 use crate::traffic::receive::{Clocks, Timeline};
-
-/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from what was written, not from
-/// what was acknowledged [LinuxUapi net_tstamp.h].
-const COUNT_WRITTEN: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 16);
 
 /// MSG_MORE: the rest follows, which nix does not name.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
@@ -105,38 +97,11 @@ impl Stamps {
 
     /// Takes the stamps that wait in the socket's error queue.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<()> {
-        let doing = || "reading stamps of departures";
-        let mut control = [0; 512];
-        loop {
-            let mut octets = [0; 64];
-            let mut pieces = [IoSliceMut::new(&mut octets)];
-            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-            let message = recvmsg::<SockaddrStorage>(
-                socket.as_raw_fd(),
-                &mut pieces,
-                Some(&mut control),
-                flags,
-            );
-            let message = match message {
-                Ok(message) => message,
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(error) => return Err(error).during(doing),
-            };
-            let (mut stamp, mut octet) = (None, None);
-            for part in message.cmsgs().during(doing)? {
-                match part {
-                    ControlMessageOwned::ScmTimestampsns(stamps) => {
-                        stamp = unix_nanos(stamps.system.tv_sec(), stamps.system.tv_nsec());
-                    }
-                    ControlMessageOwned::Ipv4RecvErr(error, _)
-                    | ControlMessageOwned::Ipv6RecvErr(error, _) => octet = Some(error.ee_data),
-                    _ => {}
-                }
+        departing::read(socket, |stamp| {
+            if let Some(nanos) = unix_nanos(stamp.at.tv_sec(), stamp.at.tv_nsec()) {
+                self.take(nanos, stamp.number);
             }
-            if let Some((stamp, octet)) = stamp.zip(octet) {
-                self.take(stamp, octet);
-            }
-        }
+        })
     }
 
     /// Takes down that `octet` left at `stamp`; of what is sent again the first

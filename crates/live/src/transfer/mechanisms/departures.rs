@@ -2,21 +2,14 @@
 //! interface.
 
 use std::collections::VecDeque;
-use std::io::IoSliceMut;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
-use nix::errno::Errno;
-use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, SockaddrStorage, TimestampingFlag, recvmsg, setsockopt, sockopt,
-};
+use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use proto::mechanisms::Left;
 
 use crate::clock::Epoch;
 use crate::error::{During, Result};
-
-/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from what was written, not from
-/// what was acknowledged [LinuxUapi net_tstamp.h].
-const COUNT_WRITTEN: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 16);
+use crate::stamps::departing::{self, COUNT_WRITTEN};
 
 /// SOF_TIMESTAMPING_TX_SCHED, which nix does not name.
 const STAMP_SCHEDULED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 8);
@@ -75,40 +68,10 @@ impl Departures {
     /// Takes the stamps that wait in the socket's error queue to the messages
     /// that they belong to.
     pub(super) fn take(&mut self, socket: BorrowedFd<'_>, lefts: &mut [Left]) -> Result<()> {
-        let doing = || "reading stamps of departures";
-        let mut control = [0; 512];
-        loop {
-            let mut octets = [0; 64];
-            let mut pieces = [IoSliceMut::new(&mut octets)];
-            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-            let message = recvmsg::<SockaddrStorage>(
-                socket.as_raw_fd(),
-                &mut pieces,
-                Some(&mut control),
-                flags,
-            );
-            let message = match message {
-                Ok(message) => message,
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(error) => return Err(error).during(doing),
-            };
-            let (mut stamp, mut what) = (None, None);
-            for part in message.cmsgs().during(doing)? {
-                match part {
-                    ControlMessageOwned::ScmTimestampsns(stamps) => {
-                        stamp = Some(self.epoch.time_of_stamp(stamps.system).as_nanos());
-                    }
-                    ControlMessageOwned::Ipv4RecvErr(error, _)
-                    | ControlMessageOwned::Ipv6RecvErr(error, _) => {
-                        what = Some((error.ee_info, error.ee_data));
-                    }
-                    _ => {}
-                }
-            }
-            if let Some((stamp, (kind, number))) = stamp.zip(what) {
-                self.settle(kind, number, stamp, lefts);
-            }
-        }
+        departing::read(socket, |stamp| {
+            let nanos = self.epoch.time_of_stamp(stamp.at).as_nanos();
+            self.settle(stamp.place, stamp.number, nanos, lefts);
+        })
     }
 
     /// Whether every message that was written has both stamps.
