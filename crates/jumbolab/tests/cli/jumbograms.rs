@@ -71,7 +71,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
 }
 
 #[test]
-fn a_measurement_counts_what_it_carries_and_loses_nothing() {
+fn a_measurement_counts_what_it_carries_and_what_it_loses() {
     let dir = Dir::new();
     for (line, jumbogram) in [
         ("--jumbogram 190000", true),
@@ -79,18 +79,20 @@ fn a_measurement_counts_what_it_carries_and_loses_nothing() {
         ("--jumbogram 8952 --by socket", false),
     ] {
         let line = format!("send {line} --for 100ms --json");
-        // Sockets of other tests share the kernel's memory of UDP, and may leave it none.
-        let mut tries = (0..5).map(|_| dir.run(&line).fine().json().remove(0));
-        let told = tries.find(|told| told["lost"] == 0).unwrap();
+        let told = dir.run(&line).fine().json().remove(0);
         let number = |key: &str| {
             told[key]
                 .as_f64()
                 .unwrap_or_else(|| panic!("{key}: {told}"))
         };
         assert_eq!(told["jumbogram"], jumbogram);
-        // One packet for each message, no more and no fewer.
-        assert_eq!(number("packets"), number("messages"));
-        assert_eq!(number("octets"), number("messages") * number("size"));
+        // One packet for each message, no more and no fewer. Other tests share
+        // the kernel's queues and memory, and may leave a packet no room.
+        let (messages, lost) = (number("messages"), number("lost"));
+        assert!(messages > 0.0 && lost <= messages, "{told}");
+        let packets = messages..=messages + lost;
+        assert!(packets.contains(&number("packets")), "{told}");
+        assert_eq!(number("octets"), messages * number("size"));
         assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
         assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
         let rate = 8e-6 * number("octets") / number("seconds");

@@ -67,6 +67,9 @@ const LOOK: Span = Span::from_millis(50);
 const MOST_UNDER_WAY: u64 = 8 << 20;
 /// What the kernel keeps with every packet.
 const RECORDS: u64 = 1_024;
+/// Packets that may be under way: a processor queues 1000 from all namespaces
+/// together until it takes them, and drops more [LinuxDoc net].
+const MOST_PACKETS: u64 = 256;
 
 /// What both ends know of each other.
 #[derive(Debug, Default)]
@@ -122,7 +125,7 @@ pub(super) const fn alone(length: Span) -> Span {
 /// takes each for the next power of two; one always may.
 fn window(room: usize, packet: u64) -> u64 {
     let each = (packet + RECORDS).next_power_of_two();
-    ((room as u64).min(MOST_UNDER_WAY) / each).clamp(1, 1_024)
+    ((room as u64).min(MOST_UNDER_WAY) / each).clamp(1, MOST_PACKETS)
 }
 
 /// Takes what comes until all is done.
@@ -211,17 +214,17 @@ impl Sending<'_> {
         let programs = meter::Process::sample()?;
         let began = clock::monotonic_nanos();
         let deadline = clock::monotonic() + (length - alone(length));
-        let mut lost = 0;
+        let mut given_up = 0;
         while clock::monotonic() < deadline {
-            let enough = (self.sent + 1).saturating_sub(window + lost);
+            let enough = (self.sent + 1).saturating_sub(window + given_up);
             if !self.between.wait_for(enough, PATIENCE) {
-                lost = self.sent - self.between.received.load(Ordering::SeqCst);
+                given_up = self.missing();
             }
             self.one()?;
         }
-        if !self.between.wait_for(self.sent - lost, PATIENCE) {
-            lost = self.sent - self.between.received.load(Ordering::SeqCst);
-        }
+        self.between.wait_for(self.sent - given_up, PATIENCE);
+        // What was given up may have come late.
+        let lost = self.missing();
         let last = self.between.last.load(Ordering::SeqCst);
         let programs = meter::Process::sample()? - programs;
         let machine = meter::Machine::sample()?.since(&machine);
@@ -238,6 +241,11 @@ impl Sending<'_> {
             window,
             lost,
         })
+    }
+
+    /// Messages that were sent and have not arrived.
+    fn missing(&self) -> u64 {
+        self.sent - self.between.received.load(Ordering::SeqCst)
     }
 
     /// How long messages take, shortest first.
@@ -280,6 +288,6 @@ mod tests {
         assert_eq!(window(425_984, 1_500), 104);
         assert_eq!(window(425_984, 190_056), 1);
         assert_eq!(window(1_000, 4_000_000), 1);
-        assert_eq!(window(64 << 20, 1_500), 1_024);
+        assert_eq!(window(64 << 20, 1_500), 256);
     }
 }
