@@ -13,10 +13,6 @@ use facts::describe;
 pub(crate) use facts::word;
 pub use flag::Flag;
 
-/// By how much goodput may exceed the link's theoretical maximum: the frames
-/// that chance puts before the first or behind the last stamp.
-pub(crate) const TOLERANCE: f64 = 0.002;
-
 /// One trial of so many that were disturbed is worth a warning on the first screen.
 const MANY: usize = 5;
 
@@ -123,7 +119,7 @@ pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     let goodput = *trial.metrics.get("throughput")?;
     let limit = number(trial, "limit_mbit")?;
     let late = number(trial, "goodput_late_percent").unwrap_or(0.0) / 100.0;
-    (goodput > limit * (1.0 + TOLERANCE + late)).then_some((goodput, limit))
+    (goodput > limit * (1.0 + proto::TOLERANCE + late)).then_some((goodput, limit))
 }
 
 /// Whether a trial carries `flag`, or should: goodput is held against the

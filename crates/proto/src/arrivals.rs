@@ -2,8 +2,14 @@
 
 use units::{Bytes, Rate, Span, Time};
 
-/// The start of counting is sought in the first of so many parts.
+/// The start of counting is sought in the first of so many parts, and where
+/// that cannot have been the start, in the first of so many.
 const SEARCH: u64 = 20;
+const LONGER_SEARCH: u64 = 2;
+
+/// By which share of the pace a goodput may read too high, for the stamps at
+/// its ends and the frame there: a convention.
+pub const TOLERANCE: f64 = 0.002;
 
 /// The arrival curve of one transfer, as much of it as the goodput needs.
 ///
@@ -19,19 +25,23 @@ const SEARCH: u64 = 20;
 /// ends at the very last point, so that a stall at the end counts.
 ///
 /// Behind a bucket that was once empty in that stretch, the window cannot show
-/// more than the pace by more than one frame.
+/// more than the pace by more than one frame. Where it does show more, by over
+/// [`TOLERANCE`], the bucket held tokens all along, because the sender was kept
+/// waiting there, and the sender is not slower than the link: then counting
+/// starts at the largest lead of the first half.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     preroll: Bytes,
-    /// The largest total at which counting may start by choice.
-    latest: Bytes,
+    /// The largest total at which counting may start by choice, and where
+    /// such a start shows too much.
+    latest: [Bytes; 2],
     pace: Option<Rate>,
     /// The first point at or after the pre-roll, settled or not.
     earliest: Option<Point>,
     /// The first settled point at or after the pre-roll.
     first: Option<Point>,
-    /// The best start so far, and its lead over the pace in octets.
-    start: Option<(Point, i128)>,
+    /// The best start up to each of them so far, and its lead over the pace in octets.
+    starts: [Option<(Point, i128)>; 2],
     /// The last point of all.
     last: Option<Point>,
 }
@@ -68,11 +78,11 @@ impl Arrivals {
     pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
         Self {
             preroll,
-            latest: preroll + Bytes::new(counted.get() / SEARCH),
+            latest: [SEARCH, LONGER_SEARCH].map(|part| preroll + Bytes::new(counted.get() / part)),
             pace,
             earliest: None,
             first: None,
-            start: None,
+            starts: [None; 2],
             last: None,
         }
     }
@@ -93,8 +103,10 @@ impl Arrivals {
         }
         let first = *self.first.get_or_insert(point);
         let lead = self.lead(point, first);
-        if total <= self.latest && self.start.is_none_or(|(_, largest)| lead > largest) {
-            self.start = Some((point, lead));
+        for (start, latest) in self.starts.iter_mut().zip(self.latest) {
+            if total <= latest && start.is_none_or(|(_, largest)| lead > largest) {
+                *start = Some((point, lead));
+            }
         }
     }
 
@@ -112,11 +124,17 @@ impl Arrivals {
         let last = self.last?;
         let settled = self.first.filter(|first| first.stamp < last.stamp);
         let plain = settled.or(self.earliest)?;
-        let start = self.start.map(|(point, _)| point);
-        let first = start
-            .filter(|start| start.stamp < last.stamp)
-            .unwrap_or(plain);
-        let (bytes, span) = between(first, last)?;
+        let from = |start: Option<(Point, i128)>| {
+            let start = start.map(|(point, _)| point);
+            let first = start.filter(|start| start.stamp < last.stamp);
+            let first = first.unwrap_or(plain);
+            Some((first, between(first, last)?))
+        };
+        let [near, far] = self.starts.map(from);
+        let (first, (bytes, span)) = near
+            .filter(|(_, window)| !self.exceeded(*window))
+            .or(far)
+            .or(near)?;
         let (plain_bytes, plain_span) = between(plain, last)?;
         Some(Goodput {
             bytes,
@@ -126,6 +144,12 @@ impl Arrivals {
             first: first.stamp,
             last: last.stamp,
         })
+    }
+
+    /// Whether a window shows more than the path carries.
+    fn exceeded(&self, (bytes, span): (Bytes, Span)) -> bool {
+        let limit = |pace: Rate| pace.megabits_per_second() * 1e6 * (1.0 + TOLERANCE);
+        (self.pace).is_some_and(|pace| bits_per_second(bytes, span) > limit(pace))
     }
 }
 

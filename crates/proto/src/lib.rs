@@ -18,7 +18,7 @@ mod tally;
 pub mod tcp;
 pub mod traffic;
 
-pub use arrivals::{Arrivals, Goodput};
+pub use arrivals::{Arrivals, Goodput, TOLERANCE};
 pub use layout::Layout;
 pub use stream::MessageStream;
 pub use tally::{Summary, Tally};

@@ -2,8 +2,8 @@
 
 use live::emulator::Report;
 use model::Transport;
-use proto::Goodput;
 use proto::link::Fate;
+use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span};
 
 use super::Seen;
@@ -13,7 +13,7 @@ use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
 use super::mechanisms::Seeing as SeeingTrips;
 use crate::agent::{Arrived, Departed};
-use crate::certificate::{Flag, TOLERANCE};
+use crate::certificate::Flag;
 use crate::experiment::{Link, Mechanisms, Protocol, Setting, Transfer};
 use crate::trial::Figures;
 

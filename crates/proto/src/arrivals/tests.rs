@@ -144,7 +144,7 @@ proptest! {
         let rate = megabits * 1_000_000;
         let burst = frame * frames_in_burst;
         let preroll = burst + extra;
-        let counted = 40 * (2 * burst + 4 * frame);
+        let counted = 400 * (2 * burst + 4 * frame);
         let line = Rate::from_bits_per_second(rate * 10).unwrap();
         let gap = line.serialise(Bytes::new(frame)).as_picos();
         let longest_wait = Rate::from_bits_per_second(rate).unwrap().serialise(Bytes::new(burst));
@@ -168,6 +168,33 @@ proptest! {
         prop_assert!(goodput.bits_per_second <= rate * (1.0 + 2.0 * frame / bytes));
         // Late wake-ups cost the bucket at most what overflows.
         prop_assert!(goodput.bits_per_second > rate * 0.3);
+    }
+
+    /// A sender that is kept waiting all through the search finds a full bucket
+    /// when it goes on, and the reading that this gives is not taken.
+    #[test]
+    fn a_bucket_that_fills_during_the_search_never_shows_more_than_its_rate(
+        megabits in 1..2_000u64, frame in 60..9_100u64, frames_in_burst in 40..80u64,
+    ) {
+        let rate = Rate::from_bits_per_second(megabits * 1_000_000).unwrap();
+        let (burst, counted) = (frame * frames_in_burst, frame * 4_000);
+        let gap = rate.serialise(Bytes::new(frame)).as_picos();
+        let mut bucket = Bucket::new(megabits * 1_000_000, burst, frame);
+        let mut arrivals = Arrivals::new(Bytes::ZERO, Bytes::new(counted), Some(rate));
+        for total in (frame..=counted).step_by(usize::try_from(frame).unwrap()) {
+            arrivals.record(Bytes::new(total), bucket.send(0), true);
+            bucket.wait(gap / 10);
+            if total <= counted / 20 {
+                bucket.wait(gap);
+            }
+        }
+        let goodput = arrivals.goodput().unwrap();
+        let rate = megabits as f64 * 1e6;
+        let within_a_frame = 1.0 + 1.0 / 2_000.0;
+        prop_assert!(goodput.bytes.get() * 20 < counted * 19, "not from the search");
+        prop_assert!(goodput.bits_per_second <= rate * within_a_frame);
+        prop_assert!(goodput.bits_per_second >= rate / within_a_frame);
+        prop_assert!(goodput.bytes.get() * 20 >= counted * 9);
     }
 
     #[test]
