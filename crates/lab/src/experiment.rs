@@ -220,6 +220,7 @@ impl Experiment {
         })?;
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
+        let leading = sweep::leading(&mut reader)?;
         let paired = sweep::paired(&mut reader, world)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
@@ -245,6 +246,7 @@ impl Experiment {
             aliases: &aliases,
             factors: &factors,
             compare: &compare,
+            leading: &leading,
             paired: &paired,
             rows: &rows,
             claims: &claims,
@@ -273,6 +275,7 @@ impl Experiment {
             ranking,
             steps,
             compare,
+            leading,
             paired,
             text,
             hash,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::Seed;
 
 use crate::experiment::{LawFile, Setting};
+use crate::metric::Metric;
 use crate::until::Until;
 
 /// Which world runs a plan.
@@ -42,6 +43,9 @@ pub struct Plan {
     pub seed: Seed,
     /// What is compared with what.
     pub compare: Compare,
+    /// Metrics that have tables and plots of their own, in this order; none:
+    /// those of the study's tables.
+    pub leading: Vec<String>,
     /// Metrics of which differences are told run by run, as reports name them.
     pub paired: Vec<String>,
     /// Published figures to hold the results against.
@@ -60,6 +64,16 @@ pub struct Plan {
     pub hash: String,
     /// Files of values that the text names; a run keeps them beside it.
     pub files: Vec<LawFile>,
+}
+
+impl Plan {
+    /// Whether `metric` is one of those that a reader is shown first.
+    pub fn leads(&self, metric: &Metric) -> bool {
+        match self.leading.is_empty() {
+            true => metric.primary,
+            false => self.leading.iter().any(|name| name == metric.name),
+        }
+    }
 }
 
 /// One combination of the swept factors.

@@ -13,7 +13,7 @@ const FEWEST: usize = 5;
 
 /// `"ci <= X%"` or `"METRIC ci <= X%"`: stop when the 95 % interval of the mean, in every
 /// cell, reaches at most X per cent of it to each side. Without a metric it is
-/// asked of all those of the study's tables that were measured.
+/// asked of all those with tables of their own that were measured.
 ///
 /// Looking again and again finds narrow intervals a little too early: those of
 /// a run that stopped so hold the truth slightly less often than 95 times in
@@ -29,7 +29,7 @@ impl Until {
     pub fn met(&self, plan: &Plan, trials: &[Trial]) -> bool {
         let of_tables = |metric: &&Metric| {
             let measured = |trial: &Trial| trial.metrics.contains_key(metric.name);
-            metric.primary && trials.iter().any(measured)
+            plan.leads(metric) && trials.iter().any(measured)
         };
         let metrics: Vec<&Metric> = match self.metric {
             Some(one) => vec![one],

@@ -138,6 +138,7 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
         published,
         claims: Vec::new(),
         tradeoffs: Vec::new(),
+        leading: Vec::new(),
         paired: Vec::new(),
         ranking: None,
         steps: Vec::new(),

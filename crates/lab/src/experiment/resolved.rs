@@ -36,6 +36,7 @@ pub(super) struct Resolved<'a> {
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
     pub(super) compare: &'a Compare,
+    pub(super) leading: &'a [String],
     pub(super) paired: &'a [String],
     pub(super) rows: &'a [Row],
     pub(super) claims: &'a [Assertion],
@@ -84,8 +85,10 @@ impl Resolved<'_> {
         writer.table("compare");
         writer.pair("factor", &quoted(&self.compare.factor));
         writer.pair("baseline", &level(&self.compare.baseline));
-        if !self.paired.is_empty() {
-            writer.pair("paired", &words(self.paired));
+        for (key, names) in [("metrics", self.leading), ("paired", self.paired)] {
+            if !names.is_empty() {
+                writer.pair(key, &words(names));
+            }
         }
         for row in self.rows {
             writer.row(row);

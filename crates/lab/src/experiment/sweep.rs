@@ -232,10 +232,26 @@ pub(super) fn compare(
     })
 }
 
+/// The metrics that have tables and plots of their own, in the order of the file.
+pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
+    Ok(metrics(reader, "compare.metrics")?.map_or_else(Vec::new, |names| names.value))
+}
+
 /// The metrics of which differences are told run by run.
 pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
-    let Some(names) = reader.words("compare.paired")? else {
-        return Ok(Vec::new());
+    match (metrics(reader, "compare.paired")?, world) {
+        (None, _) => Ok(Vec::new()),
+        (Some(names), World::Sim) => Ok(names.value),
+        (Some(names), World::Netns) => Err(names.refuse(
+            "trials on one machine share no luck; only those of the world `sim` are pairs",
+        )),
+    }
+}
+
+/// The names of metrics at `path`, each of them known.
+fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Found<Vec<String>>>> {
+    let Some(names) = reader.words(path)? else {
+        return Ok(None);
     };
     if let Some(name) = (names.value.iter()).find(|name| Metric::named(name).is_none()) {
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
@@ -244,12 +260,7 @@ pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String
             "no metric is called {name}{hint}; docs/formats.md lists them"
         )));
     }
-    match world {
-        World::Sim => Ok(names.value),
-        World::Netns => Err(names.refuse(
-            "trials on one machine share no luck; only those of the world `sim` are pairs",
-        )),
-    }
+    Ok(Some(names))
 }
 
 /// A factor's name as text.

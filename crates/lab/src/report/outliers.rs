@@ -19,10 +19,10 @@ const SCORE: f64 = 3.5;
 /// [Iglewicz1993].
 const NORMAL: f64 = 0.6745;
 
-/// A line for each cell and metric of the study that has outliers: how many,
+/// A line for each cell and leading metric that has outliers: how many,
 /// on which side, and the farthest.
 pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let metrics = METRICS.iter().filter(|metric| metric.primary);
+    let metrics = METRICS.iter().filter(|metric| plan.leads(metric));
     let by_cell = by_cell(plan, trials);
     let cells = || plan.cells.iter().zip(&by_cell);
     metrics

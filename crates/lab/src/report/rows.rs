@@ -35,9 +35,18 @@ const OTHERS: [&str; 23] = [
     "acknowledgements",
 ];
 
-/// The metrics that have tables of their own: those of the study with its
-/// tables, in their order, and what else figures were published of.
-pub(super) fn study_metrics(comparisons: &[Comparison]) -> Vec<(Option<Table>, &'static Metric)> {
+/// The metrics that have tables of their own: those that the plan names; or those
+/// of the study with its tables, in their order, and what else figures were
+/// published of.
+pub(super) fn study_metrics(
+    plan: &Plan,
+    comparisons: &[Comparison],
+) -> Vec<(Option<Table>, &'static Metric)> {
+    if !plan.leading.is_empty() {
+        let measured = |name: &String| metrics_of(comparisons).find(|metric| metric.name == name);
+        let leading = plan.leading.iter().filter_map(measured);
+        return leading.map(|metric| (metric.table, metric)).collect();
+    }
     let of_table = |table: &Table| {
         let table = *table;
         metrics_of(comparisons)
@@ -55,13 +64,16 @@ pub(super) fn study_metrics(comparisons: &[Comparison]) -> Vec<(Option<Table>, &
 }
 
 /// The metrics of the compact table that were measured, and those of flows.
-pub(super) fn other_metrics(comparisons: &[Comparison]) -> Vec<&'static Metric> {
+pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
+    let shown = study_metrics(plan, comparisons);
+    let of_tables = metrics_of(comparisons).filter(|metric| metric.primary);
     let others = OTHERS
         .iter()
         .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
-    let others = others.filter(|metric| !is_published(comparisons, metric));
     let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
-    others.chain(of_flows).collect()
+    let all = of_tables.chain(others).chain(of_flows);
+    all.filter(|metric| shown.iter().all(|(_, other)| other != metric))
+        .collect()
 }
 
 /// Whether a cell has a published figure of `metric`, which has no flow's name.

@@ -2,6 +2,7 @@
 //! what that owes to what, and how sure it is.
 
 use crate::compare::{Comparison, Difference};
+use crate::metric::Metric;
 use crate::plan::{Cell, Factors, Level, Plan, World};
 use crate::report::figure;
 use crate::report::grid::framing_note;
@@ -53,7 +54,7 @@ fn sentence(
     cell: &Cell,
     last: &Level,
 ) -> Option<String> {
-    let answers: Vec<String> = ANSWERS
+    let answers: Vec<String> = asked(plan)
         .iter()
         .filter_map(|(metric, words)| {
             let of_cell =
@@ -61,7 +62,9 @@ fn sentence(
             answer(plan, words, comparisons.iter().find(of_cell)?)
         })
         .collect();
-    let of_flows = comparisons.iter().filter(|other| other.cell == position);
+    // Where the experiment names what counts, flows are among it or are not.
+    let here = |other: &&Comparison| other.cell == position && plan.leading.is_empty();
+    let of_flows = comparisons.iter().filter(here);
     let of_flows = of_flows.filter_map(|comparison| {
         let flow = comparison.metric.name.strip_prefix("delay/")?;
         answer(plan, &format!("delay of {flow}"), comparison)
@@ -88,6 +91,33 @@ fn sentence(
             answers.join("; ")
         )
     })
+}
+
+/// The metrics that are spoken of, and in which words.
+fn asked(plan: &Plan) -> Vec<(&str, String)> {
+    let words = |name: &str| {
+        let known = ANSWERS.iter().find(|(metric, _)| *metric == name);
+        let title = || Metric::named(name).map(|metric| inside(metric.title));
+        known.map(|(_, words)| (*words).to_owned()).or_else(title)
+    };
+    let study: Vec<&str> = ANSWERS.iter().map(|&(metric, _)| metric).collect();
+    let named: Vec<&str> = plan.leading.iter().map(String::as_str).collect();
+    let names = if named.is_empty() { study } else { named };
+    let names = names.into_iter();
+    names
+        .filter_map(|name| Some((name, words(name)?)))
+        .collect()
+}
+
+/// A title in the midst of a sentence; an abbreviation stays as it is.
+fn inside(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(title.chars().skip(1)).collect()
+        }
+        _ => title.to_owned(),
+    }
 }
 
 /// What the links of a world are said to be.

@@ -67,7 +67,7 @@ fn write_all(
         writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
     }
     ranking::write(text, plan, trials, width)?;
-    for (table, metric) in study_metrics(comparisons) {
+    for (table, metric) in study_metrics(plan, comparisons) {
         let rows = study_rows(plan, comparisons, metric);
         let heading = heading(plan, table, metric);
         writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
@@ -91,7 +91,7 @@ fn write_all(
             writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;
         }
     }
-    let (others, order) = (other_metrics(comparisons), rows_in_order(plan));
+    let (others, order) = (other_metrics(plan, comparisons), rows_in_order(plan));
     for grid in other_tables(plan, comparisons, &others, &order, width) {
         writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
     }

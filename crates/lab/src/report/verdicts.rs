@@ -59,11 +59,11 @@ pub(super) fn lists(
     ]
 }
 
-/// A line for each of the study's metrics that more trials would settle.
+/// A line for each leading metric that more trials would settle.
 fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let primary = comparisons.iter().filter(|row| row.metric.primary);
-    for (comparison, trials) in primary.filter_map(|row| Some((row, row.trials_to_settle?))) {
+    let leading = (comparisons.iter()).filter(|row| plan.leads(row.metric));
+    for (comparison, trials) in leading.filter_map(|row| Some((row, row.trials_to_settle?))) {
         let heading = format!("{}: ", comparison.metric.name);
         let cell = format!("{trials} at {}", figure::cell(plan, &comparison.factors));
         match lines.last_mut().filter(|line| line.starts_with(&heading)) {

@@ -44,6 +44,22 @@ fn a_ranking_is_read_and_written_into_the_plan() {
 }
 
 #[test]
+fn metrics_that_count_are_named_in_order_and_written_into_the_plan() {
+    let (head, _) = RANKED.split_once("[ranking]").unwrap();
+    let with = |names: &str| format!("{head}[compare]\nmetrics = {names}\n");
+    let plan = sim(&with("[\"loss\", \"delay/small\"]"), &[]);
+    assert_eq!(plan.leading, ["loss", "delay/small"]);
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.leading, &again.hash), (&plan.leading, &plan.hash));
+    assert_eq!(sim(head, &[]).leading, [""; 0]);
+    refused(
+        &with("[\"los\"]"),
+        &[],
+        "experiments/x.toml:9: compare.metrics = [\"los\"]: no metric is called los; did you mean `loss`?; docs/formats.md lists them",
+    );
+}
+
+#[test]
 fn a_ranking_that_cannot_be_is_refused_by_its_place() {
     for (from, to, line) in [
         (

@@ -24,7 +24,7 @@ pub(super) fn table(plan: &Plan, comparisons: &[Comparison]) -> Markup {
         let mut last = rows.iter().map(|&(_, cell)| cell);
         last.any(|cell| find(comparisons, metric, cell).is_some_and(|row| row.change.is_some()))
     };
-    let metrics: Vec<&'static Metric> = study_metrics(comparisons)
+    let metrics: Vec<&'static Metric> = study_metrics(plan, comparisons)
         .into_iter()
         .map(|(_, metric)| metric)
         .filter(measured)

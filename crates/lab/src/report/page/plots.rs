@@ -102,10 +102,10 @@ pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison])
 
 fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
     let comparisons = frame.comparisons;
-    let of_study = study_metrics(comparisons).into_iter();
+    let of_study = study_metrics(frame.plan, comparisons).into_iter();
     of_study
         .map(|(_, metric)| metric)
-        .chain(other_metrics(comparisons))
+        .chain(other_metrics(frame.plan, comparisons))
         .filter(|metric| {
             let mut rows = comparisons.iter().filter(|row| row.metric == *metric);
             rows.any(|row| row.n > 0)

@@ -17,7 +17,7 @@ pub(super) fn tables(plan: &Plan, comparisons: &[Comparison]) -> Markup {
     html! {
         section #tables {
             h2 { "Tables" }
-            @for (table, metric) in study_metrics(comparisons) {
+            @for (table, metric) in study_metrics(plan, comparisons) {
                 h3 { (heading(plan, table, metric)) }
                 (study_table(plan, comparisons, metric))
             }
@@ -102,7 +102,7 @@ fn study_table(plan: &Plan, comparisons: &[Comparison], metric: &Metric) -> Mark
 
 /// The metrics without a table of their own, a row a cell that was measured.
 fn other_table(plan: &Plan, comparisons: &[Comparison]) -> Markup {
-    let metrics = other_metrics(comparisons);
+    let metrics = other_metrics(plan, comparisons);
     let names = factor_names(plan);
     let at = |cell: usize| {
         metrics

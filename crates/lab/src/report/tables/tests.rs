@@ -112,6 +112,27 @@ fn a_plan_without_published_figures_has_no_paper_and_no_table_numbers() {
 }
 
 #[test]
+fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
+    let (mut plan, trials) = study();
+    plan.published.clear();
+    plan.leading = ["retransmissions", "no_such", "throughput"]
+        .map(str::to_owned)
+        .into();
+    let report = tables(&plan, &trials, &facts(), None, 120);
+    let at = |words: &str| {
+        let found = report.find(words);
+        found.unwrap_or_else(|| panic!("{words}: {report}"))
+    };
+    assert!(at("\nRetransmissions (segments)\n") < at("\nThroughput (Mbit/s)\n"));
+    assert!(at("\nThroughput (Mbit/s)\n") < at("\nOther metrics\n"));
+    assert!(at("\nOther metrics\n") < at(" cpu_sender"));
+    assert!(
+        at("retransmissions ") < at("goodput "),
+        "the sentences: {report}"
+    );
+}
+
+#[test]
 fn a_run_that_measured_nothing_still_shows_the_study() {
     let (plan, _) = study();
     let report = tables(&plan, &[], &facts(), None, 120);
