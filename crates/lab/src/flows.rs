@@ -8,11 +8,11 @@ mod keys;
 use std::net::IpAddr;
 
 use anyhow::{Result, anyhow};
-use live::traffic::{Flow, Meter, Name, Options, PathMtu, Transport, sizes};
+use live::traffic::{Flow, Meter, Name, Options, Transport, sizes};
 use proto::traffic::{Bursts, Law, Schedule, mean_gap};
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::experiment::{Measure, WrittenLaw};
+use crate::experiment::{Measure, PATH_MTUS, WrittenLaw};
 
 pub use keys::{KEYS, Keys};
 
@@ -128,17 +128,7 @@ fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
     let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
-    let path_mtu = keys.word(
-        "path_mtu",
-        "machine",
-        &[
-            ("machine", PathMtu::Machine),
-            ("dont", PathMtu::Dont),
-            ("want", PathMtu::Want),
-            ("do", PathMtu::Do),
-            ("probe", PathMtu::Probe),
-        ],
-    )?;
+    let path_mtu = keys.word("path_mtu", "machine", PATH_MTUS)?;
     Ok(Options {
         bind: bind.map_err(|_| {
             keys.refuse(

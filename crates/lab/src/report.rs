@@ -2,6 +2,8 @@
 
 mod between;
 mod claims;
+mod courses;
+mod crosstab;
 mod figure;
 mod grid;
 mod json;
@@ -13,6 +15,7 @@ mod paired;
 mod pareto;
 mod ranking;
 mod rows;
+mod section;
 mod sizes;
 mod standing;
 mod summary;

@@ -29,9 +29,9 @@ pub const COARSE: [u64; 3] = [1, 10, 55];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Answer {
-    /// Its header, once all of it is there.
+    /// Its header, once all of it is there, as the listing of the study has it [Egan s4].
     Acknowledgement,
-    /// All its octets, once all of them are there.
+    /// All its octets, once all of them are there, as the study's text has it [Egan s4].
     Whole,
     /// Each piece of it as soon as it was read, as a simple echo server does;
     /// over UDP the same as [`Answer::Whole`].

@@ -12,10 +12,11 @@ mod prompt;
 mod record;
 mod settings;
 mod travelling;
+mod waiting;
 mod wire;
 mod witness;
 
-use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason, Thinning, Told, View};
+use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
@@ -26,6 +27,7 @@ use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
+use waiting::Waiting;
 use wire::Wire;
 pub use witness::{Found, Witness};
 
@@ -75,57 +77,6 @@ pub struct Link<P, W = ()> {
     /// Kept only while somebody reads it.
     record: Option<Box<Record>>,
     witness: W,
-}
-
-/// A packet in the queue, and since when.
-struct Waiting<P> {
-    packet: P,
-    arrival: Time,
-    marked: bool,
-    /// How many packets had come by then, itself counted.
-    number: u64,
-}
-
-impl<P: Packet> Packet for Waiting<P> {
-    fn view(&self) -> View {
-        self.packet.view()
-    }
-
-    fn tags(&self) -> Bytes {
-        self.packet.tags()
-    }
-
-    fn live(&self) -> u32 {
-        self.packet.live()
-    }
-
-    fn markable(&self) -> bool {
-        self.packet.markable()
-    }
-
-    fn mark(&mut self) -> bool {
-        let marked = self.packet.mark();
-        self.marked |= marked;
-        marked
-    }
-
-    fn told(&self) -> Told {
-        self.packet.told()
-    }
-
-    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
-        let (arrival, number) = (self.arrival, self.number);
-        let marked = self.packet.thin(thinning, &mut |packet| {
-            lost(Self {
-                packet,
-                arrival,
-                marked: false,
-                number,
-            });
-        });
-        self.marked |= marked > 0;
-        marked
-    }
 }
 
 impl<P: Packet + 'static> Link<P> {
@@ -198,38 +149,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     /// Who looks on.
     pub const fn witness(&mut self) -> &mut W {
         &mut self.witness
-    }
-
-    /// Keeps a record of every packet from here on, for [`Link::take_events`],
-    /// [`Link::waiting`] and [`Link::reseeds`].
-    pub fn record(&mut self) {
-        self.record = Some(Box::new(Record::new(Reseed {
-            after: self.counters.arrived,
-            at: self.now,
-            seed: self.seed,
-        })));
-    }
-
-    /// What became of packets since it was last asked, in the order in which
-    /// their fates were sealed. Nothing unless [`Link::record`] was called.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        let record = self.record.as_mut();
-        record
-            .map(|record| std::mem::take(&mut record.sealed))
-            .unwrap_or_default()
-    }
-
-    /// The packets that came since [`Link::record`] and still wait, in the
-    /// order of their arrival.
-    pub fn waiting(&self) -> impl Iterator<Item = Arrival> {
-        let record = self.record.iter();
-        record.flat_map(|record| record.waiting.values().copied())
-    }
-
-    /// When chance began anew since [`Link::record`], what it went on from at
-    /// that moment first.
-    pub fn reseeds(&self) -> &[Reseed] {
-        self.record.as_ref().map_or(&[], |record| &record.reseeds)
     }
 
     /// Takes a packet that came to the queue at `now`. Instants do not go
@@ -336,13 +255,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         self.note_service(now);
         self.serve(now);
         self.wire.free_at()
-    }
-
-    /// Whoever replays a record must know what it was too late for.
-    fn note_service(&mut self, now: Time) {
-        if let Some(record) = &mut self.record {
-            record.served = record.served.max(now);
-        }
     }
 
     /// Puts on the wire what can begin by `now`. A packet that waited begins
@@ -454,26 +366,6 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         };
         if let Some(record) = &mut self.record {
             record.seal(waiting.arrival(), at, fate, reason, waiting.marked);
-        }
-    }
-}
-
-impl<P: Packet> Waiting<P> {
-    fn arrival(&self) -> Arrival {
-        let view = self.packet.view();
-        Arrival {
-            at: self.arrival,
-            size: view.size.get(),
-            flow: view.flow,
-            header: Header {
-                number: self.number,
-                served: Time::ZERO,
-                class: view.class,
-                precedence: view.precedence,
-                markable: self.packet.markable(),
-                tags: self.packet.tags().get(),
-                live: self.packet.live(),
-            },
         }
     }
 }

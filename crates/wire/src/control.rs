@@ -14,12 +14,14 @@
 //! The first frame of either end has the version in the same place in all
 //! versions to come.
 
+mod fields;
 mod flow;
 mod report;
 
-use crate::octets::{array, demand};
+use crate::octets::array;
 use crate::{Error, Field};
 
+use fields::{Fields, Room, require};
 pub use flow::{Flow, Meter, Name, Transport};
 pub use report::Report;
 
@@ -334,75 +336,6 @@ impl Reason {
         place
             .and_then(|place| u8::try_from(place).ok())
             .unwrap_or(0)
-    }
-}
-
-fn require(holds: bool, field: Field) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::Malformed(field))
-    }
-}
-
-/// The fields of a body, one after the other.
-struct Fields<'a> {
-    octets: &'a [u8],
-    at: usize,
-}
-
-impl Fields<'_> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        demand(self.octets, self.at + N)?;
-        let field = array(self.octets, self.at)?;
-        self.at += N;
-        Ok(field)
-    }
-
-    fn u8(&mut self) -> Result<u8, Error> {
-        self.array().map(u8::from_be_bytes)
-    }
-
-    fn u16(&mut self) -> Result<u16, Error> {
-        self.array().map(u16::from_be_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, Error> {
-        self.array().map(u32::from_be_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, Error> {
-        self.array().map(u64::from_be_bytes)
-    }
-
-    fn bool(&mut self) -> Result<bool, Error> {
-        match self.u8()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Error::Malformed(Field::Flags)),
-        }
-    }
-}
-
-/// Room for the fields of a body: the longest message has some to spare.
-struct Room<'a> {
-    room: &'a mut [u8; LONGEST],
-    at: usize,
-}
-
-impl Room<'_> {
-    fn put(&mut self, octets: &[u8]) -> &mut Self {
-        self.room[self.at..self.at + octets.len()].copy_from_slice(octets);
-        self.at += octets.len();
-        self
-    }
-
-    fn u16(&mut self, number: u16) -> &mut Self {
-        self.put(&number.to_be_bytes())
-    }
-
-    fn u64(&mut self, number: u64) -> &mut Self {
-        self.put(&number.to_be_bytes())
     }
 }
 

@@ -138,13 +138,6 @@ impl Wanted {
         if let Some(octets) = self.octets {
             schedule = schedule.octets(octets);
         }
-        let path_mtu = match self.path_mtu {
-            PathMtu::Machine => live::traffic::PathMtu::Machine,
-            PathMtu::Dont => live::traffic::PathMtu::Dont,
-            PathMtu::Want => live::traffic::PathMtu::Want,
-            PathMtu::Do => live::traffic::PathMtu::Do,
-            PathMtu::Probe => live::traffic::PathMtu::Probe,
-        };
         Ok(Flow {
             name,
             transport: Some(match self.stream {
@@ -161,7 +154,7 @@ impl Wanted {
             length: Some(self.length),
             largest: None,
             options: Options {
-                path_mtu,
+                path_mtu: self.path_mtu,
                 nagle: self.nagle,
                 congestion: self.stream.then_some(self.congestion),
                 send_buffer: self.send_buffer,

@@ -12,6 +12,7 @@ mod mechanisms;
 mod watched;
 mod written;
 
+pub use live::transfer::Protocol;
 use queue::{Limit, Spec};
 use sim::React;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
@@ -21,6 +22,7 @@ pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
 pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
+pub(crate) use flows::PATH_MTUS;
 pub use flows::{Flow, Flows, Instrument, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use mechanisms::{Inject, Mechanisms, Place};
@@ -301,15 +303,6 @@ pub enum System {
     Linux,
     /// `WS`: Windows Server.
     Windows,
-}
-
-/// The transport protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// TCP [RFC9293].
-    Tcp,
-    /// UDP [RFC768].
-    Udp,
 }
 
 /// What one trial carries.

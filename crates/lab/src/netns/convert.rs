@@ -181,10 +181,7 @@ pub(super) fn transfer_of(
     epoch: Epoch,
 ) -> Transfer {
     Transfer {
-        protocol: match traffic.protocol {
-            spec::Protocol::Tcp => transfer::Protocol::Tcp,
-            spec::Protocol::Udp => transfer::Protocol::Udp,
-        },
+        protocol: traffic.protocol,
         address,
         preroll: traffic.preroll,
         preroll_message: traffic.message,

@@ -2,7 +2,6 @@
 
 use live::clock::{self, Epoch};
 use live::exchange::{self, Asked, OfSize};
-use live::transfer;
 use serde_json::{Value, json};
 use units::Seed;
 
@@ -34,26 +33,13 @@ impl Netns {
         let bed = standing.see(setting, &base, look.protocol)?;
         standing.begin_luck(luck)?;
         let wanted = exchange::Exchange {
-            protocol: match exchange.protocol {
-                spec::Protocol::Tcp => transfer::Protocol::Tcp,
-                spec::Protocol::Udp => transfer::Protocol::Udp,
-            },
+            protocol: exchange.protocol,
             address,
             sizes: shuffled(exchange.sizes.all(), luck.derive("sizes")),
             octets: exchange.octets.get(),
-            answer: match exchange.answer {
-                spec::Answer::Acknowledgement => exchange::Answer::Acknowledgement,
-                spec::Answer::Whole => exchange::Answer::Whole,
-                spec::Answer::Pieces => exchange::Answer::Pieces,
-            },
-            taking: match exchange.taking {
-                spec::Taking::Whole => exchange::Taking::Whole,
-                spec::Taking::Once => exchange::Taking::Once,
-            },
-            writing: match exchange.writing {
-                spec::Writing::Whole => exchange::Writing::Whole,
-                spec::Writing::Parts => exchange::Writing::Parts,
-            },
+            answer: exchange.answer,
+            taking: exchange.taking,
+            writing: exchange.writing,
             congestion: setting.host.congestion.clone(),
             send_buffer: exchange.send_buffer,
             receive_buffer: exchange.receive_buffer,

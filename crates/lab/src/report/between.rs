@@ -13,8 +13,8 @@ use crate::folder::RunFacts;
 use crate::metric::Metric;
 use crate::plan::{Factors, Plan};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
+use crate::report::json::{json_line, pair};
 use crate::report::{figure, notes};
-use crate::statistics::Interval;
 use crate::trial::Trial;
 
 /// A run that is held against another.
@@ -83,13 +83,7 @@ pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
 /// docs/formats.md is the schema.
 pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
     let shifts = between((first.plan, first.trials), (second.plan, second.trials));
-    shifts
-        .iter()
-        .map(|shift| {
-            serde_json::to_string(&line(shift))
-                .expect("a line holds only strings, numbers and maps with string keys")
-        })
-        .collect()
+    shifts.iter().map(|shift| json_line(&line(shift))).collect()
 }
 
 /// The order of fields is the format's.
@@ -111,7 +105,6 @@ struct Line<'a> {
 
 fn line(shift: &Shift) -> Line<'_> {
     let both = [&shift.before, &shift.after];
-    let pair = |interval: Interval| [interval.low, interval.high];
     let change = shift.after.change;
     Line {
         metric: shift.after.metric.name,

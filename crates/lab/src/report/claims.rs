@@ -7,15 +7,40 @@ use crate::claims::{Held, Judged, judged};
 use crate::compare::Comparison;
 use crate::plan::{Expected, Factors, Plan};
 use crate::report::figure;
+use crate::report::json::{json_line, pair};
+use crate::report::section::{Found, Section};
 use crate::statistics::{Interval, Mean};
 use crate::verdict::Verdict;
 
-/// What stands above the lines.
-pub(super) const HEADING: &str = "Claims";
+/// A terminal is shown so many settings of a claim.
+const MOST_SETTINGS: usize = 4;
+
+/// What became of the claims of a plan.
+pub(super) struct Claims;
+
+impl Section for Claims {
+    fn heading(&self) -> &'static str {
+        "Claims"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        lines(found.plan, found.comparisons)
+    }
+
+    fn brief(&self, found: &Found<'_>) -> Vec<String> {
+        let claims = judged(found.plan, found.comparisons);
+        let lines = claims.iter().flat_map(|judged| brief(found.plan, judged));
+        lines.collect()
+    }
+
+    fn json(&self, found: &Found<'_>) -> Vec<String> {
+        json_lines(found.plan, found.comparisons)
+    }
+}
 
 /// A line for each claim with its verdict, and below it one for each setting
 /// that it was held against.
-pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let claims = judged(plan, comparisons);
     let lines = claims.iter().flat_map(|judged| {
         let settings = judged.settings.iter();
@@ -25,14 +50,49 @@ pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     lines.collect()
 }
 
-/// One object a claim, without line ends.
-pub(super) fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let claims = judged(plan, comparisons);
-    let line = |judged: &Judged<'_>| {
-        serde_json::to_string(&Line::of(judged))
-            .expect("a line holds only strings, numbers and maps with string keys")
+/// The same of one claim, of many settings only those that tell the most: where it
+/// fails, those by most first, then the others, those nearest to the bound first.
+fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
+    let mut settings: Vec<&Held> = judged.settings.iter().collect();
+    let rank = |held: &Held| {
+        let far = distance(&judged.claim.expected, held);
+        match held.verdict {
+            Verdict::NotReproduced => (0, -far),
+            Verdict::Reproduced => (2, far),
+            _ => (1, far),
+        }
     };
-    claims.iter().map(line).collect()
+    settings.sort_by(|one, other| {
+        let [one, other] = [one, other].map(|held| rank(held));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    let more = settings.len().saturating_sub(MOST_SETTINGS);
+    settings.truncate(MOST_SETTINGS);
+    let settings = settings.into_iter();
+    let settings = settings.map(|held| format!("  {}", setting(plan, judged, held)));
+    let more = (more > 0).then(|| format!("  and {more} more settings: the page has them all"));
+    std::iter::once(claim(judged))
+        .chain(settings)
+        .chain(more)
+        .collect()
+}
+
+/// How far a mean is from what is claimed of it, as a share of that.
+fn distance(expected: &Expected, held: &Held) -> f64 {
+    let bound = match (expected, held.other) {
+        (Expected::Than { higher, by, .. }, Some(other)) if *higher => other.mean + by,
+        (Expected::Than { by, .. }, Some(other)) => other.mean - by,
+        (Expected::Than { .. }, None) => return 0.0,
+        (Expected::AtMost(bound) | Expected::AtLeast(bound), _) => *bound,
+    };
+    (held.mean.mean - bound).abs() / bound.abs().max(f64::MIN_POSITIVE)
+}
+
+/// One object a claim, without line ends.
+fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let claims = judged(plan, comparisons);
+    let lines = claims.iter().map(Line::of);
+    lines.map(|line| json_line(&line)).collect()
 }
 
 fn claim(judged: &Judged<'_>) -> String {
@@ -127,7 +187,7 @@ impl<'a> Line<'a> {
             n: held.mean.n,
             mean: held.mean.mean,
             than_mean: held.other.map(|Mean { mean, .. }| mean),
-            interval: held.interval.map(|Interval { low, high }| [low, high]),
+            interval: held.interval.map(pair),
             verdict: held.verdict.as_str(),
         });
         Self {

@@ -179,7 +179,7 @@ pub(super) fn grid(width: u16) -> Grid {
 }
 
 /// Sets the columns apart, on a narrow terminal by less.
-fn set_gap(grid: &mut Grid, width: u16) -> u16 {
+pub(super) fn set_gap(grid: &mut Grid, width: u16) -> u16 {
     let gap = if width < 100 { 1 } else { 2 };
     for column in grid.column_iter_mut() {
         column.set_padding((0, gap));

@@ -8,7 +8,7 @@ use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
 use crate::plan::{Factors, Plan};
 use crate::report::grid::{framing_note, model};
-use crate::report::{claims, paired, pareto, ranking, sizes};
+use crate::report::section::{Found, SECTIONS};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
 use crate::trial::Trial;
@@ -57,28 +57,32 @@ struct Parts {
     host_ci95: Option<[f64; 2]>,
 }
 
-/// One object a metric and cell, then one a cell, then one a claim, then one a
-/// Pareto front, then one a setting that is ranked, then one a cell of pairs,
+/// One object a metric and cell, then one a cell, then those of each section,
 /// without line ends.
 pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let comparisons = compare(plan, trials);
-    let of_metrics = comparisons.iter().map(|comparison| {
-        serde_json::to_string(&line(plan, trials, comparison))
-            .expect("a line holds only strings, numbers and maps with string keys")
-    });
+    let found = Found {
+        plan,
+        trials,
+        comparisons: &comparisons,
+    };
+    let of_metrics = comparisons
+        .iter()
+        .map(|comparison| json_line(&line(plan, trials, comparison)));
     let of_cells = cell::lines(plan, trials, &comparisons);
-    let of_claims = claims::json_lines(plan, &comparisons);
-    let of_fronts = pareto::json_lines(plan, &comparisons);
-    let of_sizes = sizes::json_lines(plan, trials);
-    let of_ranking = ranking::json::lines(plan, trials);
-    let of_pairs = paired::json_lines(plan, trials);
-    let lines = of_metrics.chain(of_cells).chain(of_claims);
-    lines
-        .chain(of_fronts)
-        .chain(of_sizes)
-        .chain(of_ranking)
-        .chain(of_pairs)
-        .collect()
+    let of_sections = SECTIONS.iter().flat_map(|section| section.json(&found));
+    of_metrics.chain(of_cells).chain(of_sections).collect()
+}
+
+/// An object as one line.
+pub(super) fn json_line(object: &impl Serialize) -> String {
+    serde_json::to_string(object)
+        .expect("a line holds only strings, numbers and maps with string keys")
+}
+
+/// An interval as programs read it.
+pub(super) fn pair(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
 }
 
 fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {
@@ -136,10 +140,6 @@ fn parts(split: &Split) -> Parts {
 fn fails(trial: &Trial) -> bool {
     let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
     flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))
-}
-
-fn pair(interval: Interval) -> [f64; 2] {
-    [interval.low, interval.high]
 }
 
 #[cfg(test)]

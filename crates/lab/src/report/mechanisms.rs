@@ -1,18 +1,54 @@
 //! Round trips that were taken apart, by the size of their messages.
 
+use maud::html;
+
 use crate::compare::Comparison;
 use crate::experiment::{Setting, Traffic};
 use crate::metric::Metric;
 use crate::plan::{Level, Plan};
 use crate::report::figure;
 use crate::report::grid::find;
+use crate::report::page::areas::plots;
+use crate::report::section::{Found, Part, Place, Section};
 use units::Bytes;
-
-/// What stands above [`lines`].
-pub(super) const HEADING: &str = "Smallest messages that reach 95 % of the peak goodput";
 
 /// The share of the peak that is enough.
 const ENOUGH: f64 = 0.95;
+
+/// Where the time of round trips goes, by the size of their messages.
+pub(super) struct Mechanisms;
+
+impl Section for Mechanisms {
+    fn heading(&self) -> &'static str {
+        "Smallest messages that reach 95 % of the peak goodput"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        lines(found.plan, found.comparisons)
+    }
+
+    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+        let plots = plots(found);
+        let markup = html! {
+            @if !plots.is_empty() {
+                section #mechanisms {
+                    h2 { "Where the time goes" }
+                    p.note {
+                        "Means over the trials, one part of the round trip upon the other in the order of time; all together are the round trip. "
+                        "A click on a name hides or shows a part."
+                    }
+                    ul { @for line in self.lines(found) { li { (line) } } }
+                    @for plot in &plots { (plot.html()) }
+                }
+            }
+        };
+        vec![Part {
+            place: Place::Answer,
+            markup,
+            plots,
+        }]
+    }
+}
 
 /// Cells that differ in nothing but the size of their messages.
 pub(super) struct Group {
@@ -49,7 +85,7 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
 }
 
 /// For each group where its goodput ends to grow.
-pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let groups = groups(plan);
     let of = |group: &Group| line(group, comparisons);
     groups.iter().filter_map(of).collect()

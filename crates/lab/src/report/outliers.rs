@@ -7,6 +7,7 @@ use crate::compare::by_cell;
 use crate::metric::{METRICS, Metric};
 use crate::plan::Plan;
 use crate::report::figure::{self, four_digits};
+use crate::report::section::{Found, Section};
 use crate::trial::Trial;
 
 /// From how many values on a stray one can be told.
@@ -19,9 +20,22 @@ const SCORE: f64 = 3.5;
 /// [Iglewicz1993].
 const NORMAL: f64 = 0.6745;
 
+/// The trials that stand apart.
+pub(super) struct Outliers;
+
+impl Section for Outliers {
+    fn heading(&self) -> &'static str {
+        "Outliers, far from the median of their cell; they are kept in every figure"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        lines(found.plan, found.trials)
+    }
+}
+
 /// A line for each cell and leading metric that has outliers: how many,
 /// on which side, and the farthest.
-pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let metrics = METRICS.iter().filter(|metric| plan.leads(metric));
     let by_cell = by_cell(plan, trials);
     let cells = || plan.cells.iter().zip(&by_cell);

@@ -7,7 +7,6 @@
 mod answer;
 mod library;
 mod plots;
-mod ranking;
 mod series;
 mod tables;
 mod worlds;
@@ -22,9 +21,11 @@ use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
 use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
 use crate::plan::{Plan, World};
-use crate::report::{claims, mechanisms, notes, paired, pareto, sizes, summary, verdicts};
+use crate::report::section::{Found, Part, Place, SECTIONS};
+use crate::report::{notes, summary};
 use crate::trial::Trial;
-use plots::{Figure, Plots, Plotted};
+use plots::{Figure, Frame};
+pub(super) use plots::{Plotted, areas, courses, fronts, sizes};
 pub use worlds::{worlds_page, write_worlds_page};
 
 /// The page's name in a results folder.
@@ -59,41 +60,42 @@ pub fn write_page(
 pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
     let comparisons = compare(plan, trials);
     let certificate = certify(facts, trials);
-    let Plots {
-        figures,
-        courses,
-        fronts,
-        sizes,
-        areas,
-    } = plots::figures(plan, trials, &comparisons);
+    let found = Found {
+        plan,
+        trials,
+        comparisons: &comparisons,
+    };
+    let figures = plots::of_metrics(&Frame::of(&found));
+    let sections: Vec<Part> = SECTIONS
+        .iter()
+        .flat_map(|section| section.html(&found))
+        .collect();
+    let at = |place: Place| sections.iter().filter(move |part| part.place == place);
     let title = format!("{}: {}", plan.name, plan.title);
     // Where settings are ranked, single metrics may have nothing to show.
     let is_bare = plan.ranking.is_some() && comparisons.is_empty();
     let body = html! {
         (head(plan, trials, facts, &comparisons, &certificate))
-        (ranking::section(plan, trials))
-        (areas_section(plan, &comparisons, &areas))
+        @for part in at(Place::Answer) { (part.markup) }
         @if !is_bare { (plots(plan, &figures)) }
-        (courses_section(&courses))
-        (fronts_section(&fronts))
-        (sizes_section(&sizes))
+        @for part in at(Place::Plots) { (part.markup) }
         @if !is_bare { (tables::tables(plan, &comparisons)) }
-        (differences(plan, trials))
-        (lists(plan, trials, &comparisons))
+        @for part in at(Place::Tables).chain(at(Place::Lists)) { (part.markup) }
         (reading(plan, &comparisons))
         (certificate_section(trials, &certificate))
         (plan_section(plan))
     };
-    document(
-        &title,
-        &body,
-        &figures,
-        &[&courses, &fronts, &sizes, &areas],
-    )
+    let plotted = sections.iter().flat_map(|part| &part.plots);
+    document(&title, &body, &figures, plotted)
 }
 
 /// A page around `body`, with what its plots need.
-fn document(title: &str, body: &Markup, figures: &[Figure], plotted: &[&[Plotted]]) -> String {
+fn document<'a>(
+    title: &str,
+    body: &Markup,
+    figures: &[Figure],
+    plotted: impl Iterator<Item = &'a Plotted>,
+) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -226,116 +228,6 @@ fn figure_card(plan: &Plan, figure: &Figure) -> Markup {
                 @if figure.changes.is_some() {
                     div.plot.change #{(figure.changes_id())} role="img"
                         aria-label={ (label) ", change against " (plan.compare.baseline) } {}
-                }
-            }
-        }
-    }
-}
-
-/// Where the time of round trips goes, by the size of their messages.
-fn areas_section(plan: &Plan, comparisons: &[Comparison], areas: &[Plotted]) -> Markup {
-    html! {
-        @if !areas.is_empty() {
-            section #mechanisms {
-                h2 { "Where the time goes" }
-                p.note {
-                    "Means over the trials, one part of the round trip upon the other in the order of time; all together are the round trip. "
-                    "A click on a name hides or shows a part."
-                }
-                ul { @for line in mechanisms::lines(plan, comparisons) { li { (line) } } }
-                @for area in areas { (drawn(area)) }
-            }
-        }
-    }
-}
-
-/// What queues were like in the course of the trials.
-fn courses_section(courses: &[Plotted]) -> Markup {
-    html! {
-        @if !courses.is_empty() {
-            section {
-                h2 { "In the course of time" }
-                p.note {
-                    "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself."
-                }
-                @for course in courses { (drawn(course)) }
-            }
-        }
-    }
-}
-
-/// What it takes of one metric to have more of another.
-fn fronts_section(fronts: &[Plotted]) -> Markup {
-    html! {
-        @if !fronts.is_empty() {
-            section {
-                h2 { (pareto::HEADING) }
-                p.note {
-                    "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance."
-                }
-                @for front in fronts { (drawn(front)) }
-            }
-        }
-    }
-}
-
-/// What cells change run by run.
-fn differences(plan: &Plan, trials: &[Trial]) -> Markup {
-    html! {
-        @if let Some(table) = paired::table(plan, trials) {
-            section #differences {
-                h2 { "Differences" }
-                p.note { (table.heading) "." }
-                div.scroll { table {
-                    thead { tr {
-                        @for name in table.names.iter().chain(&table.metrics) { th scope="col" { (name) } }
-                    } }
-                    tbody { @for (factors, figures) in &table.rows { tr {
-                        @for name in &table.names { td { @if let Some(level) = factors.level(name) { (level) } } }
-                        @for figure in figures { td.figure { (figure) } }
-                    } } }
-                } }
-            }
-        }
-    }
-}
-
-/// What messages of each size took.
-fn sizes_section(sizes: &[Plotted]) -> Markup {
-    html! {
-        @if !sizes.is_empty() {
-            section {
-                h2 { "By size" }
-                p.note {
-                    "A step is where the lines through the points on either side differ by more than chance explains, "
-                    "at 5 % over all gaps of a band of sizes; the lists below say what each curve shows."
-                }
-                @for plotted in sizes { (drawn(plotted)) }
-            }
-        }
-    }
-}
-
-fn drawn(plotted: &Plotted) -> Markup {
-    html! {
-        figure {
-            figcaption { b { (plotted.title) } " " span.note { (plotted.definition) } }
-            div.plots { div.plot #{(plotted.id)} role="img" aria-label=(plotted.title) {} }
-        }
-    }
-}
-
-/// What more trials would settle, and which trials stand apart.
-fn lists(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Markup {
-    html! {
-        @let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
-        @let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
-        @let of_sizes = (sizes::HEADING, sizes::lines(plan, trials));
-        @for (heading, lines) in [of_claims, of_fronts, of_sizes].into_iter().chain(verdicts::lists(plan, trials, comparisons)) {
-            @if !lines.is_empty() {
-                section {
-                    h2 { (heading) }
-                    ul { @for line in lines { li { (line) } } }
                 }
             }
         }

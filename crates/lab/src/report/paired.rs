@@ -2,25 +2,73 @@
 //! page, objects for programs.
 
 use comfy_table::{Cell, Row, Table as Grid};
+use maud::html;
 use serde::Serialize;
 
 use crate::paired::{metrics, paired};
 use crate::plan::{Factors, Plan};
 use crate::report::figure::{four_digits, signed};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
+use crate::report::json::{json_line, pair};
+use crate::report::notes;
+use crate::report::section::{Found, Part, Place, Section};
 use crate::statistics::{Interval, Mean};
 use crate::trial::Trial;
 
+/// What cells change run by run.
+pub(super) struct Differences;
+
+impl Section for Differences {
+    fn heading(&self) -> &'static str {
+        "Differences"
+    }
+
+    fn text(&self, found: &Found<'_>, width: u16) -> (Place, String) {
+        let table = table(found.plan, found.trials);
+        let text = table.map_or_else(String::new, |table| table.text(width));
+        (Place::Tables, text)
+    }
+
+    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+        let markup = html! {
+            @if let Some(table) = table(found.plan, found.trials) {
+                section #differences {
+                    h2 { (self.heading()) }
+                    p.note { (table.heading) "." }
+                    div.scroll { table {
+                        thead { tr {
+                            @for name in table.names.iter().chain(&table.metrics) { th scope="col" { (name) } }
+                        } }
+                        tbody { @for (factors, figures) in &table.rows { tr {
+                            @for name in &table.names { td { @if let Some(level) = factors.level(name) { (level) } } }
+                            @for figure in figures { td.figure { (figure) } }
+                        } } }
+                    } }
+                }
+            }
+        };
+        vec![Part {
+            place: Place::Tables,
+            markup,
+            plots: Vec::new(),
+        }]
+    }
+
+    fn json(&self, found: &Found<'_>) -> Vec<String> {
+        json_lines(found.plan, found.trials)
+    }
+}
+
 /// A heading, and rows of text below the names of columns.
-pub(super) struct Table<'a> {
-    pub(super) heading: String,
-    pub(super) names: Vec<String>,
-    pub(super) metrics: Vec<String>,
-    pub(super) rows: Vec<(&'a Factors, Vec<String>)>,
+struct Table<'a> {
+    heading: String,
+    names: Vec<String>,
+    metrics: Vec<String>,
+    rows: Vec<(&'a Factors, Vec<String>)>,
 }
 
 /// The differences, written; nothing where a plan asks for none.
-pub(super) fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
+fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
     let pairs = paired(plan, trials);
     if pairs.is_empty() {
         return None;
@@ -45,8 +93,13 @@ pub(super) fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
 }
 
 impl Table<'_> {
-    /// The table for a terminal of so many columns.
-    pub(super) fn grid(&self, width: u16) -> Grid {
+    /// The table below its heading, for a terminal of so many columns.
+    fn text(&self, width: u16) -> String {
+        let heading = notes::wrapped(std::slice::from_ref(&self.heading), width);
+        format!("{heading}\n{}", self.grid(width).trim_fmt())
+    }
+
+    fn grid(&self, width: u16) -> Grid {
         let mut grid = grid(width);
         let header = self.names.iter().chain(&self.metrics);
         grid.set_header(Row::from(header.map(Cell::new).collect::<Vec<_>>()));
@@ -103,13 +156,13 @@ struct Difference {
 }
 
 /// One object a cell, without line ends.
-pub(super) fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let metrics = metrics(plan);
-    let lines = paired(plan, trials).into_iter().map(|pair| {
-        let differences = metrics.iter().zip(&pair.changes);
-        let line = Line {
+    let lines = paired(plan, trials).into_iter().map(|one| {
+        let differences = metrics.iter().zip(&one.changes);
+        json_line(&Line {
             metric: None,
-            paired: pair.factors,
+            paired: one.factors,
             against: format!("{}={}", plan.compare.factor, plan.compare.baseline),
             differences: differences
                 .map(|(metric, change)| Difference {
@@ -117,14 +170,10 @@ pub(super) fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
                     unit: metric.unit,
                     n: change.map_or(0, |change| change.n),
                     mean: change.map(|change| change.mean),
-                    ci95: change
-                        .and_then(|change| change.ci95)
-                        .map(|Interval { low, high }| [low, high]),
+                    ci95: change.and_then(|change| change.ci95).map(pair),
                 })
                 .collect(),
-        };
-        serde_json::to_string(&line)
-            .expect("a line holds only strings, numbers and maps with string keys")
+        })
     });
     lines.collect()
 }

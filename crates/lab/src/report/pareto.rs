@@ -1,4 +1,4 @@
-//! Pareto fronts: lines for people, objects for programs.
+//! Pareto fronts: lines and plots for people, objects for programs.
 
 use serde::Serialize;
 
@@ -6,13 +6,40 @@ use crate::compare::Comparison;
 use crate::pareto::{Front, Point, fronts};
 use crate::plan::{Factors, Plan};
 use crate::report::figure;
+use crate::report::json::{json_line, pair};
+use crate::report::page::fronts::plots;
+use crate::report::section::{Found, Part, Section};
 use crate::statistics::{Interval, Mean};
 
-/// What stands above the lines.
-pub(super) const HEADING: &str = "Pareto fronts";
+/// How the plots are meant.
+const PREFERABLE: &str = "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance.";
+
+/// What it takes of one metric to have more of another.
+pub(super) struct Fronts;
+
+impl Section for Fronts {
+    fn heading(&self) -> &'static str {
+        "Pareto fronts"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        lines(found.plan, found.comparisons)
+    }
+
+    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+        vec![
+            Part::plotted(self.heading(), PREFERABLE, plots(found)),
+            Part::listed(self.heading(), &self.lines(found)),
+        ]
+    }
+
+    fn json(&self, found: &Found<'_>) -> Vec<String> {
+        json_lines(found.plan, found.comparisons)
+    }
+}
 
 /// A line for each front, and below it one for each setting on it.
-pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let fronts = fronts(plan, comparisons);
     let lines = fronts.iter().flat_map(|front| {
         let points = front
@@ -24,12 +51,10 @@ pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
 }
 
 /// One object a front, without line ends.
-pub(super) fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let line = |front: &Front<'_>| {
-        serde_json::to_string(&Line::of(front))
-            .expect("a line holds only strings, numbers and maps with string keys")
-    };
-    fronts(plan, comparisons).iter().map(line).collect()
+fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let fronts = fronts(plan, comparisons);
+    let lines = fronts.iter().map(Line::of);
+    lines.map(|line| json_line(&line)).collect()
 }
 
 /// What is weighed, and within what.
@@ -92,10 +117,7 @@ impl<'a> Line<'a> {
         let settings = front.front().map(|point| Setting {
             factors: &point.factors,
             means: point.means.each_ref().map(|mean| mean.mean),
-            ci95: point
-                .means
-                .each_ref()
-                .map(|mean| mean.ci95.map(|Interval { low, high }| [low, high])),
+            ci95: point.means.each_ref().map(|mean| mean.ci95.map(pair)),
         });
         Self {
             metric: None,

@@ -1,10 +1,9 @@
 //! Which settings come nearest to printed figures: grids and lines for a
 //! terminal; `words` has what the page says too.
 
-pub(super) mod json;
-pub(super) mod words;
-
-use std::fmt::{self, Write as _};
+mod html;
+mod json;
+mod words;
 
 use comfy_table::{Cell, CellAlignment, Row, Table as Grid};
 
@@ -12,6 +11,7 @@ use crate::plan::{Plan, Ranking};
 use crate::ranking::{Ranked, ranked};
 use crate::report::grid::{factor_cells, grid, keep_figures_whole};
 use crate::report::notes;
+use crate::report::section::{Found, Part, Place, Section};
 use crate::trial::Trial;
 use words::{Figures, varied};
 
@@ -21,33 +21,54 @@ const SHOWN: usize = 15;
 /// Settings of which it is shown what other levels change.
 const CHANGED: usize = 5;
 
-/// What stands above the first table.
-pub(super) const HEADING: &str = "Ranking";
+/// Which settings come nearest to printed figures.
+pub(super) struct Nearest;
+
+impl Section for Nearest {
+    fn heading(&self) -> &'static str {
+        "Ranking"
+    }
+
+    fn text(&self, found: &Found<'_>, width: u16) -> (Place, String) {
+        let text = text(self.heading(), found.plan, found.trials, width);
+        (Place::Answer, text)
+    }
+
+    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+        vec![Part {
+            place: Place::Answer,
+            markup: html::section(self.heading(), found.plan, found.trials),
+            plots: Vec::new(),
+        }]
+    }
+
+    fn json(&self, found: &Found<'_>) -> Vec<String> {
+        json::lines(found.plan, found.trials)
+    }
+}
 
 /// The ranking with what belongs to it; nothing where a plan ranks nothing.
-pub(super) fn write(text: &mut String, plan: &Plan, trials: &[Trial], width: u16) -> fmt::Result {
+fn text(heading: &str, plan: &Plan, trials: &[Trial], width: u16) -> String {
     let ranked = ranked(plan, trials);
     let (Some(ranking), false) = (&plan.ranking, ranked.is_empty()) else {
-        return Ok(());
+        return String::new();
     };
     let figures = Figures::of(ranking);
     let answer = notes::wrapped(&words::answer(plan, ranking, &ranked), width);
-    writeln!(text, "\n{HEADING}\n{answer}")?;
+    let mut parts = vec![format!("{heading}\n{answer}")];
     let names = varied(plan);
     let nearest = &ranked[..ranked.len().min(SHOWN)];
     let table = nearest_table(ranking, &figures, &names, nearest, width);
-    writeln!(text, "\n{}", table.trim_fmt())?;
+    parts.push(table.trim_fmt());
     if ranked.iter().any(|one| !one.others.is_empty()) {
-        let heading = words::changes_heading(plan);
-        writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
+        let heading = notes::wrapped(&[words::changes_heading(plan)], width);
         let nearest = &ranked[..ranked.len().min(CHANGED)];
         let table = changes_table(plan, &figures, nearest, width);
-        writeln!(text, "{}", table.trim_fmt())?;
-        let totals = notes::wrapped(&words::totals(plan, &ranked), width);
-        writeln!(text, "\n{totals}")?;
+        parts.push(format!("{heading}\n{}", table.trim_fmt()));
+        parts.push(notes::wrapped(&words::totals(plan, &ranked), width));
     }
-    let levels = notes::wrapped(&words::levels(&names, &ranked), width);
-    writeln!(text, "\n{levels}")
+    parts.push(notes::wrapped(&words::levels(&names, &ranked), width));
+    parts.join("\n\n")
 }
 
 /// A row a setting: its factors, how it is counted, how far it is, and the mean

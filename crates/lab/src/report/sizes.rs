@@ -1,23 +1,50 @@
-//! What times by size show, in words.
+//! What times by size show: in words, in plots, and for programs.
 
 use serde_json::Value;
 
 use crate::plan::{Cell, Plan};
 use crate::report::figure;
+use crate::report::page::sizes::plots;
+use crate::report::section::{Found, Part, Section};
 use crate::sizes::{Curve, Family, Judged, Shape, curves, judged, median};
 use crate::statistics::steps::Jump;
 use crate::statistics::{Mean, change, mean};
 use crate::trial::Trial;
 
-/// What stands above the lines.
-pub(super) const HEADING: &str = "By size";
+/// How the plots are meant.
+const STEPS: &str = "A step is where the lines through the points on either side differ by more than chance explains, \
+                     at 5 % over all gaps of a band of sizes; the lists below say what each curve shows.";
 
 /// How many steps are told one by one.
 const TOLD: usize = 12;
 
+/// What messages of each size took.
+pub(super) struct Sizes;
+
+impl Section for Sizes {
+    fn heading(&self) -> &'static str {
+        "By size"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        lines(found.plan, found.trials)
+    }
+
+    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+        vec![
+            Part::plotted(self.heading(), STEPS, plots(found)),
+            Part::listed(self.heading(), &self.lines(found)),
+        ]
+    }
+
+    fn json(&self, found: &Found<'_>) -> Vec<String> {
+        json_lines(found.plan, found.trials)
+    }
+}
+
 /// What each curve shows, how the compared ones differ, and what became of the
 /// asserted steps; nothing where there are no sizes.
-pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let curves = curves(plan, trials);
     let curves: Vec<(Curve<'_>, Option<Shape>)> = curves
         .into_iter()
@@ -41,7 +68,7 @@ pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
 }
 
 /// One object a curve, without line ends.
-pub(super) fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let curves = curves(plan, trials);
     let line = |curve: &Curve<'_>| {
         let shape = curve.shape();

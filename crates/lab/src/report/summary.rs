@@ -12,6 +12,9 @@ use crate::verdict::Verdict;
 /// What is said of each kind of cell, and in which words.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
 
+/// More sentences than this nobody reads: they are put together.
+const MOST_SENTENCES: usize = 6;
+
 /// How large a share of a gain is "nearly all" and "most" of it.
 const NEARLY_ALL: f64 = 0.9;
 const MOST: f64 = 0.5;
@@ -27,8 +30,85 @@ pub(super) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> 
             .filter_map(|(position, cell)| sentence(plan, comparisons, position, cell, &last))
             .collect()
     });
+    if sentences.len() > MOST_SENTENCES {
+        sentences = together(plan, comparisons);
+    }
     sentences.extend(verdicts(comparisons));
     sentences
+}
+
+/// Of many settings a sentence for each metric: in how many of them the last level
+/// of the compared factor changes it, by what, and in how many it is not found to.
+fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let Some(last) = last_level(plan) else {
+        return Vec::new();
+    };
+    let settings: Vec<usize> = (0..plan.cells.len())
+        .filter(|&cell| plan.cells[cell].setting.is_ok() && is_last(plan, &plan.cells[cell], &last))
+        .collect();
+    let all = settings.len();
+    let sentence = |(metric, words): (&str, String)| {
+        let rows: Vec<&Comparison> = comparisons
+            .iter()
+            .filter(|row| row.metric.name == metric && settings.contains(&row.cell))
+            .collect();
+        let count = |is: Difference| rows.iter().filter(|row| row.difference == Some(is)).count();
+        let found: Vec<f64> = rows
+            .iter()
+            .filter(|row| row.difference == Some(Difference::Found))
+            .filter_map(|row| row.change?.percent)
+            .collect();
+        let told = [
+            range(
+                "higher",
+                found.iter().copied().filter(|&percent| percent > 0.0),
+            ),
+            range(
+                "lower",
+                found.iter().copied().filter(|&percent| percent <= 0.0),
+            ),
+            counted(count(Difference::NotFound), "no difference found"),
+            counted(count(Difference::Unknown), "too few trials to say"),
+        ];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "{} {all} settings, {} {last} against {}, {words}: {}.",
+                match plan.world {
+                    World::Netns => "On this machine, in",
+                    World::Sim => "Simulated, in",
+                },
+                factor(plan),
+                plan.compare.baseline,
+                told.join("; ")
+            )
+        })
+    };
+    asked(plan).into_iter().filter_map(sentence).collect()
+}
+
+/// In how many settings a change goes one way, and from which to which.
+fn range(way: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
+    let mut percents: Vec<f64> = percents.collect();
+    percents.sort_by(f64::total_cmp);
+    let (least, most) = (*percents.first()?, *percents.last()?);
+    let [least, most] = [least, most].map(|percent| figure::signed(percent, 1));
+    Some(match percents.len() {
+        1 => format!("{way} in 1 ({least} %)"),
+        many => format!("{way} in {many} ({least} to {most} %)"),
+    })
+}
+
+fn counted(count: usize, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{what} in {count}"))
+}
+
+/// What the compared factor is called in a sentence.
+fn factor(plan: &Plan) -> &str {
+    match plan.compare.factor.as_str() {
+        "mtu" => "MTU",
+        other => other,
+    }
 }
 
 /// The last level of the compared factor, unless it is the baseline.
@@ -79,14 +159,11 @@ fn sentence(
         Some(others) => format!("with {others}, "),
         None => String::new(),
     };
-    let factor = match plan.compare.factor.as_str() {
-        "mtu" => "MTU",
-        other => other,
-    };
     (!answers.is_empty()).then(|| {
         format!(
-            "{} {link}, {place}{factor} {last} against {}: {}.",
+            "{} {link}, {place}{} {last} against {}: {}.",
             world(plan.world),
+            factor(plan),
             plan.compare.baseline,
             answers.join("; ")
         )

@@ -7,9 +7,11 @@ use crate::certificate::certify;
 use crate::compare::{Comparison, compare};
 use crate::folder::{RunFacts, complete, expected};
 use crate::plan::Plan;
+use crate::report::crosstab::{MOST_ROWS, crosstab};
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
-use crate::report::{claims, mechanisms, notes, paired, pareto, ranking, sizes, summary, verdicts};
+use crate::report::section::{Found, Place, SECTIONS};
+use crate::report::{notes, summary};
 use crate::trial::Trial;
 
 /// The tables of the study with what was measured, the other metrics, the
@@ -66,34 +68,55 @@ fn write_all(
     if !sentences.is_empty() {
         writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
     }
-    ranking::write(text, plan, trials, width)?;
+    let found = Found {
+        plan,
+        trials,
+        comparisons,
+    };
+    let sections: Vec<(Place, String)> = SECTIONS
+        .iter()
+        .map(|section| section.text(&found, width))
+        .filter(|(_, section)| !section.is_empty())
+        .collect();
+    let at = |place: Place| sections.iter().filter(move |(at, _)| *at == place);
+    for (_, section) in at(Place::Answer) {
+        writeln!(text, "\n{section}")?;
+    }
     for (table, metric) in study_metrics(plan, comparisons) {
         let rows = study_rows(plan, comparisons, metric);
-        let heading = heading(plan, table, metric);
+        let published = rows.iter().any(|row| row.published.value.is_some());
+        let folded = rows.len() > MOST_ROWS && !published;
+        let by = match folded {
+            true => format!(", by {}", plan.compare.factor),
+            false => String::new(),
+        };
+        let heading = heading(plan, table, metric) + &by;
         writeln!(text, "\n{}", notes::wrapped(&[heading], width))?;
-        let grid = study_table(plan, comparisons, metric, &rows, width);
-        writeln!(text, "{}", grid.trim_fmt())?;
-    }
-    if let Some(table) = paired::table(plan, trials) {
-        let heading = notes::wrapped(std::slice::from_ref(&table.heading), width);
-        writeln!(text, "\n{heading}\n{}", table.grid(width).trim_fmt())?;
-    }
-    let verdicts_given = ("Verdicts", verdicts::lines(plan, comparisons));
-    let of_claims = (claims::HEADING, claims::lines(plan, comparisons));
-    let of_fronts = (pareto::HEADING, pareto::lines(plan, comparisons));
-    let of_sizes = (sizes::HEADING, sizes::lines(plan, trials));
-    let of_parts = (mechanisms::HEADING, mechanisms::lines(plan, comparisons));
-    let lists = verdicts::lists(plan, trials, comparisons);
-    let given = [verdicts_given, of_claims, of_fronts, of_sizes, of_parts];
-    for (heading, lines) in given.into_iter().chain(lists) {
-        if !lines.is_empty() {
-            let indented: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
-            writeln!(text, "\n{heading}\n{}", notes::wrapped(&indented, width))?;
+        let grids = match folded {
+            true => crosstab(plan, comparisons, metric, width),
+            false => vec![study_table(plan, comparisons, metric, &rows, width)],
+        };
+        for grid in grids {
+            writeln!(text, "{}", grid.trim_fmt())?;
         }
     }
+    let below = [Place::Plots, Place::Tables, Place::Lists];
+    for (_, section) in below.into_iter().flat_map(at) {
+        writeln!(text, "\n{section}")?;
+    }
     let (others, order) = (other_metrics(plan, comparisons), rows_in_order(plan));
-    for grid in other_tables(plan, comparisons, &others, &order, width) {
-        writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
+    if order.len() > MOST_ROWS {
+        let names: Vec<&str> = others.iter().map(|metric| metric.name).collect();
+        let names = names.join(", ");
+        let line = format!(
+            "  {names}: the page has them, in a table of {} rows",
+            order.len()
+        );
+        writeln!(text, "\nOther metrics\n{}", notes::wrapped(&[line], width))?;
+    } else {
+        for grid in other_tables(plan, comparisons, &others, &order, width) {
+            writeln!(text, "\nOther metrics\n{}", grid.trim_fmt())?;
+        }
     }
     writeln!(text, "\n{}", notes::explanation(plan, comparisons, width))?;
     writeln!(text, "\n{}", notes::certificate(&certificate, width))?;

@@ -2,14 +2,44 @@
 
 use crate::compare::Comparison;
 use crate::plan::Plan;
-use crate::report::{figure, outliers, summary};
-use crate::trial::Trial;
+use crate::report::section::{Found, Part, Section};
+use crate::report::{figure, summary};
 use crate::verdict::Verdict;
+
+/// What became of published changes. The page has it in its tables.
+pub(super) struct Verdicts;
+
+/// What more trials would settle.
+pub(super) struct Open;
+
+impl Section for Verdicts {
+    fn heading(&self) -> &'static str {
+        "Verdicts"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        verdicts(found.plan, found.comparisons)
+    }
+
+    fn html(&self, _found: &Found<'_>) -> Vec<Part> {
+        Vec::new()
+    }
+}
+
+impl Section for Open {
+    fn heading(&self) -> &'static str {
+        "Open: about so many trials a cell (--repeat) would settle it"
+    }
+
+    fn lines(&self, found: &Found<'_>) -> Vec<String> {
+        open(found.plan, found.comparisons)
+    }
+}
 
 /// For each metric a heading, and a line for each published change that was
 /// held against trials: cell, verdict, reason and, for goodput, what the
 /// change is made of.
-pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn verdicts(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let judged = comparisons.iter().filter_map(|comparison| {
         comparison.published.claim?;
         let judgement = comparison.judgement.as_ref()?;
@@ -36,40 +66,39 @@ pub(super) fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     lines
 }
 
-/// What stands below the tables, by heading: what more trials would settle,
-/// and the trials that stand apart. Either may be empty.
-pub(super) fn lists(
-    plan: &Plan,
-    trials: &[Trial],
-    comparisons: &[Comparison],
-) -> [(&'static str, Vec<String>); 2] {
-    [
-        (
-            "Open: about so many trials a cell (--repeat) would settle it",
-            open(plan, comparisons),
-        ),
-        (
-            "Outliers, far from the median of their cell; they are kept in every figure",
-            // Of hundreds of settings they would be as many lines.
-            match plan.ranking {
-                None => outliers::lines(plan, trials),
-                Some(_) => Vec::new(),
-            },
-        ),
-    ]
-}
+/// Of more settings than this the extremes are named.
+const MOST_SETTINGS: usize = 6;
 
 /// A line for each leading metric that more trials would settle.
 fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
+    let mut metrics: Vec<(&str, Vec<(usize, String)>)> = Vec::new();
     let leading = (comparisons.iter()).filter(|row| plan.leads(row.metric));
     for (comparison, trials) in leading.filter_map(|row| Some((row, row.trials_to_settle?))) {
-        let heading = format!("{}: ", comparison.metric.name);
-        let cell = format!("{trials} at {}", figure::cell(plan, &comparison.factors));
-        match lines.last_mut().filter(|line| line.starts_with(&heading)) {
-            Some(line) => *line += &format!("; {cell}"),
-            None => lines.push(heading + &cell),
+        let name = comparison.metric.name;
+        let setting = (trials, figure::cell(plan, &comparison.factors));
+        match metrics.last_mut().filter(|(other, _)| *other == name) {
+            Some((_, settings)) => settings.push(setting),
+            None => metrics.push((name, vec![setting])),
         }
     }
-    lines
+    let told = |(trials, cell): &(usize, String)| format!("{trials} at {cell}");
+    let line = |(name, settings): (&str, Vec<(usize, String)>)| {
+        let extremes = (
+            settings.iter().min_by_key(|(trials, _)| trials),
+            settings.iter().max_by_key(|(trials, _)| trials),
+        );
+        match extremes {
+            (Some(fewest), Some(most)) if settings.len() > MOST_SETTINGS => format!(
+                "{name}: in {} settings, from {} to {}",
+                settings.len(),
+                told(fewest),
+                told(most)
+            ),
+            _ => {
+                let all: Vec<String> = settings.iter().map(told).collect();
+                format!("{name}: {}", all.join("; "))
+            }
+        }
+    };
+    metrics.into_iter().map(line).collect()
 }

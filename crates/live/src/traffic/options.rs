@@ -58,13 +58,15 @@ pub struct Options {
     pub stamp_departures: Option<NonZero<u64>>,
 }
 
-/// What the kernel does about the path's MTU [ip(7)].
+/// What the kernel of a sender does about the path's MTU [ip(7)].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PathMtu {
     /// What the machine is set to.
     #[default]
     Machine,
-    /// Fragments what is too big, and does not set DF.
+    /// Fragments what is too big, and does not set DF: over IPv4 routers may
+    /// fragment on.
     Dont,
     /// Sets DF, and fragments what is bigger than the known path MTU.
     Want,

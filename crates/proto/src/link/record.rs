@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use queue::Reason;
+use queue::{Packet, Reason};
 use units::{Seed, Time};
 
-use super::Fate;
+use super::{Fate, Link, Witness};
 
 /// A packet that came to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,47 @@ impl Event {
             },
             ..self
         })
+    }
+}
+
+impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
+    /// Keeps a record of every packet from here on, for [`Link::take_events`],
+    /// [`Link::waiting`] and [`Link::reseeds`].
+    pub fn record(&mut self) {
+        self.record = Some(Box::new(Record::new(Reseed {
+            after: self.counters.arrived,
+            at: self.now,
+            seed: self.seed,
+        })));
+    }
+
+    /// What became of packets since it was last asked, in the order in which
+    /// their fates were sealed. Nothing unless [`Link::record`] was called.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let record = self.record.as_mut();
+        record
+            .map(|record| std::mem::take(&mut record.sealed))
+            .unwrap_or_default()
+    }
+
+    /// The packets that came since [`Link::record`] and still wait, in the
+    /// order of their arrival.
+    pub fn waiting(&self) -> impl Iterator<Item = Arrival> {
+        let record = self.record.iter();
+        record.flat_map(|record| record.waiting.values().copied())
+    }
+
+    /// When chance began anew since [`Link::record`], what it went on from at
+    /// that moment first.
+    pub fn reseeds(&self) -> &[Reseed] {
+        self.record.as_ref().map_or(&[], |record| &record.reseeds)
+    }
+
+    /// Whoever replays a record must know what it was too late for.
+    pub(super) fn note_service(&mut self, now: Time) {
+        if let Some(record) = &mut self.record {
+            record.served = record.served.max(now);
+        }
     }
 }
 

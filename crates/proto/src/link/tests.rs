@@ -6,6 +6,7 @@ use queue::{Limit, RedSettings, Spec};
 use units::{Bytes, Rate, Span};
 
 use super::*;
+use queue::View;
 
 /// A frame that is only its number and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,9 @@ use units::{IpVersion, Span};
 use crate::experiment::quantity::{name, number, size_or, span, word};
 use crate::experiment::reader::{Found, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Flow, Flows, Host, Network, PathMtu, Protocol, Role, Sends, Traffic};
+use crate::experiment::{
+    Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
+};
 use crate::plan::World;
 
 use super::tcp::{self, Connections};
@@ -26,15 +28,6 @@ const MOST_SOCKETS: u64 = 64;
 
 /// The longest name of a flow.
 const LONGEST_NAME: usize = 32;
-
-/// What senders do about the path's MTU.
-const PATH_MTUS: &[(&str, PathMtu)] = &[
-    ("machine", PathMtu::Machine),
-    ("dont", PathMtu::Dont),
-    ("want", PathMtu::Want),
-    ("do", PathMtu::Do),
-    ("probe", PathMtu::Probe),
-];
 
 /// The keys that only connections have.
 const OF_CONNECTIONS: [&str; 1] = ["watch.interval"];

@@ -1,5 +1,6 @@
 //! Messages of many sizes, each sent once the one before it was answered.
 
+pub use live::exchange::{Answer, Taking, Writing};
 use proto::tcp;
 use units::{Bytes, Span};
 
@@ -65,35 +66,6 @@ impl Sizes {
         }
         all
     }
-}
-
-/// What comes back of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Its header, as the listing of the study has it [Egan s4].
-    Acknowledgement,
-    /// All of it, as the text of the study has it [Egan s4].
-    Whole,
-    /// Each piece of it as soon as it was read.
-    Pieces,
-}
-
-/// How the sender's program takes what comes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taking {
-    /// Until all of it is there.
-    Whole,
-    /// With one read, whatever that brings.
-    Once,
-}
-
-/// How the sender's program writes a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
-    /// In one piece.
-    Whole,
-    /// The header, then the rest.
-    Parts,
 }
 
 #[cfg(test)]

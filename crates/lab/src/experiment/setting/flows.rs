@@ -1,9 +1,18 @@
 //! Traffic on schedules, and connections.
 
+pub use live::traffic::PathMtu;
 use proto::tcp;
 use proto::traffic::{Bursts, Law};
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
+
+/// What senders do about the path's MTU, by the words for it.
+pub(crate) const PATH_MTUS: &[(&str, PathMtu)] = &[
+    ("machine", PathMtu::Machine),
+    ("dont", PathMtu::Dont),
+    ("want", PathMtu::Want),
+    ("do", PathMtu::Do),
+    ("probe", PathMtu::Probe),
+];
 
 /// Flows, and for how long they are sent.
 #[derive(Clone, PartialEq)]
@@ -75,22 +84,6 @@ pub struct Flow {
     pub class: u8,
     /// Its drop precedence, for queues that know one; 0 is dropped last.
     pub precedence: u8,
-}
-
-/// What the kernel of a sender does about the path's MTU [ip(7)].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PathMtu {
-    /// As the machine has it.
-    #[default]
-    Machine,
-    /// Packets may be fragmented by routers, over IPv4.
-    Dont,
-    /// They may not; what is known to be too big is fragmented by the sender.
-    Want,
-    /// They may not; what is known to be too big is not sent.
-    Do,
-    /// They may not; what is known is ignored.
-    Probe,
 }
 
 /// What a flow sends.

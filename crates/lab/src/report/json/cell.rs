@@ -5,7 +5,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::compare::{Comparison, by_cell};
 use crate::plan::{Factors, Plan};
-use crate::report::json::{fails, pair};
+use crate::report::json::{fails, json_line, pair};
 use crate::run::cell_id;
 use crate::trial::Trial;
 
@@ -25,7 +25,7 @@ pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -
     let line = |(number, cell): (usize, &crate::plan::Cell)| {
         let of_cell = &by_cell[number];
         let count = |is: fn(&&&Trial) -> bool| of_cell.iter().filter(is).count();
-        let line = Line {
+        json_line(&Line {
             cell: cell_id(number),
             factors: &cell.factors,
             n: count(|trial| trial.failure.is_none()),
@@ -35,9 +35,7 @@ pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -
                 .iter()
                 .filter(|one| one.cell == number)
                 .collect(),
-        };
-        serde_json::to_string(&line)
-            .expect("a line holds only strings, numbers and maps with string keys")
+        })
     };
     plan.cells.iter().enumerate().map(line).collect()
 }

@@ -3,15 +3,16 @@
 //! Colours are left to the page's script, which knows whether it is dark: a
 //! trace says by its `meta` what it shows.
 
-mod areas;
-mod courses;
-mod fronts;
+pub(in crate::report) mod areas;
+pub(in crate::report) mod courses;
+pub(in crate::report) mod fronts;
 mod published;
-mod sizes;
+pub(in crate::report) mod sizes;
 mod traces;
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
 use plotly::common::{Orientation, Title};
 use plotly::configuration::{
     Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
@@ -24,9 +25,8 @@ use crate::compare::Comparison;
 use crate::metric::{Better, Metric};
 use crate::plan::Plan;
 use crate::report::rows::{other_metrics, study_metrics};
+use crate::report::section::Found;
 use crate::trial::Trial;
-use areas::areas;
-pub(super) use courses::Plotted;
 
 /// The plots of one metric.
 pub(super) struct Figure {
@@ -58,8 +58,32 @@ impl Figure {
     }
 }
 
+/// A plot that is not of a metric.
+#[derive(Clone)]
+pub(in crate::report) struct Plotted {
+    /// What it shows, without mark-up.
+    title: String,
+    /// How that is meant.
+    definition: &'static str,
+    /// The name of the element that shows it.
+    id: String,
+    plot: Plot,
+}
+
+impl Plotted {
+    /// Room for the plot, with what it shows.
+    pub(in crate::report) fn html(&self) -> Markup {
+        html! {
+            figure {
+                figcaption { b { (self.title) } " " span.note { (self.definition) } }
+                div.plots { div.plot #{(self.id)} role="img" aria-label=(self.title) {} }
+            }
+        }
+    }
+}
+
 /// What all plots of a run share.
-struct Frame<'a> {
+pub(super) struct Frame<'a> {
     plan: &'a Plan,
     trials: &'a [Trial],
     comparisons: &'a [Comparison],
@@ -67,40 +91,21 @@ struct Frame<'a> {
     series: Vec<Series>,
 }
 
-/// All plots of a run.
-pub(super) struct Plots {
-    /// Those of metrics.
-    pub(super) figures: Vec<Figure>,
-    /// Those of time series.
-    pub(super) courses: Vec<Plotted>,
-    /// Those of Pareto fronts.
-    pub(super) fronts: Vec<Plotted>,
-    /// Those of times by size.
-    pub(super) sizes: Vec<Plotted>,
-    /// Those of the parts of round trips.
-    pub(super) areas: Vec<Plotted>,
-}
-
-/// The plots of every metric that was measured, those of the study first,
-/// those of time series, of Pareto fronts, by size, and of parts of round trips.
-pub(super) fn figures(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Plots {
-    let frame = Frame {
-        plan,
-        trials,
-        comparisons,
-        levels: levels(plan),
-        series: series(plan),
-    };
-    Plots {
-        figures: of_metrics(&frame),
-        courses: courses::plots(&frame),
-        fronts: fronts::plots(&frame),
-        sizes: sizes::plots(&frame),
-        areas: areas(plan, comparisons),
+impl<'a> Frame<'a> {
+    /// The frame of a run's plots.
+    pub(super) fn of(found: &Found<'a>) -> Self {
+        Self {
+            plan: found.plan,
+            trials: found.trials,
+            comparisons: found.comparisons,
+            levels: levels(found.plan),
+            series: series(found.plan),
+        }
     }
 }
 
-fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
+/// The plots of every metric that was measured, those of the study first.
+pub(super) fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
     let comparisons = frame.comparisons;
     let of_study = study_metrics(frame.plan, comparisons).into_iter();
     of_study
@@ -120,7 +125,7 @@ fn of_metrics(frame: &Frame<'_>) -> Vec<Figure> {
 
 /// The plots by the name of their element, in JSON that may stand in a `script`
 /// element: no tag begins or ends in it.
-pub(super) fn json(figures: &[Figure], plotted: &[&[Plotted]]) -> String {
+pub(super) fn json<'a>(figures: &[Figure], plotted: impl Iterator<Item = &'a Plotted>) -> String {
     let mut plots: BTreeMap<String, &Plot> = BTreeMap::new();
     for figure in figures {
         plots.insert(figure.values_id(), &figure.values);
@@ -128,7 +133,7 @@ pub(super) fn json(figures: &[Figure], plotted: &[&[Plotted]]) -> String {
             plots.insert(figure.changes_id(), changes);
         }
     }
-    for other in plotted.iter().copied().flatten() {
+    for other in plotted {
         plots.insert(other.id.clone(), &other.plot);
     }
     let json =

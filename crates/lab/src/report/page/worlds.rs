@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use maud::{Markup, html};
 
-use super::{document, figure_card, plots};
+use super::{Frame, document, figure_card, plots};
 use crate::certificate::certify;
 use crate::compare::Beside;
 use crate::folder::replace;
 use crate::report::between::Run;
+use crate::report::section::Found;
 use crate::report::worlds::{agreement, answers, laid, left_out, reading, shown, table, title};
 
 /// The page's name in the results folder of the first run.
@@ -36,7 +37,11 @@ pub fn write_worlds_page(runs: &[Run<'_>]) -> Result<PathBuf> {
 /// When the runs are not of one experiment.
 pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
     let all = laid(runs)?;
-    let figures = plots::figures(&all.plan, &all.trials, &all.comparisons).figures;
+    let figures = plots::of_metrics(&Frame::of(&Found {
+        plan: &all.plan,
+        trials: &all.trials,
+        comparisons: &all.comparisons,
+    }));
     let title = format!(
         "{}: {}, in {} worlds",
         all.plan.name,
@@ -65,7 +70,7 @@ pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
         (certificates(&all, runs))
         (plans(&all, runs))
     };
-    Ok(document(&title, &body, &figures, &[]))
+    Ok(document(&title, &body, &figures, std::iter::empty()))
 }
 
 fn head(all: &Beside, runs: &[Run<'_>]) -> Markup {

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::plan::{Factors, Level, Plan, Ranking};
 use crate::ranking::{Ranked, ranked};
-use crate::statistics::{Interval, Mean};
+use crate::report::json::{json_line, pair};
+use crate::statistics::Mean;
 use crate::trial::Trial;
 
 /// One setting in one way of counting. The order of fields is the format's.
@@ -51,16 +52,15 @@ struct Change {
 }
 
 /// All settings, the nearest first, without line ends.
-pub(in crate::report) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let Some(ranking) = &plan.ranking else {
         return Vec::new();
     };
     let ranked = ranked(plan, trials);
-    let line = |(place, one): (usize, &Ranked)| {
-        serde_json::to_string(&line(ranking, place + 1, one))
-            .expect("a line holds only strings, numbers and maps with string keys")
-    };
-    ranked.iter().enumerate().map(line).collect()
+    let lines = ranked.iter().enumerate();
+    lines
+        .map(|(place, one)| json_line(&line(ranking, place + 1, one)))
+        .collect()
 }
 
 fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
@@ -105,8 +105,4 @@ fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
             })
             .collect(),
     }
-}
-
-fn pair(interval: Interval) -> [f64; 2] {
-    [interval.low, interval.high]
 }

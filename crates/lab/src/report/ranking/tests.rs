@@ -55,8 +55,7 @@ fn study() -> (Plan, Vec<Trial>) {
 #[test]
 fn a_terminal_shows_the_nearest_and_what_changes_there() {
     let (plan, trials) = study();
-    let mut text = String::new();
-    write(&mut text, &plan, &trials, 200).unwrap();
+    let text = text("Ranking", &plan, &trials, 200);
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let has = |line: &str| assert!(lines.contains(&line), "{line}\n{text}");
     has("Ranking");

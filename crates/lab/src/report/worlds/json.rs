@@ -8,7 +8,7 @@ use crate::compare::{Comparison, Difference, Row};
 use crate::metric::Metric;
 use crate::plan::{Factors, World};
 use crate::report::between::Run;
-use crate::statistics::Interval;
+use crate::report::json::{json_line, pair};
 
 /// One object a metric and combination of levels, without line ends.
 ///
@@ -19,10 +19,7 @@ pub fn worlds_json(runs: &[Run<'_>]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for metric in all.metrics() {
         for row in all.rows(metric) {
-            let line = line(metric, &row, runs, &all.names);
-            let line = serde_json::to_string(&line)
-                .expect("a line holds only strings, numbers and maps with string keys");
-            lines.push(line);
+            lines.push(json_line(&line(metric, &row, runs, &all.names)));
         }
     }
     Ok(lines)
@@ -77,7 +74,6 @@ fn line<'a>(
 }
 
 fn of_world<'a>(name: &'a str, run: &Run<'_>, row: Option<&'a Comparison>) -> OfWorld<'a> {
-    let pair = |interval: Interval| [interval.low, interval.high];
     let mean = row.and_then(|row| row.mean);
     let change = row.and_then(|row| row.change);
     let judgement = row.and_then(|row| row.judgement.as_ref());

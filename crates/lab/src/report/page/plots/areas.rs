@@ -9,18 +9,18 @@ use proto::mechanisms::{PARTS, Part};
 use super::{Plotted, configuration, traces};
 use crate::compare::Comparison;
 use crate::metric::OF_MECHANISMS;
-use crate::plan::Plan;
 use crate::report::grid::find;
 use crate::report::mechanisms::{Group, groups};
+use crate::report::section::Found;
 
 /// Parts of one way; those of the way back come after the echo.
 const OF_A_WAY: usize = 8;
 
 /// A plot for each group of cells that differ in the size of their messages alone.
-pub(in crate::report::page) fn areas(plan: &Plan, comparisons: &[Comparison]) -> Vec<Plotted> {
-    let groups = groups(plan).into_iter().enumerate();
+pub(in crate::report) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let groups = groups(found.plan).into_iter().enumerate();
     groups
-        .filter_map(|(number, group)| area(number, &group, comparisons))
+        .filter_map(|(number, group)| area(number, &group, found.comparisons))
         .collect()
 }
 

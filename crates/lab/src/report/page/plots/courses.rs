@@ -7,8 +7,9 @@ use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode, Title};
 use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Layout, Plot, Scatter, Trace};
 
-use super::{Frame, configuration, traces};
+use super::{Frame, Plotted, configuration, traces};
 use crate::report::page::series::place;
+use crate::report::section::Found;
 use crate::statistics::{Interval, Mean};
 use data::{Course, course};
 
@@ -21,18 +22,6 @@ pub(super) enum Quantity {
     Queue,
     Average,
     Drops,
-}
-
-/// One plot: a quantity of a link, with a line for each level.
-#[derive(Clone)]
-pub(in crate::report::page) struct Plotted {
-    /// What it shows, without mark-up.
-    pub(in crate::report::page) title: String,
-    /// How that is meant.
-    pub(in crate::report::page) definition: &'static str,
-    /// The name of the element that shows it.
-    pub(in crate::report::page) id: String,
-    pub(in crate::report::page) plot: Plot,
 }
 
 impl Quantity {
@@ -73,7 +62,8 @@ impl Quantity {
 
 /// The plots of every link of which a time series was kept: of each quantity
 /// one for each series of cells.
-pub(super) fn plots(frame: &Frame<'_>) -> Vec<Plotted> {
+pub(in crate::report) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let frame = &Frame::of(found);
     let mut plotted = Vec::new();
     for link in data::links(frame.trials) {
         for quantity in QUANTITIES {

@@ -5,31 +5,31 @@ use plotly::common::{HoverInfo, Line, Marker, Mode, Orientation, Title};
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Layout, Plot, Scatter};
 
-use super::courses::Plotted;
-use super::{Frame, configuration, traces};
+use super::{Plotted, configuration, traces};
 use crate::pareto::{Front, Point, fronts};
 use crate::report::pareto;
+use crate::report::section::Found;
 
 /// From which ratio of the largest figure to the smallest on an axis counts
 /// powers of ten.
 const WIDE: f64 = 20.0;
 
 /// A plot for each front.
-pub(super) fn plots(frame: &Frame<'_>) -> Vec<Plotted> {
-    let fronts = fronts(frame.plan, frame.comparisons);
+pub(in crate::report) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let fronts = fronts(found.plan, found.comparisons);
     let plotted = fronts.iter().enumerate().map(|(number, front)| {
         let id = format!("front-{number}");
         Plotted {
             title: pareto::title(front),
             definition: "each symbol is a setting; to those that are joined no other one is preferable",
-            plot: plot(frame, front, &id),
+            plot: plot(found, front, &id),
             id,
         }
     });
     plotted.collect()
 }
 
-fn plot(frame: &Frame<'_>, front: &Front<'_>, id: &str) -> Plot {
+fn plot(found: &Found<'_>, front: &Front<'_>, id: &str) -> Plot {
     let trace = |is_front: bool| {
         let points: Vec<&Point> = front
             .points
@@ -42,7 +42,7 @@ fn plot(frame: &Frame<'_>, front: &Front<'_>, id: &str) -> Plot {
                 .map(move |point| traces::brief(point.means[at].mean))
         };
         let texts = points.iter().map(|point| {
-            let text = pareto::setting(frame.plan, front, point);
+            let text = pareto::setting(found.plan, front, point);
             traces::text(&text)
         });
         Scatter::new(along(0).collect(), along(1).collect())

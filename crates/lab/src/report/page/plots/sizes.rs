@@ -8,6 +8,7 @@ use plotly::{Layout, Plot, Scatter};
 use super::{Frame, Plotted, configuration, traces};
 use crate::plan::Factors;
 use crate::report::figure;
+use crate::report::section::Found;
 use crate::sizes::{CLOCKS, Curve, curves, median};
 use crate::statistics::{Interval, change};
 
@@ -18,7 +19,8 @@ const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];
 const MOST_POINTS: usize = 2_000;
 
 /// The plots of every group of curves that differ in the compared factor.
-pub(super) fn plots(frame: &Frame<'_>) -> Vec<Plotted> {
+pub(in crate::report) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let frame = &Frame::of(found);
     let curves = curves(frame.plan, frame.trials);
     let factor = frame.plan.compare.factor.as_str();
     let mut groups: Vec<(Factors, Vec<&Curve<'_>>)> = Vec::new();

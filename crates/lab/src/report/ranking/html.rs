@@ -1,18 +1,17 @@
-//! Which settings come nearest to printed figures, all of them.
+//! The ranking on the page: all settings.
 
 use maud::{Markup, html};
 
+use super::words::{self, Figures};
 use crate::plan::Plan;
 use crate::ranking::{Ranked, ranked};
-use crate::report::ranking::HEADING;
-use crate::report::ranking::words::{self, Figures};
 use crate::trial::Trial;
 
 /// Settings of which it is shown what other levels change; JSON has all.
 const CHANGED: usize = 40;
 
 /// The section of a ranking; nothing where a plan ranks nothing.
-pub(super) fn section(plan: &Plan, trials: &[Trial]) -> Markup {
+pub(super) fn section(heading: &str, plan: &Plan, trials: &[Trial]) -> Markup {
     let ranked = ranked(plan, trials);
     let (Some(ranking), false) = (&plan.ranking, ranked.is_empty()) else {
         return html! {};
@@ -21,7 +20,7 @@ pub(super) fn section(plan: &Plan, trials: &[Trial]) -> Markup {
     let names = words::varied(plan);
     html! {
         section #ranking {
-            h2 { (HEADING) }
+            h2 { (heading) }
             @for line in words::answer(plan, ranking, &ranked) { p { (line) } }
             div.scroll { table {
                 thead { tr {

@@ -1,0 +1,78 @@
+//! A packet in front of the wire, as queues and records see it.
+
+use queue::{Packet, Thinning, Told, View};
+use units::{Bytes, Time};
+
+use super::{Arrival, Header};
+
+/// A packet in the queue, and since when.
+pub(super) struct Waiting<P> {
+    pub(super) packet: P,
+    pub(super) arrival: Time,
+    pub(super) marked: bool,
+    /// How many packets had come by then, itself counted.
+    pub(super) number: u64,
+}
+
+impl<P: Packet> Packet for Waiting<P> {
+    fn view(&self) -> View {
+        self.packet.view()
+    }
+
+    fn tags(&self) -> Bytes {
+        self.packet.tags()
+    }
+
+    fn live(&self) -> u32 {
+        self.packet.live()
+    }
+
+    fn markable(&self) -> bool {
+        self.packet.markable()
+    }
+
+    fn mark(&mut self) -> bool {
+        let marked = self.packet.mark();
+        self.marked |= marked;
+        marked
+    }
+
+    fn told(&self) -> Told {
+        self.packet.told()
+    }
+
+    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+        let (arrival, number) = (self.arrival, self.number);
+        let marked = self.packet.thin(thinning, &mut |packet| {
+            lost(Self {
+                packet,
+                arrival,
+                marked: false,
+                number,
+            });
+        });
+        self.marked |= marked > 0;
+        marked
+    }
+}
+
+impl<P: Packet> Waiting<P> {
+    /// As a record has it.
+    pub(super) fn arrival(&self) -> Arrival {
+        let view = self.packet.view();
+        Arrival {
+            at: self.arrival,
+            size: view.size.get(),
+            flow: view.flow,
+            header: Header {
+                number: self.number,
+                served: Time::ZERO,
+                class: view.class,
+                precedence: view.precedence,
+                markable: self.packet.markable(),
+                tags: self.packet.tags().get(),
+                live: self.packet.live(),
+            },
+        }
+    }
+}

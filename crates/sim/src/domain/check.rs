@@ -1,0 +1,235 @@
+//! What a domain must be like in its network, and what is said where it is not.
+
+use std::net::IpAddr;
+
+use queue::BadGather;
+
+use super::{Destination, Domain, Exit, exits};
+use crate::labels;
+use crate::routes::{Routes, walk};
+use crate::way::mtu;
+use crate::{Prefix, Role, Scenario};
+
+/// A domain that there cannot be in a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadDomain {
+    /// A number that is no node's.
+    #[error("a domain names node number {0}, which is not there; nodes count from 0")]
+    NoSuchNode(usize),
+    /// An edge that forwards nothing, or not by addresses.
+    #[error("node `{0}` is at the edge of a domain; make it a router")]
+    NoRouter(String),
+    /// A direction of no link.
+    #[error(
+        "direction {1} of link number {0} is not there; links count from 0, directions are 0 and 1"
+    )]
+    NoSuchWay(usize, usize),
+    /// A router that is an edge twice.
+    #[error("router `{0}` is at the edge of the domain twice; keep one of them")]
+    Twice(String),
+    /// No rows.
+    #[error("a domain without prefixes gathers nothing; give its table a row")]
+    NoPrefixes,
+    /// A row that is no prefix.
+    #[error("{network}/{length} is no prefix; its bits behind the length must be 0")]
+    Prefix {
+        /// Its address.
+        network: IpAddr,
+        /// Its length.
+        length: u8,
+    },
+    /// Two rows for the same addresses.
+    #[error("{network}/{length} is in the table twice; keep one of the rows")]
+    Overlap {
+        /// Its address.
+        network: IpAddr,
+        /// Its length.
+        length: u8,
+    },
+    /// A row that leads through a node which is no edge.
+    #[error(
+        "{network}/{length} leaves through `{node}`, which is no edge of the domain; make it one"
+    )]
+    NoEdge {
+        /// The prefix.
+        network: IpAddr,
+        /// Its length.
+        length: u8,
+        /// The node.
+        node: String,
+    },
+    /// Packets cannot be gathered so.
+    #[error("router `{node}`: {why}")]
+    Gather {
+        /// The router.
+        node: String,
+        /// Why not.
+        why: BadGather,
+    },
+    /// The way of a flow does not pass the edge through which it is said to
+    /// leave.
+    #[error("flow `{flow}` does not pass `{egress}` behind `{ingress}`; correct the row of `{to}`")]
+    Astray {
+        /// The flow.
+        flow: String,
+        /// Where it is gathered.
+        ingress: String,
+        /// Where it is to leave.
+        egress: String,
+        /// The host it goes to.
+        to: String,
+    },
+    /// Routers that no link connects.
+    #[error("there is no path from `{from}` to `{egress}` by way of the routers that are named")]
+    NoPath {
+        /// Where it begins.
+        from: String,
+        /// Where it ends.
+        egress: String,
+    },
+    /// A link that a full bundle does not pass.
+    #[error(
+        "link `{link}` carries {largest} B and bundles of `{ingress}` have up to {mtu} B; make them smaller"
+    )]
+    TooBig {
+        /// The link.
+        link: String,
+        /// What it carries.
+        largest: u32,
+        /// Where they are gathered.
+        ingress: String,
+        /// How large they are.
+        mtu: u64,
+    },
+    /// A link on which packets arrive twice.
+    #[error(
+        "link `{0}` duplicates packets, which bundles do not survive here; take `duplicate` away"
+    )]
+    Duplicates(String),
+}
+
+impl Domain {
+    /// Looks for everything that could go wrong in `scenario`.
+    pub(crate) fn check(&self, scenario: &Scenario, routes: &Routes) -> Result<(), BadDomain> {
+        self.check_edges(scenario)?;
+        self.check_table(scenario)?;
+        for link in &scenario.links {
+            if link.ways.iter().any(|way| way.duplicate > 0.0) {
+                return Err(BadDomain::Duplicates(link.name.clone()));
+            }
+        }
+        let exits = exits(self, scenario.nodes.len());
+        for flow in &scenario.flows {
+            for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+                if let Some(exit) = exits[to] {
+                    self.check_way(scenario, routes, &flow.name, [from, to], exit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_edges(&self, scenario: &Scenario) -> Result<(), BadDomain> {
+        for edge in &self.edges {
+            let node = &scenario.nodes[edge.node];
+            if node.role != Role::Router {
+                return Err(BadDomain::NoRouter(node.name.clone()));
+            }
+            if let Some(ingress) = edge.gather {
+                let node = || node.name.clone();
+                let check = ingress.settings().check();
+                check.map_err(|why| BadDomain::Gather { node: node(), why })?;
+            }
+        }
+        match self
+            .edges
+            .windows(2)
+            .find(|pair| pair[0].node == pair[1].node)
+        {
+            Some(pair) => Err(BadDomain::Twice(scenario.nodes[pair[0].node].name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_table(&self, scenario: &Scenario) -> Result<(), BadDomain> {
+        if self.table.is_empty() {
+            return Err(BadDomain::NoPrefixes);
+        }
+        for (place, row) in self.table.iter().enumerate() {
+            let (network, length) = (row.network, row.length);
+            if !row.is_sound() {
+                return Err(BadDomain::Prefix { network, length });
+            }
+            let same = |other: &Prefix| (other.network, other.length) == (network, length);
+            if self.table[..place].iter().any(same) {
+                return Err(BadDomain::Overlap { network, length });
+            }
+            if !self.edges.iter().any(|edge| edge.node == row.egress) {
+                let node = scenario.nodes[row.egress].name.clone();
+                return Err(BadDomain::NoEdge {
+                    network,
+                    length,
+                    node,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a flow: behind each edge that gathers it comes the one where it
+    /// leaves, and every link between them carries a full bundle.
+    fn check_way(
+        &self,
+        scenario: &Scenario,
+        routes: &Routes,
+        flow: &str,
+        [from, to]: [usize; 2],
+        exit: Exit,
+    ) -> Result<(), BadDomain> {
+        let egress = exit.1;
+        let name = |node: usize| scenario.nodes[node].name.clone();
+        let path = walk(scenario, routes, from, to);
+        let leaves = path.iter().position(|(node, _)| *node == egress);
+        for (place, (node, _)) in path.iter().enumerate() {
+            let edge = self.edges.iter().find(|edge| edge.node == *node);
+            let Some(ingress) = edge.and_then(|edge| edge.gather) else {
+                continue;
+            };
+            if *node == egress {
+                continue;
+            }
+            let no_path = || BadDomain::NoPath {
+                from: name(*node),
+                egress: name(egress),
+            };
+            let bundles = match self.destination {
+                Destination::Egress => walk(scenario, routes, *node, egress),
+                Destination::FirstPacket => path[place..leaves.unwrap_or(place)].to_vec(),
+                Destination::Label(_) => {
+                    labels::path(self, scenario, routes, *node, exit).ok_or_else(no_path)?
+                }
+            };
+            if leaves.is_none_or(|leaves| leaves < place) || bundles.is_empty() {
+                return Err(BadDomain::Astray {
+                    flow: flow.to_owned(),
+                    ingress: name(*node),
+                    egress: name(egress),
+                    to: name(to),
+                });
+            }
+            for (_, way) in bundles {
+                let link = &scenario.links[way / 2];
+                let largest = mtu(&link.ways[way % 2]);
+                if u64::from(largest) < ingress.mtu.get() {
+                    return Err(BadDomain::TooBig {
+                        link: link.name.clone(),
+                        largest,
+                        ingress: name(*node),
+                        mtu: ingress.mtu.get(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! What the parts of a run say at its end.
+
+use units::{Bytes, Time};
+
+use super::Simulation;
+use crate::connection::Connection;
+use crate::engine::{Ends, Engine, Flow};
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::way::Way;
+use crate::{DomainOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome, Watch, WayOutcome};
+
+impl Simulation {
+    /// What the run came to, each element where it stood as it was written.
+    pub(super) fn outcome<W: Watch>(&self, engine: Engine<'_, W>) -> Outcome {
+        let end: Time = engine.now;
+        let events = engine.events;
+        let mut engine = engine;
+        let domain = self
+            .domain
+            .as_ref()
+            .map(|_| self.domain_outcome(&mut engine));
+        let flows = self.scenario.flows.iter().zip(engine.flows);
+        let flows = flows.map(|(flow, ran)| (ran.place, flow_outcome(&flow.name, ran)));
+        let nodes = engine
+            .nodes
+            .into_iter()
+            .map(|node| (node.place, node.counts));
+        let mut ways = engine.ways.into_iter().map(|mut way| way.outcome());
+        let mut pair = || -> [WayOutcome; 2] {
+            std::array::from_fn(|_| ways.next().expect("each link has two ways"))
+        };
+        let links = self.scenario.links.iter().zip(&self.places.links);
+        let links: Vec<(usize, LinkOutcome)> = links
+            .map(|(link, place)| {
+                let name = link.name.clone();
+                (*place, LinkOutcome { name, ways: pair() })
+            })
+            .collect();
+        Outcome {
+            flows: in_place(flows),
+            links: in_place(links),
+            nodes: in_place(nodes),
+            events,
+            end,
+            domain,
+        }
+    }
+
+    fn domain_outcome<W: Watch>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
+        let edges = engine.edges.all.iter();
+        let edges = edges.map(|edge| (self.places.nodes[edge.node], edge.counts.clone()));
+        let mut inner = engine.ways.iter_mut().map(Way::inner);
+        let mut pair = || -> [InnerCounts; 2] {
+            std::array::from_fn(|_| inner.next().expect("each link has two ways"))
+        };
+        let links = self.places.links.iter().map(|place| (*place, pair()));
+        DomainOutcome {
+            links: in_place(links),
+            edges: in_place(edges),
+        }
+    }
+}
+
+fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
+    match ran.ends {
+        Ends::Datagrams(ends) => of_datagrams(name, &ends.0, ends.1),
+        Ends::Tcp(connection) => of_connection(name, *connection),
+    }
+}
+
+fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
+    let (counts, path_mtu) = (source.counts, source.path_mtu());
+    let without_figures = FlowOutcome {
+        name: name.to_owned(),
+        sent: counts.sent,
+        sent_bytes: Bytes::new(counts.octets),
+        refused: counts.refused,
+        packets: counts.packets,
+        received: sink.received,
+        received_bytes: sink.octets,
+        copies: sink.copies,
+        lost: counts.sent - sink.received,
+        unassembled: sink.unassembled(),
+        path_mtu,
+        first_due: counts.first,
+        first_arrival: sink.first,
+        last_arrival: sink.last,
+        goodput: sink.goodput(),
+        delays: None,
+        summary: None,
+        tcp: None,
+    };
+    let (delays, summary) = sink.figures(counts.sent);
+    FlowOutcome {
+        delays,
+        summary,
+        ..without_figures
+    }
+}
+
+fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
+    let tcp = connection.outcome();
+    let of_segments = FlowOutcome {
+        name: name.to_owned(),
+        sent: tcp.sender.segments,
+        sent_bytes: Bytes::new(tcp.sender.octets),
+        refused: 0,
+        packets: connection.packets,
+        received: tcp.segments,
+        received_bytes: Bytes::new(tcp.octets),
+        copies: 0,
+        // What is cut anew for a smaller MTU may arrive in more segments.
+        lost: tcp.sender.segments.saturating_sub(tcp.segments),
+        unassembled: 0,
+        path_mtu: tcp.path_mtu,
+        first_due: None,
+        first_arrival: tcp.first_arrival,
+        last_arrival: tcp.last_arrival,
+        goodput: tcp.goodput,
+        delays: None,
+        summary: None,
+        tcp: Some(tcp),
+    };
+    let Some(messages) = connection.messages else {
+        return of_segments;
+    };
+    let (sent, received) = messages.counts();
+    let goodput = messages.goodput();
+    let (delays, summary) = messages.into_sink().figures(sent);
+    FlowOutcome {
+        sent,
+        received,
+        lost: sent - received,
+        goodput,
+        delays,
+        summary,
+        ..of_segments
+    }
+}
+
+/// Back into the order of the scenario as it was written.
+fn in_place<T>(items: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
+    let mut items: Vec<(usize, T)> = items.into_iter().collect();
+    items.sort_by_key(|item| item.0);
+    items.into_iter().map(|item| item.1).collect()
+}
