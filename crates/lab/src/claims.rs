@@ -1,14 +1,20 @@
-//! What a run says about claims that a study makes without figures.
+//! What a run says about claims that a study makes in words.
 //!
 //! A claim holds in a setting if the 95 % interval of what was measured lies
 //! wholly on the claimed side, and fails if it lies wholly on the other one.
 //! A claim about several settings is reproduced if it holds in each of them, so
-//! that no correction for their number is needed [Berger1982].
+//! that no correction for their number is needed [Berger1982]; a change in per
+//! cent may also be claimed of one of them, or on average.
+
+mod changed;
 
 use crate::compare::Comparison;
 use crate::plan::{Assertion, Expected, Factors, Level, Plan};
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::{Verdict, same_level};
+use changed::Changed;
+
+pub use changed::Average;
 
 /// A claim and what became of it.
 #[derive(Clone, Debug)]
@@ -20,6 +26,8 @@ pub struct Judged<'a> {
     /// What is said of it in each setting that it is about and that was
     /// measured, in the plan's order.
     pub settings: Vec<Held>,
+    /// The mean of the changes, where that is claimed and can be told.
+    pub average: Option<Average>,
     /// What that comes to.
     pub verdict: Verdict,
 }
@@ -33,8 +41,11 @@ pub struct Held {
     pub mean: Mean,
     /// The mean of the cell that it is compared with, if it is.
     pub other: Option<Mean>,
-    /// The interval that is judged: of the mean, or of how far it is above the
-    /// other one; none of single trials.
+    /// By how many per cent it is above the other one, where that is claimed.
+    pub percent: Option<f64>,
+    /// The interval that is judged: of the mean, of how far it is above the
+    /// other one, or of `percent`; none of single trials. Of several `percent`
+    /// of which one is enough all intervals together hold the truth at 95 %.
     pub interval: Option<Interval>,
     /// What that says.
     pub verdict: Verdict,
@@ -47,13 +58,37 @@ pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>>
             .iter()
             .filter(|row| row.metric.name == claim.metric)
             .collect();
-        let about = rows.iter().filter(|row| has(&row.factors, &claim.cells));
-        let settings: Vec<Held> = about.filter_map(|row| held(claim, row, &rows)).collect();
+        let about: Vec<&Comparison> = (rows.iter().copied())
+            .filter(|row| has(&row.factors, &claim.cells))
+            .collect();
+        let (settings, average, verdict) = match &claim.expected {
+            Expected::Changed {
+                than,
+                higher,
+                percent,
+                over,
+            } => {
+                let changed = Changed {
+                    than,
+                    higher: *higher,
+                    percent: *percent,
+                    over: *over,
+                };
+                changed.judged(&about, &rows)
+            }
+            Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => {
+                let held = about.iter().filter_map(|row| held(claim, row, &rows));
+                let settings: Vec<Held> = held.collect();
+                let verdict = together(&settings);
+                (settings, None, verdict)
+            }
+        };
         Judged {
             claim,
             unit: rows.first().map_or("", |row| row.metric.unit),
-            verdict: together(&settings),
             settings,
+            average,
+            verdict,
         }
     };
     plan.claims.iter().map(judge).collect()
@@ -88,21 +123,29 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
                 .fold(0.0, f64::max);
             let more = mean.mean - other.mean;
             let beyond = if *higher { more - by } else { -more - by };
-            let verdict = match above(claimed, *by) {
-                // Beyond the bound more than by chance, and less than the instrument tells.
-                Verdict::Reproduced if beyond <= resolution => Verdict::BelowResolution,
-                verdict => verdict,
-            };
+            let verdict = beyond_chance(above(claimed, *by), beyond, resolution);
             (Some(other), apart, verdict)
         }
+        // Of these all settings are judged at once.
+        Expected::Changed { .. } => return None,
     };
     Some(Held {
         factors: row.factors.clone(),
         mean,
         other,
+        percent: None,
         interval,
         verdict,
     })
+}
+
+/// What is beyond the bound more than by chance, and less than the instrument
+/// tells, is below its resolution.
+fn beyond_chance(verdict: Verdict, beyond: f64, resolution: f64) -> Verdict {
+    match verdict {
+        Verdict::Reproduced if beyond <= resolution => Verdict::BelowResolution,
+        verdict => verdict,
+    }
 }
 
 /// Whether all of an interval is above a bound. Means that are equal without

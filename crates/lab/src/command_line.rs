@@ -31,9 +31,11 @@ pub struct Addresses {
 /// What stands for the router's address.
 pub(crate) const ROUTER: &str = "{router}";
 
-/// What stands for this program, and for `traffic.size` in octets.
+/// What stands for this program, for `traffic.size` in octets, and for a folder
+/// of the trial's own.
 const PROGRAM: &str = "{jumbolab}";
 pub(crate) const SIZE: &str = "{size}";
+const FOLDER: &str = "{folder}";
 
 impl CommandLine {
     /// The program, where this machine has none of its name.
@@ -58,13 +60,32 @@ impl CommandLine {
         self.words.iter().any(|word| word.contains(SIZE))
     }
 
+    /// Whether it asks for a folder of the trial's own.
+    pub(crate) fn names_folder(&self) -> bool {
+        self.words.iter().any(|word| word.contains(FOLDER))
+    }
+
     /// The same with `size` in the place of `{size}`.
     pub(crate) fn sized(&self, size: Option<Bytes>) -> Self {
-        let octets = size.map_or_else(|| SIZE.to_owned(), |size| size.get().to_string());
+        match size {
+            Some(size) => self.with(SIZE, &size.get().to_string()),
+            None => self.clone(),
+        }
+    }
+
+    /// The same with `folder` in the place of `{folder}`.
+    pub(crate) fn keeping(&self, folder: Option<&Path>) -> Self {
+        match folder {
+            Some(folder) => self.with(FOLDER, &folder.to_string_lossy()),
+            None => self.clone(),
+        }
+    }
+
+    fn with(&self, name: &str, value: &str) -> Self {
         let words = self.words.iter();
         Self {
             text: self.text.clone(),
-            words: words.map(|word| word.replace(SIZE, &octets)).collect(),
+            words: words.map(|word| word.replace(name, value)).collect(),
         }
     }
 
@@ -169,6 +190,18 @@ mod tests {
         let program = env::current_exe().unwrap();
         assert_eq!(sized.filled(&ADDRESSES)[0], program.to_str().unwrap());
         assert_eq!(line.sized(None), line);
+    }
+
+    #[test]
+    fn a_folder_is_one_word_whatever_its_name() {
+        let line: CommandLine = "tool -o {folder}/a.txt".parse().unwrap();
+        assert!(line.names_folder() && !line.names_size());
+        let kept = line.keeping(Some(Path::new("/tmp/two words")));
+        assert_eq!(
+            kept.filled(&ADDRESSES),
+            ["tool", "-o", "/tmp/two words/a.txt"]
+        );
+        assert_eq!(line.keeping(None), line);
     }
 
     #[test]

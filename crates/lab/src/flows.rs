@@ -8,7 +8,7 @@ mod keys;
 use std::net::IpAddr;
 
 use anyhow::{Result, anyhow};
-use live::traffic::{Flow, Meter, Name, Options, Transport, sizes};
+use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, Transport, sizes};
 use proto::traffic::{Bursts, Law, Schedule, mean_gap};
 use units::{Bytes, Rate, Seed, Span, Time};
 
@@ -46,7 +46,7 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
             ("echo", None),
         ],
     )?;
-    let options = options(keys, transport)?;
+    let options = options(keys, transport, to)?;
     let meter = meter(keys, transport)?;
     let stream = transport == Some(Transport::Tcp);
     let message = keys
@@ -103,7 +103,7 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
     })
 }
 
-fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
+fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Options> {
     let only = |key: &str, wanted: Transport| -> Result<()> {
         if keys.text(key).is_none() || transport == Some(wanted) {
             return Ok(());
@@ -124,18 +124,27 @@ fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
     for key in ["segmentation", "merge"] {
         only(key, Transport::Udp)?;
     }
-    let bind = keys.text("bind").map(str::parse).transpose();
+    let bind: Option<IpAddr> = keys.text("bind").map(str::parse).transpose().map_err(|_| {
+        keys.refuse(
+            "bind",
+            "write an address of this host, for instance 192.0.2.1",
+        )
+    })?;
+    if bind.is_some_and(|bind| bind.is_ipv4() != to.is_ipv4()) {
+        let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
+        let why = format!("the receiver is {to}; write an {version} address of this host");
+        return Err(keys.refuse("bind", &why));
+    }
+    let receive_buffer = keys.size("receive_buffer")?;
+    if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
+        return Err(keys.refuse("receive_buffer", "a receiver gives 64 MiB at most"));
+    }
     let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
     let path_mtu = keys.word("path_mtu", "machine", PATH_MTUS)?;
     Ok(Options {
-        bind: bind.map_err(|_| {
-            keys.refuse(
-                "bind",
-                "write an address of this host, for instance 192.0.2.1",
-            )
-        })?,
+        bind,
         device: keys.text("device").map(str::to_owned),
         dscp: tiny(number("dscp", 0, 63)?).unwrap_or(0),
         ttl: tiny(number("ttl", 1, 255)?),
@@ -144,7 +153,7 @@ fn options(keys: &Keys, transport: Option<Transport>) -> Result<Options> {
         mss: small(number("mss", 48, 32_767)?),
         congestion: keys.text("congestion").map(str::to_owned),
         send_buffer: keys.size("send_buffer")?,
-        receive_buffer: keys.size("receive_buffer")?,
+        receive_buffer,
         segmentation: small(number("segmentation", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
         merge: keys.switch("merge")?,
         spin: true,
@@ -203,6 +212,13 @@ fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
         )?,
     };
     let paced = gaps != Law::Constant(0.0);
+    if paced && gaps.mean() < 1.0 {
+        // In picoseconds: what is drawn of it is next to nothing.
+        return Err(keys.refuse(
+            "gap",
+            "these are no gaps; write longer ones, or 0s for as fast as it goes",
+        ));
+    }
     Ok((gaps, paced))
 }
 

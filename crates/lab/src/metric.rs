@@ -89,6 +89,11 @@ const CPU_TICK: f64 = 0.01;
 const STAMP: Resolution = Resolution::Absolute(0.001);
 
 impl Metric {
+    /// Whether it is of a part of the trial, which has a name of its own.
+    pub fn is_of_window(&self) -> bool {
+        window::base(self.name).is_some()
+    }
+
     const fn new(
         name: &'static str,
         unit: &'static str,

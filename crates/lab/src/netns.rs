@@ -11,6 +11,8 @@ mod exchange;
 mod figures;
 mod flows;
 mod keeping_up;
+mod kept;
+mod meanwhile;
 mod mechanisms;
 mod standing;
 mod transfers;
@@ -24,7 +26,6 @@ use anyhow::{Context, Result};
 use live::Sandbox;
 use live::clock::Epoch;
 use live::emulator::Report;
-use live::meter;
 use live::transfer::keep_stamping;
 use serde_json::json;
 use units::{Seed, Span};
@@ -161,7 +162,7 @@ impl Netns {
             Traffic::Command(command) => self
                 .stand(setting)
                 .map_err(Failure::from)
-                .and_then(|standing| standing.command(setting, command, luck, epoch)),
+                .and_then(|standing| standing.command(setting, command, luck, epoch, shelf)),
             Traffic::Flows(flows) => self.flows(setting, flows, luck, epoch, shelf),
             Traffic::Mechanisms(trips) => self.mechanisms(setting, trips, luck, epoch),
             Traffic::Exchange(exchange) => self.exchange(setting, exchange, luck, epoch),
@@ -247,11 +248,4 @@ impl Netns {
         let emulation = self.bed(setting, paced)?.emulation.as_mut();
         emulation.map(Emulation::report).transpose()
     }
-}
-
-/// The accounts of the machine and of this process.
-fn sample() -> Result<(meter::Machine, meter::Process)> {
-    let machine = meter::Machine::sample().context("metering the machine")?;
-    let conductor = meter::Process::sample().context("metering the conductor")?;
-    Ok((machine, conductor))
 }

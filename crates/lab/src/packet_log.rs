@@ -60,6 +60,12 @@ impl PacketLog {
         Ok((Self { thread }, records))
     }
 
+    /// Whether there is nothing to wait for: nobody writes to it any more, or
+    /// nothing can be written.
+    pub fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
     /// Waits until all is in the file.
     ///
     /// # Errors

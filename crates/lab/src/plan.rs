@@ -147,10 +147,33 @@ pub enum Expected {
         /// much.
         by: f64,
     },
+    /// It is changed by so many per cent against that of the cell that has
+    /// these levels and else the same.
+    Changed {
+        /// The levels of the other cell.
+        than: Factors,
+        /// Whether it is above the other one, not below.
+        higher: bool,
+        /// By how many per cent at least, not negative.
+        percent: f64,
+        /// In which of the settings.
+        over: Over,
+    },
     /// It is no more than this.
     AtMost(f64),
     /// It is no less than this.
     AtLeast(f64),
+}
+
+/// In which of its settings a change is as large as claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// In each of them.
+    Each,
+    /// In one at least: "up to".
+    Any,
+    /// On average over them.
+    Mean,
 }
 
 /// Two metrics in which settings may be preferable to others, or not.

@@ -4,9 +4,9 @@
 mod settings;
 mod summary;
 
-use anyhow::{Result, anyhow};
-use proto::link::{Event, Link, Settings};
-use queue::{Packet, View};
+use anyhow::{Result, anyhow, ensure};
+use proto::link::{Arrival, Event, Link, Settings};
+use queue::{Packet, Spec, View};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::recording::{Decision, Recorded, Traced};
@@ -40,7 +40,8 @@ pub struct Difference {
 /// Replays `way` of `recorded` under its own settings.
 ///
 /// # Errors
-/// Where the settings in the record are those of no link.
+/// Where the settings in the record are those of no link, or packets would have to
+/// be taken out of bundles.
 pub fn reproduce(recorded: &Recorded, way: usize) -> Result<Agreement> {
     let traced = &recorded.ways[way];
     let replayed = drive(&traced.settings, traced, recorded.origin)?;
@@ -75,7 +76,7 @@ pub fn recorded(traced: &Traced) -> Summary {
 /// What becomes of the packets of `way` where the link is like `settings`.
 ///
 /// # Errors
-/// Where there is no such link.
+/// Where there is no such link, or packets would have to be taken out of bundles.
 pub fn what_if(recorded: &Recorded, way: usize, settings: &Settings) -> Result<Summary> {
     let traced = &recorded.ways[way];
     let decided = drive(settings, traced, recorded.origin)?;
@@ -86,6 +87,11 @@ pub fn what_if(recorded: &Recorded, way: usize, settings: &Settings) -> Result<S
 /// What a link like `settings` decides of the packets of `traced`, in the
 /// order of their arrival.
 fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decision>> {
+    let is_bare = |(arrival, _): &(Arrival, Option<Decision>)| arrival.header.live == 1;
+    ensure!(
+        !thins(&settings.queue) || traced.packets.iter().all(is_bare),
+        "bundles came, and a recording does not say what is in them: what MRED takes out cannot be decided again"
+    );
     let first = traced.reseeds.first();
     let chance = first.map_or(Seed::new(0), |reseed| reseed.seed);
     let mut link = Link::new(settings.clone(), chance)?;
@@ -123,6 +129,15 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
     note(&mut decided, link.take_events(), origin);
     let all: Option<Vec<Decision>> = decided.into_iter().collect();
     all.ok_or_else(|| anyhow!("the link kept packets to itself"))
+}
+
+/// Whether a queue takes packets out of bundles.
+fn thins(queue: &Spec) -> bool {
+    match queue {
+        Spec::Mred(_) => true,
+        Spec::Priority { each, .. } => thins(each),
+        _ => false,
+    }
 }
 
 fn note(decided: &mut [Option<Decision>], events: Vec<Event>, origin: Time) {

@@ -11,7 +11,7 @@ mod planning;
 pub mod steps;
 
 pub use apart::{Chance, apart};
-pub use contrast::Contrast;
+pub use contrast::{Contrast, mean_percent};
 pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
 use statrs::distribution::{ContinuousCDF, StudentsT};

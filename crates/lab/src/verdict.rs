@@ -73,6 +73,13 @@ pub struct Figures {
     pub source: Option<String>,
 }
 
+impl Figures {
+    /// Whether anything is printed.
+    pub const fn is_any(&self) -> bool {
+        self.value.is_some() || self.claim.is_some()
+    }
+}
+
 /// A change that was measured, and the smallest one that could have been.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {

@@ -19,7 +19,7 @@ mod way;
 pub use carry::{Carried, Carrying, carry};
 pub use end::{Listener, Sent, send};
 pub use malformed::{Ended, malformed};
-pub use measure::{By, Measured, measure};
+pub use measure::{By, Measured, Measuring, measure};
 pub use message::{Arrived, LEAST};
 pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};
 pub use way::{Between, Way};

@@ -31,6 +31,7 @@ pub use delays::Figures;
 pub use options::{Options, PathMtu, sizes};
 pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
+pub use session::LARGEST_RECEIVE_BUFFER;
 pub use wire::control::{Flow as Asked, Meter, Name, Report, Transport};
 pub use wire::message::HEADER_LEN;
 
@@ -151,8 +152,13 @@ impl Keeping {
         }
     }
 
+    /// Whether anybody wants records.
+    fn wanted(&self) -> bool {
+        self.to.is_some()
+    }
+
     fn keep(&mut self, record: Record) {
-        if self.to.is_some() {
+        if self.wanted() {
             self.bundle.push(record);
             if self.bundle.len() >= BUNDLE {
                 self.flush();

@@ -87,6 +87,21 @@ impl Account {
     }
 }
 
+impl Figures {
+    /// The same of a log that knows of no arrivals: no delays.
+    #[must_use]
+    pub fn of_departures(self) -> Self {
+        Self {
+            min_delay: None,
+            max_delay: None,
+            mean_delay: None,
+            jitter: None,
+            standard_deviation: None,
+            ..self
+        }
+    }
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "the last step to a figure for people"

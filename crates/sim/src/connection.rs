@@ -250,6 +250,7 @@ impl Connection {
                 let content = Content {
                     sequence: data.sequence,
                     sent: now,
+                    marks: 0,
                     body: Body::Segment(Segment::Data(data)),
                 };
                 packets.push((packet, content));
@@ -268,6 +269,7 @@ impl Connection {
             let content = Content {
                 sequence: ack.next,
                 sent: now,
+                marks: 0,
                 body: Body::Segment(Segment::Ack(ack)),
             };
             packets.push((packet, content));

@@ -49,6 +49,8 @@ pub(crate) struct Content {
     pub(crate) sequence: u64,
     /// When its message was sent.
     pub(crate) sent: Time,
+    /// The marks of the links that it came out of.
+    pub(crate) marks: u64,
     pub(crate) body: Body,
 }
 
@@ -79,6 +81,19 @@ impl Contents {
     /// The content of `packet`.
     pub(crate) fn of(&self, packet: &Packet) -> &Content {
         &self.all[packet.content as usize]
+    }
+
+    /// `packet`, and what lives in it, has come out of a link with these marks.
+    pub(crate) fn mark(&mut self, packet: &Packet, marks: u64) {
+        self.all[packet.content as usize].marks |= marks;
+        if packet.is_bundle() {
+            bundles::look(packet.content, |load| {
+                let entries = load.bundle.entries().iter();
+                for inside in entries.filter_map(|entry| entry.packet()) {
+                    self.all[inside.content as usize].marks |= marks;
+                }
+            });
+        }
     }
 
     /// The packet is gone; its content can be read until
@@ -174,6 +189,8 @@ impl Packet {
             },
             live: 1,
             is_bundle: self.is_bundle(),
+            sent: content.sent,
+            marks: content.marks,
         }
     }
 

@@ -132,6 +132,7 @@ impl Simulation {
             watch,
         );
         engine.telling = self.telling();
+        engine.mark_ways();
         engine
     }
 

@@ -130,6 +130,7 @@ impl Source {
         let content = Content {
             sequence: self.counts.sent,
             sent,
+            marks: 0,
             body: Body::Datagram(Piece {
                 offset,
                 length,

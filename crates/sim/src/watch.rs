@@ -32,6 +32,10 @@ pub struct Seen {
     pub live: u32,
     /// Whether it is a bundle.
     pub is_bundle: bool,
+    /// When its sender sent it; of a datagram, when its message was sent.
+    pub sent: Time,
+    /// The marks of the links that it came out of ([`Watch::mark`]).
+    pub marks: u64,
 }
 
 /// What is in a bundle.
@@ -109,6 +113,13 @@ pub trait Watch {
         true
     }
 
+    /// Bits that packets keep from then on that come out of this link in this
+    /// direction, also those in bundles; [`Seen::marks`] has them all. It is
+    /// asked before anything happens, of links that it looks at.
+    fn mark(&self, _link: (usize, usize)) -> u64 {
+        0
+    }
+
     /// Whether it wants to know what is in bundles on this link, of those that
     /// it looks at.
     fn opens(&self, _link: (usize, usize)) -> bool {
@@ -140,7 +151,8 @@ pub trait Watch {
     /// waited with that, and is told of by no other method.
     fn thinned(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
 
-    /// A message is there as a whole, and worked on.
+    /// A message is there as a whole, or a segment of TCP that brings something
+    /// new, and worked on. What is said is said of the packet that came last.
     fn delivered(&mut self, _at: Time, _node: usize, _packet: Seen) {}
 
     /// The sender of a flow of TCP, by its place in the scenario, has acted,

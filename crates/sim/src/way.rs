@@ -20,6 +20,8 @@ pub(crate) struct Way {
     /// Packets in bundles beyond the first of each: those that came, and those
     /// that a prompt link dropped.
     pub(crate) beyond: (u64, u64),
+    /// What the packets keep that come out of it.
+    pub(crate) mark: u64,
 }
 
 /// What carries packets along a way.
@@ -75,6 +77,7 @@ impl Way {
             framing: framing(settings),
             place,
             beyond: (0, 0),
+            mark: 0,
         }
     }
 

@@ -22,6 +22,8 @@ pub mod datagram;
 pub mod echo;
 mod error;
 pub mod frame;
+#[cfg(test)]
+mod fuzz;
 pub mod icmpv6;
 pub mod jumbogram;
 pub mod log;

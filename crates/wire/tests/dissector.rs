@@ -1,13 +1,18 @@
 //! Bundles read by tshark with the dissector in docs/: a stranger must find every
 //! field in them, whole and thinned, whatever carries them.
 
+#[path = "peers/capture.rs"]
+mod capture;
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::{Command, Stdio};
 
 use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
 use jumbolab_wire::datagram::{Addresses, Datagram};
-use jumbolab_wire::pcapng::{Block, LinkType};
+use jumbolab_wire::pcapng::LinkType;
 use tempfile::TempDir;
+
+use capture::capture;
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -122,26 +127,9 @@ fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
 /// A capture of `frames`, the first with the number 1.
 fn captured(frames: &[Vec<u8>]) -> TempDir {
     let folder = TempDir::new().unwrap();
-    let mut file = Vec::new();
-    let mut put = |block: Block<'_>| {
-        let begin = file.len();
-        file.resize(begin + block.buffer_len(), 0);
-        block.emit(&mut file[begin..]).unwrap();
-    };
-    put(Block::Section);
-    put(Block::Interface {
-        kind: LinkType::Ethernet,
-        name: "core",
-        most: 0,
-    });
-    for (frame, nanos) in frames.iter().zip((0..).step_by(1_000)) {
-        put(Block::Packet {
-            interface: 0,
-            nanos,
-            octets: frame,
-            length: u32::try_from(frame.len()).unwrap(),
-        });
-    }
+    let instants = (0..).step_by(1_000);
+    let packets = instants.zip(frames.iter().map(Vec::as_slice));
+    let file = capture(LinkType::Ethernet, packets);
     std::fs::write(folder.path().join("bundles.pcapng"), file).unwrap();
     folder
 }

@@ -1,12 +1,18 @@
-//! Jumbograms beside other programs: Scapy, which the literature of jumbograms
-//! names as its tool, must write the same octets, and tshark must read them.
+//! Jumbograms beside other programs: Scapy and SendIP, which the literature of
+//! jumbograms names as its tools, must write the same octets, and tshark must read
+//! them.
+
+#[path = "peers/capture.rs"]
+mod capture;
 
 use std::net::Ipv6Addr;
 use std::process::{Command, Stdio};
 
 use jumbolab_wire::jumbogram::{Head, Packet, Sum};
-use jumbolab_wire::pcapng::{Block, LinkType};
+use jumbolab_wire::pcapng::LinkType;
 use tempfile::TempDir;
+
+use capture::capture;
 
 /// Payloads: the smallest of a jumbogram, an odd one, and a large one.
 const SIZES: [u32; 3] = [65_528, 70_001, 190_000];
@@ -67,30 +73,74 @@ fn scapy_writes_the_same_jumbograms_and_what_it_writes_is_read() {
     }
 }
 
+/// Octets of an IPv6 header, and where in it the hop limit is [RFC8200 s3].
+const IPV6: usize = 40;
+const HOP_LIMIT: usize = 7;
+
+/// Has SendIP send what is in `behind` behind an IPv6 header to a socket of its own;
+/// what arrives goes to `arrived`. SendIP as Debian has it knows no hop-by-hop
+/// options: they are data to it.
+const SENDIP: &str = "\
+import socket, subprocess
+there = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+there.bind(('2001:db8::2', 7770))
+subprocess.run(['sendip', '-v', '-p', 'ipv6', '-6s', '2001:db8::1', '-6n', '0', '-6l', '0',
+    '-f', 'behind', '2001:db8::2'], check=True)
+there.settimeout(10)
+open('arrived', 'wb').write(there.recv(1 << 20))
+";
+
+#[test]
+fn sendip_writes_the_same_header_and_the_kernel_delivers_what_it_sends() {
+    for size in SIZES {
+        let folder = TempDir::new().unwrap();
+        let mut ours = packet(size);
+        std::fs::write(folder.path().join("behind"), &ours[IPV6..]).unwrap();
+        // All in a namespace of its own, whose loopback has the addresses.
+        let script = "\
+            ip link set lo up mtu 400000 && \
+            ip -6 address add 2001:db8::1/64 dev lo nodad && \
+            ip -6 address add 2001:db8::2/64 dev lo nodad && \
+            exec /usr/bin/python3 -c \"$0\"";
+        let text = run(Command::new("unshare")
+            .args(["-Urn", "sh", "-c", script, SENDIP])
+            .current_dir(folder.path()));
+        let theirs = dumped(&String::from_utf8(text).unwrap());
+        assert_eq!(theirs.len(), ours.len());
+        ours[HOP_LIMIT] = theirs[HOP_LIMIT];
+        assert_eq!(theirs[..IPV6], ours[..IPV6], "{size}");
+        assert!(theirs == ours, "{size}");
+        let arrived = std::fs::read(folder.path().join("arrived")).unwrap();
+        assert!(ours.ends_with(&arrived), "{size}");
+        assert_eq!(arrived.len(), size as usize);
+    }
+}
+
+/// The octets of the packet that SendIP prints: lines of up to four in hexadecimal
+/// digits, and the same as text.
+fn dumped(text: &str) -> Vec<u8> {
+    let lines = text
+        .lines()
+        .skip_while(|line| *line != "Final packet data:")
+        .skip(1);
+    let octets = |line: &str| -> Option<Vec<u8>> {
+        let (digits, _) = line.split_once("   ")?;
+        let octets = digits.split(' ');
+        octets
+            .map(|pair| u8::from_str_radix(pair, 16).ok())
+            .collect()
+    };
+    lines.map_while(octets).flatten().collect()
+}
+
 #[test]
 fn tshark_finds_the_length_and_a_checksum_that_holds() {
     let folder = TempDir::new().unwrap();
-    let mut file = Vec::new();
-    let mut put = |block: Block<'_>| {
-        let begin = file.len();
-        file.resize(begin + block.buffer_len(), 0);
-        block.emit(&mut file[begin..]).unwrap();
-    };
-    put(Block::Section);
-    put(Block::Interface {
-        kind: LinkType::RawIp,
-        name: "jumbo0",
-        most: 0,
-    });
-    for size in SIZES {
-        let octets = packet(size);
-        put(Block::Packet {
-            interface: 0,
-            nanos: u64::from(size),
-            octets: &octets,
-            length: u32::try_from(octets.len()).unwrap(),
-        });
-    }
+    let packets = SIZES.map(packet);
+    let packets = SIZES.iter().zip(&packets);
+    let packets = packets.map(|(size, octets)| (u64::from(*size), &octets[..]));
+    let file = capture(LinkType::RawIp, packets);
     std::fs::write(folder.path().join("jumbograms.pcapng"), file).unwrap();
     let fields = ["ipv6.opt.jumbo", "frame.len", "udp.checksum.status"];
     let text = run(Command::new("tshark")

@@ -26,8 +26,13 @@ pub(crate) struct Jumbogram {
         conflicts_with = "host"
     )]
     pub(crate) by: Option<By>,
-    /// Write a capture of what arrives, a new pcapng file.
-    #[arg(long, value_name = "FILE", requires = "jumbogram", conflicts_with_all = ["host", "length", "by"])]
+    /// Write a capture of what arrives, a new pcapng file; with --for of the first datagram alone.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "jumbogram",
+        conflicts_with = "host"
+    )]
     pub(crate) capture: Option<PathBuf>,
     /// Send jumbograms that are wrong, each in one way, over loopback, and say what the kernel does to them.
     #[arg(long, conflicts_with_all = ["jumbogram", "host"], conflicts_with_all = OF_FLOWS)]

@@ -120,6 +120,9 @@ pub(crate) struct FlowKeys {
     /// How long it lasts [default: 10s, or for ever with --packets or --octets].
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) length: Option<String>,
+    /// When it stops, counted as --start is, instead of --for.
+    #[arg(long, value_name = "TIME", conflicts_with = "length")]
+    stop: Option<String>,
     /// End after so many messages.
     #[arg(long, value_name = "N")]
     pub(crate) packets: Option<String>,
@@ -181,6 +184,7 @@ impl FlowKeys {
             ("off", &self.off),
             ("start", &self.start),
             ("for", &self.length),
+            ("stop", &self.stop),
             ("packets", &self.packets),
             ("octets", &self.octets),
             ("dscp", &self.dscp),

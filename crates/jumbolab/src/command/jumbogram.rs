@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use anyhow::{Result, anyhow, bail, ensure};
 use live::interrupt;
 use live::jumbogram::{
-    Between, By as Live, Carrying, LARGEST, LEAST, Listener, Measured, Way, carry,
+    Between, By as Live, Carrying, LARGEST, LEAST, Listener, Measured, Measuring, Way, carry,
     malformed as try_all, measure, send as send_to, super_packets,
 };
 use units::{Bytes, Span};
@@ -43,6 +43,9 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
     let length = args.keys.length.as_deref().map(span).transpose()?;
     if by == By::Tcp && over != Over::Loopback {
         bail!("--by tcp: super-packets are measured over loopback; leave --over out");
+    }
+    if by == By::Tcp && args.jumbo.capture.is_some() {
+        bail!("--capture: datagrams are captured, by packet or socket; leave it out with --by tcp");
     }
     let between = match over {
         Over::Loopback => Between::Loopback,
@@ -93,7 +96,13 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 By::Socket => Live::Socket,
                 By::Packet | By::Tcp => Live::Packet,
             };
-            let measured: Measured = measure(&way, who, size, length)?;
+            let wanted = Measuring {
+                by: who,
+                size,
+                length,
+                capture: args.jumbo.capture.as_deref(),
+            };
+            let measured: Measured = measure(&way, wanted)?;
             words::measured(&measured, size, over, by, args.json)
         }
     };

@@ -32,17 +32,21 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
     }
     let logs = Logs::default();
     let receiver = open(args, &logs)?;
+    let voice = Voice::start()?;
     for address in &receiver.addresses {
-        output::say(&format!(
+        voice.say(format!(
             "listening on {} port {}",
             address.ip(),
             address.port()
         ));
     }
-    let voice = Voice::start()?;
     let mut failed = None;
     let ended = receiver.run(|event| {
         if let Err(error) = tell(&event, args.json, &voice) {
+            failed.get_or_insert(error);
+        }
+        for error in end_those_that_are_over(&logs) {
+            voice.say(format!("{error:#}"));
             failed.get_or_insert(error);
         }
     });
@@ -54,8 +58,16 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// The logs of all sessions: they end when their sessions do.
+/// The logs of sessions: they end when their sessions do.
 type Logs = Arc<Mutex<Vec<PacketLog>>>;
+
+/// Lets go of the logs that have ended, because a receiver may serve any number
+/// of sessions. What went wrong with some of them.
+fn end_those_that_are_over(logs: &Logs) -> Vec<anyhow::Error> {
+    let mut logs = logs.lock().expect(NO_PANIC);
+    let over = logs.extract_if(.., |log| log.is_over());
+    over.filter_map(|log| log.end().err()).collect()
+}
 
 const NO_PANIC: &str = "nobody panics with the list of logs in hand";
 

@@ -54,11 +54,11 @@ pub(crate) fn run(args: &Send) -> Result<()> {
         keep: Box::new(keep),
     };
     let outcome = send(plan)?;
-    if let Some(log) = opened.take() {
-        log.end()?;
-    }
+    // What was measured stands although the disk may be full.
+    let logged = opened.take().map_or(Ok(()), PacketLog::end);
     let lines = traffic::sent(&described, &outcome, args.json);
     output::print(&lines)?;
+    logged?;
     match outcome.fault {
         None => Ok(()),
         Some(fault) => Err(anyhow!(
@@ -108,6 +108,9 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
     if echoes > 0 && echoes < flows.len() {
         bail!("echoes need no receiver, and the other flows do; send them one after the other");
+    }
+    if echoes > 0 && args.secret.is_some() {
+        bail!("--secret: echoes are answered by kernels, which know none; leave it out");
     }
     Ok(flows)
 }

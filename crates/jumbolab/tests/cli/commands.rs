@@ -2,11 +2,12 @@
 //! the peer tier iperf3.
 #![allow(unsafe_code, reason = "a signal is sent to a process of the test")]
 
+use std::fs;
 use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, journal};
+use crate::harness::{Dir, Outcome, journal};
 
 const TOOL: &str = "\
 format = 1
@@ -61,6 +62,30 @@ fn what_a_program_reports_is_what_a_trial_measures() {
         let flags = trial["flags"].as_array().into_iter().flatten();
         let others: Vec<_> = flags.filter(|flag| *flag != "disturbed").collect();
         assert!(others.is_empty(), "{trial}");
+    }
+}
+
+#[test]
+fn what_a_program_leaves_in_its_trials_folder_is_kept() {
+    let dir = Dir::new();
+    let tool = r#"echo "of $1" > "$2/left.txt" && echo '{"a/b": [0, 1], "octets": 1}'"#;
+    let sender = "sh ./tool.sh {receiver} {folder}";
+    dir.write("tool.sh", tool);
+    dir.write("tool.toml", TOOL);
+    let sender = format!("traffic.sender={sender}");
+    let mut command = dir.command();
+    command.args(["run", "tool.toml", "-o", "r", "--set", &sender]);
+    Outcome::of(command.output().unwrap()).fine();
+    let trials = journal(&dir.path().join("r"));
+    assert_eq!(trials.len(), 4);
+    for trial in trials {
+        let files = trial["evidence"]["files"].as_array().unwrap();
+        assert_eq!(files.len(), 1, "{trial}");
+        let name = files[0].as_str().unwrap();
+        let id = trial["id"].as_str().unwrap();
+        assert_eq!(name, format!("files/{id}/left.txt"));
+        let path = dir.path().join("r").join(name);
+        assert_eq!(fs::read_to_string(path).unwrap(), "of 2001:2::2\n");
     }
 }
 

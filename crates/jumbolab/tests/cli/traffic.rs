@@ -1,5 +1,6 @@
 //! `jumbolab send` and `jumbolab recv` over loopback.
 
+mod delivered;
 mod dripping;
 mod ends;
 mod hostile;

@@ -234,6 +234,32 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
 }
 
 #[test]
+fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
+    // Each bundle of 4 x 300 octets takes 10 ms and more; they come every 200 us.
+    for (law, is_front) in [("arriving", false), ("head", true)] {
+        let seen = see(&format!(
+            "begin --seed 1 --rate 1mbit --buffer 20packets --mtu 1500 \
+            --queue mred,over={law},unit=frames,min=1,max=8,weight=0.2
+            probe bundles 200 4 300\n end\n"
+        ));
+        assert_eq!(seen.code, "0", "{}", seen.said);
+        let probe = |key: &str| seen.probes[0][key].as_f64().expect(key);
+        // Every one that arrives is what was sent but for those of the front, whose
+        // lengths are 0 now.
+        let [came, live, dead] = ["received", "live", "dead"].map(probe);
+        assert_eq!(probe("right"), came, "{law}: {}", seen.probes[0]);
+        assert_eq!(live + dead, 4.0 * came);
+        assert!(live > dead && dead > 0.0, "{law}: {}", seen.probes[0]);
+        // What the link says is what arrived, and what it took out of bundles that
+        // died whole later.
+        let thinned = seen.there("thinned");
+        assert!(thinned >= dead, "{law}: {thinned} of {dead}");
+        assert!(is_front || thinned == dead, "{law}: {thinned} of {dead}");
+        assert!(came < 200.0, "{law}: {}", seen.told);
+    }
+}
+
+#[test]
 fn what_would_not_work_is_refused_with_what_to_type() {
     let seen = see("refuse() {
             code=0

@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::compare::synthetic::{Normal, cell, factors, plan, trial};
-use crate::plan::Level;
+use crate::compare::synthetic::{Normal, cell, factors, full_factors, plan, trial};
+use crate::plan::{Level, Over};
 
 fn claim(expected: Expected) -> Assertion {
     Assertion {
@@ -86,6 +86,7 @@ fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
         factors: factors(9000),
         mean: crate::statistics::mean(&[1.0, 2.0]).unwrap(),
         other: None,
+        percent: None,
         interval: None,
         verdict,
     };
@@ -104,4 +105,65 @@ fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
         vec![4000, 9000].into_iter().map(Level::Integer).collect(),
     )];
     assert!(has(&factors(9000), &cells) && !has(&factors(1500), &cells));
+}
+
+/// What a claim of a change in per cent comes to where two settings change from
+/// 100 to these.
+fn changed(over: Over, higher: bool, percent: f64, to: [f64; 2]) -> (Verdict, Option<f64>) {
+    let places = [("a", to[0]), ("b", to[1])];
+    let of_mtu = factors;
+    let factors = |scenario: &str, mtu| full_factors(scenario, "off", mtu);
+    let cells = places.map(|(scenario, _)| [1500, 9000].map(|mtu| cell(factors(scenario, mtu))));
+    let mut plan = plan(cells.into_iter().flatten().collect(), 10, vec![]);
+    plan.claims = vec![claim(Expected::Changed {
+        than: of_mtu(1500),
+        higher,
+        percent,
+        over,
+    })];
+    let mut normal = Normal::new(11);
+    let mut trials = Vec::new();
+    for (scenario, large) in places {
+        for (mtu, mean) in [(1500, 100.0), (9000, large)] {
+            for (repeat, value) in (1..).zip(normal.sample(10, mean, 1.0)) {
+                trials.push(trial(
+                    factors(scenario, mtu),
+                    repeat,
+                    &[("throughput", value)],
+                ));
+            }
+        }
+    }
+    let rows = compare(&plan, &trials);
+    let judged = judged(&plan, &rows).remove(0);
+    (
+        judged.verdict,
+        judged.average.map(|average| average.percent),
+    )
+}
+
+#[test]
+fn a_change_is_claimed_of_each_setting_of_one_or_on_average() {
+    use Verdict::{BelowResolution, NotReproduced, Reproduced};
+    let of = |over, percent| changed(over, true, percent, [150.0, 190.0]).0;
+    for (percent, each, any, mean) in [
+        (40.0, Reproduced, Reproduced, Reproduced),
+        (60.0, NotReproduced, Reproduced, Reproduced),
+        (80.0, NotReproduced, Reproduced, NotReproduced),
+        (99.0, NotReproduced, NotReproduced, NotReproduced),
+        (70.0, NotReproduced, Reproduced, BelowResolution),
+        (90.0, NotReproduced, BelowResolution, NotReproduced),
+    ] {
+        assert_eq!(of(Over::Each, percent), each, "each {percent}");
+        assert_eq!(of(Over::Any, percent), any, "any {percent}");
+        assert_eq!(of(Over::Mean, percent), mean, "mean {percent}");
+    }
+    // A fall; and a rise is none.
+    let fallen = |percent, to| changed(Over::Any, false, percent, to).0;
+    assert_eq!(fallen(58.5, [90.0, 40.0]), Reproduced);
+    assert_eq!(fallen(58.5, [90.0, 60.0]), NotReproduced);
+    assert_eq!(fallen(0.0, [150.0, 190.0]), NotReproduced);
+    let (_, average) = changed(Over::Mean, true, 0.0, [150.0, 190.0]);
+    assert!((average.unwrap() - 70.0).abs() < 2.0, "{average:?}");
+    assert_eq!(changed(Over::Any, true, 0.0, [150.0, 190.0]).1, None);
 }

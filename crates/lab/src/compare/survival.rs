@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use proto::tcp::{Profile, Settings};
+
 use super::Comparison;
-use crate::experiment::{Protocol, Setting};
+use crate::experiment::{Link, Protocol, Sends, Setting, Traffic};
 use crate::plan::{Factors, Level, Plan};
 use crate::verdict::{Judgement, Verdict};
 
@@ -58,23 +60,57 @@ fn verdict(comparison: &Comparison) -> Option<Verdict> {
 
 /// What has to be typed so that a family of cells is large enough.
 fn missing<'a>(settings: impl Iterator<Item = &'a Setting>) -> Option<String> {
-    let (mut buffers, mut congestions, mut tcp) = (BTreeSet::new(), BTreeSet::new(), false);
-    for setting in settings {
-        let links = &setting.network.links;
-        buffers.insert(links.iter().map(|link| link.buffer).collect::<Vec<_>>());
-        congestions.insert(&setting.host.congestion);
-        // What a program of the user's speaks is not known: it may be TCP.
-        let transfer = setting.traffic.transfer();
-        tcp |= transfer.is_none_or(|transfer| transfer.protocol == Protocol::Tcp);
-    }
+    let settings: Vec<&Setting> = settings.collect();
+    let of_links = |setting: &Setting| -> Vec<_> {
+        let links = setting.network.links.iter();
+        links.map(|link| link.buffer).collect()
+    };
+    let buffers: BTreeSet<_> = settings.iter().map(|setting| of_links(setting)).collect();
+    let congestions: BTreeSet<_> = settings.iter().map(|one| &one.host.congestion).collect();
+    let has_choice = settings.iter().any(|one| has_choice(&one.traffic));
     let mut wanted = Vec::new();
-    if buffers.len() < SETTINGS {
-        wanted.push("--set network.buffer=100kB,500kB");
+    if let Some(setting) = settings.first()
+        && buffers.len() < SETTINGS
+    {
+        wanted.push(other_buffers(&setting.network.links));
     }
-    if tcp && congestions.len() < SETTINGS {
-        wanted.push("--set host.congestion=cubic,reno");
+    if has_choice && congestions.len() < SETTINGS {
+        wanted.push("--set host.congestion=cubic,reno".to_owned());
     }
     (!wanted.is_empty()).then(|| wanted.join(" "))
+}
+
+/// What gives the slowest link another buffer: the key of all links where theirs
+/// are alike, else its own.
+fn other_buffers(links: &[Link]) -> String {
+    let slowest = links.iter().filter(|link| link.rate.is_some());
+    let slowest = slowest.min_by_key(|link| link.rate);
+    let own = slowest.filter(|slowest| links.iter().any(|link| link.buffer != slowest.buffer));
+    let key = own.map_or_else(
+        || "network.buffer".to_owned(),
+        |link| format!("links.{}.buffer", link.name),
+    );
+    match slowest.and_then(|link| link.wire.packets) {
+        Some(packets) => format!("--set {key}={packets}packets,{}packets", packets * 2),
+        None => format!("--set {key}=100kB,500kB"),
+    }
+}
+
+/// Whether some of the traffic may have another congestion control: ns-2's agents
+/// know one only. What a program of the user's speaks is not known: it may be TCP.
+fn has_choice(traffic: &Traffic) -> bool {
+    let is_standard = |tcp: &Settings| tcp.profile == Profile::Standard;
+    match traffic {
+        Traffic::Transfer(transfer) => {
+            transfer.protocol == Protocol::Tcp && transfer.tcp.as_ref().is_none_or(is_standard)
+        }
+        Traffic::Flows(flows) => flows.flows.iter().any(|flow| match &flow.sends {
+            Sends::Datagrams { .. } => false,
+            Sends::Messages { .. } => true,
+            Sends::Octets { settings, .. } => is_standard(settings),
+        }),
+        Traffic::Command(_) | Traffic::Mechanisms(_) | Traffic::Exchange(_) => true,
+    }
 }
 
 /// Whether two cells have the same factors but for buffers and congestion control.
@@ -88,4 +124,51 @@ fn same_but_for_buffers(a: &Factors, b: &Factors) -> bool {
         kept.cloned().collect()
     };
     others(a) == others(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::plan::World;
+
+    #[test]
+    fn what_is_to_be_typed_is_taken_by_the_experiment_and_makes_two_of_one() {
+        for (name, words) in [
+            // One narrow link, with agents of ns-2 and with TCP of the standards.
+            (
+                "aqm-congestion",
+                "--set links.bottleneck.buffer=20packets,40packets",
+            ),
+            (
+                "aqm-ablations",
+                "--set links.bottleneck.buffer=20packets,40packets --set host.congestion=cubic,reno",
+            ),
+        ] {
+            let plan = Experiment::load(name).unwrap();
+            let plan = plan.plan(World::Sim).unwrap();
+            let asked = missing(plan.cells[0].setting.iter());
+            assert_eq!(asked.as_deref(), Some(words), "{name}");
+            let mut experiment = Experiment::load(name).unwrap();
+            for set in words.split("--set ").filter(|set| !set.is_empty()) {
+                experiment.set(set.trim()).unwrap();
+            }
+            let plan = experiment.plan(World::Sim).unwrap();
+            let refused = plan
+                .cells
+                .iter()
+                .find_map(|cell| cell.setting.as_ref().err());
+            assert!(refused.is_none(), "{name}: {refused:?}");
+            let first = &plan.cells[0].factors;
+            let family = plan
+                .cells
+                .iter()
+                .filter(|cell| same_but_for_buffers(first, &cell.factors));
+            assert_eq!(
+                missing(family.filter_map(|cell| cell.setting.as_ref().ok())),
+                None,
+                "{name}"
+            );
+        }
+    }
 }

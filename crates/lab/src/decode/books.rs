@@ -11,7 +11,7 @@ use proto::ditg::Account;
 use proto::ledger::{Arrival, Course, Ledger};
 use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
-use super::row::{Figures, Row, Scope};
+use super::row::{Departures, Figures, Row, Scope};
 use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
 use offset::Offset;
 use slice::SliceBooks;
@@ -161,6 +161,7 @@ impl Books {
     /// Makes rows of the current interval.
     fn end_of_interval(&mut self, interval: u64) -> Result<()> {
         let definitions = self.definitions;
+        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
         let start = self.current.saturating_mul(interval);
         let mut row = |scope: Scope, slice: &mut SliceBooks| {
             if slice.packets > 0 {
@@ -168,7 +169,7 @@ impl Books {
                     log: String::new(),
                     scope,
                     start: Some(seconds(start)),
-                    figures: std::mem::take(slice).figures(definitions, interval),
+                    figures: std::mem::take(slice).figures(definitions, role, interval),
                 });
             }
         };
@@ -279,10 +280,7 @@ impl Books {
         let mut total = total.unwrap_or_else(|| Ledger::new(None).figures(None));
         total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
         total.delay = course.figures();
-        match self.definitions {
-            Definitions::Standard => Figures::Standard(Box::new(total), bound.map(seconds)),
-            Definitions::Ditg => Figures::Ditg(self.account.figures(), Some(total.order)),
-        }
+        told(self.definitions, role, total, bound, &self.account)
     }
 
     fn flow(&mut self, number: u32) -> Result<&mut FlowBooks> {
@@ -326,12 +324,29 @@ impl FlowBooks {
 
     fn figures(&self, definitions: Definitions, role: Role) -> Figures {
         let (figures, _) = self.books(role);
-        match definitions {
-            Definitions::Standard => {
-                Figures::Standard(Box::new(figures), self.offset.bound.map(seconds))
-            }
-            Definitions::Ditg => Figures::Ditg(self.account.figures(), Some(figures.order)),
-        }
+        told(definitions, role, figures, self.offset.bound, &self.account)
+    }
+}
+
+/// What is told of a log, or of a flow of it: of a sender's nothing of arrivals.
+fn told(
+    definitions: Definitions,
+    role: Role,
+    figures: proto::ledger::Figures,
+    bound: Option<u64>,
+    account: &Account,
+) -> Figures {
+    match (definitions, role) {
+        (Definitions::Standard, Role::Sender) => Figures::Departures(Departures {
+            sent: figures.order.expected,
+            logged: figures.received,
+            octets: figures.octets,
+            seconds: figures.seconds,
+            rate: figures.goodput,
+        }),
+        (Definitions::Standard, _) => Figures::Standard(Box::new(figures), bound.map(seconds)),
+        (Definitions::Ditg, Role::Sender) => Figures::Ditg(account.figures().of_departures(), None),
+        (Definitions::Ditg, _) => Figures::Ditg(account.figures(), Some(figures.order)),
     }
 }
 

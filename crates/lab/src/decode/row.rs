@@ -39,10 +39,27 @@ pub enum Scope {
 pub enum Figures {
     /// Of the whole; and how far the clocks' offset may be off, in seconds.
     Standard(Box<ledger::Figures>, Option<f64>),
+    /// Of the whole of a sender's log, which knows of no arrivals.
+    Departures(Departures),
     /// Of an interval.
     Slice(Slice),
     /// By D-ITG's definitions; which numbers came only of the whole.
     Ditg(ditg::Figures, Option<ledger::OrderFigures>),
+}
+
+/// What a sender's log comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departures {
+    /// Packets that were sent, as the sender says.
+    pub sent: u64,
+    /// Those that the log has.
+    pub logged: u64,
+    /// Their octets of payload.
+    pub octets: u64,
+    /// From the first to the last, in seconds.
+    pub seconds: f64,
+    /// Bits of payload a second, those of the first packet left out.
+    pub rate: Option<f64>,
 }
 
 /// Figures of an interval, times in seconds.
@@ -183,6 +200,13 @@ impl Row {
         ];
         match &self.figures {
             Figures::Standard(figures, bound) => standard(figures, *bound, &mut cells),
+            Figures::Departures(departures) => cells.extend([
+                ("seconds", Cell::Real(Some(departures.seconds))),
+                ("octets", integer(departures.octets)),
+                ("goodput_bps", Cell::Real(departures.rate)),
+                ("sent", integer(departures.sent)),
+                ("logged", integer(departures.logged)),
+            ]),
             Figures::Slice(slice) => cells.extend([
                 ("seconds", Cell::Real(Some(slice.seconds))),
                 ("received", integer(slice.packets)),

@@ -238,11 +238,27 @@ fn a_senders_log_has_no_delays() {
         }
     });
     let row = &rows(&path, &STANDARD)[0];
-    assert_eq!(
-        (&row["delay_mean_s"], &row["unstamped"]),
-        (&Value::Null, &0.into())
-    );
+    assert_eq!((&row["sent"], &row["logged"]), (&3.into(), &3.into()));
+    for unknown in ["received", "lost", "delay_mean_s"] {
+        assert_eq!(row[unknown], Value::Null, "{unknown}");
+    }
     check(&row["seconds"], 0.020);
+    let page = text(&decode(&path, &STANDARD, &mut |_, _| ()).unwrap());
+    assert!(page.contains("packets    3 sent\n"), "{page}");
+    assert!(
+        !page.contains("arrived") && !page.contains("lost"),
+        "{page}"
+    );
+    let ditg = Request {
+        definitions: Definitions::Ditg,
+        interval: Some(Span::from_millis(10)),
+        ..STANDARD
+    };
+    for row in rows(&path, &ditg) {
+        assert_eq!(row["mean_delay_s"], Value::Null, "{row}");
+        assert_eq!(row["dropped"], Value::Null, "{row}");
+        assert!(row["packets"].as_u64() > Some(0), "{row}");
+    }
 }
 
 #[test]
@@ -343,6 +359,9 @@ fn rows_as_a_table_have_every_column_once() {
     assert_eq!(table.lines().count(), 1 + 1 + 3);
     let parquet = folder.path().join("rows.parquet");
     write(&parquet, &decoded.rows).unwrap();
+    let device = Path::new("/dev/null");
+    let refused = write(device, &decoded.rows).unwrap_err().to_string();
+    assert_eq!(refused, "/dev/null is no file; name another one");
     assert!(fs::metadata(parquet).unwrap().len() > 1000);
     assert!(text(&decoded).contains("IPDV ms"));
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proto::{ditg, ledger};
 
 use super::Decoded;
-use super::row::{Figures, Row, Scope, Slice};
+use super::row::{Departures, Figures, Row, Scope, Slice};
 
 /// The page of a log.
 pub fn text(decoded: &Decoded) -> String {
@@ -17,6 +17,7 @@ pub fn text(decoded: &Decoded) -> String {
         match &row.figures {
             Figures::Standard(figures, bound) => standard(&mut page, figures, *bound),
             Figures::Ditg(figures, order) => ditg(&mut page, figures, order.as_ref()),
+            Figures::Departures(figures) => departures(&mut page, figures),
             Figures::Slice(_) => (),
         }
     }
@@ -83,7 +84,7 @@ fn cells(figures: &Figures) -> Vec<String> {
             millis(figures.mean_delay),
             millis(figures.jitter),
         ],
-        Figures::Standard(..) => Vec::new(),
+        Figures::Standard(..) | Figures::Departures(_) => Vec::new(),
     }
 }
 
@@ -120,6 +121,22 @@ fn short(scope: &Scope) -> String {
         Scope::Number(number) => number.to_string(),
         Scope::Flow(flow) => format!("{} {}", flow.number, flow.name.escape_debug()),
     }
+}
+
+fn departures(page: &mut String, figures: &Departures) {
+    let logged = match figures.logged == figures.sent {
+        true => String::new(),
+        false => format!(", {} of them in this log", figures.logged),
+    };
+    let _ = writeln!(page, "  {:<10} {} sent{logged}", "packets", figures.sent);
+    let _ = writeln!(
+        page,
+        "  {:<10} {} B in {:.6} s, {} Mbit/s",
+        "payload",
+        figures.octets,
+        figures.seconds,
+        number(figures.rate.map(|rate| rate / 1e6))
+    );
 }
 
 fn standard(page: &mut String, figures: &ledger::Figures, bound: Option<f64>) {

@@ -10,10 +10,17 @@ use super::reader::{Meaning, Reader, did_you_mean, refusal};
 use super::sweep::{self, Factor, level};
 use super::tree::{KeyPath, Node, Value};
 use crate::metric::{METRICS, Metric};
-use crate::plan::{Assertion, Expected, Factors, Level};
+use crate::plan::{Assertion, Expected, Factors, Level, Over};
 
 /// The name of the table.
 const ROOT: &str = "claim";
+
+/// What `over` may be.
+pub(super) const OVER: [(&str, Over); 3] = [
+    ("each", Over::Each),
+    ("any", Over::Any),
+    ("mean", Over::Mean),
+];
 
 /// The claims of an experiment, in their order.
 pub(super) fn claims(
@@ -62,10 +69,12 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     Ok(claim)
 }
 
-/// What is expected: one of three ways of writing it.
+/// What is expected: one of four ways of writing it.
 fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<Expected> {
     let is = reader.optional("is", word(&[("higher", true), ("lower", false)]))?;
     let by = reader.optional("by", figure)?;
+    let percent = reader.optional("by_percent", figure)?;
+    let over = reader.optional("over", word(&OVER))?;
     let than = levels(reader, "than", factors, aliases)?;
     let most = reader.optional("at_most", figure)?;
     let least = reader.optional("at_least", figure)?;
@@ -73,13 +82,36 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
         (Some(is), None, None) if than.0.is_empty() => {
             Err(is.refuse("say than what: than = { queue = \"droptail\" }"))
         }
-        (Some(is), None, None) => Ok(Expected::Than {
-            than,
-            higher: is.value,
-            by: by.map_or(0.0, |by| by.value),
-        }),
-        (None, _, _) if by.is_some() || !than.0.is_empty() => {
-            Err(reader.missing("is", "is = \"lower\", which `than` and `by` belong to"))
+        (Some(is), None, None) => {
+            let higher = is.value;
+            match (by, percent, over) {
+                (by, None, None) => Ok(Expected::Than {
+                    than,
+                    higher,
+                    by: by.map_or(0.0, |by| by.value),
+                }),
+                (None, Some(percent), _) if percent.value < 0.0 => {
+                    Err(percent.refuse("`is` says which way; write it without the sign"))
+                }
+                (None, Some(percent), over) => Ok(Expected::Changed {
+                    than,
+                    higher,
+                    percent: percent.value,
+                    over: over.map_or(Over::Each, |over| over.value),
+                }),
+                (Some(_), Some(percent), _) => {
+                    Err(percent.refuse("by says how much as well; keep one of them"))
+                }
+                (_, None, Some(over)) => {
+                    Err(over.refuse("only changes in per cent have it: write by_percent = 20 too"))
+                }
+            }
+        }
+        (None, _, _)
+            if by.is_some() || percent.is_some() || over.is_some() || !than.0.is_empty() =>
+        {
+            let example = "is = \"lower\", which `than`, `by`, `by_percent` and `over` belong to";
+            Err(reader.missing("is", example))
         }
         (None, Some(most), None) => Ok(Expected::AtMost(most.value)),
         (None, None, Some(least)) => Ok(Expected::AtLeast(least.value)),

@@ -6,6 +6,7 @@ use units::Seed;
 
 use super::FORMAT;
 use super::aliases::Aliases;
+use super::claims::OVER;
 use super::published::Row;
 use super::steps::{OF, WAYS};
 use super::sweep::Factor;
@@ -254,6 +255,18 @@ impl Writer {
                 self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
                 self.levels("than", than);
                 self.pair("by", &number(*by));
+            }
+            Expected::Changed {
+                than,
+                higher,
+                percent,
+                over,
+            } => {
+                self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
+                self.levels("than", than);
+                self.pair("by_percent", &number(*percent));
+                let over = OVER.iter().find(|(_, known)| known == over);
+                self.pair("over", &quoted(over.map_or("each", |(word, _)| word)));
             }
             Expected::AtMost(bound) => self.pair("at_most", &number(*bound)),
             Expected::AtLeast(bound) => self.pair("at_least", &number(*bound)),

@@ -37,6 +37,9 @@ pub const KEYS: [&str; 25] = [
     "busy",
 ];
 
+/// Pairs of keys that say the same in two ways.
+const ALIKE: [[&str; 2]; 2] = [["gap", "rate"], ["stop", "for"]];
+
 /// The largest file of flows that is read.
 const LARGEST_FILE: u64 = 1 << 20;
 
@@ -140,19 +143,25 @@ impl Keys {
             })?;
             let place = format!("{at}: flows.{flow}.{key} = {value}");
             // A gap of the flow's own takes the place of a rate of all, and
-            // the other way round.
-            match key {
-                "gap" => drop(keys.0.remove("rate")),
-                "rate" => drop(keys.0.remove("gap")),
-                _ => {}
+            // the other way round; so do its end and its length.
+            for [one, other] in ALIKE {
+                match key {
+                    key if key == one => drop(keys.0.remove(other)),
+                    key if key == other => drop(keys.0.remove(one)),
+                    _ => {}
+                }
             }
             keys.0.insert(key.to_owned(), Written { value, place });
         }
-        if ["gap", "rate"].iter().all(|key| table.contains_key(key)) {
-            return Err(anyhow!(
-                "{}: flows.{flow} has both gap and rate; write one of the two",
-                place(table.get("rate").unwrap_or(&Item::None))
-            ));
+        for [one, other] in ALIKE {
+            if table.contains_key(one)
+                && let Some(item) = table.get(other)
+            {
+                return Err(anyhow!(
+                    "{}: flows.{flow} has both {one} and {other}; write one of the two",
+                    place(item)
+                ));
+            }
         }
         Ok(keys)
     }

@@ -123,6 +123,18 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (&[("bind", "here")], "--bind here: write an address"),
         (
+            &[("bind", "192.0.2.1")],
+            "--bind 192.0.2.1: the receiver is ::1; write an IPv6 address of this host",
+        ),
+        (
+            &[("receive_buffer", "65MiB")],
+            "--receive-buffer 65MiB: a receiver gives 64 MiB at most",
+        ),
+        (
+            &[("gap", "exponential:0s")],
+            "--gap exponential:0s: these are no gaps",
+        ),
+        (
             &[("message", "walrus:1")],
             "--message walrus:1: there is no such law",
         ),
@@ -164,6 +176,26 @@ fn flows_of_a_file_have_what_they_say_and_otherwise_the_options() {
 }
 
 #[test]
+fn an_end_of_its_own_counts_instead_of_the_length_of_all() {
+    let flows = keys(&[("stop", "3s")])
+        .read(
+            "[flows.x]\nfor = \"1s\"\n[flows.y]\nstart = \"1s\"\n",
+            "my.toml",
+        )
+        .unwrap();
+    let lengths = flows.iter().map(|(name, keys)| {
+        let flow = flow(name, keys, HERE, Seed::new(1)).unwrap();
+        (flow.delay, flow.length)
+    });
+    let lengths: Vec<_> = lengths.collect();
+    let seconds = |seconds| Some(Span::from_secs(seconds));
+    assert_eq!(
+        lengths,
+        [(Span::ZERO, seconds(1)), (Span::from_secs(1), seconds(2))]
+    );
+}
+
+#[test]
 fn a_bad_file_is_refused_by_line() {
     for (text, words) in [
         ("", "my.toml:1: there are no flows"),
@@ -182,6 +214,10 @@ fn a_bad_file_is_refused_by_line() {
         (
             "[flows.x]\ngap = \"1ms\"\nrate = \"1mbit\"\n",
             "both gap and rate",
+        ),
+        (
+            "[flows.x]\nfor = \"1s\"\nstop = \"1s\"\n",
+            "my.toml:2: flows.x has both stop and for; write one of the two",
         ),
     ] {
         let error = Keys::default()

@@ -143,8 +143,12 @@ pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
     Ok((document.to_string(), whole.run))
 }
 
-/// Writes a file whole or not at all: beside it first, then by rename.
+/// Writes a file whole or not at all: beside it first, then by rename. What
+/// stands there and is no file, a device say, stays.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        bail!("{} is no file; name another one", path.display());
+    }
     let name = path
         .file_name()
         .and_then(|name| name.to_str())

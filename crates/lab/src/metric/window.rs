@@ -7,7 +7,7 @@ use super::{Better, Metric, kept};
 pub const LONGEST: usize = 16;
 
 /// What is told of each window, before the window's name.
-pub(super) static OF_WINDOWS: [Metric; 13] = [
+pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "drop_percent",
         unit: "%",
@@ -103,6 +103,16 @@ pub(super) static OF_WINDOWS: [Metric; 13] = [
         unit: "ms",
         title: "Queue delay",
         definition: "mean time that the frames waited whose transmission began; where the network has a domain",
+        better: Better::Lower,
+        primary: false,
+        table: None,
+        resolution: None,
+    },
+    Metric {
+        name: "one_way_delay",
+        unit: "ms",
+        title: "One-way delay",
+        definition: "mean time from the instant at which a sender sent a packet of data to that at which its destination had worked on it, of those that came over the link, arrived while the window was open, and brought something new; of a datagram in fragments from its message to its last one; where the network has a domain",
         better: Better::Lower,
         primary: false,
         table: None,

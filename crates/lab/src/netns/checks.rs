@@ -2,7 +2,6 @@
 
 use live::emulator::Report;
 use model::Transport;
-use proto::link::Fate;
 use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span};
 
@@ -11,6 +10,7 @@ use super::command::Strangers;
 use super::convert::Paced;
 use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
+use super::meanwhile::Meanwhile;
 use super::mechanisms::Seeing as SeeingTrips;
 use crate::agent::{Arrived, Departed};
 use crate::certificate::Flag;
@@ -61,7 +61,10 @@ pub(super) fn flags(
         Flag::Unstamped,
         passes.rated.1.unstamped + passes.one_way.1.unstamped > 0,
     );
-    raise(Flag::ClockStepped, clock_stepped(passes.clock_step));
+    raise(
+        Flag::ClockStepped,
+        clock_stepped(passes.meanwhile.clock_step),
+    );
     raise(
         Flag::OffloadsDiffer,
         beds.iter().any(|bed| offloads_differ(setting, bed)),
@@ -72,7 +75,11 @@ pub(super) fn flags(
     );
     raise(
         Flag::EmulatorLate,
-        passes.emulator.as_ref().is_some_and(emulator_late),
+        passes
+            .meanwhile
+            .emulator
+            .as_ref()
+            .is_some_and(emulator_late),
     );
     raise(Flag::CongestionDiffers, congestion_differs(setting, passes));
     raise(
@@ -184,19 +191,18 @@ pub(super) fn flags_of_mechanisms(
 pub(super) fn flags_of_exchanges(
     setting: &Setting,
     figures: &Figures,
-    clock_step: i64,
-    stolen: f64,
+    meanwhile: &Meanwhile,
     bed: &Seen,
 ) -> Vec<Flag> {
     let congestion = figures.evidence.get("congestion");
     let congestion = congestion.and_then(serde_json::Value::as_str);
     let other = congestion.is_some_and(|other| other != setting.host.congestion);
     [
-        (Flag::ClockStepped, clock_stepped(clock_step)),
+        (Flag::ClockStepped, clock_stepped(meanwhile.clock_step)),
         (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
         (Flag::MtuDiffers, mtu_differs(setting, bed)),
         (Flag::CongestionDiffers, other),
-        (Flag::Disturbed, stolen > STOLEN),
+        (Flag::Disturbed, meanwhile.stolen() > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -220,12 +226,6 @@ fn stored_share(setting: &Setting, seeing: &Seeing<'_>) -> f64 {
     share(stored, octets) + share(seeing.latest, nanos)
 }
 
-/// Packets that the emulator did not carry.
-pub(super) fn lost_by(emulator: &Report) -> u64 {
-    let fates = [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig];
-    fates.map(|fate| emulator.of(fate)).iter().sum()
-}
-
 fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
     let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
@@ -240,7 +240,7 @@ fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
 /// By which share goodput may read too high because the emulator let its first
 /// octets go late and its last ones in time: kernel's links have none.
 pub(super) fn late_share(bulk: &Seen, passes: &Passes, goodput: &Goodput) -> f64 {
-    let emulator = passes.emulator.as_ref();
+    let emulator = passes.meanwhile.emulator.as_ref();
     let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
     emulator.map_or(0.0, |emulator| {
         let [_, _, latest] = emulator.late;
@@ -327,13 +327,10 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 /// Datagrams that no queue of the path dropped were dropped by a host.
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Protocol::Udp;
-    let emulated = passes.emulator.as_ref().map_or(0, lost_by);
-    datagrams && passes.one_way.1.delays.lost > passes.drops + emulated
+    datagrams && passes.one_way.1.delays.lost > passes.meanwhile.dropped()
 }
 
 fn disturbed(passes: &Passes) -> bool {
-    let machine = &passes.machine;
-    let all = machine.elapsed * machine.processors;
     let metered = passes
         .metered
         .as_ref()
@@ -341,5 +338,5 @@ fn disturbed(passes: &Passes) -> bool {
             let waited = sent.process.waited.max(received.process.waited);
             ratio(waited, used.elapsed) > WAITED
         });
-    metered || ratio(machine.steal, all) > STOLEN || passes.others() > OTHERS
+    metered || passes.meanwhile.stolen() > STOLEN || passes.others() > OTHERS
 }

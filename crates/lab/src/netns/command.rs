@@ -14,11 +14,13 @@ use super::checks::flags_of_strangers;
 use super::convert::transfer_of;
 use super::figures::{per_gigabyte, ratio};
 use super::keeping_up::invalid;
+use super::kept::Kept;
 use super::{Failure, Figures, INSPECTION, OUTRUNNING, Seen, Standing};
 use crate::command_line::{Addresses, CommandLine, joined};
 use crate::emulation::Emulation;
 use crate::experiment::{Command, Echo, Protocol, Reading, Setting, Transfer};
 use crate::interrupted;
+use crate::recording::Shelf;
 
 /// How long a server may take until it listens. What listens nowhere, or not
 /// by TCP or UDP, is taken to be ready then.
@@ -63,14 +65,19 @@ impl Standing {
         Ok(self.testbed.set_congestion_control(&self.path, name)?)
     }
 
-    /// One trial of the user's own programs.
+    /// One trial of the user's own programs; what they keep goes to `shelf`.
     pub(super) fn command(
         &mut self,
         setting: &Setting,
         command: &Command,
         luck: Seed,
         epoch: Epoch,
+        shelf: Option<Shelf<'_>>,
     ) -> Result<(Figures, Vec<Seen>), Failure> {
+        let kept = match shelf.filter(|_| command.keeps()) {
+            Some(shelf) => Some(Kept::begin(shelf)?),
+            None => None,
+        };
         let bed = self.look(setting, command, epoch)?;
         self.begin_luck(luck)?;
         self.set_congestion_control(setting)?;
@@ -79,7 +86,11 @@ impl Standing {
         let drops_before = self.drops()?;
         let emulator_before = self.emulator()?.unwrap_or_default();
         let lines = command.receiver.iter();
-        let filled = |line: &CommandLine| line.sized(command.size).filled(&addresses);
+        let folder = kept.as_ref().map(Kept::path);
+        let filled = |line: &CommandLine| {
+            let line = line.sized(command.size).keeping(folder);
+            line.filled(&addresses)
+        };
         let serving: Vec<String> = lines.flat_map(filled).collect();
         let mut server = match serving.is_empty() {
             true => None,
@@ -122,6 +133,9 @@ impl Standing {
         figures.note("command_sender", json!(joined(&measuring)));
         if !serving.is_empty() {
             figures.note("command_receiver", json!(joined(&serving)));
+        }
+        if let Some(kept) = &kept {
+            figures.note("files", json!(kept.files()?));
         }
         // Another one is a failed trial.
         figures.note("exit_code", json!(0));

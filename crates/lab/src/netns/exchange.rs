@@ -1,6 +1,6 @@
 //! A trial of messages of many sizes, one at a time.
 
-use live::clock::{self, Epoch};
+use live::clock::Epoch;
 use live::exchange::{self, Asked, OfSize};
 use serde_json::{Value, json};
 use units::Seed;
@@ -8,8 +8,7 @@ use units::Seed;
 use super::checks::flags_of_exchanges;
 use super::convert::{Paced, transfer_of};
 use super::flows::little;
-use super::keeping_up::invalid;
-use super::{Failure, Figures, Netns, Seen, sample};
+use super::{Failure, Figures, Netns, Seen};
 use crate::experiment::{self as spec, Setting};
 
 /// Octets in which times are told, so that sizes can be held against each
@@ -50,21 +49,10 @@ impl Netns {
             again: exchange.again,
             timeout: exchange.timeout,
         };
-        let step_before = clock::wall_offset_nanos();
-        let (machine, _) = sample()?;
-        let drops_before = self.queue_drops(setting)?;
-        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let before = self.before(setting)?;
         let agents = &mut self.bed(setting, paced)?.agents;
         let (asked, answered) = agents.exchange(&wanted)?;
-        let machine = sample()?.0.since(&machine);
-        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
-        let clock_step = clock::wall_offset_nanos() - step_before;
-        let emulator = self.emulator_report(setting)?;
-        let emulator = emulator.map(|report| report.since(&emulator_before));
-        let late = emulator.as_ref().and_then(|one| invalid(setting, one));
-        if let Some(why) = late {
-            return Err(Failure::Transfer(why));
-        }
+        let meanwhile = self.meanwhile(setting, &before)?;
         if asked.sizes.is_empty() && asked.stalls.is_empty() {
             return Err(Failure::Transfer("no message was answered".to_owned()));
         }
@@ -74,12 +62,9 @@ impl Netns {
         if exchange.protocol == spec::Protocol::Udp {
             figures.put("receiver_drops", Some(whole(answered.dropped)));
         }
-        let all = machine.elapsed * machine.processors;
-        let stolen = super::figures::ratio(machine.steal, all);
-        figures.flags = flags_of_exchanges(setting, &figures, clock_step, stolen, &bed);
-        if let Some(emulator) = &emulator {
-            figures.take_emulator(emulator);
-            figures.take_crossed(setting, emulator);
+        figures.flags = flags_of_exchanges(setting, &figures, &meanwhile, &bed);
+        figures.take_meanwhile(setting, &meanwhile);
+        if let Some(emulator) = &meanwhile.emulator {
             // A round trip crosses each link twice.
             let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
             let late = 2.0 * median * emulator.wires.len() as f64;
@@ -88,9 +73,6 @@ impl Netns {
         if !answered.broken.is_empty() {
             figures.note("broken", json!(answered.broken));
         }
-        figures.note("queue_drops", json!(drops));
-        figures.note("clock_step_us", json!(clock_step / 1_000));
-        figures.note("steal_percent", json!(100.0 * stolen));
         Ok((figures, vec![bed]))
     }
 }

@@ -8,6 +8,7 @@ use proto::link::Fate;
 use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
+use super::meanwhile::Meanwhile;
 use super::{Failure, Seen};
 use crate::experiment::{Link, Setting};
 use crate::trial::Figures;
@@ -25,16 +26,8 @@ pub(super) struct Passes {
     pub(super) echoed: Option<Ends>,
     /// Long enough for the processors' meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
-    /// How far the wall clock was moved meanwhile, in nanoseconds.
-    pub(super) clock_step: i64,
-    /// Packets dropped in front of the links meanwhile.
-    pub(super) drops: u64,
-    /// What the emulator did meanwhile, if there is one.
-    pub(super) emulator: Option<Report>,
-    /// What the machine did in all of it, set-up apart.
-    pub(super) machine: MachineUse,
-    /// What of that the conductor did.
-    pub(super) conductor: Span,
+    /// What else happened in all of it, set-up apart.
+    pub(super) meanwhile: Meanwhile,
 }
 
 impl Passes {
@@ -50,13 +43,17 @@ impl Passes {
         let ours: f64 = ends
             .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
             .sum();
-        let emulator = self
-            .emulator
-            .as_ref()
-            .map_or(0.0, |report| report.cpu.as_secs_f64());
-        let ours = ours + emulator + self.conductor.as_secs_f64();
-        let known = self.machine.softirq.as_secs_f64() + ours;
-        (self.machine.busy.as_secs_f64() - known).max(0.0) / self.machine.elapsed.as_secs_f64()
+        let Meanwhile {
+            machine,
+            conductor,
+            emulator,
+            ..
+        } = &self.meanwhile;
+        let emulator = emulator.as_ref();
+        let emulator = emulator.map_or(0.0, |report| report.cpu.as_secs_f64());
+        let ours = ours + emulator + conductor.as_secs_f64();
+        let known = machine.softirq.as_secs_f64() + ours;
+        (machine.busy.as_secs_f64() - known).max(0.0) / machine.elapsed.as_secs_f64()
     }
 
     /// A trial in which nothing could be counted has failed. A single message
@@ -82,14 +79,6 @@ impl Figures {
             figures.take_metered(ends, used);
         }
         figures.note("others_processors", json!(passes.others()));
-        let all = passes.machine.elapsed * passes.machine.processors;
-        let steal = 100.0 * ratio(passes.machine.steal, all);
-        figures.note("steal_percent", json!(steal));
-        if let Some(emulator) = &passes.emulator {
-            figures.take_emulator(emulator);
-        }
-        figures.note("clock_step_us", json!(passes.clock_step / 1_000));
-        figures.note("queue_drops", json!(passes.drops));
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         figures.note("unstamped_reads", json!(unstamped));
         figures

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use live::clock::{self, Epoch};
+use live::clock::Epoch;
 use live::testbed::Fragments;
 use proto::traffic::Law;
 use serde_json::json;
@@ -14,8 +14,7 @@ use units::{Bytes, Seed, Span};
 
 use super::checks::flags_of_flows;
 use super::convert::{Paced, transfer_of};
-use super::keeping_up::invalid;
-use super::{Failure, Figures, INSPECTION, Netns, OUTRUNNING, Seen, sample};
+use super::{Failure, Figures, INSPECTION, Netns, OUTRUNNING, Seen};
 use crate::agent::{Arrived, Departed, Receiving, Sending, Wanted};
 use crate::experiment::{self as spec, Echo, Protocol, Sends, Setting, Sockets, Transfer};
 use crate::recording::Shelf;
@@ -104,10 +103,7 @@ impl Netns {
             None => None,
         };
         let fragments_before = self.fragments(setting, paced)?;
-        let step_before = clock::wall_offset_nanos();
-        let (machine, _) = sample()?;
-        let drops_before = self.queue_drops(setting)?;
-        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let before = self.before(setting)?;
         let every = every(flows);
         let sending = Sending {
             to,
@@ -128,44 +124,29 @@ impl Netns {
                 came.summary.lost = sent.messages.saturating_sub(sent.echoes);
             }
         }
-        let machine = sample()?.0.since(&machine);
-        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
-        let clock_step = clock::wall_offset_nanos() - step_before;
-        let emulator = self.emulator_report(setting)?;
-        let emulator = emulator.map(|report| report.since(&emulator_before));
-        let late = emulator.as_ref().and_then(|one| invalid(setting, one));
-        if let Some(why) = late {
-            return Err(Failure::Transfer(why));
-        }
+        let meanwhile = self.meanwhile(setting, &before)?;
         if received.iter().all(|flow| flow.messages == 0) {
             return Err(Failure::Transfer("nothing arrived".to_owned()));
         }
 
-        let all = machine.elapsed * machine.processors;
         let seeing = Seeing {
             asked: &asked,
             sent: &sent,
             received: &received,
-            dropped: drops + emulator.as_ref().map_or(0, super::checks::lost_by),
-            latest: emulator.as_ref().map_or(0, |one| one.late[2].as_nanos()),
-            clock_step,
-            stolen: super::figures::ratio(machine.steal, all),
+            dropped: meanwhile.dropped(),
+            latest: { meanwhile.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
+            clock_step: meanwhile.clock_step,
+            stolen: meanwhile.stolen(),
         };
         let mut figures = Figures::default();
         figures.take_flows(flows, &seeing);
         figures.flags = flags_of_flows(setting, &figures, &seeing, &bed);
-        if let Some(emulator) = &emulator {
-            figures.take_emulator(emulator);
-            figures.take_crossed(setting, emulator);
-        }
+        figures.take_meanwhile(setting, &meanwhile);
         if sockets.instrument == spec::Instrument::Sleeping {
             figures.take_work(&seeing);
         }
         let fragments = self.fragments(setting, paced)?;
         figures.take_fragments(&fragments_before, &fragments);
-        figures.note("queue_drops", json!(drops));
-        figures.note("clock_step_us", json!(clock_step / 1_000));
-        figures.note("steal_percent", json!(100.0 * seeing.stolen));
         if let Some((_, name)) = log {
             figures.note("packet_log", json!(name));
         }

@@ -2,7 +2,7 @@
 
 mod transmission;
 
-use live::clock::{self, Epoch};
+use live::clock::Epoch;
 use live::transfer::Transfer;
 use live::transfer::mechanisms::{Answered, Asked, Inject, Place, Probe};
 use proto::mechanisms::{Exchange, Part, Parts, Way};
@@ -11,8 +11,7 @@ use units::{Bytes, Seed, Span};
 
 use super::checks::flags_of_mechanisms;
 use super::convert::{Paced, transfer_of};
-use super::keeping_up::invalid;
-use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
+use super::{Failure, Figures, Netns, OUTRUNNING, Seen};
 use crate::experiment::{self as spec, Echo, Mechanisms, Protocol, Setting};
 use crate::metric::part_metric;
 use transmission::transmission;
@@ -59,23 +58,13 @@ impl Netns {
         let bed = standing.see(setting, &look, Protocol::Tcp)?;
         standing.begin_luck(luck)?;
         let probe = probe(trips, base);
-        let step_before = clock::wall_offset_nanos();
-        let (machine, _) = sample()?;
-        let drops_before = self.queue_drops(setting)?;
-        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let before = self.before(setting)?;
         let (asked, answered) = self.bed(setting, paced)?.agents.mechanisms(&probe)?;
-        let machine = sample()?.0.since(&machine);
-        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
-        let clock_step = clock::wall_offset_nanos() - step_before;
-        let emulator = self.emulator_report(setting)?;
-        let emulator = emulator.map(|report| report.since(&emulator_before));
-        if let Some(why) = emulator.as_ref().and_then(|one| invalid(setting, one)) {
-            return Err(Failure::Transfer(why));
-        }
+        let meanwhile = self.meanwhile(setting, &before)?;
 
         let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
         let exchanges = exchanges(&asked, &answered, wire);
-        let dropped = drops + emulator.as_ref().map_or(0, super::checks::lost_by);
+        let dropped = meanwhile.dropped();
         let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
         let mut figures = Figures::default();
         figures.take_parts(&exchanges, trips.message, asked.lasted)?;
@@ -83,23 +72,17 @@ impl Netns {
         let seeing = Seeing {
             asked: &asked,
             host_drops: lost as u64 > dropped,
-            clock_step,
-            stolen: super::figures::ratio(machine.steal, machine.elapsed * machine.processors),
+            clock_step: meanwhile.clock_step,
+            stolen: meanwhile.stolen(),
             unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
         };
         figures.flags = flags_of_mechanisms(setting, trips, &seeing, &bed);
-        if let Some(emulator) = &emulator {
-            figures.take_emulator(emulator);
-            figures.take_crossed(setting, emulator);
-        }
+        figures.take_meanwhile(setting, &meanwhile);
         let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
         figures.note("softirq_us", json!(found));
         figures.note("messages_lost", json!(lost));
         figures.note("trips_unstamped", json!(seeing.unstamped));
         figures.note("transmission_us", json!(micros(wire.as_nanos())));
-        figures.note("queue_drops", json!(drops));
-        figures.note("clock_step_us", json!(clock_step / 1_000));
-        figures.note("steal_percent", json!(100.0 * seeing.stolen));
         figures.note("send_buffer", json!(asked.buffers[0]));
         figures.note("receive_buffer", json!(asked.buffers[1]));
         if let Some(tcp) = &asked.tcp {

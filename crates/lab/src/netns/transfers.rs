@@ -1,7 +1,7 @@
 //! A trial of our own transfers.
 
 use anyhow::Context;
-use live::clock::{self, Epoch};
+use live::clock::Epoch;
 use live::meter;
 use live::transfer::{Echo, Transfer};
 use serde_json::json;
@@ -10,8 +10,7 @@ use units::{Bytes, Seed};
 use super::checks::{flags, late_share};
 use super::convert::{Paced, counted_of, transfer_of};
 use super::figures::{Ends, Passes};
-use super::keeping_up::invalid;
-use super::{Failure, Figures, Netns, OUTRUNNING, Seen, sample};
+use super::{Failure, Figures, Netns, OUTRUNNING, Seen};
 use crate::experiment::{self as spec, Setting};
 use crate::passed::Over;
 
@@ -36,10 +35,7 @@ impl Netns {
             standing.begin_luck(luck)?;
             bases.push(base);
         }
-        let step_before = clock::wall_offset_nanos();
-        let (machine, conductor) = sample()?;
-        let drops_before = self.queue_drops(setting)?;
-        let emulator_before = self.emulator_report(setting)?.unwrap_or_default();
+        let before = self.before(setting)?;
         // Goodput and CPU are taken through a drained bucket; the messages
         // that drain it need not look like the traffic, and long ones outrun
         // links that short ones do not. Delays begin with an idle path.
@@ -73,31 +69,16 @@ impl Netns {
                 Some((ends, after.since(&before)))
             }
         };
-        let (machine_after, conductor_after) = sample()?;
-        // The kernel counts in 32 bits, and starts again from 0.
-        let drops = self.queue_drops(setting)?.saturating_sub(drops_before);
-        let clock_step = clock::wall_offset_nanos() - step_before;
-        let emulator = self.emulator_report(setting)?;
-        let emulator = emulator.map(|report| report.since(&emulator_before));
-        if let Some(why) = emulator
-            .as_ref()
-            .and_then(|report| invalid(setting, report))
-        {
-            return Err(Failure::Transfer(why));
-        }
         let passes = Passes {
             rated,
             one_way,
             echoed,
             metered,
-            clock_step,
-            drops,
-            emulator,
-            machine: machine_after.since(&machine),
-            conductor: conductor_after.cpu - conductor.cpu,
+            meanwhile: self.meanwhile(setting, &before)?,
         };
         passes.something_arrived(transfer.message, transfer.size)?;
         let mut figures = Figures::of(&passes);
+        figures.take_meanwhile(setting, &passes.meanwhile);
         for (window, over) in &windows {
             figures.take_window(window, over);
         }
@@ -105,9 +86,6 @@ impl Netns {
         if let Some(goodput) = &passes.rated.1.goodput {
             let late = 100.0 * late_share(&seen[0], &passes, goodput);
             figures.note("goodput_late_percent", json!(late));
-        }
-        if let Some(emulator) = &passes.emulator {
-            figures.take_crossed(setting, emulator);
         }
         figures.note("message_octets", json!(bases[0].message.get()));
         figures.note("preroll_octets", json!(bases[0].preroll.get()));

@@ -9,7 +9,7 @@ use super::*;
 use crate::experiment::queue_of;
 use crate::recording::{Heading, Recording};
 
-const DISCIPLINES: [&str; 11] = [
+const DISCIPLINES: [&str; 13] = [
     "droptail",
     "dropfront",
     "red,ecn=on",
@@ -17,6 +17,8 @@ const DISCIPLINES: [&str; 11] = [
     "red,unit=bytes,min=3kB,max=12kB,victim=random",
     "ared",
     "rio",
+    "mred,min=2,max=6",
+    "mred,reading=paper",
     "codel,target=1ms,interval=20ms",
     "pie,target=2ms,ecn_below=0.1",
     "fq_codel,queues=4,target=1ms",
@@ -261,5 +263,29 @@ fn what_is_no_recording_is_refused_by_line() {
         std::fs::write(&path, text).unwrap();
         let refusal = format!("{:#}", Recorded::read(&path).unwrap_err());
         assert!(refusal.contains(&format!("wire.csv: {words}")), "{refusal}");
+    }
+}
+
+#[test]
+fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
+    let step = Step {
+        gap: 1,
+        size: 1_000,
+        flow: 0,
+        class: 0,
+        markable: false,
+        late: None,
+    };
+    for (queue, is_refused) in [("mred", true), ("priority,each=mred", true), ("red", false)] {
+        let mut recorded = record(&settings(queue), &[step.clone(), step.clone()]);
+        assert!(reproduce(&recorded, 0).is_ok(), "{queue}");
+        recorded.ways[0].packets[1].0.header.live = 3;
+        let refusal = reproduce(&recorded, 0).map_err(|error| error.to_string());
+        let words = |refusal: &String| refusal.contains("what is in them");
+        assert_eq!(
+            refusal.as_ref().err().is_some_and(words),
+            is_refused,
+            "{queue}: {refusal:?}"
+        );
     }
 }

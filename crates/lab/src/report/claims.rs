@@ -1,11 +1,10 @@
-//! What became of claims without figures: lines for people, objects for
-//! programs.
+//! What became of claims in words: lines for people, objects for programs.
 
 use serde::Serialize;
 
-use crate::claims::{Held, Judged, judged};
+use crate::claims::{Average, Held, Judged, judged};
 use crate::compare::Comparison;
-use crate::plan::{Expected, Factors, Plan};
+use crate::plan::{Expected, Factors, Over, Plan};
 use crate::report::figure;
 use crate::report::json::{json_line, pair};
 use crate::report::section::{Found, Section};
@@ -82,6 +81,16 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
     let bound = match (expected, held.other) {
         (Expected::Than { higher, by, .. }, Some(other)) if *higher => other.mean + by,
         (Expected::Than { by, .. }, Some(other)) => other.mean - by,
+        (
+            Expected::Changed {
+                higher, percent, ..
+            },
+            _,
+        ) => {
+            let claimed = if *higher { *percent } else { -percent };
+            let apart = held.percent.map(|change| (change - claimed).abs());
+            return apart.unwrap_or(0.0) / percent.max(f64::MIN_POSITIVE);
+        }
         (Expected::Than { .. }, None) => return 0.0,
         (Expected::AtMost(bound) | Expected::AtLeast(bound), _) => *bound,
     };
@@ -101,9 +110,44 @@ fn claim(judged: &Judged<'_>) -> String {
         many => format!(", it holds in {} of {many} settings", judged.holds_in()),
     };
     format!(
-        "{} {}: {}{settings}",
-        judged.claim.text, judged.claim.source, judged.verdict
+        "{} {}: {}{}{settings}",
+        judged.claim.text,
+        judged.claim.source,
+        judged.verdict,
+        average(judged)
     )
+}
+
+/// The average that is held against the claim, and what is claimed.
+fn average(judged: &Judged<'_>) -> String {
+    let Expected::Changed {
+        higher, percent, ..
+    } = judged.claim.expected
+    else {
+        return String::new();
+    };
+    judged.average.map_or_else(String::new, |average| {
+        let measured = percent_of(average.percent, average.interval);
+        format!(
+            ", on average {measured}, claimed {}",
+            least(higher, percent)
+        )
+    })
+}
+
+/// A claimed change, e.g. `+117 % or more`.
+fn least(higher: bool, percent: f64) -> String {
+    match higher {
+        true => format!("+{percent} % or more"),
+        false => format!("-{percent} % or lower"),
+    }
+}
+
+fn percent_of(percent: f64, interval: Option<Interval>) -> String {
+    match interval {
+        Some(interval) => figure::percent_in(percent, interval),
+        None => format!("{} %", figure::four_digits(percent)),
+    }
 }
 
 /// Where, what was measured, and against what.
@@ -121,10 +165,32 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
             let other = figure::four_digits(other.mean);
             format!(" against {other} with {than}{by}")
         }
-        (Expected::Than { .. }, None) => String::new(),
+        (Expected::Changed { than, .. }, Some(other)) => {
+            format!(" against {} with {than}", figure::four_digits(other.mean))
+        }
+        (Expected::Than { .. } | Expected::Changed { .. }, None) => String::new(),
         (Expected::AtMost(bound), _) => format!(", claimed at most {bound}"),
         (Expected::AtLeast(bound), _) => format!(", claimed at least {bound}"),
     };
+    if let Expected::Changed {
+        higher,
+        percent,
+        over,
+        ..
+    } = judged.claim.expected
+    {
+        let change = match held.percent {
+            Some(change) => percent_of(change, held.interval),
+            None => "no change in per cent: from 0".to_owned(),
+        };
+        let claimed = match over {
+            // Said once, of all of them.
+            Over::Mean => String::new(),
+            Over::Each | Over::Any => format!(", claimed {}", least(higher, percent)),
+        };
+        let verdict = held.verdict;
+        return format!("{cell}: {metric} {measured} {unit}{bound}; {change}{claimed}: {verdict}");
+    }
     let interval = held.interval.map_or_else(
         || "; a single trial has no interval, run more".to_owned(),
         |Interval { low, high }| {
@@ -152,6 +218,10 @@ struct Line<'a> {
     is: &'static str,
     by: Option<f64>,
     bound: Option<f64>,
+    by_percent: Option<f64>,
+    over: Option<&'static str>,
+    average_percent: Option<f64>,
+    average_interval: Option<[f64; 2]>,
     verdict: &'static str,
     settings: Vec<Setting<'a>>,
 }
@@ -163,6 +233,7 @@ struct Setting<'a> {
     n: usize,
     mean: f64,
     than_mean: Option<f64>,
+    change_percent: Option<f64>,
     interval: Option<[f64; 2]>,
     verdict: &'static str,
 }
@@ -170,23 +241,36 @@ struct Setting<'a> {
 impl<'a> Line<'a> {
     fn of(judged: &'a Judged<'_>) -> Self {
         let claim = judged.claim;
+        let way = |higher| if higher { "higher" } else { "lower" };
         let (is, by, bound) = match claim.expected {
-            Expected::Than { higher, by, .. } => {
-                (if higher { "higher" } else { "lower" }, Some(by), None)
-            }
+            Expected::Than { higher, by, .. } => (way(higher), Some(by), None),
+            Expected::Changed { higher, .. } => (way(higher), None, None),
             Expected::AtMost(bound) => ("at most", None, Some(bound)),
             Expected::AtLeast(bound) => ("at least", None, Some(bound)),
         };
         let than = match &claim.expected {
-            Expected::Than { than, .. } => Some(than),
+            Expected::Than { than, .. } | Expected::Changed { than, .. } => Some(than),
             Expected::AtMost(_) | Expected::AtLeast(_) => None,
         };
+        let (by_percent, over) = match claim.expected {
+            Expected::Changed { percent, over, .. } => (
+                Some(percent),
+                Some(match over {
+                    Over::Each => "each",
+                    Over::Any => "any",
+                    Over::Mean => "mean",
+                }),
+            ),
+            Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => (None, None),
+        };
+        let ends = |Interval { low, high }| [low, high];
         let settings = judged.settings.iter().map(|held| Setting {
             factors: &held.factors,
             than,
             n: held.mean.n,
             mean: held.mean.mean,
             than_mean: held.other.map(|Mean { mean, .. }| mean),
+            change_percent: held.percent,
             interval: held.interval.map(pair),
             verdict: held.verdict.as_str(),
         });
@@ -199,6 +283,13 @@ impl<'a> Line<'a> {
             is,
             by,
             bound,
+            by_percent,
+            over,
+            average_percent: judged.average.map(|Average { percent, .. }| percent),
+            average_interval: judged
+                .average
+                .and_then(|average| average.interval)
+                .map(ends),
             verdict: Verdict::as_str(judged.verdict),
             settings: settings.collect(),
         }

@@ -11,6 +11,10 @@ use crate::predicted;
 use crate::report::figure;
 use crate::split::framing_uncounted;
 
+/// What stands beside a row of which no figure is published, where others of its
+/// metric have one.
+pub(super) const NOT_PRINTED: &str = "not printed";
+
 /// One metric, a row a cell: measured, changed, published, judged. Where the
 /// metric is one end of an attribution interval, the other end has a row below.
 pub(super) fn study_table(
@@ -51,8 +55,8 @@ pub(super) fn study_table(
     header.extend(claims.then(|| right("paper %".into())));
     header.push(Cell::new(if claims { "verdict" } else { "" }));
     grid.set_header(Row::from(header));
-    let rows = lines.iter().zip(means).zip(changes).zip(papers);
-    for (position, (((line, mean), change), paper)) in rows.enumerate() {
+    let texts = lines.iter().zip(means).zip(changes).zip(papers);
+    for (position, (((line, mean), change), paper)) in texts.enumerate() {
         let of_row = line.metric == metric;
         let mut cells = if of_row {
             factor_cells(&names, &line.factors)
@@ -67,7 +71,7 @@ pub(super) fn study_table(
         cells.extend(values.then(|| right(paper)));
         cells.extend(claims.then(|| right(claim.unwrap_or_default())));
         cells.push(Cell::new(if of_row {
-            remark(plan, line)
+            remark(plan, line, is_unprinted(plan, rows, line))
         } else {
             "with all softirq".into()
         }));
@@ -77,8 +81,24 @@ pub(super) fn study_table(
     grid
 }
 
-/// What is to be said of a row.
-fn remark(plan: &Plan, row: &Comparison) -> String {
+/// Whether figures of other rows are published, but none of this one nor of those
+/// that it is compared with.
+pub(super) fn is_unprinted(plan: &Plan, rows: &[&Comparison], row: &Comparison) -> bool {
+    let family = |Factors(factors): &Factors| -> Vec<_> {
+        let others = factors.iter();
+        let others = others.filter(|(name, _)| *name != plan.compare.factor);
+        others.cloned().collect()
+    };
+    let here = family(&row.factors);
+    let mut printed = rows
+        .iter()
+        .filter(|other| other.published.is_any())
+        .peekable();
+    row.n > 0 && printed.peek().is_some() && printed.all(|other| family(&other.factors) != here)
+}
+
+/// What is to be said of a row; of some no figure is published where others have one.
+fn remark(plan: &Plan, row: &Comparison, is_unprinted: bool) -> String {
     let setting = &plan.cells[row.cell].setting;
     let verdict = row.judgement.as_ref().map(|judgement| {
         // Where nothing was measured the reason says more than the verdict.
@@ -94,7 +114,8 @@ fn remark(plan: &Plan, row: &Comparison) -> String {
         Some(Difference::Found) | None => None,
     };
     let framing = framing_note(plan, row).map(str::to_owned);
-    let parts: Vec<String> = [verdict, difference, framing]
+    let unprinted = is_unprinted.then(|| NOT_PRINTED.to_owned());
+    let parts: Vec<String> = [verdict, unprinted, difference, framing]
         .into_iter()
         .flatten()
         .collect();

@@ -63,7 +63,8 @@ pub(super) fn study_metrics(
         .collect()
 }
 
-/// The metrics of the compact table that were measured, and those of flows.
+/// The metrics of the compact table that were measured, those of flows, and those
+/// over parts of the trial.
 pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
     let shown = study_metrics(plan, comparisons);
     let of_tables = metrics_of(comparisons).filter(|metric| metric.primary);
@@ -71,7 +72,8 @@ pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'st
         .iter()
         .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
     let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
-    let all = of_tables.chain(others).chain(of_flows);
+    let of_windows = metrics_of(comparisons).filter(|metric| metric.is_of_window());
+    let all = of_tables.chain(others).chain(of_flows).chain(of_windows);
     all.filter(|metric| shown.iter().all(|(_, other)| other != metric))
         .collect()
 }

@@ -14,6 +14,10 @@ impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
         self.0.wants(link) || self.1.wants(link)
     }
 
+    fn mark(&self, link: (usize, usize)) -> u64 {
+        self.0.mark(link) | self.1.mark(link)
+    }
+
     fn opens(&self, link: (usize, usize)) -> bool {
         self.0.opens(link) || self.1.opens(link)
     }

@@ -32,6 +32,9 @@ pub(super) struct Counter {
 /// What is counted on the way from a link's first end to its second.
 struct Tally {
     name: String,
+    /// What packets keep that came out of the link, where their delays are
+    /// counted.
+    mark: u64,
     windows: Vec<Window>,
     series: Option<Series>,
     /// The window over what is counted of a transfer, and what passed.
@@ -51,7 +54,15 @@ impl Counter {
         };
         let graph = setting.network.as_graph();
         let gathers = setting.network.domain.is_some();
-        let tally = |wire: &spec::Wiring| {
+        // A bit for each, of which there are as many as may be counted.
+        let mut marks = 1;
+        let mut mark = |counted: &spec::Counted| {
+            let has_delays = gathers && !counted.windows.is_empty();
+            let mark = if has_delays { marks } else { 0 };
+            marks <<= u32::from(has_delays);
+            mark
+        };
+        let mut tally = |wire: &spec::Wiring| {
             let link = &setting.network.links[wire.link];
             let counted = &link.counted;
             let window = |window| {
@@ -60,6 +71,7 @@ impl Counter {
             };
             counted.is_any().then(|| Tally {
                 name: wire.name.clone(),
+                mark: mark(counted),
                 windows: counted.windows.iter().map(window).collect(),
                 series: counted
                     .series
@@ -71,7 +83,7 @@ impl Counter {
                 losses: counted.losses.map(|losses| Losses::new(losses, flows)),
             })
         };
-        let links: Vec<Option<Tally>> = graph.wires.iter().map(tally).collect();
+        let links: Vec<Option<Tally>> = graph.wires.iter().map(&mut tally).collect();
         links.iter().any(Option::is_some).then_some(Self { links })
     }
 
@@ -111,6 +123,11 @@ impl Counter {
 impl Watch for Counter {
     fn wants(&self, (link, way): (usize, usize)) -> bool {
         way == 0 && self.links.get(link).is_some_and(Option::is_some)
+    }
+
+    fn mark(&self, (link, way): (usize, usize)) -> u64 {
+        let tally = self.links.get(link).and_then(Option::as_ref);
+        tally.filter(|_| way == 0).map_or(0, |tally| tally.mark)
     }
 
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
@@ -180,6 +197,16 @@ impl Watch for Counter {
         };
         for window in &mut tally.windows {
             window.thinned(at.as_picos(), packet.live);
+        }
+    }
+
+    fn delivered(&mut self, at: Time, _: usize, packet: Seen) {
+        let delay = at.since(packet.sent).unwrap_or_default();
+        let tallies = self.links.iter_mut().flatten();
+        for tally in tallies.filter(|tally| tally.mark & packet.marks != 0) {
+            for window in &mut tally.windows {
+                window.delivered(at.as_picos(), delay.as_picos());
+            }
         }
     }
 

@@ -2,12 +2,29 @@
 
 use live::exchange::OfSize;
 use sim::Outcome;
-use units::{Seed, Span};
+use units::{Bytes, Seed, Span, Time};
 
-use super::scenario::{ECHO, TRANSFER, scenario_of_size};
+use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};
 use super::{Simulator, seconds, simulation_of};
 use crate::experiment::{Exchange, Setting};
 use crate::trial::Figures;
+
+/// How many messages of a size are simulated at most, where something is left to
+/// chance. Without chance one of them tells of all.
+const MOST: u64 = 20;
+
+/// How often a datagram is sent at most.
+const TRIES: u64 = 100;
+
+/// One trial while its sizes are gone through.
+struct Round<'a> {
+    simulator: &'a Simulator,
+    setting: &'a Setting,
+    exchange: &'a Exchange,
+    seed: Seed,
+    /// For how many seconds networks ran so far.
+    ran: f64,
+}
 
 impl Simulator {
     /// Goes through the sizes of `exchange`; for how many seconds their
@@ -18,42 +35,119 @@ impl Simulator {
         exchange: &Exchange,
         seed: Seed,
     ) -> Result<(Figures, f64), String> {
-        let mut sizes = Vec::new();
-        let mut ran = 0.0;
-        for size in exchange.sizes.all() {
-            let mut took = |size: u32| {
-                let scenario = scenario_of_size(setting, exchange, size, seed, self.budget);
-                let simulation = simulation_of(setting, scenario);
-                let outcome = simulation.map_err(|bad| bad.to_string())?.run();
-                ran += seconds(outcome.end);
-                round_trip(&outcome).ok_or_else(|| {
-                    format!("a message of {size} octets, or its answer, did not arrive")
-                })
-            };
-            let octets = exchange.octets.get();
-            let (messages, rest) = (octets / u64::from(size), octets % u64::from(size));
-            let mean = took(size)?;
-            let last = match u32::try_from(rest) {
-                Ok(rest) if rest > 0 => took(rest.max(28))?,
-                _ => Span::ZERO,
-            };
-            sizes.push(OfSize {
-                size,
-                messages,
-                mean: mean.as_picos() as f64 / 1e3,
-                least: mean.as_nanos(),
-                whole: (mean * messages + last).as_nanos(),
-                ..OfSize::default()
-            });
-        }
+        let mut round = Round {
+            simulator: self,
+            setting,
+            exchange,
+            seed,
+            ran: 0.0,
+        };
+        let sizes = exchange.sizes.all();
+        let sizes: Result<Vec<OfSize>, String> =
+            sizes.iter().map(|&size| round.of_size(size)).collect();
         let mut figures = Figures::default();
-        figures.take_sizes(exchange, &sizes);
+        figures.take_sizes(exchange, &sizes?);
         // Instants are counted in picoseconds: a nanosecond, in milliseconds.
         for metric in ["message_time", "megabyte_time"] {
             figures.note(&format!("resolution_{metric}"), 1e-6.into());
         }
-        Ok((figures, ran))
+        Ok((figures, round.ran))
     }
+}
+
+impl Round<'_> {
+    /// All messages of one size.
+    fn of_size(&mut self, size: u32) -> Result<OfSize, String> {
+        let octets = self.exchange.octets.get();
+        let (messages, rest) = (octets / u64::from(size), octets % u64::from(size));
+        let few = match settling(self.setting, Bytes::new(size.into())) {
+            Some(_) => messages.clamp(1, MOST),
+            None => 1,
+        };
+        let times: Result<Vec<Span>, String> =
+            (0..few).map(|number| self.message(size, number)).collect();
+        let times = times?;
+        let last = match u32::try_from(rest) {
+            Ok(rest) if rest > 0 => self.message(rest.max(28), messages)?,
+            _ => Span::ZERO,
+        };
+        let nanos: Vec<f64> = times
+            .iter()
+            .map(|time| time.as_picos() as f64 / 1e3)
+            .collect();
+        let mean = nanos.iter().sum::<f64>() / few as f64;
+        let squares: f64 = nanos.iter().map(|one| (one - mean).powi(2)).sum();
+        let least = times.iter().min().copied().unwrap_or_default();
+        let whole = match times.as_slice() {
+            [time] => (*time * messages + last).as_nanos(),
+            _ => nanoseconds(mean * messages as f64) + last.as_nanos(),
+        };
+        Ok(OfSize {
+            size,
+            messages,
+            mean,
+            deviation: match few {
+                1 => 0.0,
+                few => (squares / (few - 1) as f64).sqrt(),
+            },
+            least: least.as_nanos(),
+            whole,
+            ..OfSize::default()
+        })
+    }
+
+    /// How long one message takes until it is answered. A datagram that is lost, or
+    /// whose answer is, is sent again after a while, as it is between kernels.
+    fn message(&mut self, size: u32, number: u64) -> Result<Span, String> {
+        let is_luck = settling(self.setting, Bytes::new(size.into())).is_some();
+        let tries = match is_luck && self.exchange.tcp.is_none() {
+            true => TRIES,
+            false => 1,
+        };
+        for attempt in 0..tries {
+            let seed = match is_luck {
+                true => self.seed.derive(&format!("{size}/{number}/{attempt}")),
+                false => self.seed,
+            };
+            if let Some(time) = round_trip(&self.outcome(size, seed)?) {
+                return Ok(time + self.exchange.again * attempt);
+            }
+        }
+        Err(format!(
+            "a message of {size} octets, or its answer, did not arrive"
+        ))
+    }
+
+    /// What becomes of a message and its answer. Others send for as long as it is
+    /// under way, which only a simulation can tell of a connection.
+    fn outcome(&mut self, size: u32, seed: Seed) -> Result<Outcome, String> {
+        let mut until = of_message(self.setting, size);
+        loop {
+            let room = (self.simulator.budget, until);
+            let scenario = scenario_of_size(self.setting, self.exchange, size, seed, room);
+            let end = scenario.end;
+            let simulation = simulation_of(self.setting, scenario);
+            let outcome = simulation.map_err(|bad| bad.to_string())?.run();
+            let connections = outcome.flows.iter().filter_map(|flow| flow.tcp.as_ref());
+            let latest = connections.filter_map(|tcp| tcp.last_arrival).max();
+            match until.filter(|&until| until < end && latest.is_some_and(|last| last > until)) {
+                Some(late) => until = Some(late + late.since(Time::ZERO).unwrap_or_default()),
+                None => {
+                    self.ran += seconds(outcome.end);
+                    return Ok(outcome);
+                }
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a length of time, not below zero and far below 2^53 nanoseconds"
+)]
+fn nanoseconds(nanos: f64) -> u64 {
+    nanos.round() as u64
 }
 
 /// From the sending of the message to its answer, if both arrived.

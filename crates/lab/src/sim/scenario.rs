@@ -15,7 +15,8 @@ use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
 use crate::netns::emulated;
-pub(super) use others::{OTHERS, at_first, outlast, place_of};
+pub(super) use exchange::settling;
+pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(super) const TRANSFER: &str = "transfer";
@@ -44,17 +45,20 @@ pub(super) fn shared_until(
     scenario
 }
 
-/// What is simulated of one size of an exchange, which shares its links with nobody.
+/// What is simulated of one message of an exchange, beside others who send until an
+/// instant.
 pub(super) fn scenario_of_size(
     setting: &Setting,
     exchange: &spec::Exchange,
     size: u32,
     seed: Seed,
-    budget: Bytes,
+    (budget, until): (Bytes, Option<Time>),
 ) -> Scenario {
     let graph = setting.network.as_graph();
     let flows = exchange::of(setting, &graph, exchange, size);
-    alone(setting, &graph, flows, seed, budget)
+    let mut scenario = alone(setting, &graph, flows, seed, budget);
+    others::join(setting, &graph, until, &mut scenario);
+    scenario
 }
 
 /// The network, and flows until their sources stop.

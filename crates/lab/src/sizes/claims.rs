@@ -58,7 +58,9 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verd
             "in the logarithm of the variance",
         ),
     };
-    let near = jumps.iter().filter(|jump| jump.is_at(at, reach));
+    let near = jumps
+        .iter()
+        .filter(|jump| jump.inner && jump.is_at(at, reach));
     // What a jump must have had there to be told from chance, about.
     let hidden = near.map(|jump| jump.error).fold(0.0, f64::max) * 4.0;
     if hidden == 0.0 {

@@ -1,5 +1,7 @@
 //! Products and quotients of means, through their logarithms.
 
+use std::collections::BTreeMap;
+
 use super::{Interval, Mean, count, student};
 
 /// A product of means over a product of other means: a ratio, or a ratio of
@@ -66,4 +68,49 @@ impl Contrast {
     pub fn p(&self) -> f64 {
         student(self.freedom).p_two_sided(self.logarithm, self.error)
     }
+}
+
+/// The mean of several changes in per cent, each from the second mean to the
+/// first, and its 95 % interval.
+///
+/// Each mean stands behind the number of its sample: one that several changes
+/// share moves all of them. The variance is found by the delta method, the
+/// degrees of freedom are Satterthwaite's [Satterthwaite1946]. There is no
+/// interval where a mean is of one value; `None` of no changes, and unless all
+/// means are positive.
+pub fn mean_percent(changes: &[[(usize, Mean); 2]]) -> Option<(f64, Option<Interval>)> {
+    let mut percent = 0.0;
+    // By how much it moves with the logarithm of each mean.
+    let mut slopes: BTreeMap<usize, (f64, Mean)> = BTreeMap::new();
+    for [(sample, mean), (baseline, other)] in changes {
+        if mean.mean <= 0.0 || other.mean <= 0.0 {
+            return None;
+        }
+        let part = 100.0 * mean.mean / other.mean / count(changes.len());
+        percent += part;
+        slopes.entry(*sample).or_insert((0.0, *mean)).0 += part;
+        slopes.entry(*baseline).or_insert((0.0, *other)).0 -= part;
+    }
+    let percent = (!changes.is_empty()).then_some(percent - 100.0)?;
+    let parts: Option<Vec<(f64, usize)>> = slopes
+        .values()
+        .map(|(slope, mean)| Some((mean.variance? * (slope / mean.mean).powi(2), mean.n)))
+        .collect();
+    let interval = parts.and_then(|parts| {
+        let variance: f64 = parts.iter().map(|(part, _)| part).sum();
+        let square = |(part, n): &(f64, usize)| part.powi(2) / (count(*n) - 1.0);
+        let squares: f64 = parts.iter().map(square).sum();
+        let freedom = if squares > 0.0 {
+            variance.powi(2) / squares
+        } else {
+            1.0
+        };
+        let half = student(freedom).inverse_cdf_two_sided(0.95) * variance.sqrt();
+        Interval {
+            low: percent - half,
+            high: percent + half,
+        }
+        .finite()
+    });
+    Some((percent, interval))
 }

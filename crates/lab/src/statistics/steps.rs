@@ -3,8 +3,8 @@
 //! At each gap between two points a line is fitted to the points on either
 //! side, each by least squares; what the two lines differ by in the middle of the
 //! gap is the jump there, the scatter of the points about them says how well it is
-//! known. So neither a slope nor a change of slope is taken for a jump. A jump is a
-//! step if so large a one is less probable than 5 % over all gaps of the curve
+//! known. So neither a slope nor a change of slope is taken for a jump. Near the ends
+//! of the curve there are fewer points on one side. A jump is a step if so large a one is less probable than 5 % over all gaps of the curve
 //! (Bonferroni, Student's t), and none of its neighbours is larger.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -27,6 +27,11 @@ pub struct Jump {
     pub height: f64,
     /// The standard error of `height`.
     pub error: f64,
+    /// Degrees of freedom of `error`.
+    pub freedom: f64,
+    /// Whether there is a jump before and one behind it. Where there is not, what lies
+    /// beyond is not seen, and may be what makes it high: it is never a step.
+    pub inner: bool,
 }
 
 impl Jump {
@@ -40,37 +45,41 @@ impl Jump {
     }
 }
 
-/// The jumps of the curve `points`, which go up in x: one for each gap with
-/// `side` points on either side. No scatter below `grain` is believed.
+/// The jumps of the curve `points`, which go up in x: one for each gap with up to
+/// `side` points on either side, and [`LEAST_SIDE`] at least where `side` is not
+/// less. No scatter below `grain` is believed.
 pub fn jumps(points: &[[f64; 2]], side: usize, grain: f64) -> Vec<Jump> {
     let side = side.max(3);
-    let last = points.len().saturating_sub(side);
+    let (first, count) = (side.min(LEAST_SIDE), points.len());
+    let last = count.saturating_sub(first);
     let gap = |gap: usize| {
         let between = [points[gap - 1][0], points[gap][0]];
         let middle = f64::midpoint(between[0], between[1]);
-        let left = Line::fit(&points[gap - side..gap], middle);
-        let right = Line::fit(&points[gap..gap + side], middle);
-        let scatter = (left.squares + right.squares) / (2.0 * number(side) - 4.0);
+        let left = Line::fit(&points[gap.saturating_sub(side)..gap], middle);
+        let right = Line::fit(&points[gap..count.min(gap + side)], middle);
+        let freedom = left.points + right.points - 4.0;
+        let scatter = (left.squares + right.squares) / freedom;
         let scatter = scatter.max(grain * grain);
         Jump {
             between,
             height: right.middle - left.middle,
             error: (scatter * (left.lever + right.lever)).sqrt(),
+            freedom,
+            inner: (first + 1..last).contains(&gap),
         }
     };
-    (side..=last).map(gap).collect()
+    (first..=last).map(gap).collect()
 }
 
-/// The steps among the jumps of a curve that were found with so many points on
-/// either side.
+/// The steps among the jumps of a curve that were found with up to so many points
+/// on either side.
 pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
     let side = side.max(3);
-    let freedom = 2.0 * number(side) - 4.0;
-    let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else {
-        return Vec::new();
-    };
     let each = LEVEL / number(jumps.len()).max(1.0);
-    let bound = student.inverse_cdf(1.0 - each / 2.0);
+    let is_improbable = |jump: &Jump| {
+        let student = StudentsT::new(0.0, 1.0, jump.freedom);
+        student.is_ok_and(|student| 2.0 * student.sf(jump.weight()) < each)
+    };
     let is_highest = |place: usize| {
         let around = place.saturating_sub(side - 1)..(place + side).min(jumps.len());
         let weight = jumps[place].weight();
@@ -79,12 +88,8 @@ pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
             rival < weight || (rival == weight && other >= place)
         })
     };
-    // At the ends of the curve what lies behind them is not seen.
-    let inner = 1..jumps.len().saturating_sub(1);
-    let found = inner
-        .into_iter()
-        .filter(|&place| jumps[place].weight() > bound);
-    found
+    (0..jumps.len())
+        .filter(|&place| jumps[place].inner && is_improbable(&jumps[place]))
         .filter(|&place| is_highest(place))
         .map(|place| jumps[place])
         .collect()
@@ -118,6 +123,8 @@ struct Line {
     lever: f64,
     /// Sum of squares of what the points are off.
     squares: f64,
+    /// How many points there are.
+    points: f64,
 }
 
 impl Line {
@@ -133,6 +140,7 @@ impl Line {
             middle: y + slope * (place - x),
             lever: 1.0 / n + (place - x).powi(2) / spread,
             squares: points.iter().map(off).sum(),
+            points: n,
         }
     }
 }
@@ -176,6 +184,22 @@ mod tests {
         assert!((step.height - 2.0).abs() < 4.0 * step.error && step.error < 0.2);
         assert!(step.is_at(8_972.0, 0.0) && !step.is_at(9_100.0, 0.0));
         assert!(step.is_at(9_050.0, 100.0));
+    }
+
+    #[test]
+    fn a_step_with_six_points_before_it_is_found_and_one_with_five_is_not_seen() {
+        let points = curve(0.3, |x| if x >= 9_000.0 { 2.0 } else { 0.0 });
+        let from = |before: usize| {
+            let at = points.iter().position(|[x, _]| *x == 9_000.0).unwrap();
+            jumps(&points[at - before..at + 40], 10, 1e-3)
+        };
+        let steps = steps(&from(LEAST_SIDE + 1), 10);
+        assert_eq!(steps.len(), 1, "{steps:?}");
+        assert_eq!(steps[0].between, [8_900.0, 9_000.0]);
+        assert!((steps[0].height - 2.0).abs() < 4.0 * steps[0].error);
+        let jumps = from(LEAST_SIDE);
+        assert!(jumps[0].is_at(9_000.0, 0.0) && !jumps[0].inner);
+        assert!(jumps[1].inner && jumps[0].freedom == 11.0 && jumps[9].freedom == 16.0);
     }
 
     #[test]

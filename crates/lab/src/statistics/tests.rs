@@ -102,11 +102,11 @@ fn holm_steps_down_and_stops_at_the_first_failure() {
 }
 
 /// The shares of 1000 data sets, in per cent, whose intervals hold the truth:
-/// for the mean, the change, and the ratio of two changes.
-fn coverage(n: usize, seed: u64) -> [f64; 3] {
+/// for the mean, the change, the ratio of two changes, and their mean.
+fn coverage(n: usize, seed: u64) -> [f64; 4] {
     const SETS: u32 = 1000;
     let mut normal = Normal::new(seed);
-    let mut hits = [0u32; 3];
+    let mut hits = [0u32; 4];
     for _ in 0..SETS {
         let mut sample =
             |mean_of: f64, deviation: f64| mean(&normal.sample(n, mean_of, deviation)).unwrap();
@@ -114,11 +114,18 @@ fn coverage(n: usize, seed: u64) -> [f64; 3] {
         let (later_baseline, later) = (sample(50.0, 2.0), sample(90.0, 3.0));
         let change = change(&other, &baseline).ci95.unwrap();
         let changes = Contrast::of(&[&later, &baseline], &[&later_baseline, &other]);
+        let both = [
+            [(0, other), (1, baseline)],
+            [(2, later), (3, later_baseline)],
+        ];
+        let (_, both) = mean_percent(&both).unwrap();
         for (hit, holds) in hits.iter_mut().zip([
             baseline.ci95.unwrap().holds(100.0),
             change.holds(20.0),
             // 90/50 over 120/100.
             changes.unwrap().interval(0.95).unwrap().holds(50.0),
+            // 20 and 80.
+            both.unwrap().holds(50.0),
         ]) {
             *hit += u32::from(holds);
         }
@@ -133,6 +140,25 @@ fn intervals_hold_the_truth_in_95_of_100_data_sets() {
             close(share, 95.0, 1.5);
         }
     }
+}
+
+#[test]
+fn a_mean_that_changes_share_moves_all_of_them() {
+    let [one, other, base] = [[11.0, 13.0], [17.0, 19.0], [9.0, 11.0]].map(|of| mean(&of).unwrap());
+    let (apart, wide) = mean_percent(&[[(0, one), (1, base)], [(2, other), (3, base)]]).unwrap();
+    let (shared, wider) = mean_percent(&[[(0, one), (1, base)], [(2, other), (1, base)]]).unwrap();
+    close(apart, 50.0, 1e-9);
+    close(shared, 50.0, 1e-9);
+    assert!(wider.unwrap().half() > wide.unwrap().half());
+    // Against itself nothing changes, whatever the spread.
+    let (none, nothing) = mean_percent(&[[(0, one), (0, one)]]).unwrap();
+    assert_eq!((none, nothing.unwrap().half()), (0.0, 0.0));
+    assert_eq!(mean_percent(&[]), None);
+    let zero = mean(&[0.0, 0.0]).unwrap();
+    assert_eq!(mean_percent(&[[(0, one), (1, zero)]]), None);
+    let single = mean(&[12.0]).unwrap();
+    let (_, unknown) = mean_percent(&[[(0, single), (1, base)]]).unwrap();
+    assert_eq!(unknown, None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The asking end.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, UdpSocket};
+use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use units::{Span, Time};
@@ -202,8 +202,7 @@ impl<'a> Desk<'a> {
             .expect("every message has room for its header");
         let octets = &self.octets[..HEADER_LEN];
         match &mut self.line {
-            // The other end gives up by itself where this does not reach it.
-            Line::Stream(stream) => drop(stream.write_all(octets)),
+            Line::Stream(stream) => part(stream, octets, &mut self.room, patience(self.exchange)),
             Line::Datagrams(socket) => {
                 for _ in 0..3 {
                     let _ = socket.send(octets);
@@ -325,6 +324,35 @@ fn over_datagrams(
         }
         if clock::monotonic() > deadline {
             return Err(late("waiting for the answer", written, 0));
+        }
+    }
+}
+
+/// Says `farewell`, and then hears the other end out, for `patience` at most: a
+/// connection that is closed with octets unread is reset [RFC9293 s3.6.1], and a
+/// reset overtakes what was said last. Answers are left over where one read was
+/// taken for a whole one.
+fn part(stream: &mut TcpStream, farewell: &[u8], room: &mut [u8], patience: Span) {
+    let deadline = clock::monotonic() + patience;
+    let mut left = farewell;
+    let goes_on =
+        |error: &io::Error| error.kind() == io::ErrorKind::Interrupted || socket::is_late(error);
+    // The other end gives up by itself where this does not reach it.
+    while clock::monotonic() < deadline {
+        if !left.is_empty() {
+            match stream.write(left) {
+                Ok(count) => left = &left[count..],
+                Err(error) if goes_on(&error) => {}
+                Err(_) => return,
+            }
+            if left.is_empty() {
+                let _ = stream.shutdown(Shutdown::Write);
+            }
+        }
+        match stream.read(room) {
+            Err(error) if goes_on(&error) => {}
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
         }
     }
 }

@@ -119,3 +119,19 @@ fn an_end_that_reads_later_answers_later() {
     assert!(asked.sizes[0].least >= 1_000_000, "{:?}", asked.sizes);
     assert!(asked.segments >= 10, "{asked:?}");
 }
+
+#[test]
+fn a_farewell_arrives_though_answers_were_left_unread() {
+    // Of three answers of a mebibyte one read each is taken, and the end that
+    // answers reads late: a connection that was closed at once would be reset.
+    let exchange = Exchange {
+        sizes: vec![1 << 20],
+        octets: 3 << 20,
+        taking: Taking::Once,
+        pause: Span::from_millis(2),
+        ..over(Protocol::Tcp, Answer::Whole)
+    };
+    let (asked, answered) = run(&exchange);
+    assert_eq!((asked.sizes.len(), asked.stalls.len()), (1, 0), "{asked:?}");
+    assert_eq!((answered.messages, answered.broken), (3, vec![]));
+}

@@ -1,6 +1,7 @@
 //! How fast datagrams of a size go, how long one takes, and what they cost.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use nix::sys::socket::{setsockopt, sockopt};
 use units::{Span, Time};
 
+use super::capture::Capture;
 use super::carry::Counted;
 use super::end::{FROM, Listener, Raw, refused, udp};
 use super::message::Message;
@@ -23,6 +25,20 @@ pub enum By {
     Packet,
     /// The kernel does, for an ordinary socket: up to 65 527 octets.
     Socket,
+}
+
+/// What is to be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measuring<'a> {
+    /// Who writes the headers.
+    pub by: By,
+    /// Octets of each message.
+    pub size: u32,
+    /// How long all of it takes.
+    pub length: Span,
+    /// The file that gets a capture of one message, which goes before the others
+    /// and is in no figure: nobody captures while times are taken.
+    pub capture: Option<&'a Path>,
 }
 
 /// What was measured.
@@ -84,11 +100,18 @@ struct Between {
     done: AtomicBool,
 }
 
-/// Measures messages of `size` octets along `way` for `length`.
+/// Measures messages along `way`.
 ///
 /// # Errors
-/// Where the kernel refuses one, or single ones do not arrive.
-pub fn measure(way: &Way, by: By, size: u32, length: Span) -> Result<Measured> {
+/// Where the kernel refuses one, single ones do not arrive, or the capture cannot
+/// be written.
+pub fn measure(way: &Way, wanted: Measuring<'_>) -> Result<Measured> {
+    let Measuring {
+        by,
+        size,
+        length,
+        capture,
+    } = wanted;
     let [_, to] = way.addresses;
     let listener = way.at_receiver(|| Listener::open(to.into(), 0))?;
     let port = listener.port()?;
@@ -109,7 +132,8 @@ pub fn measure(way: &Way, by: By, size: u32, length: Span) -> Result<Measured> {
             sent: 0,
             between: &between,
         };
-        let measured = sending.all(way, window, length);
+        let shown = capture.map_or(Ok(()), |path| sending.shown(way, path));
+        let measured = shown.and_then(|()| sending.all(way, window, length));
         between.done.store(true, Ordering::SeqCst);
         let received = receiving.join().expect("a receiver does not panic");
         received.and(measured)
@@ -205,6 +229,13 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// One message, in a capture at `path`.
+    fn shown(&mut self, way: &Way, path: &Path) -> Result<()> {
+        let mut capture = Capture::begin(way, path)?;
+        self.single()?;
+        capture.drain()
+    }
+
     /// First one at a time, then many.
     fn all(&mut self, way: &Way, window: u64, length: Span) -> Result<Measured> {
         let delays = self.alone(clock::monotonic() + alone(length))?;
@@ -254,18 +285,24 @@ impl Sending<'_> {
         while delays.len() < LEAST_ALONE
             || (clock::monotonic() < deadline && delays.len() < MOST_ALONE)
         {
-            self.one()?;
-            if !self.between.wait_for(self.sent, PATIENCE) {
-                return Err(Error::new(
-                    format!("carrying {} octets", self.size),
-                    "a message did not arrive within 1 s, though no other was under way",
-                ));
-            }
+            self.single()?;
             let nanos = self.between.delay.load(Ordering::SeqCst);
             delays.push(Span::from_nanos(nanos));
         }
         delays.sort_unstable();
         Ok(delays)
+    }
+
+    /// One message, which has arrived when this returns.
+    fn single(&mut self) -> Result<()> {
+        self.one()?;
+        match self.between.wait_for(self.sent, PATIENCE) {
+            true => Ok(()),
+            false => Err(Error::new(
+                format!("carrying {} octets", self.size),
+                "a message did not arrive within 1 s, though no other was under way",
+            )),
+        }
     }
 
     fn one(&mut self) -> Result<()> {

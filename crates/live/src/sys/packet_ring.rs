@@ -12,10 +12,14 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::packet::{HEADER, set};
 
-/// Octets of memory of a ring: what comes in 67 ms at 1 Gbit/s.
+/// Octets of memory of a ring at least: what comes in 67 ms at 1 Gbit/s.
 const RING: usize = 8 << 20;
-/// Octets that the kernel allocates in one piece, if a slot is not larger.
-const BLOCK: usize = 1 << 16;
+/// Frames that may wait at least. Where packets may be large, those that come may
+/// be small all the same, and a datagram of 64 KiB is 45 of them.
+const FEWEST: usize = 256;
+/// Octets that the kernel allocates in one piece, as powers of two: the smallest
+/// of which slots leave no more than an eighth unused.
+const BLOCKS: std::ops::RangeInclusive<u32> = 16..=20;
 /// Octets of a slot before the frame, at most: the header of the slot, an
 /// address, alignment, and the header before the frame.
 const BEFORE: usize = 128;
@@ -54,9 +58,9 @@ impl PacketRing {
     /// socket has its other options already, and is not bound yet.
     pub(crate) fn open(socket: BorrowedFd<'_>, largest: usize) -> io::Result<Self> {
         let slot = (BEFORE + largest).next_multiple_of(libc::TPACKET_ALIGNMENT);
-        let block = BLOCK.max(slot.next_power_of_two());
+        let block = block(slot);
         let per_block = block / slot;
-        let blocks = RING / block;
+        let blocks = (RING / block).max(FEWEST.div_ceil(per_block));
         let slots = blocks * per_block;
         let number = |number: usize| u32::try_from(number).map_err(io::Error::other);
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
@@ -161,10 +165,35 @@ impl PacketRing {
     }
 }
 
+/// Octets of a block for slots of `slot` octets.
+fn block(slot: usize) -> usize {
+    BLOCKS
+        .map(|power| 1 << power)
+        .find(|&block| block >= slot && block % slot <= block / 8)
+        .unwrap_or_else(|| slot.next_power_of_two())
+}
+
 impl Drop for PacketRing {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this length, and no reference into it
         // outlives this value. That it fails would mean it is gone already.
         let _ = unsafe { munmap(self.memory.cast(), self.length.get()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_used_up_by_their_slots() {
+        // Frames of MTU 1500, 9000 and 65 535, each with what is before it.
+        assert_eq!(block(1_648), 1 << 16);
+        assert_eq!(block(9_152), 1 << 16);
+        assert_eq!(block(65_696), 1 << 19);
+        for slot in (16..70_000).step_by(16) {
+            let block = block(slot);
+            assert!(block >= slot && block.is_power_of_two() && block <= 1 << 20);
+        }
     }
 }

@@ -115,6 +115,17 @@ pub(super) fn family(address: IpAddr) -> AddressFamily {
 pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))
         .during(|| format!("binding to {address}"))
+        .map_err(|error| match error.source.raw_os_error() {
+            Some(libc::EADDRINUSE) => Error::new(
+                error.operation,
+                "another program has that port; choose another one with --port",
+            ),
+            Some(libc::EADDRNOTAVAIL) => Error::new(
+                error.operation,
+                "this host has no such address; `ip address` shows those that it has",
+            ),
+            _ => error,
+        })
 }
 
 /// The address that a socket is bound to.

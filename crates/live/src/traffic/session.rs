@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use proto::control::{Request, Server, Settings};
 use proto::offset::Offset;
-use units::Span;
+use units::{Bytes, Span};
 use wire::control::{Flow, Reason, Report};
 
 use super::connection::{Connection, Room, random};
@@ -24,7 +24,7 @@ use crate::interrupt;
 const LOOK: Span = Span::from_millis(10);
 
 /// The most octets of receive buffer that a sender may ask for.
-const LARGEST_BUFFER: u32 = 64 << 20;
+pub const LARGEST_RECEIVE_BUFFER: Bytes = Bytes::new(64 << 20);
 
 /// Serves one sender until it says farewell, goes wrong, or is gone.
 pub(super) fn serve(
@@ -199,7 +199,9 @@ impl<'a> Conversation<'a> {
             return self.refuse(Reason::Nonsense, "a flow before the clocks were compared");
         };
         let largest = sizes(Some(flow.transport), self.session.peer.ip()).1;
-        if flow.buffer > LARGEST_BUFFER || u64::from(flow.largest) > largest.get() {
+        if u64::from(flow.buffer) > LARGEST_RECEIVE_BUFFER.get()
+            || u64::from(flow.largest) > largest.get()
+        {
             return self.refuse(Reason::Limit, "a larger flow than is allowed");
         }
         if self.flows.is_empty() {

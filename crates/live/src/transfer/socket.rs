@@ -1,5 +1,6 @@
 //! Sockets with the options a transfer asks for, read back.
 
+use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -20,6 +21,9 @@ use crate::sys::tcp_info;
 /// What a UDP receiver asks for: the default of 212 992 octets loses a large
 /// part of a burst in the receiving host, whatever the network does.
 pub const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
+
+/// Where the kernel names those that are loaded [tcp(7)].
+const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// A non-blocking socket for `transfer`, all options set.
 pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
@@ -76,6 +80,18 @@ pub fn try_congestion_control(name: &str) -> Result<()> {
 pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
     setsockopt(&socket, sockopt::TcpCongestion, &name.into())
         .during(|| format!("choosing the congestion control `{name}`"))
+        .map_err(|error| match error.source.raw_os_error() {
+            Some(libc::ENOENT) => {
+                let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
+                let known: Vec<&str> = known.split_whitespace().collect();
+                let problem = format!(
+                    "this kernel has none of that name; write one of {}",
+                    known.join(", ")
+                );
+                Error::new(error.operation, problem)
+            }
+            _ => error,
+        })
 }
 
 /// A socket that keeps the kernel stamping arrivals as long as it is open.

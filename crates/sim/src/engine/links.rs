@@ -10,6 +10,17 @@ use crate::way::{Machine, Way};
 use crate::{Inside, Opened, Place, Seen, Watch};
 
 impl<W: Watch> Engine<'_, W> {
+    /// Asks the watch how packets are to be marked that come out of a way.
+    pub(crate) fn mark_ways(&mut self) {
+        if W::AWAKE {
+            for way in &mut self.ways {
+                if self.watch.wants(way.place) {
+                    way.mark = self.watch.mark(way.place);
+                }
+            }
+        }
+    }
+
     /// Hands on what has come to the far end of a way.
     pub(super) fn come_out(&mut self, way: usize) {
         let to = self.ways[way].to;
@@ -23,7 +34,7 @@ impl<W: Watch> Engine<'_, W> {
                 }
                 Machine::Patient(link) => {
                     if let Some(delivery) = link.poll_transmit(self.now) {
-                        self.arrive_often(to, &delivery);
+                        self.arrive_often((way, to), &delivery);
                     }
                 }
             }
@@ -36,7 +47,11 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Hands on every copy of a packet.
-    fn arrive_often(&mut self, to: usize, delivery: &Delivery<Packet>) {
+    fn arrive_often(&mut self, (way, to): (usize, usize), delivery: &Delivery<Packet>) {
+        let mark = self.ways[way].mark;
+        if W::AWAKE && mark != 0 {
+            self.contents.mark(&delivery.packet, mark);
+        }
         for _ in 1..delivery.copies {
             let content = *self.contents.of(&delivery.packet);
             let content = self.contents.put(content);

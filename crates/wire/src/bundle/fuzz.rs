@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 use super::tests::{CARRIAGES, Packets, pack, parse};
 use super::*;
+use crate::fuzz::{cases, chance};
 
 /// What is done to a bundle before it is read.
 #[derive(Clone, Copy, Debug)]
@@ -96,18 +97,9 @@ fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
 /// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
 #[test]
 fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
-    let cases = std::env::var("JUMBOLAB_FUZZ_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    let cases: u64 = cases.unwrap_or(20_000);
-    let mut state = 3u64;
-    let mut chance = move || {
-        // Any generator will do.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 32) as u32).to_le_bytes()
-    };
+    let cases = cases(20_000);
+    let mut word = chance(3);
+    let mut chance = move || ((word() >> 32) as u32).to_le_bytes();
     let mut accepted = 0;
     for _ in 0..cases {
         let [kind, count, many, service] = chance();

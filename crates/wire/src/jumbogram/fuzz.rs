@@ -4,6 +4,7 @@ use std::vec::Vec;
 
 use super::tests::{emit, packet};
 use super::*;
+use crate::fuzz::{cases, chance};
 
 /// Values that mean something somewhere in a header.
 const TELLING: [u8; 16] = [
@@ -43,18 +44,9 @@ fn attempt(octets: &[u8], whole: u64) -> bool {
 /// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
 #[test]
 fn at_least_one_in_five_damaged_packets_is_accepted_and_none_does_harm() {
-    let cases = std::env::var("JUMBOLAB_FUZZ_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    let cases: u64 = cases.unwrap_or(50_000);
-    let mut state = 2_675_u64;
-    let mut chance = move || {
-        // Any generator will do.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 32) as u32).to_le_bytes()
-    };
+    let cases = cases(50_000);
+    let mut word = chance(2_675);
+    let mut chance = move || ((word() >> 32) as u32).to_le_bytes();
     let mut accepted = 0;
     for _ in 0..cases {
         let [kind, many, shift, extra] = chance();

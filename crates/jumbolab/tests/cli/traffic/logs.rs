@@ -118,6 +118,27 @@ fn a_log_of_round_trips_has_those_that_never_came_back() {
 }
 
 #[test]
+fn a_receivers_log_has_what_arrived_of_round_trips() {
+    for line in [
+        "::1 --meter round-trip --message 200 --gap 1ms --packets 50 --json",
+        "::1 --meter round-trip --protocol tcp --message 200 --packets 500 --json",
+    ] {
+        let dir = Dir::new();
+        let mut receiver = Receiver::start(&dir, "--once --log logs");
+        let flow = receiver.send(&dir, line).fine().json().remove(0);
+        receiver.end().fine();
+        let (path, octets) = only_log(&dir).unwrap();
+        assert_eq!(whole(&octets).records, number(&flow, "received"), "{flow}");
+        let name = path.file_name().unwrap().display();
+        let row = dir.run(&format!("decode logs/{name} --json"));
+        let row = row.fine().json().remove(0);
+        assert_eq!(number(&row, "received"), number(&flow, "received"), "{row}");
+        assert_eq!(number(&row, "lost"), 0, "{row}");
+        assert!(row["delay_p50_s"].as_f64() > Some(0.0), "{row}");
+    }
+}
+
+#[test]
 fn a_log_of_icmp_echoes_says_how_many_were_sent() {
     let dir = Dir::new();
     let line = "send ::1 --protocol echo --message 100 --gap 1ms --packets 20 --log sent.jlog";

@@ -82,39 +82,6 @@ fn echoes_come_back_without_a_receiver_where_this_user_may_send_them() {
 }
 
 #[test]
-fn every_law_is_delivered_as_it_was_offered() {
-    let dir = Dir::new();
-    dir.write("seen.txt", "# octets\n100\n200\n300\n");
-    dir.write("gaps.txt", "100us\n200us\n");
-    let receiver = Receiver::start(&dir, "");
-    for (message, gap) in [
-        ("constant:100", "constant:100us"),
-        ("uniform:100,200", "uniform:50us,150us"),
-        ("exponential:500", "exponential:100us"),
-        ("normal:500,50", "normal:100us,20us"),
-        ("poisson:500", "poisson:100us,1us"),
-        ("pareto:1.5,100", "pareto:2.5,50us"),
-        ("cauchy:500,50", "cauchy:100us,10us"),
-        ("gamma:2,250", "gamma:2,50us"),
-        ("weibull:0.8,500", "weibull:0.8,100us"),
-        ("file:seen.txt", "file:gaps.txt"),
-    ] {
-        let line = format!("::1 --message {message} --gap {gap} --packets 200 --for 20s --json");
-        let flow = receiver.send(&dir, &line).fine().json().remove(0);
-        assert_eq!(number(&flow, "offered"), 200, "{message} {gap}: {flow}");
-        let [sent, refused] = ["sent", "refused"].map(|key| number(&flow, key));
-        assert_eq!(sent + refused, 200, "{flow}");
-        assert!(sent > 150, "{flow}");
-        assert_eq!(number(&flow, "received"), sent, "{flow}");
-        assert_eq!(
-            number(&flow, "received_octets"),
-            number(&flow, "sent_octets"),
-            "{flow}"
-        );
-    }
-}
-
-#[test]
 fn bursts_begin_and_end() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");

@@ -2,6 +2,7 @@
 
 use proto::ditg::Account;
 use proto::ledger::{Delays, Place};
+use wire::log::Role;
 
 use super::super::Definitions;
 use super::super::row::{Figures, Slice};
@@ -44,9 +45,9 @@ impl SliceBooks {
         }
     }
 
-    pub(super) fn figures(&self, definitions: Definitions, interval: u64) -> Figures {
-        match definitions {
-            Definitions::Standard => Figures::Slice(Slice {
+    pub(super) fn figures(&self, definitions: Definitions, role: Role, interval: u64) -> Figures {
+        match (definitions, role) {
+            (Definitions::Standard, _) => Figures::Slice(Slice {
                 packets: self.packets,
                 octets: self.octets,
                 missing: self.missing,
@@ -57,7 +58,10 @@ impl SliceBooks {
                 delay_p99: self.delays.quantile(0.99),
                 delay_max: self.delays.max(),
             }),
-            Definitions::Ditg => Figures::Ditg(self.account.figures(), None),
+            (Definitions::Ditg, Role::Sender) => {
+                Figures::Ditg(self.account.figures().of_departures(), None)
+            }
+            (Definitions::Ditg, _) => Figures::Ditg(self.account.figures(), None),
         }
     }
 }

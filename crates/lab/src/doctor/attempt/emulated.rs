@@ -2,16 +2,16 @@
 
 use anyhow::{Context, Result};
 use live::Worker;
-use live::clock::{self, Epoch};
+use live::clock;
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
-use live::transfer::{Echo, Protocol, Transfer, keep_stamping};
+use live::transfer::{Protocol, Transfer, keep_stamping};
 use model::Transport;
 use proto::link::Settings;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 
-use super::carried;
+use super::{carried, transfer};
 use crate::agent::{self, Agents};
 use crate::emulation::Emulation;
 
@@ -172,24 +172,11 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     let received = carried(
         &mut agents,
         &Transfer {
-            protocol: Protocol::Tcp,
-            address: testbed.destination(&path),
             preroll: PREROLL,
-            preroll_message: Bytes::new(64_000),
             size: rate.carries(COUNTED),
-            message: Bytes::new(64_000),
             // A bucket that does not exist holds nothing back.
             pace: None,
-            paced: false,
-            delays: false,
-            echo: Echo::Off,
-            congestion: "reno".to_owned(),
-            send_buffer: None,
-            receive_buffer: None,
-            nagle: false,
-            epoch: Epoch::now(),
-            timeout: Span::from_secs(1),
-            quiet: Span::from_millis(100),
+            ..transfer(&testbed, &path, Protocol::Tcp)
         },
     )?;
     let report = emulation.report()?;

@@ -102,12 +102,6 @@ pub(super) fn read(
         }
         Kind::Exchange => {
             on_a_path(&kind, tree, network, "an exchange")?;
-            let shared = |link: &Link| link.cross.is_some();
-            if world == World::Sim && network.links.iter().any(shared) {
-                return Err(kind.refuse(
-                    "of an exchange the simulator sends one message of each size through idle links; remove network.load and cross, or say --on netns",
-                ));
-            }
             let watched = |link: &Link| link.recorded || link.watch.is_any();
             if world == World::Sim && network.links.iter().any(watched) {
                 return Err(kind.refuse(

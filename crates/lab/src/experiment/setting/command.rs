@@ -23,6 +23,14 @@ pub struct Command {
     pub timeout: Span,
 }
 
+impl Command {
+    /// Whether one of the programs is told a folder for what is to be kept.
+    pub fn keeps(&self) -> bool {
+        let lines = self.receiver.iter().chain([&self.sender]);
+        { lines }.any(CommandLine::names_folder)
+    }
+}
+
 /// A number in a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {

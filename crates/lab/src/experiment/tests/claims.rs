@@ -1,7 +1,7 @@
 //! `[[claim]]` and `[links.NAME.losses]`.
 
 use super::simulated::{refused, sim};
-use crate::plan::{Expected, Level, Tradeoff};
+use crate::plan::{Expected, Level, Over, Tradeoff};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"
@@ -60,12 +60,44 @@ fn a_claim_is_read_and_written_into_the_plan() {
 }
 
 #[test]
+fn a_claim_of_a_change_in_per_cent_is_read_and_written_into_the_plan() {
+    for (written, percent, over) in [
+        ("by_percent = 58.5", 58.5, Over::Each),
+        ("by_percent = 0\nover = \"any\"", 0.0, Over::Any),
+        ("by_percent = 300\nover = \"mean\"", 300.0, Over::Mean),
+    ] {
+        let plan = sim(&CLAIMED.replace("by = 2", written), &[]);
+        let claim = &plan.claims[0];
+        let changed = matches!(&claim.expected, Expected::Changed { than, higher: true, percent: by, over: of }
+            if (than.to_string().as_str(), *by, *of) == ("mtu=1500", percent, over));
+        assert!(changed, "{claim:?}");
+        let again = sim(&plan.text, &[]);
+        assert_eq!((&again.claims, &again.hash), (&plan.claims, &plan.hash));
+    }
+}
+
+#[test]
 fn what_is_no_claim_or_no_window_of_losses_is_refused() {
     for (from, to, wrong) in [
         (
+            "by = 2",
+            "by_percent = -2",
+            "experiments/x.toml:28: claim.by_percent = -2: `is` says which way; write it without the sign",
+        ),
+        (
+            "by = 2",
+            "by = 2\nby_percent = 2",
+            "experiments/x.toml:29: claim.by_percent = 2: by says how much as well; keep one of them",
+        ),
+        (
+            "by = 2",
+            "over = \"mean\"",
+            "experiments/x.toml:28: claim.over = \"mean\": only changes in per cent have it: write by_percent = 20 too",
+        ),
+        (
             "is = \"higher\"\n",
             "",
-            "experiments/x.toml:21: claim.is is missing; write for instance is = \"lower\", which `than` and `by` belong to",
+            "experiments/x.toml:21: claim.is is missing; write for instance is = \"lower\", which `than`, `by`, `by_percent` and `over` belong to",
         ),
         (
             "by = 2",

@@ -80,6 +80,16 @@ fn a_shape_beside_a_load_keeps_the_load() {
 }
 
 #[test]
+fn a_rate_of_payload_is_the_same_in_all_frames() {
+    let mean = |lines: &str, mtu: &str| flow(&sim(&with(lines), &[mtu])).0.mean();
+    let both = |lines: &str| [1500, 9000].map(|mtu| mean(lines, &format!("network.mtu={mtu}")));
+    let payload = "message = 5000\npayload_rate = \"10mbit\"";
+    assert_eq!(both(payload), [4e9, 4e9]);
+    let [small, large] = both("message = 5000\nrate = \"10mbit\"");
+    assert!(small > large && large > 4e9, "{small} {large}");
+}
+
+#[test]
 fn files_are_read_beside_the_experiment_and_not_swept() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("sizes.txt"), "40\n1500\n1500\n").unwrap();
@@ -131,6 +141,14 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         (
             "gap = \"exponential:1ms\"\nload = \"5%\"",
             "x.toml:23: flows.f.load = \"5%\": gap says this as well; keep one of them",
+        ),
+        (
+            "payload_rate = \"1mbit\"\nload = \"5%\"",
+            "x.toml:23: flows.f.load = \"5%\": payload_rate says this as well; keep one of them",
+        ),
+        (
+            "gap = \"exponential:1ms\"\npayload_rate = \"1mbit\"",
+            "x.toml:23: flows.f.payload_rate = \"1mbit\": gap says this as well; keep one of them",
         ),
         (
             "message = \"uniform:40,70000\"\ngap = \"1ms\"",

@@ -6,7 +6,7 @@ use crate::compare::{Comparison, Difference};
 use crate::metric::Metric;
 use crate::plan::{Factors, Level, Plan};
 use crate::report::figure;
-use crate::report::grid::{factor_names, find, framing_note, models};
+use crate::report::grid::{NOT_PRINTED, factor_names, find, framing_note, is_unprinted, models};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::summary;
 use crate::trial::Trial;
@@ -91,7 +91,7 @@ fn study_table(plan: &Plan, comparisons: &[Comparison], metric: &Metric) -> Mark
                             }
                         }
                         td.words {
-                            @if line.metric == metric { (remark(plan, line)) } @else { "with all softirq" }
+                            @if line.metric == metric { (remark(plan, line, is_unprinted(plan, &rows, line))) } @else { "with all softirq" }
                         }
                     }
                 }
@@ -156,7 +156,7 @@ fn aligned(rows: &[&Comparison], print: impl Fn(&Comparison) -> String) -> Vec<S
 }
 
 /// The verdict on a row, its reason, and what else is to be said of it.
-fn remark(plan: &Plan, row: &Comparison) -> Markup {
+fn remark(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Markup {
     let judgement = row.judgement.as_ref().map(|judgement| {
         let verdict = judgement.verdict;
         html! {
@@ -173,7 +173,8 @@ fn remark(plan: &Plan, row: &Comparison) -> Markup {
     let framing = framing_note(plan, row).map(|words| html! { span.note { (words) } });
     let split = summary::parts(row);
     let split = (!split.is_empty()).then(|| html! { span.note { "made of " (split.join(", ")) } });
-    let parts = [judgement, difference, split, framing]
+    let unprinted = is_unprinted.then(|| html! { span.note { (NOT_PRINTED) } });
+    let parts = [judgement, unprinted, difference, split, framing]
         .into_iter()
         .flatten();
     html! {

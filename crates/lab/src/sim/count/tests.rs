@@ -18,6 +18,8 @@ fn packet() -> Seen {
         segment: None,
         live: 1,
         is_bundle: false,
+        sent: Time::ZERO,
+        marks: 0,
     }
 }
 
@@ -38,6 +40,7 @@ fn counter(interval: u64) -> Counter {
     Counter {
         links: vec![Some(Tally {
             name: "wire".to_owned(),
+            mark: 0,
             windows: vec![
                 window("early", 0, SECOND),
                 window("late", SECOND, 2 * SECOND),

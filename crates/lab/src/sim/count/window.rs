@@ -40,6 +40,9 @@ pub(super) struct More {
     carried: u64,
     /// How long the packets waited that began, and how many these were.
     delays: (u128, u64),
+    /// How long packets of data took from end to end that came out of the link
+    /// and arrived, and how many these were.
+    ways: (u128, u64),
     /// The averages that arrivals found, added up, and how many these were.
     averages: (f64, u64),
     /// The first and the last arrival that found one at the upper bound or above.
@@ -61,6 +64,7 @@ impl More {
             octets: link.rate.map(|rate| rate.megabits_per_second() * 1e6 / 8.0),
             carried: 0,
             delays: (0, 0),
+            ways: (0, 0),
             averages: (0.0, 0),
             above: None,
         }
@@ -130,6 +134,16 @@ impl Window {
         }
     }
 
+    /// A packet of data that came out of the link has arrived, so long after it
+    /// was sent.
+    pub(super) fn delivered(&mut self, at: u64, delay: u64) {
+        let is_inside = self.has(at);
+        if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
+            more.ways.0 += u128::from(delay);
+            more.ways.1 += 1;
+        }
+    }
+
     const fn has(&self, at: u64) -> bool {
         self.from <= at && at < self.to
     }
@@ -156,7 +170,9 @@ impl Window {
         ];
         if let Some(more) = &self.more {
             let [came, dropped] = more.inner;
-            let (waited, frames) = more.delays;
+            let mean = |(all, packets): (u128, u64)| {
+                (packets > 0).then(|| all as f64 / packets as f64 / PER_MILLISECOND)
+            };
             let (averages, looks) = more.averages;
             let since = |at: u64| (at - self.from) as f64 / PER_SECOND;
             told.extend([
@@ -180,10 +196,8 @@ impl Window {
                     "carried_percent",
                     Some(100.0 * more.carried as f64 / more.duration as f64),
                 ),
-                (
-                    "queue_delay",
-                    (frames > 0).then(|| waited as f64 / frames as f64 / PER_MILLISECOND),
-                ),
+                ("queue_delay", mean(more.delays)),
+                ("one_way_delay", mean(more.ways)),
                 (
                     "average_queue",
                     (looks > 0).then(|| averages / looks as f64),

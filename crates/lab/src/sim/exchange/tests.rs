@@ -5,6 +5,14 @@ use crate::plan::World;
 /// The time of a message of `size` octets at `mtu` over so many links at
 /// 1 Gbit/s with switches between them, in microseconds.
 fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
+    let sizes = format!("from = {size}\nto = {size}\nat = {size}\n");
+    let keys = format!("protocol = \"{protocol}\"\nanswer = \"{answer}\"\n{sizes}");
+    measured(links, mtu, "", &keys).metrics["message_time"] * 1e3
+}
+
+/// What a trial over so many links at 1 Gbit/s measures, with more keys of networks
+/// and of traffic.
+fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Figures {
     let shape = match links {
         1 => "shape = \"pair\"".to_owned(),
         links => format!("shape = \"switched\"\nstages = {}", links - 1),
@@ -12,8 +20,7 @@ fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
     let text = format!(
         "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n\
          [sweep]\nmtu = [{mtu}]\n[compare]\nfactor = \"mtu\"\nbaseline = {mtu}\n[network]\n{shape}\nlink = \"emulated\"\nrate = \"1gbit\"\n\
-         buffer = \"1MB\"\nip = 4\n[tcp]\ninitial_window = 64\n[traffic]\nkind = \"exchange\"\n\
-         protocol = \"{protocol}\"\nanswer = \"{answer}\"\nfrom = {size}\nto = {size}\nat = {size}\n"
+         buffer = \"1MB\"\nip = 4\n{network}\n[tcp]\ninitial_window = 64\n[traffic]\nkind = \"exchange\"\n{traffic}"
     );
     let plan = Experiment::parse(&text, "one").unwrap();
     let plan = plan
@@ -21,8 +28,7 @@ fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
         .unwrap_or_else(|error| panic!("{error:#}"));
     let setting = plan.cells[0].setting.as_ref().unwrap();
     let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
-    let (figures, _) = simulator.run(setting, Seed::new(1)).unwrap();
-    figures.metrics["message_time"] * 1e3
+    simulator.run(setting, Seed::new(1)).unwrap().0
 }
 
 /// What `octets` of IP take of Ethernet, in microseconds at 1 Gbit/s: 38
@@ -71,6 +77,67 @@ fn a_connection_sends_a_message_in_full_segments() {
         told >= expected - 2e-3 && told < expected + 3.0 * wire(52),
         "{told} {expected}"
     );
+}
+
+/// The mean time of a message in microseconds, over sizes and messages.
+fn mean_time(figures: &Figures) -> f64 {
+    let sizes = &figures.evidence["sizes"];
+    let means = sizes["mean_us"].as_str().unwrap().split(' ');
+    let means: Vec<f64> = means.map(|one| one.parse().unwrap()).collect();
+    means.iter().sum::<f64>() / means.len() as f64
+}
+
+#[test]
+fn a_message_waits_behind_others_as_it_does_in_theory() {
+    // Small messages: 40 sizes, 20 of each, behind packets of 9000 octets that take
+    // half of the link. One waits for half of a packet's 72.3 us on average
+    // [Kleinrock1975]; of 800 the mean is known to 2 us or so.
+    let sizes =
+        "protocol = \"udp\"\nfrom = 1000\nto = 1039\nstep = 1\nat = 1000\nsize = \"100kB\"\n";
+    let idle = mean_time(&measured(1, 9_000, "", sizes));
+    let shared = measured(1, 9_000, "load = \"moderate\"", sizes);
+    let waited = mean_time(&shared) - idle;
+    assert!((waited - wire(9_000) / 2.0).abs() < 8.0, "{waited}");
+    let sizes = &shared.evidence["sizes"];
+    let numbers = |key: &str| -> Vec<f64> {
+        let words = sizes[key].as_str().unwrap().split(' ');
+        words.map(|word| word.parse().unwrap()).collect()
+    };
+    // The luckiest of each size waited for next to nothing.
+    assert!(numbers("deviation_us").iter().all(|&one| one > 10.0));
+    assert!(numbers("least_us").iter().all(|&one| one < idle + 36.0));
+    // The same trial is the same again.
+    assert_eq!(
+        mean_time(&measured(
+            1,
+            9_000,
+            "load = \"moderate\"",
+            "protocol = \"udp\"\nfrom = 1000\nto = 1000\nat = 1000\n"
+        )),
+        numbers("mean_us")[0]
+    );
+}
+
+#[test]
+fn a_connection_shares_its_links_too() {
+    let sizes = "protocol = \"tcp\"\nfrom = 20000\nto = 20000\nat = 20000\n";
+    let idle = mean_time(&measured(2, 1_500, "", sizes));
+    let shared = mean_time(&measured(2, 1_500, "load = \"heavy\"", sizes));
+    // Four fifths are gone: fourteen segments take several times as long.
+    assert!(
+        shared > 1.5 * idle && shared < 20.0 * idle,
+        "{shared} {idle}"
+    );
+}
+
+#[test]
+fn what_is_lost_is_sent_again_and_costs_that_time() {
+    let sizes = "protocol = \"udp\"\nfrom = 1000\nto = 1019\nstep = 1\nat = 1000\nsize = \"100kB\"\nagain = \"10ms\"\n";
+    let idle = mean_time(&measured(1, 1_500, "", sizes));
+    let lossy = mean_time(&measured(1, 1_500, "loss = \"20%\"", sizes));
+    // Message and answer arrive with 0.8^2: 1 / 0.64 - 1 times 10 ms.
+    let lost = (lossy - idle) / 1e4;
+    assert!((lost - 0.5625).abs() < 0.2, "{lost}");
 }
 
 #[test]

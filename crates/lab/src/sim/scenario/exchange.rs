@@ -1,19 +1,51 @@
 //! One message and its answer through a simulated network.
 //!
-//! Nothing else is under way meanwhile, so that each message of a size takes as
-//! long as the first: one of each is enough.
+//! Where nothing else is under way and nothing is left to chance, each message of a
+//! size takes as long as the first: one of each is enough.
 
 use proto::traffic::Law;
 use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
-use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use crate::experiment::{self as spec, Answer, MESSAGE_HEADER, Setting};
+use super::{ECHO, TRANSFER, emulated, octets, place, slowest_gap, whole};
+use crate::experiment::{self as spec, Answer, Link, MESSAGE_HEADER, Setting};
 
 /// How many times as long as the slowest link takes for a message anything may
 /// take that is simulated of it, and the least of that.
 const PATIENCE: f64 = 1_000.0;
 const LEAST_PATIENCE: Span = Span::from_secs(600);
+
+/// For how many of their packets others have a link to themselves before a message
+/// goes. At four fifths of its rate what waits forgets how it began within some
+/// fifty: 1 / (1 - load)^2, twice over.
+const SETTLING: u64 = 300;
+/// How many times as long as the slowest link takes for a message it may be under way
+/// on each link, while others send, and the least of all that.
+const UNDER_WAY: f64 = 10.0;
+const LEAST: Span = Span::from_millis(1);
+
+/// For how long others send before a message of `size` octets goes, and may send
+/// while it does; `None` where nothing is left to chance.
+pub(in crate::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
+    let links = &setting.network.links;
+    let by_chance = |link: &Link| {
+        let wire = emulated(&setting.network, link);
+        let rare = [wire.loss, wire.bit_error_rate, wire.reorder];
+        link.cross.is_some() || wire.jitter > Span::ZERO || rare.iter().any(|&share| share > 0.0)
+    };
+    if !links.iter().any(by_chance) {
+        return None;
+    }
+    let of_others = links.iter().filter_map(|link| {
+        let packet = link.framing.wire_size(link.cross?.packet);
+        Some(link.rate?.serialise(packet))
+    });
+    let travel = links.iter().fold(Span::ZERO, |sum, link| {
+        let own = Span::from_picos(whole(UNDER_WAY * slowest_gap(setting, size)));
+        sum + own + emulated(&setting.network, link).delay * 2
+    });
+    Some((of_others.max().unwrap_or_default() * SETTLING + travel).max(LEAST))
+}
 
 /// The flows of a message of `size` octets and of its answer, and when the last
 /// source stops.
@@ -29,13 +61,19 @@ pub(super) fn of(
         Answer::Whole | Answer::Pieces => size,
     };
     let slowest = Span::from_picos(whole(PATIENCE * slowest_gap(setting, size)));
-    let patience = slowest.max(LEAST_PATIENCE);
+    let long = slowest.max(LEAST_PATIENCE);
+    let settling = settling(setting, size);
+    let patience = settling.unwrap_or(long);
     let flow = |name: &str, [from, to]: [&str; 2], traffic| Flow {
         name: name.to_owned(),
         from: place(graph, from),
         to: place(graph, to),
         ip: setting.network.ip,
-        start: Time::ZERO,
+        // A datagram goes one gap later anyway.
+        start: match exchange.tcp {
+            Some(_) => Time::ZERO + settling.unwrap_or_default(),
+            None => Time::ZERO,
+        },
         stop: None,
         traffic,
     };
@@ -62,8 +100,9 @@ pub(super) fn of(
             ]
         }
         None => {
-            // A datagram is answered when it is there: on an idle path that is
-            // the same as if its answer left long after it.
+            // A datagram is answered when it is there: where the answer meets
+            // nothing that the message met, that is the same as if it left long
+            // after it.
             let datagram = |size: Bytes, later: u64| {
                 sim::Traffic::Datagrams(Datagrams {
                     limit: Some(1),
@@ -79,5 +118,5 @@ pub(super) fn of(
             ]
         }
     };
-    (flows, Time::ZERO + patience * 4)
+    (flows, Time::ZERO + long * 4)
 }

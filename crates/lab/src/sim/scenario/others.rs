@@ -7,6 +7,7 @@ use proto::traffic::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
+use super::exchange::settling;
 use super::{octets, slowest_gap, way, whole};
 use crate::experiment::{Cross, Gaps, Graph, Role as Part, Setting, Wiring};
 
@@ -22,6 +23,13 @@ const LONGER: Span = Span::from_secs(2);
 /// is repaired after that is repaired in nobody's way.
 const BEYOND: Span = Span::from_secs(1);
 
+/// Until when others send beside a message of an exchange at first: for as long again
+/// as it may be under way, there and back, as they have before.
+pub(in crate::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
+    let settling = settling(setting, Bytes::new(u64::from(size)))?;
+    Some(Time::ZERO + settling * 4)
+}
+
 /// Until when others send at first, where a connection says how long a trial
 /// lasts; whether that was long enough [`outlast`] says.
 pub(in crate::sim) fn at_first(setting: &Setting) -> Option<Time> {
@@ -30,6 +38,9 @@ pub(in crate::sim) fn at_first(setting: &Setting) -> Option<Time> {
         .links
         .iter()
         .any(|link| link.cross.is_some());
+    if let Some(exchange) = setting.traffic.exchange().filter(|_| crossed) {
+        return of_message(setting, exchange.sizes.to);
+    }
     let transfer = setting.traffic.transfer().filter(|_| crossed)?;
     transfer.tcp.as_ref()?;
     let all = transfer.preroll + transfer.size;

@@ -192,3 +192,51 @@ fn with_gathering_off_a_domain_changes_nothing() {
         off.metrics["inner_drop_percent_all"]
     );
 }
+
+#[test]
+fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_window() {
+    // A bundle of two takes the core 8.272 ms and goes as soon as it is full: the first
+    // waits 10 ms for the second. Each takes 40 us before and behind the core.
+    let slow = DOMAIN.replace("gap = \"2ms\"", "gap = \"10ms\"");
+    let both_ways = format!(
+        "{slow}[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n\
+         [flows.back]\nfrom = \"b\"\nto = \"a\"\nmessage = 100\ngap = \"3ms\"\ngap_law = \"constant\"\n"
+    );
+    let shaped = figures(&slow, &["domain.shaping=on"]);
+    let unshaped = figures(&slow, &["domain.shaping=off"]);
+    let alone = figures(&slow, &["domain.gather=off"]);
+    // Unshaped both leave at once, and one waits 40 us for the other.
+    for (figures, gathered) in [(&shaped, 10.0), (&unshaped, 5.02)] {
+        near(figures, "one_way_delay_all", gathered + 0.08 + 8.272);
+        near(
+            figures,
+            "one_way_delay_early",
+            figures.metrics["one_way_delay_all"],
+        );
+    }
+    near(&alone, "one_way_delay_all", 0.08 + 4.0);
+    near(&alone, "one_way_delay_all", alone.metrics["delay/f"]);
+    // What goes the other way is not of this direction.
+    let beside = figures(&both_ways, &["domain.gather=off"]);
+    near(&beside, "one_way_delay_all", 0.08 + 4.0);
+}
+
+#[test]
+fn connections_have_one_way_delays_too_and_their_acknowledgements_are_none() {
+    let tcp = DOMAIN.replace(
+        "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
+        "protocol = \"tcp\"\n",
+    );
+    let figures = |sets: &[&str]| {
+        let sets = [&["domain.gather=off", "links.core.delay=30ms"], sets].concat();
+        super::figures(&tcp, &sets)
+    };
+    // A window of one segment waits for nothing: 4 ms on the core's wire.
+    let one = figures(&["tcp.window=1"]);
+    near(&one, "one_way_delay_all", 0.08 + 4.0 + 30.0);
+    // What waits in front of the core makes up for all that is more.
+    let many = figures(&["links.core.buffer=100 packets", "tcp.window=40"]);
+    let [waited, took] = ["queue_delay_all", "one_way_delay_all"].map(|name| many.metrics[name]);
+    assert!(waited > 50.0, "{waited}");
+    assert!((took - waited - 34.08).abs() < 5.0, "{took} {waited}");
+}

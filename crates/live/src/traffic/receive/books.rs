@@ -48,21 +48,9 @@ impl Books {
 
     /// Takes down a message whose arrival is of interest.
     pub(super) fn record(&mut self, message: Message, arrival: Arrival) {
-        let stamped = arrival
-            .stamp
-            .and_then(|stamp| self.timeline.nanos_of_stamp(stamp, arrival.read));
-        let received = stamped.unwrap_or_else(|| self.timeline.nanos(arrival.read));
-        self.report.unstamped += u64::from(stamped.is_none());
+        let (received, stamped) = self.log(message, arrival);
+        self.report.unstamped += u64::from(!stamped);
         let sent = message.sent.as_nanos();
-        self.keeping.keep(Record {
-            flow: self.report.flow,
-            size: message.length,
-            sequence: message.sequence,
-            sent,
-            received: Some(received),
-            stamped: stamped.is_some(),
-            read: Some(self.timeline.nanos(arrival.read)),
-        });
         self.enter(
             message,
             received,
@@ -70,9 +58,37 @@ impl Books {
         );
     }
 
-    /// Takes down a message that is only to be answered.
-    pub(super) fn count(&mut self, message: Message) {
+    /// Takes down a message that is only to be answered: what its way here took
+    /// is for the log alone.
+    pub(super) fn answered(&mut self, message: Message, arrival: Option<Arrival>) {
+        if let Some(arrival) = arrival {
+            self.log(message, arrival);
+        }
         self.enter(message, 0, None);
+    }
+
+    /// Whether there is a log, which wants to know when messages arrive.
+    pub(super) fn logs(&self) -> bool {
+        self.keeping.wanted()
+    }
+
+    /// Writes a message down in the log, if there is one. When it arrived, and
+    /// whether the kernel says so.
+    fn log(&mut self, message: Message, arrival: Arrival) -> (u64, bool) {
+        let stamped = arrival
+            .stamp
+            .and_then(|stamp| self.timeline.nanos_of_stamp(stamp, arrival.read));
+        let received = stamped.unwrap_or_else(|| self.timeline.nanos(arrival.read));
+        self.keeping.keep(Record {
+            flow: self.report.flow,
+            size: message.length,
+            sequence: message.sequence,
+            sent: message.sent.as_nanos(),
+            received: Some(received),
+            stamped: stamped.is_some(),
+            read: Some(self.timeline.nanos(arrival.read)),
+        });
+        (received, stamped.is_some())
     }
 
     /// Nothing comes at the moment: what waits to be logged need not wait for more.
@@ -173,7 +189,7 @@ mod tests {
         fn no_numbers_make_it_panic(numbers: Vec<u64>) {
             let mut books = books();
             for number in &numbers {
-                books.count(message(*number));
+                books.answered(message(*number), None);
             }
             let report = books.report();
             // The last number of all has none after it, and is never sent.

@@ -157,6 +157,7 @@ impl Waiting {
             let length = match recv(raw(&self.socket), &mut room, flags) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
+                    self.books.idle();
                     if self.is_over(latest) {
                         return Ok(());
                     }
@@ -164,6 +165,11 @@ impl Waiting {
                 }
                 Err(error) => return Err(error).during(|| "receiving datagrams"),
             };
+            // Asking for a stamp would cost each round trip more than the clock does.
+            let arrival = self.books.logs().then(|| Arrival {
+                read: clock::monotonic(),
+                stamp: None,
+            });
             let datagram = &mut room[..length];
             let message = match Message::parse(datagram) {
                 Ok(message) if usize::try_from(message.length) == Ok(length) => message,
@@ -181,7 +187,7 @@ impl Waiting {
                 // An echo that finds no room is lost, as datagrams are.
                 let _ = send(raw(&self.socket), datagram, MsgFlags::empty());
             }
-            self.books.count(message);
+            self.books.answered(message, arrival);
             if self.is_complete() {
                 return Ok(());
             }

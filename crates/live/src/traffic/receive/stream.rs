@@ -73,7 +73,7 @@ impl Waiting {
                 match self.flow.meter {
                     Meter::OneWay => self.books.record(message, arrival),
                     Meter::RoundTrip => {
-                        self.books.count(message);
+                        self.books.answered(message, Some(arrival));
                         if !self.answer(&stream, message, &mut reply)? {
                             return Ok(());
                         }

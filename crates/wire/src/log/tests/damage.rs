@@ -1,6 +1,7 @@
 //! Blocks that are damaged and have a right checksum all the same.
 
 use super::*;
+use crate::fuzz::{cases, chance};
 
 proptest! {
     #[test]
@@ -66,18 +67,9 @@ fn attempt(block: u8, what: &[(u8, u16, u8)], count: u64) -> bool {
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 #[test]
 fn at_least_three_in_ten_damaged_blocks_are_accepted() {
-    let cases = std::env::var("JUMBOLAB_FUZZ_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    let cases: u64 = cases.unwrap_or(20_000);
-    let mut state = 1u64;
-    let mut chance = move || {
-        // Any generator will do.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33).to_le_bytes()
-    };
+    let cases = cases(20_000);
+    let mut word = chance(1);
+    let mut chance = move || (word() >> 33).to_le_bytes();
     let (mut accepted, mut then) = (0, 0);
     for number in 0..cases {
         if number == cases / 10 {

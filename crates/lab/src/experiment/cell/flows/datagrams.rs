@@ -14,12 +14,13 @@ use super::super::traffic::MESSAGE_HEADER;
 use super::laws;
 
 /// Its keys, below a flow's, that no other flow has.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 13] = [
     "message",
     "message_law",
     "message_seen",
     "load",
     "rate",
+    "payload_rate",
     "gap",
     "gap_law",
     "gap_seen",

@@ -16,10 +16,19 @@ use super::super::message::written;
 
 /// The keys that are read here, below a flow's.
 const OF_MESSAGES: [&str; 2] = ["message", "message_law"];
-const OF_GAPS: [&str; 4] = ["gap", "rate", "load", "gap_law"];
+const OF_GAPS: [&str; 5] = ["gap", "rate", "payload_rate", "load", "gap_law"];
 
 /// Keys that say when messages leave, or need it said.
-const WHEN: [&str; 7] = ["gap", "rate", "load", "gap_law", "gap_seen", "on", "off"];
+const WHEN: [&str; 8] = [
+    "gap",
+    "rate",
+    "payload_rate",
+    "load",
+    "gap_law",
+    "gap_seen",
+    "on",
+    "off",
+];
 
 /// Laws with a mean that stands elsewhere: of one parameter, or with a shape
 /// besides.
@@ -141,7 +150,12 @@ fn gaps(
         return Ok(Law::Empirical(values.into()));
     }
     if let Some(found) = whole_law(reader, &key("gap"), Measure::Gaps)? {
-        refuse_beside(reader, flow, &["rate", "load", "gap_law"], "gap")?;
+        refuse_beside(
+            reader,
+            flow,
+            &["rate", "payload_rate", "load", "gap_law"],
+            "gap",
+        )?;
         if found.value.mean() < 1.0 {
             return Err(found.refuse(none));
         }
@@ -294,9 +308,16 @@ fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str
 }
 
 /// The mean time from one datagram to the next, in picoseconds: as written, or
-/// as a rate on the wire, or as a share of the slowest link of the network.
+/// as a rate of payload or on the wire, or as a share of the slowest link of the
+/// network.
 fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloads) -> Result<f64> {
     let key = |key: &str| format!("flows.{flow}.{key}");
+    let endless = "messages of this law have no mean; write gap";
+    if let Some(found) = reader.optional(&key("payload_rate"), rate)? {
+        refuse_beside(reader, flow, &["gap", "rate", "load"], "payload_rate")?;
+        let message = payloads.mean.ok_or_else(|| found.refuse(endless))?;
+        return Ok(mean_gap(message, found.value));
+    }
     let gap = reader.optional(&key("gap"), span)?;
     let of_rate = reader.optional(&key("rate"), rate)?;
     let load = reader.optional(&key("load"), share)?;
@@ -305,7 +326,6 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloa
         .iter()
         .filter_map(|link| Some((link, link.rate?)))
         .min_by_key(|(_, rate)| *rate);
-    let endless = "messages of this law have no mean; write gap";
     let wire = |link: &Link, message| octets_on_wire(link, network, message);
     match (gap, of_rate, load) {
         (Some(gap), None, None) if gap.value > Span::ZERO => Ok(picos(gap.value)),

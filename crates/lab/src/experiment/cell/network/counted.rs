@@ -22,6 +22,10 @@ pub(crate) const SERIES_KEY: &str = "series.interval";
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];
 
+/// The most links of a network with a domain that may have windows: each has a
+/// bit of the marks that packets keep.
+const MOST_WINDOWED: u32 = u64::BITS;
+
 /// The most intervals of a time series: each is a point of a plot.
 const MOST_INTERVALS: u64 = 10_000;
 
@@ -46,12 +50,21 @@ pub(in crate::experiment::cell) fn read(
     };
     let mut taken: Vec<String> = Vec::new();
     let mut looked_at: Option<&str> = None;
+    let mut windowed = 0;
     for (position, link) in links.iter().enumerate() {
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
         let losses = losses::read(reader, link, duration, looked_at)?;
         if losses.is_some() {
             looked_at = Some(link.as_str());
+        }
+        windowed += u32::from(!windows.is_empty());
+        if windowed > MOST_WINDOWED
+            && network.domain.is_some()
+            && let Some((_, path, node)) = called(tree, link, &taken)?.first()
+        {
+            let why = format!("at most {MOST_WINDOWED} links may have windows; remove this one's");
+            return Err(refusal(&node.origin, path, &node.value, &why));
         }
         taken.extend(windows.iter().map(|window| window.name.clone()));
         let counted = Counted {

@@ -109,20 +109,9 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
             there.push((size, traces::brief(times().fold(time, f64::max))));
             back.push((size, traces::brief(times().fold(time, f64::min))));
         }
-        let outline = there.into_iter().chain(back.into_iter().rev());
-        let (band_x, band_y): (Vec<f64>, Vec<f64>) = outline.unzip();
         let name = traces::text(&level);
         let group = format!("level {place}");
-        plot.add_trace(
-            Scatter::new(band_x, band_y)
-                .mode(Mode::Lines)
-                .fill(Fill::ToSelf)
-                .line(Line::new().width(0.0))
-                .show_legend(false)
-                .meta(format!("band {place}"))
-                .legend_group(group.clone())
-                .hover_info(HoverInfo::Skip),
-        );
+        plot.add_trace(band(there, back, place).legend_group(group.clone()));
         plot.add_trace(
             Scatter::new(x.clone(), y.clone())
                 .mode(Mode::Lines)
@@ -153,6 +142,19 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
         }
     }
     plot
+}
+
+/// What lies between a line there and the same sizes on the way back.
+fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Box<Scatter<f64, f64>> {
+    let outline = there.into_iter().chain(back.into_iter().rev());
+    let (x, y): (Vec<f64>, Vec<f64>) = outline.unzip();
+    Scatter::new(x, y)
+        .mode(Mode::Lines)
+        .fill(Fill::ToSelf)
+        .line(Line::new().width(0.0))
+        .show_legend(false)
+        .meta(format!("band {place}"))
+        .hover_info(HoverInfo::Skip)
 }
 
 fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
@@ -194,18 +196,8 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
             continue;
         }
         any = true;
-        let outline = there.into_iter().chain(back.into_iter().rev());
-        let (band_x, band_y): (Vec<f64>, Vec<f64>) = outline.unzip();
-        if !band_x.is_empty() {
-            plot.add_trace(
-                Scatter::new(band_x, band_y)
-                    .mode(Mode::Lines)
-                    .fill(Fill::ToSelf)
-                    .line(Line::new().width(0.0))
-                    .show_legend(false)
-                    .meta(format!("band {place}"))
-                    .hover_info(HoverInfo::Skip),
-            );
+        if !there.is_empty() {
+            plot.add_trace(band(there, back, place));
         }
         plot.add_trace(
             Scatter::new(x, y)

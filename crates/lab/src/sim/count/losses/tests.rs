@@ -1,5 +1,5 @@
 use proto::tcp::Data;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 
 use super::*;
 
@@ -46,6 +46,8 @@ fn segment(flow: usize, sequence: u64) -> Seen {
         segment: Some(Segment::Data(data)),
         live: 1,
         is_bundle: false,
+        sent: Time::ZERO,
+        marks: 0,
     }
 }
 

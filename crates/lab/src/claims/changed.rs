@@ -1,0 +1,159 @@
+//! Claims of changes in per cent: in each setting, in one of them, or on
+//! average over them.
+
+use super::{Held, above, beyond_chance, negative, together, with};
+use crate::compare::Comparison;
+use crate::plan::{Factors, Over};
+use crate::statistics::{Contrast, Interval, Mean, mean_percent};
+use crate::verdict::Verdict;
+
+/// What is claimed of a change.
+#[derive(Clone, Copy)]
+pub(super) struct Changed<'a> {
+    pub(super) than: &'a Factors,
+    pub(super) higher: bool,
+    pub(super) percent: f64,
+    pub(super) over: Over,
+}
+
+/// A mean of changes in per cent, and its 95 % interval; none of single trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Average {
+    /// The mean.
+    pub percent: f64,
+    /// Its interval.
+    pub interval: Option<Interval>,
+}
+
+/// What was measured in one setting: the cell and the one that it is compared
+/// with.
+struct Pair<'a> {
+    row: &'a Comparison,
+    mean: Mean,
+    other: &'a Comparison,
+    than: Mean,
+}
+
+impl Changed<'_> {
+    /// The settings among `about`, the average where that is claimed, and what
+    /// they come to.
+    pub(super) fn judged(
+        self,
+        about: &[&Comparison],
+        rows: &[&Comparison],
+    ) -> (Vec<Held>, Option<Average>, Verdict) {
+        let pairs: Vec<Pair<'_>> = about
+            .iter()
+            .filter_map(|row| self.pair(row, rows))
+            .collect();
+        // The best of several is better by chance than each is: all intervals
+        // together hold the truth at 95 % [Dunn1961].
+        let level = match self.over {
+            Over::Any => 1.0 - 0.05 / count(pairs.len().max(1)),
+            Over::Each | Over::Mean => 0.95,
+        };
+        let settings: Vec<Held> = pairs.iter().map(|pair| self.held(pair, level)).collect();
+        let average = match self.over {
+            Over::Mean => average(&pairs),
+            Over::Each | Over::Any => None,
+        };
+        let verdict = match self.over {
+            Over::Each => together(&settings),
+            Over::Any => in_any(&settings),
+            Over::Mean if settings.is_empty() => Verdict::NotMeasured,
+            Over::Mean => {
+                let resolutions: f64 = pairs.iter().map(Pair::resolution).sum();
+                let resolution = resolutions / count(pairs.len());
+                average.map_or(Verdict::BelowResolution, |Average { percent, interval }| {
+                    self.verdict(percent, interval, resolution)
+                })
+            }
+        };
+        (settings, average, verdict)
+    }
+
+    fn pair<'a>(&self, row: &'a Comparison, rows: &[&'a Comparison]) -> Option<Pair<'a>> {
+        let wanted = with(&row.factors, self.than);
+        let other = *rows.iter().find(|other| other.factors == wanted)?;
+        // A cell is not changed against itself.
+        (other.cell != row.cell).then_some(())?;
+        Some(Pair {
+            row,
+            mean: row.mean?,
+            other,
+            than: other.mean?,
+        })
+    }
+
+    fn held(self, pair: &Pair<'_>, level: f64) -> Held {
+        let percent = pair.percent();
+        let contrast = Contrast::of(&[&pair.mean], &[&pair.than]);
+        let interval = contrast.and_then(|contrast| contrast.interval(level));
+        let verdict = percent.map_or(Verdict::BelowResolution, |percent| {
+            self.verdict(percent, interval, pair.resolution())
+        });
+        Held {
+            factors: pair.row.factors.clone(),
+            mean: pair.mean,
+            other: Some(pair.than),
+            percent,
+            interval,
+            verdict,
+        }
+    }
+
+    fn verdict(self, percent: f64, interval: Option<Interval>, resolution: f64) -> Verdict {
+        let (more, claimed) = match self.higher {
+            true => (percent, interval),
+            false => (-percent, interval.map(negative)),
+        };
+        beyond_chance(
+            above(claimed, self.percent),
+            more - self.percent,
+            resolution,
+        )
+    }
+}
+
+impl Pair<'_> {
+    /// The change in per cent; none against a mean of nothing.
+    fn percent(&self) -> Option<f64> {
+        let percent = 100.0 * (self.mean.mean / self.than.mean - 1.0);
+        (self.than.mean > 0.0 && percent.is_finite()).then_some(percent)
+    }
+
+    /// What the instrument tells of the change, in per cent of the other cell.
+    fn resolution(&self) -> f64 {
+        let coarser = [self.row, self.other]
+            .iter()
+            .filter_map(|row| row.resolution)
+            .fold(0.0, f64::max);
+        100.0 * coarser / self.than.mean
+    }
+}
+
+fn average(pairs: &[Pair<'_>]) -> Option<Average> {
+    let changes: Vec<_> = pairs
+        .iter()
+        .map(|pair| [(pair.row.cell, pair.mean), (pair.other.cell, pair.than)])
+        .collect();
+    let (percent, interval) = mean_percent(&changes)?;
+    Some(Average { percent, interval })
+}
+
+/// What the settings come to where one is enough: it takes all of them to
+/// contradict the claim.
+fn in_any(settings: &[Held]) -> Verdict {
+    let any = |verdict| settings.iter().any(|held| held.verdict == verdict);
+    match settings {
+        [] => Verdict::NotMeasured,
+        _ if any(Verdict::Reproduced) => Verdict::Reproduced,
+        _ if any(Verdict::BelowResolution) => Verdict::BelowResolution,
+        _ => Verdict::NotReproduced,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "cells of an experiment")]
+fn count(settings: usize) -> f64 {
+    settings as f64
+}

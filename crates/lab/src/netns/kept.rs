@@ -1,0 +1,103 @@
+//! The folder in which programs of the user's leave what is to be kept of a trial.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::recording::Shelf;
+
+/// The folder of these folders, in the results folder.
+const FOLDER: &str = "files";
+
+/// A folder of one trial's own, which goes with it if nothing was left there.
+pub(super) struct Kept {
+    /// Below the results folder.
+    name: PathBuf,
+    path: PathBuf,
+}
+
+impl Kept {
+    /// Makes a folder that is not there yet: a trial that was broken off may have
+    /// left one.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub(super) fn begin(shelf: Shelf<'_>) -> Result<Self> {
+        let operation = || format!("making a folder in {}", shelf.results.display());
+        fs::create_dir_all(shelf.results.join(FOLDER)).with_context(operation)?;
+        let results = std::path::absolute(shelf.results).context("finding the results")?;
+        let plain = shelf.trial.to_owned();
+        let later = (2..).map(|number: u64| format!("{}-{number}", shelf.trial));
+        for name in std::iter::once(plain).chain(later) {
+            let name = Path::new(FOLDER).join(name);
+            let path = results.join(&name);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    made.with_context(operation)?;
+                    return Ok(Self { name, path });
+                }
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+
+    /// Where it is, from the root.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was left there, in order of name, as paths below the results folder.
+    ///
+    /// # Errors
+    /// Where the folder cannot be read.
+    pub(super) fn files(&self) -> Result<Vec<PathBuf>> {
+        let operation = || format!("reading {}", self.path.display());
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).with_context(operation)? {
+            names.push(self.name.join(entry.with_context(operation)?.file_name()));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // A folder with something in it stays.
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_stays_and_the_next_trial_of_that_name_has_another_folder() {
+        let results = tempfile::tempdir().unwrap();
+        let shelf = Shelf {
+            results: results.path(),
+            trial: "c01-r01",
+        };
+        let empty = Kept::begin(shelf).unwrap();
+        let path = empty.path().to_owned();
+        assert!(path.is_absolute() && path.ends_with("files/c01-r01"));
+        assert!(empty.files().unwrap().is_empty());
+        drop(empty);
+        assert!(!path.exists());
+
+        let first = Kept::begin(shelf).unwrap();
+        for name in ["b.txt", "a.txt"] {
+            fs::write(first.path().join(name), "x").unwrap();
+        }
+        let names = ["files/c01-r01/a.txt", "files/c01-r01/b.txt"];
+        assert_eq!(first.files().unwrap(), names.map(PathBuf::from));
+        drop(first);
+        let second = Kept::begin(shelf).unwrap();
+        assert!(path.join("a.txt").exists());
+        assert!(second.path().ends_with("files/c01-r01-2"));
+    }
+}
