@@ -19,8 +19,9 @@ use crate::recording::{Heading, Recording};
 /// The worker's role.
 pub(crate) const ROLE: &str = "emulator";
 
-/// How long the emulator may take to answer: it looks up every few milliseconds.
-const PATIENCE: Span = Span::from_secs(5);
+/// How long the emulator may take to answer: it looks up every few milliseconds,
+/// where it has a processor.
+const PATIENCE: Span = Span::from_secs(30);
 
 /// How long it may take to write what it recorded, until it is on the disk.
 const WRITING: Span = Span::from_secs(120);

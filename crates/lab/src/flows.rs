@@ -88,7 +88,8 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
         schedule = schedule.packets(packets);
     }
     if let Some(octets) = octets {
-        schedule = schedule.octets(octets.get());
+        let (least, most) = sizes(transport, to);
+        schedule = schedule.carried(least..=most).octets(octets.get());
     }
     Ok(Flow {
         name: called,

@@ -14,14 +14,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use live::clock;
 
 mod record;
+mod shard;
 
 pub(crate) use record::replace;
 pub use record::{HostFacts, Resumed, RunFacts};
 use record::{PLAN, read_plan, write_plan};
+pub use shard::Shard;
 
 use crate::journal::Journal;
 use crate::plan::{Factors, Plan};
-use crate::run::Shard;
 use crate::trial::Trial;
 
 /// The version of the folder's layout, see docs/formats.md.

@@ -36,7 +36,6 @@ use crate::experiment::{Setting, Traffic};
 use crate::recording::Shelf;
 use crate::trial::Figures;
 pub(crate) use command::{ended, until_ready};
-pub(crate) use convert::emulated;
 use convert::{Paced, counted_of, cross_of, path_of, recorded_of};
 pub(crate) use standing::Standing;
 use standing::{INSPECTION, OUTRUNNING, Seen};

@@ -276,7 +276,8 @@ fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
     // One octet more makes the difference.
     let at = |jumps: &[Jump], place: &u32| {
         let place = f64::from(*place) + 1.0;
-        jumps.iter().find(|jump| jump.is_at(place, 0.0)).copied()
+        let mut inner = jumps.iter().filter(|jump| jump.inner);
+        inner.find(|jump| jump.is_at(place, 0.0)).copied()
     };
     let all = |jumps: &[Jump]| -> Vec<Jump> {
         places.iter().filter_map(|place| at(jumps, place)).collect()

@@ -106,10 +106,10 @@ pub fn identity() -> [u8; 8] {
 }
 
 /// How far the wall clock has moved against the monotonic one: the
-/// difference of two of these is the step between them.
+/// difference of two of these is the step between them. A process that is
+/// interrupted between two clocks has seen no step.
 pub fn wall_offset_nanos() -> i64 {
-    let [wall, monotonic] = [ClockId::CLOCK_REALTIME, ClockId::CLOCK_MONOTONIC].map(nanos);
-    i64::try_from(i128::from(wall) - i128::from(monotonic)).unwrap_or(i64::MAX)
+    i64::try_from(compare()).unwrap_or(i64::MAX)
 }
 
 /// What the wall clock shows when [`monotonic`] is zero, in nanoseconds since

@@ -26,6 +26,7 @@ pub mod nic;
 pub mod pacing;
 pub mod precision;
 pub mod processes;
+mod processor;
 mod sandbox;
 pub mod stamps;
 mod sys;

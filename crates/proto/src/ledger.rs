@@ -110,6 +110,11 @@ impl Ledger {
         self.span
     }
 
+    /// The octets of the first arrival, which no rate counts.
+    pub fn first_octets(&self) -> u64 {
+        self.first_octets
+    }
+
     /// The delays, to be summed over flows.
     pub fn course(&self) -> &Course {
         &self.course

@@ -146,6 +146,17 @@ impl Spec {
     /// How much may wait in it: in all classes together, where it has some.
     pub fn limit(&self) -> Limit {
         match self {
+            Self::Priority { classes, each } => match each.limit() {
+                Limit::Bytes(most) => Limit::Bytes(most * u64::from(*classes)),
+                Limit::Packets(most) => Limit::Packets(most.saturating_mul((*classes).into())),
+            },
+            simple => simple.limit_of_class(),
+        }
+    }
+
+    /// How much may wait in it, or in each of its classes.
+    pub fn limit_of_class(&self) -> Limit {
+        match self {
             Self::DropTail { limit } | Self::DropFront { limit } => *limit,
             Self::Red(settings) => settings.limit,
             Self::AdaptiveRed(settings) => settings.limit,
@@ -154,10 +165,22 @@ impl Spec {
             Self::Codel(settings) => settings.limit,
             Self::Pie(settings) => settings.limit,
             Self::FqCodel(settings) => settings.codel.limit,
-            Self::Priority { classes, each } => match each.limit() {
-                Limit::Bytes(most) => Limit::Bytes(most * u64::from(*classes)),
-                Limit::Packets(most) => Limit::Packets(most.saturating_mul((*classes).into())),
-            },
+            Self::Priority { each, .. } => each.limit_of_class(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn limit_of_class_mut(&mut self) -> &mut Limit {
+        match self {
+            Self::DropTail { limit } | Self::DropFront { limit } => limit,
+            Self::Red(settings) => &mut settings.limit,
+            Self::AdaptiveRed(settings) => &mut settings.limit,
+            Self::Mred(settings) => &mut settings.limit,
+            Self::Rio(settings) => &mut settings.limit,
+            Self::Codel(settings) => &mut settings.limit,
+            Self::Pie(settings) => &mut settings.limit,
+            Self::FqCodel(settings) => &mut settings.codel.limit,
+            Self::Priority { each, .. } => each.limit_of_class_mut(),
         }
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct Connection {
     receiver: Receiver,
     /// When it is opened, as long as it is not.
     opens: Option<Time>,
+    /// When it is handed what it sends, as long as it is not.
+    handed: Option<Time>,
     /// From when on nothing new is sent, as long as it is.
     stops: Option<Time>,
     /// From when on nothing is sent at all.
@@ -59,9 +61,10 @@ impl Connection {
             let size = u32::try_from(answers.size).unwrap_or(u32::MAX);
             settings.segment = settings.segment.min(size).max(1);
         }
-        let octets = match tcp.answers() {
-            Some(_) => Some(0),
-            None => tcp.octets,
+        let handed = tcp.handed.filter(|_| tcp.octets.is_some());
+        let octets = match tcp.answers().is_some() || handed.is_some() {
+            true => Some(0),
+            false => tcp.octets,
         };
         Self {
             grain: match settings.profile {
@@ -75,6 +78,7 @@ impl Connection {
             sender: Sender::new(&settings, octets),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),
+            handed,
             stops: flow.stop,
             end,
             forth: template,
@@ -98,7 +102,7 @@ impl Connection {
         let timer = self.sender.next_timeout();
         let next = match self.opens {
             Some(opens) => Some(opens),
-            None => [timer, self.stops].into_iter().flatten().min(),
+            None => [timer, self.handed, self.stops].into_iter().flatten().min(),
         };
         next.filter(|at| *at < self.end)
     }
@@ -113,6 +117,10 @@ impl Connection {
         if self.opens.is_some_and(|at| at <= now) {
             self.opens = None;
             self.sender.start(now);
+        }
+        if self.handed.is_some_and(|at| at <= now) {
+            self.handed = None;
+            self.sender.supply(now, self.octets.div_ceil(self.grain));
         }
         if self.stops.is_some_and(|at| at <= now) {
             self.stops = None;

@@ -139,6 +139,9 @@ pub struct Tcp {
     pub settings: tcp::Settings,
     /// How many octets are sent; `None`: as many as can be.
     pub octets: Option<u64>,
+    /// When those are handed to the connection, if there are so many; `None`: when it
+    /// begins, so that they follow its handshake.
+    pub handed: Option<Time>,
     /// What of the octets is told apart, if anything.
     pub messages: Option<Messages>,
     /// Its class, for queues that tell classes apart; 0 is ordinary.
@@ -153,6 +156,7 @@ impl Tcp {
         Self {
             settings,
             octets: None,
+            handed: None,
             messages: None,
             class: 0,
             precedence: 0,
@@ -196,7 +200,7 @@ pub struct Datagrams {
     /// Picoseconds from one datagram to the next.
     pub gaps: Law,
     /// Octets of payload, without any header. What is drawn above the largest
-    /// message counts as the largest.
+    /// message is not sent, and counted as refused.
     pub payloads: Law,
     /// In which periods it sends; `None`: all the time.
     pub bursts: Option<Bursts>,

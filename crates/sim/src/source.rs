@@ -78,7 +78,10 @@ impl Source {
         let ip = self.template.ip;
         let mtu = self.path_mtu.unwrap_or(u32::MAX).min(self.first_mtu);
         let payload = u32::try_from(payload.get()).unwrap_or(u32::MAX);
-        let payload = payload.min(largest_payload(ip, mtu));
+        if payload > largest_payload(ip, mtu) {
+            self.counts.refused += 1;
+            return;
+        }
         let whole = payload + UDP_HEADER;
         let fits = header(ip, whole).saturating_add(whole) <= mtu;
         if !fits && (self.dont_fragment || !may_be_cut(whole)) {
@@ -154,7 +157,7 @@ fn schedule(
     let largest = Bytes::new(largest_payload(flow.ip, first_mtu).into());
     let mut schedule = Schedule::new(flow.start, gaps, payloads, seed)
         .until(flow.stop.map_or(end, |stop| stop.min(end)))
-        .largest(largest);
+        .carried(Bytes::ZERO..=largest);
     if let Some(packets) = datagrams.limit {
         schedule = schedule.packets(packets);
     }

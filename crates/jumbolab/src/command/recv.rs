@@ -3,8 +3,8 @@
 mod voice;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -122,13 +122,21 @@ fn open(args: &Recv, logs: &Logs) -> Result<Receiver> {
     let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
         Ok(Receiver::open(serving(args, addresses, logs)?)?)
     };
-    let first = attempt(&addresses);
-    if named || first.is_ok() {
-        return first;
-    }
-    // A host may have one version of IP only; nobody has named either.
-    let (one, other) = addresses.split_at(1);
-    first.or_else(|error| attempt(one).or_else(|_| attempt(other)).map_err(|_| error))
+    attempt(&addresses).or_else(|error| {
+        // Where somebody else listens at one of them, he would be taken for us.
+        if named || is_taken(&error) {
+            return Err(error);
+        }
+        // A host may have one version of IP only; nobody has named either.
+        let (one, other) = addresses.split_at(1);
+        attempt(one).or_else(|_| attempt(other)).map_err(|_| error)
+    })
+}
+
+/// Whether somebody else listens there.
+fn is_taken(error: &anyhow::Error) -> bool {
+    let live = error.downcast_ref::<live::Error>();
+    live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 
 fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {

@@ -80,7 +80,7 @@ impl Dir {
     /// Waits until no process of this test is alive.
     #[track_caller]
     pub(crate) fn expect_no_process(&self) {
-        for _ in 0..2_000 {
+        for _ in 0..20_000 {
             if self.processes().is_empty() {
                 return;
             }

@@ -201,7 +201,9 @@ fn nothing_survives_us_not_even_what_the_program_left_behind() {
     let dir = Dir::new();
     let script = "setsid sleep 1000 & sleep 1000 & echo ready; wait";
     let (mut child, _said) = begun(&dir, script);
-    assert!(dir.processes().len() >= 4, "{:?}", dir.processes());
+    // One that becomes another program at this moment says nothing of itself.
+    let there = (0..1_000).any(|_| dir.processes().len() >= 4);
+    assert!(there, "{:?}", dir.processes());
     child.kill().unwrap();
     child.wait().unwrap();
     dir.expect_no_process();

@@ -72,28 +72,36 @@ fn datagrams_are_overtaken_as_often_as_was_asked() {
 /// Datagrams whose delays are looked at.
 const SPACED: usize = 300;
 
-/// Times each of them is sent: the same chance strikes it every time, and
-/// whatever else runs on the machine makes it later, never earlier.
+/// Times each of them is sent at least, and at most where the machine was too
+/// busy: the same chance strikes it every time, and whatever else runs makes it
+/// later, never earlier.
 const ROUNDS: usize = 3;
+const MOST_ROUNDS: usize = 12;
 
-/// The earliest that each datagram took of some rounds, in microseconds.
-fn earliest(options: &str, gap: u32) -> Vec<f64> {
+/// The earliest that each datagram took of some rounds, in microseconds: more
+/// of them until they are `plausible`, which is never so for a wrong law.
+fn earliest(options: &str, gap: u32, plausible: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     let mut earliest = vec![f64::INFINITY; SPACED];
-    for _ in 0..ROUNDS {
+    let mut sorted = Vec::new();
+    for round in 1..=MOST_ROUNDS {
         let seen = cross(options, &format!("spaced {SPACED} 100 {gap}"));
         let took = seen.probes[0]["took"].as_array().unwrap();
         assert_eq!(took.len(), SPACED);
         for (earliest, took) in earliest.iter_mut().zip(took) {
             *earliest = earliest.min(took.as_f64().unwrap());
         }
+        sorted.clone_from(&earliest);
+        sorted.sort_by(f64::total_cmp);
+        if round >= ROUNDS && plausible(&sorted) {
+            break;
+        }
     }
-    earliest.sort_by(f64::total_cmp);
-    earliest
+    sorted
 }
 
 #[test]
 fn extra_delays_have_the_mean_and_the_range_of_their_law() {
-    let without = earliest("--delay 1ms", 3_000)[SPACED / 2];
+    let without = earliest("--delay 1ms", 3_000, |_| true)[SPACED / 2];
     // The scale in milliseconds; a gap that is so long that almost none waits
     // for the one before it; mean, standard deviation, and what one in a
     // hundred exceeds.
@@ -103,16 +111,23 @@ fn extra_delays_have_the_mean_and_the_range_of_their_law() {
         ("exponential", 3.0, 18_000, 1.0, 1.0, 4.605),
     ] {
         let options = format!("--delay 1ms --jitter {scale}ms --jitter-law {law}");
-        let took = earliest(&options, gap);
-        let extra = took.iter().map(|took| (took - without) / (scale * 1e3));
-        let extra: Vec<f64> = extra.collect();
         let count = SPACED as f64;
-        let seen = extra.iter().sum::<f64>() / count;
         let width = 2.576 * deviation / count.sqrt();
-        assert!((seen - mean).abs() < width, "{law}: {seen}, not {mean}");
-        assert!(extra[0] > -0.1, "{law}: {}", extra[0]);
+        // The least extra delay, their mean, and how many are beyond `high`:
         // 99 % of all seeds have at most 8 of 300 there.
-        let beyond = extra.iter().filter(|&&extra| extra > high * 1.05).count();
+        let of = |took: &[f64]| {
+            let extra = took.iter().map(|took| (took - without) / (scale * 1e3));
+            let extra: Vec<f64> = extra.collect();
+            let beyond = extra.iter().filter(|&&extra| extra > high * 1.05).count();
+            (extra[0], extra.iter().sum::<f64>() / count, beyond)
+        };
+        let took = earliest(&options, gap, |took| {
+            let (_, seen, beyond) = of(took);
+            seen < mean + width && beyond <= 8
+        });
+        let (least, seen, beyond) = of(&took);
+        assert!((seen - mean).abs() < width, "{law}: {seen}, not {mean}");
+        assert!(least > -0.1, "{law}: {least}");
         assert!(beyond <= 8, "{law}: {beyond}");
     }
 }

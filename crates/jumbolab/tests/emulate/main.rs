@@ -87,12 +87,19 @@ impl Seen {
 
 #[test]
 fn a_crooked_rate_carries_what_its_frames_allow() {
-    // 40 sent for 20 received: the queue in front of the link never empties.
-    let seen = see("begin --rate 12345678bit\n probe udp 8000 1400 40 20\n end\n");
     // IPv4 and UDP 28, Ethernet and FCS 18, preamble and gap 20.
     let expected = 12_345_678.0 * 1400.0 / (1400.0 + 28.0 + 18.0 + 20.0);
-    let rate = seen.probes[0]["rate"].as_f64().unwrap();
-    assert!((rate / expected - 1.0).abs() < 0.01, "{rate} of {expected}");
+    // A processor that stands still for long enough empties the queue, or makes
+    // the first datagram late: then it is tried again.
+    let mut rates = Vec::new();
+    let seen = (0..5).find_map(|_| {
+        // 40 sent for 20 received: the queue in front of the link never empties.
+        let seen = see("begin --rate 12345678bit\n probe udp 8000 1400 40 20\n end\n");
+        let rate = seen.probes[0]["rate"].as_f64().unwrap();
+        rates.push(rate);
+        ((rate / expected - 1.0).abs() < 0.01).then_some(seen)
+    });
+    let seen = seen.unwrap_or_else(|| panic!("{rates:?} of {expected}"));
     assert_eq!(seen.code, "0", "{}", seen.said);
     assert_eq!(seen.told["last"], true);
     // The root of a user namespace has no say over the scheduler.

@@ -34,10 +34,15 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
         "cpu_size=0",
         "repeat=8",
     ];
-    let (found, all) = differences(netns, &plan(&faster)?)?;
-    println!("a link 3 % faster: a difference in {found} of {all} comparisons");
+    // Other work may hide the difference once, as in `runs`.
+    let plan = plan(&faster)?;
+    let mut is_found = || -> Result<bool> {
+        let (found, all) = differences(netns, &plan)?;
+        println!("a link 3 % faster: a difference in {found} of {all} comparisons");
+        Ok((found, all) == (1, 1))
+    };
     ensure!(
-        (found, all) == (1, 1),
+        is_found()? || is_found()?,
         "a link that is 3 % faster is not told from another"
     );
     Ok(())

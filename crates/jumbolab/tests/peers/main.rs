@@ -161,15 +161,24 @@ fn figures(netns: &mut Netns, setting: &Setting) -> Result<Figures> {
     figures_of(netns, setting, LUCK)
 }
 
-/// One trial with luck of its own.
+/// One trial with luck of its own: one that counts, of a few where the program
+/// itself says that the machine was too busy for its emulator.
 fn figures_of(netns: &mut Netns, setting: &Setting, luck: Seed) -> Result<Figures> {
-    netns
-        .measure(setting, luck, Epoch::now())
-        .map_err(|failure| match failure {
-            Failure::Transfer(reason) => anyhow!(reason),
-            Failure::Lost(error) => error,
-        })
+    const TRIES: u32 = 5;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match netns.measure(setting, luck, Epoch::now()) {
+            Ok(figures) => return Ok(figures),
+            Err(Failure::Transfer(why)) if tries < TRIES && why.contains(BUSY) => println!("{why}"),
+            Err(Failure::Transfer(why)) => return Err(anyhow!(why)),
+            Err(Failure::Lost(error)) => return Err(error),
+        }
+    }
 }
+
+/// What is said of a trial that is invalid because its emulator was late.
+const BUSY: &str = "the emulator could not keep up";
 
 /// Goodput of one trial in Mbit/s, and its limit where the link has one.
 fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, anyhow, ensure};
 use lab::experiment::Experiment;
 use lab::netns::Netns;
-use lab::plan::World;
+use lab::plan::{Factors, World};
 use lab::sim::Simulator;
+use lab::trial::Figures;
 use units::Seed;
 
 use crate::figures;
@@ -14,6 +15,9 @@ const TOLERANCE: f64 = 0.1;
 /// What a queue of few jumbo frames may differ by besides: the kernel's
 /// programs wake in their own time, and that of a frame is more there.
 const PACKETS: f64 = 0.3;
+
+/// How often the kernel is asked: what else runs keeps its programs waiting.
+const TRIES: usize = 3;
 
 /// What is compared, with what it may differ by besides.
 const FIGURES: [(&str, f64); 3] = [
@@ -44,20 +48,31 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
         let (ours, _) = simulator
             .run(ours, Seed::new(1))
             .map_err(|why| anyhow!(why))?;
-        let kernels = figures(netns, kernels)?;
-        for (metric, besides) in FIGURES {
-            let [ours, kernels] = [&ours, &kernels].map(|figures| figures.metrics.get(metric));
-            let (ours, kernels) = ours.zip(kernels).context(metric)?;
-            let cell = format!(
-                "{:?} {metric}: {ours:.3}, the kernel {kernels:.3}",
-                theirs.factors
-            );
-            println!("{cell}");
-            if (ours - kernels).abs() > TOLERANCE * kernels + besides {
-                wrong.push(cell);
+        let mut differing = Vec::new();
+        for _ in 0..TRIES {
+            let kernels = figures(netns, kernels)?;
+            differing = differences(&ours, &kernels, &theirs.factors)?;
+            if differing.is_empty() {
+                break;
             }
         }
+        wrong.extend(differing);
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("; "));
     Ok(())
+}
+
+/// The figures of a cell that differ by more than they may.
+fn differences(ours: &Figures, kernels: &Figures, factors: &Factors) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (metric, besides) in FIGURES {
+        let [ours, kernels] = [ours, kernels].map(|figures| figures.metrics.get(metric));
+        let (ours, kernels) = ours.zip(kernels).context(metric)?;
+        let cell = format!("{factors:?} {metric}: {ours:.3}, the kernel {kernels:.3}");
+        println!("{cell}");
+        if (ours - kernels).abs() > TOLERANCE * kernels + besides {
+            wrong.push(cell);
+        }
+    }
+    Ok(wrong)
 }

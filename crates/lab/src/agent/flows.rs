@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use live::meter::Process;
 use live::traffic::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, Served, Serving,
-    Transport,
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, PathMtu, Plan, Receiver, Report, Served,
+    Serving, Transport, sizes,
 };
 use live::transfer::TcpState;
 use proto::control::Limits;
@@ -21,7 +21,6 @@ use proto::traffic::{Bursts, Law, Schedule};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};
 
-use crate::experiment::PathMtu;
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
 
@@ -106,7 +105,7 @@ pub(crate) struct Departed {
 pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
     let before = Process::sample()?;
     let flows = asked.flows.into_iter();
-    let flows = flows.map(|wanted| wanted.flow(asked.every));
+    let flows = flows.map(|wanted| wanted.flow(asked.every, asked.to));
     let outcome = live::traffic::run(Plan {
         to: SocketAddr::new(asked.to, port),
         flows: flows.collect::<Result<_>>()?,
@@ -124,7 +123,7 @@ pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
 }
 
 impl Wanted {
-    fn flow(self, every: NonZero<u64>) -> Result<Flow> {
+    fn flow(self, every: NonZero<u64>, to: IpAddr) -> Result<Flow> {
         let name = Name::new(&self.name).context("a flow without a name")?;
         let paced = self.gaps != Law::Constant(0.0);
         let seed = Seed::new(self.seed);
@@ -135,15 +134,17 @@ impl Wanted {
         if let Some(packets) = self.packets {
             schedule = schedule.packets(packets);
         }
+        let transport = match self.stream {
+            true => Transport::Tcp,
+            false => Transport::Udp,
+        };
         if let Some(octets) = self.octets {
-            schedule = schedule.octets(octets);
+            let (least, most) = sizes(Some(transport), to);
+            schedule = schedule.carried(least..=most).octets(octets);
         }
         Ok(Flow {
             name,
-            transport: Some(match self.stream {
-                true => Transport::Tcp,
-                false => Transport::Udp,
-            }),
+            transport: Some(transport),
             meter: match self.round_trip {
                 true => Meter::RoundTrip,
                 false => Meter::OneWay,

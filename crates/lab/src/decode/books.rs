@@ -257,6 +257,8 @@ impl Books {
         let mut course = Course::default();
         let mut total: Option<proto::ledger::Figures> = None;
         let mut span: Option<(u64, u64)> = None;
+        // Of the flow that began first.
+        let mut first_octets = 0;
         let mut bound = None;
         for flow in &self.flows {
             let (figures, ledger) = flow.books(role);
@@ -264,6 +266,9 @@ impl Books {
             bound = bound.max(flow.offset.bound);
             if let Some((first, last)) = ledger.span() {
                 let (start, end) = span.unwrap_or((first, last));
+                if span.is_none() || first < start {
+                    first_octets = ledger.first_octets();
+                }
                 span = Some((start.min(first), end.max(last)));
             }
             match &mut total {
@@ -273,12 +278,15 @@ impl Books {
                     total.octets = total.octets.saturating_add(figures.octets);
                     total.unstamped += figures.unstamped;
                     total.order.add(&figures.order);
-                    total.goodput = total.goodput.zip(figures.goodput).map(|(a, b)| a + b);
                 }
             }
         }
         let mut total = total.unwrap_or_else(|| Ledger::new(None).figures(None));
         total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
+        // Flows need not last equally long, so that the sum of their rates may be
+        // more than any link carried.
+        let timed = total.octets.saturating_sub(first_octets);
+        total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
         total.delay = course.figures();
         told(self.definitions, role, total, bound, &self.account)
     }

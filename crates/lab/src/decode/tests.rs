@@ -135,6 +135,28 @@ fn the_same_log_by_the_definitions_of_ditg() {
 }
 
 #[test]
+fn flows_one_after_the_other_carry_no_more_together_than_the_link_did() {
+    let (_folder, path) = log(Role::Receiver, |writer, out| {
+        for sequence in 0..10 {
+            writer.record(record(1, sequence, 5), out);
+        }
+        for sequence in 100..110 {
+            writer.record(record(2, sequence, 5), out);
+        }
+    });
+    let by_flow = Request {
+        by_flow: true,
+        ..STANDARD
+    };
+    let rows = rows(&path, &by_flow);
+    check(&rows[0]["seconds"], 1.09);
+    check(&rows[0]["goodput_bps"], 19_000.0 * 8.0 / 1.09);
+    for row in &rows[1..] {
+        check(&row["goodput_bps"], 9_000.0 * 8.0 / 0.09);
+    }
+}
+
+#[test]
 fn flows_and_intervals_have_rows_of_their_own() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
         writer.flow(&flow(1), out);
@@ -361,7 +383,10 @@ fn rows_as_a_table_have_every_column_once() {
     write(&parquet, &decoded.rows).unwrap();
     let device = Path::new("/dev/null");
     let refused = write(device, &decoded.rows).unwrap_err().to_string();
-    assert_eq!(refused, "/dev/null is no file; name another one");
+    assert_eq!(
+        refused,
+        "cannot write /dev/null: it is no file; name another one"
+    );
     assert!(fs::metadata(parquet).unwrap().len() > 1000);
     assert!(text(&decoded).contains("IPDV ms"));
 }

@@ -26,9 +26,9 @@ pub(super) const CONGESTION_CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// Queueing disciplines that other tools use; this program needs none of them.
 pub(super) const QUEUES: [&str; 7] = ["netem", "fq", "fq_codel", "codel", "pie", "red", "htb"];
 
-/// How long the worker may take; it needs a tenth of it, and half of it where
-/// no link can be filled.
-const PATIENCE: Span = Span::from_secs(12);
+/// How long the worker may take; it needs a second, six where no link can be
+/// filled, and several times as much on a machine that is busy.
+const PATIENCE: Span = Span::from_secs(60);
 
 /// The rate of the link that is tried: 1 Gbit/s.
 const GIGABIT: u64 = 1_000_000_000;

@@ -5,6 +5,7 @@ mod command;
 mod counted;
 mod cross;
 mod domain;
+mod emulated;
 mod exchange;
 mod flows;
 mod graph;
@@ -13,6 +14,7 @@ mod watched;
 mod written;
 
 pub use live::transfer::Protocol;
+pub use proto::link::JitterLaw;
 use queue::{Limit, Spec};
 use sim::React;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
@@ -233,18 +235,6 @@ pub struct Narrow {
     pub mtu: IpMtu,
     /// Whether the senders of larger ones are told.
     pub answers: bool,
-}
-
-/// A distribution of extra delays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JitterLaw {
-    /// Uniform from 0 to the scale.
-    #[default]
-    Uniform,
-    /// Normal about 0, the scale its standard deviation, cut off below 0.
-    Normal,
-    /// Exponential, the scale its mean.
-    Exponential,
 }
 
 /// What waits in front of an emulated link.

@@ -147,7 +147,10 @@ pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
 /// stands there and is no file, a device say, stays.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        bail!("{} is no file; name another one", path.display());
+        bail!(
+            "cannot write {}: it is no file; name another one",
+            path.display()
+        );
     }
     let name = path
         .file_name()

@@ -7,14 +7,10 @@ use live::emulator::Cross;
 use live::testbed::{Addresses, Link, Medium, Middle, Path};
 use live::transfer::{self, Transfer};
 use model::Transport;
-use proto::link::{self, JitterLaw, TooBig};
 use proto::traffic::{Law, mean_gap};
 use units::{Bytes, Framing, Rate, Span};
 
 use crate::experiment::{self as spec, LinkKind, Setting};
-
-/// For how long a link without a rate holds back what is to be overtaken.
-const HOLD: Span = Span::from_millis(1);
 
 /// Who paces the links of one test bed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +73,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                         buffer: link.buffer,
                     },
                     Paced::Emulator => {
-                        let back = emulated(network, link);
+                        let back = network.emulated(link);
                         let mut there = back.clone();
                         if number == 0 {
                             there.delay += injected(setting);
@@ -95,39 +91,6 @@ fn injected(setting: &Setting) -> Span {
     match &setting.traffic {
         spec::Traffic::Mechanisms(trips) => trips.on_the_wire(),
         _ => Span::ZERO,
-    }
-}
-
-/// An emulated link. What is held back waits for as long as four of its
-/// largest frames take, so that three can overtake it.
-pub(crate) fn emulated(network: &spec::Network, link: &spec::Link) -> link::Settings {
-    let carries = link.carries().bytes();
-    let largest = Framing::Ethernet.wire_size(carries);
-    let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
-    link::Settings {
-        largest_packet: Some(carries),
-        delay: link.wire.delay,
-        jitter: link.wire.jitter,
-        loss: link.wire.loss,
-        bit_error_rate: link.wire.bit_error_rate,
-        reorder: link.wire.reorder,
-        hold,
-        duplicate: link.wire.duplicate,
-        jitter_law: jitter_law(link),
-        too_big: match link.wire.narrow {
-            Some(narrow) if narrow.answers => TooBig::Answer,
-            _ => TooBig::Drop,
-        },
-        cut_through: network.cut_through,
-        ..link::Settings::perfect(link.rate, link.queue())
-    }
-}
-
-fn jitter_law(link: &spec::Link) -> JitterLaw {
-    match link.wire.jitter_law {
-        spec::JitterLaw::Uniform => JitterLaw::Uniform,
-        spec::JitterLaw::Normal => JitterLaw::Normal,
-        spec::JitterLaw::Exponential => JitterLaw::Exponential,
     }
 }
 
@@ -264,7 +227,7 @@ fn quiet(setting: &Setting, message: Bytes) -> Span {
         Some(rate.serialise(link.buffer) + rate.serialise(Framing::Ethernet.wire_size(message)))
     });
     let travel = setting.network.links.iter();
-    let travel = travel.map(|link| link.wire.delay + jitter_law(link).reach(link.wire.jitter));
+    let travel = travel.map(|link| link.wire.delay + link.wire.jitter_law.reach(link.wire.jitter));
     drain
         .chain(travel)
         .fold(Span::from_millis(300), |sum, span| sum + span)

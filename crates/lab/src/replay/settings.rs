@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use proto::link::Settings;
-use queue::{Limit, Spec};
+use queue::Limit;
 use units::{Bytes, Framing};
 
 use crate::experiment::Experiment;
-use crate::netns::emulated;
 use crate::plan::World;
 use crate::recording::{Recorded, Traced};
 
@@ -51,7 +50,7 @@ pub fn variants(recorded: &Recorded, sets: &[String]) -> Result<Vec<Variant>> {
 fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
     let was = &traced.settings;
     let mut experiment = Experiment::load(EXPERIMENT)?;
-    let buffer = match limit(&was.queue) {
+    let buffer = match was.queue.limit_of_class() {
         Limit::Bytes(octets) => octets.to_string(),
         Limit::Packets(packets) => format!("{packets} packets"),
     };
@@ -78,13 +77,13 @@ fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
         let Some(link) = setting.network.links.first() else {
             continue;
         };
-        let wanted = emulated(&setting.network, link);
+        let wanted = setting.network.emulated(link);
         let mut settings = was.clone();
         for key in &asked {
             take(&mut settings, &wanted, key)?;
         }
         if asked.contains("buffer") && !asked.iter().any(|key| is_of_queue(key)) {
-            set_limit(&mut settings.queue, limit(&wanted.queue));
+            *settings.queue.limit_of_class_mut() = wanted.queue.limit_of_class();
         }
         let levels = cell.factors.0.iter();
         let levels = levels.map(|(name, level)| format!("{name}={level}"));
@@ -139,32 +138,4 @@ fn largest_packet(traced: &Traced) -> Bytes {
     let largest = traced.settings.largest_packet.unwrap_or(seen);
     // The bounds of an MTU of IPv4 [RFC791 s3.2].
     largest.clamp(Bytes::new(68), Bytes::new(65_535))
-}
-
-fn limit(queue: &Spec) -> Limit {
-    match queue {
-        Spec::DropTail { limit } | Spec::DropFront { limit } => *limit,
-        Spec::Red(settings) => settings.limit,
-        Spec::AdaptiveRed(settings) => settings.limit,
-        Spec::Mred(settings) => settings.limit,
-        Spec::Rio(settings) => settings.limit,
-        Spec::Codel(settings) => settings.limit,
-        Spec::Pie(settings) => settings.limit,
-        Spec::FqCodel(settings) => settings.codel.limit,
-        Spec::Priority { each, .. } => self::limit(each),
-    }
-}
-
-fn set_limit(queue: &mut Spec, to: Limit) {
-    match queue {
-        Spec::DropTail { limit } | Spec::DropFront { limit } => *limit = to,
-        Spec::Red(settings) => settings.limit = to,
-        Spec::AdaptiveRed(settings) => settings.limit = to,
-        Spec::Mred(settings) => settings.limit = to,
-        Spec::Rio(settings) => settings.limit = to,
-        Spec::Codel(settings) => settings.limit = to,
-        Spec::Pie(settings) => settings.limit = to,
-        Spec::FqCodel(settings) => settings.codel.limit = to,
-        Spec::Priority { each, .. } => set_limit(each, to),
-    }
 }

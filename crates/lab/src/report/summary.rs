@@ -92,7 +92,10 @@ fn range(way: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
     let mut percents: Vec<f64> = percents.collect();
     percents.sort_by(f64::total_cmp);
     let (least, most) = (*percents.first()?, *percents.last()?);
-    let [least, most] = [least, most].map(|percent| figure::signed(percent, 1));
+    let [least, most] = [least, most].map(|percent| {
+        let places = usize::from(percent.abs() < 1_000.0);
+        figure::signed(percent, places)
+    });
     Some(match percents.len() {
         1 => format!("{way} in 1 ({least} %)"),
         many => format!("{way} in {many} ({least} to {most} %)"),

@@ -1,9 +1,7 @@
-//! Which trials a plan holds, in which order, and which of them a shard runs.
+//! Which trials a plan holds, and in which order.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
-use anyhow::{Error, bail};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -53,46 +51,6 @@ impl Slot {
     }
 }
 
-/// One of several parts of a run, each of which can be run by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    number: usize,
-    of: usize,
-}
-
-/// The most parts of a run.
-const MOST_SHARDS: usize = 10_000;
-
-impl Shard {
-    /// Whether the trial at `position` in the order of the whole run is one of ours.
-    pub(super) const fn has(self, position: usize) -> bool {
-        position % self.of == self.number - 1
-    }
-
-    /// The name of its journal.
-    pub(crate) fn journal(self) -> String {
-        format!("trials.{}of{}.jsonl", self.number, self.of)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = Error;
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let numbers = text.split_once('/');
-        let numbers =
-            numbers.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match numbers {
-            Some((number, of)) if (1..=of).contains(&number) && of <= MOST_SHARDS => {
-                Ok(Self { number, of })
-            }
-            _ => bail!(
-                "--shard {}: write which part of how many, for instance 1/3; at most {MOST_SHARDS}",
-                text.escape_debug()
-            ),
-        }
-    }
-}
-
 /// The name of a trial: its cell's place in the plan, and which repeat.
 pub fn trial_id(cell: usize, repeat: u32) -> String {
     format!("{}-r{repeat:02}", cell_id(cell))
@@ -135,24 +93,19 @@ pub(super) fn order(plan: &Plan) -> Vec<Slot> {
 mod tests {
     use super::*;
     use crate::compare::synthetic::study;
+    use crate::folder::Shard;
 
     #[test]
     fn shards_share_the_trials_out_and_leave_none() {
         let (plan, _) = study();
         let all = order(&plan).len();
         for of in 1..=all + 1 {
-            let shards: Vec<Shard> = (1..=of).map(|number| Shard { number, of }).collect();
+            let parts = (1..=of).map(|number| format!("{number}/{of}"));
+            let shards: Vec<Shard> = parts.map(|part| part.parse().unwrap()).collect();
             for position in 0..all {
                 let ours = shards.iter().filter(|shard| shard.has(position));
                 assert_eq!(ours.count(), 1);
             }
         }
-        for wrong in [
-            "", "1", "0/3", "4/3", "-1/3", "1/0", "a/b", "1/3/4", "1/99999",
-        ] {
-            let error = wrong.parse::<Shard>().unwrap_err().to_string();
-            assert!(error.contains("for instance 1/3"), "{error}");
-        }
-        assert_eq!("2/3".parse::<Shard>().unwrap(), Shard { number: 2, of: 3 });
     }
 }

@@ -14,7 +14,6 @@ use sim::{
 use units::{Bytes, Seed, Span, Time};
 
 use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
-use crate::netns::emulated;
 pub(super) use exchange::settling;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 
@@ -146,7 +145,7 @@ fn host(costs: &Costs) -> Host {
 fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
     link::Settings {
         ethernet: link.framing == units::Framing::Ethernet,
-        ..emulated(network, link)
+        ..network.emulated(link)
     }
 }
 

@@ -64,6 +64,14 @@ impl Mapping {
         });
         instants.max()
     }
+
+    /// The same of a frame that was taken some time after `now`: where its stamp
+    /// is in the future of that, the clock is looked at again. Whoever was
+    /// interrupted meanwhile finds frames that came long after its last look.
+    pub(crate) fn instant_by_now(&self, unix_nanos: u64, now: Time) -> Option<Time> {
+        self.instant(unix_nanos, now)
+            .or_else(|| self.instant(unix_nanos, monotonic()))
+    }
 }
 
 #[cfg(test)]
@@ -129,6 +137,18 @@ mod tests {
         assert_eq!(mapping.instant(stamp, at(2_998_999)), None);
         assert_eq!(mapping.instant(u64::MAX, late), None);
         assert_eq!(mapping.instant(0, late), Some(Time::ZERO));
+    }
+
+    #[test]
+    fn what_came_after_the_last_look_at_the_clock_came_then_and_not_at_the_look() {
+        let looked = monotonic();
+        crate::clock::sleep(Span::from_millis(3));
+        let mapping = Mapping::now();
+        let stamp = super::super::Epoch::now().unix_nanos();
+        assert_eq!(mapping.instant(stamp, looked), None, "3 ms later");
+        let instant = mapping.instant_by_now(stamp, looked).unwrap();
+        assert!(instant > looked + AHEAD && instant <= monotonic() + AHEAD);
+        assert_eq!(mapping.instant_by_now(u64::MAX, looked), None);
     }
 
     #[test]

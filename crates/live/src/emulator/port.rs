@@ -140,7 +140,8 @@ impl Port {
                     Verdict::Cut => self.refused.overrun += 1,
                     Verdict::Whole => {
                         self.refused.unstamped += u64::from(!arrival.stamped);
-                        let at = mapping.instant(arrival.unix_nanos, now).unwrap_or(now);
+                        let at = mapping.instant_by_now(arrival.unix_nanos, now);
+                        let at = at.unwrap_or(now);
                         take(at, pool.keep(octets, arrival.tag));
                     }
                 }

@@ -15,6 +15,7 @@ use super::carry::counters;
 use super::end::{Listener, Raw, udp};
 use super::way::{Between, Way};
 use crate::error::{During, Error, Result};
+use crate::processor::Pinned;
 use variants::{LARGER, VARIANTS, Variant};
 
 /// Counters that say that a packet was dropped, and why.
@@ -33,7 +34,7 @@ const COUNTERS: [&str; 9] = [
 /// What comes behind each of them: once it is there, so is what the kernel had
 /// to say.
 const BARRIER: &[u8] = b"what comes last";
-const PATIENCE: Span = Span::from_secs(2);
+const PATIENCE: Span = Span::from_secs(10);
 
 /// Types of ICMPv6 [RFC4443 s2.1] [RFC4443 s3.4].
 const PARAMETER_PROBLEM: u8 = 4;
@@ -76,6 +77,7 @@ impl Ended {
 /// Where the world cannot be built, and where a packet that is right does not
 /// arrive.
 pub fn malformed() -> Result<Vec<Ended>> {
+    let _pinned = Pinned::here()?;
     let way = Way::build(Between::Loopback, LARGER)?;
     let bench = Bench::open(&way)?;
     let mut listener = way.at_receiver(|| Listener::open(way.addresses[1].into(), 0))?;
@@ -134,8 +136,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Waits until a packet that is right has come through behind another;
-    /// octets of what else was delivered.
+    /// Waits until a packet that is right has come through behind another, all
+    /// of them from one processor; octets of what else was delivered.
     fn settle(&self, listener: &mut Listener) -> Result<Option<usize>> {
         let to = (self.way.addresses[1], listener.port()?);
         let probe = self
@@ -150,7 +152,7 @@ impl<'a> Bench<'a> {
                     None => {
                         return Err(Error::new(
                             "waiting for a datagram that is right",
-                            "it did not arrive over loopback within 2 s",
+                            "it did not arrive over loopback within 10 s",
                         ));
                     }
                     Some(octets) if octets == BARRIER => break,

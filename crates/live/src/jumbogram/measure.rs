@@ -65,7 +65,7 @@ pub struct Measured {
     pub packets: u64,
     /// Messages that may be under way.
     pub window: u64,
-    /// Messages that were sent and did not arrive.
+    /// Messages that were sent, alone or among many, and did not arrive.
     pub lost: u64,
 }
 
@@ -74,6 +74,8 @@ const ALONE: u64 = 4;
 /// The least and the most of them.
 const LEAST_ALONE: usize = 20;
 const MOST_ALONE: usize = 100_000;
+/// How many of them may be lost: others than we fill the kernel's queues too.
+const MOST_MISSING: u64 = 3;
 /// How long one may take.
 const PATIENCE: Span = Span::from_millis(1_000);
 /// How often a receiver looks whether it may stop.
@@ -232,20 +234,25 @@ impl Sending<'_> {
     /// One message, in a capture at `path`.
     fn shown(&mut self, way: &Way, path: &Path) -> Result<()> {
         let mut capture = Capture::begin(way, path)?;
-        self.single()?;
+        while !self.single(self.missing())? {
+            if self.missing() >= MOST_MISSING {
+                return Err(self.missed(MOST_MISSING));
+            }
+        }
         capture.drain()
     }
 
     /// First one at a time, then many.
     fn all(&mut self, way: &Way, window: u64, length: Span) -> Result<Measured> {
         let delays = self.alone(clock::monotonic() + alone(length))?;
-        let (first, octets) = (self.sent, self.between.octets.load(Ordering::SeqCst));
+        let before = self.between.received.load(Ordering::SeqCst);
+        let octets = self.between.octets.load(Ordering::SeqCst);
         let counted = Counted::by(way)?;
         let machine = meter::Machine::sample()?;
         let programs = meter::Process::sample()?;
         let began = clock::monotonic_nanos();
         let deadline = clock::monotonic() + (length - alone(length));
-        let mut given_up = 0;
+        let mut given_up = self.missing();
         while clock::monotonic() < deadline {
             let enough = (self.sent + 1).saturating_sub(window + given_up);
             if !self.between.wait_for(enough, PATIENCE) {
@@ -263,7 +270,7 @@ impl Sending<'_> {
             packet: self.message.packet_len(),
             jumbogram: self.message.is_jumbogram(),
             delays,
-            messages: self.sent - first - lost,
+            messages: self.sent - lost - before,
             octets: self.between.octets.load(Ordering::SeqCst) - octets,
             elapsed: Span::from_nanos(last.saturating_sub(began)),
             programs: programs.cpu,
@@ -282,10 +289,17 @@ impl Sending<'_> {
     /// How long messages take, shortest first.
     fn alone(&mut self, deadline: Time) -> Result<Vec<Span>> {
         let mut delays = Vec::new();
+        let mut given_up = self.missing();
         while delays.len() < LEAST_ALONE
             || (clock::monotonic() < deadline && delays.len() < MOST_ALONE)
         {
-            self.single()?;
+            if !self.single(given_up)? {
+                given_up = self.missing();
+                if given_up >= MOST_MISSING {
+                    return Err(self.missed(given_up));
+                }
+                continue;
+            }
             let nanos = self.between.delay.load(Ordering::SeqCst);
             delays.push(Span::from_nanos(nanos));
         }
@@ -293,16 +307,19 @@ impl Sending<'_> {
         Ok(delays)
     }
 
-    /// One message, which has arrived when this returns.
-    fn single(&mut self) -> Result<()> {
+    /// One message, beside so many that are given up; whether it has arrived.
+    fn single(&mut self, given_up: u64) -> Result<bool> {
         self.one()?;
-        match self.between.wait_for(self.sent, PATIENCE) {
-            true => Ok(()),
-            false => Err(Error::new(
-                format!("carrying {} octets", self.size),
-                "a message did not arrive within 1 s, though no other was under way",
-            )),
-        }
+        Ok(self.between.wait_for(self.sent - given_up, PATIENCE))
+    }
+
+    fn missed(&self, count: u64) -> Error {
+        Error::new(
+            format!("carrying {} octets", self.size),
+            format!(
+                "{count} messages did not arrive within 1 s each, though no other was under way"
+            ),
+        )
     }
 
     fn one(&mut self) -> Result<()> {

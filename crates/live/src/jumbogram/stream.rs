@@ -128,9 +128,12 @@ fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> 
             let mut piece = vec![0; PIECE];
             let mut octets = 0;
             loop {
-                match there.read(&mut piece).during(operation)? {
-                    0 => return Ok(octets),
-                    read => octets += read as u64,
+                match there.read(&mut piece) {
+                    Ok(0) => return Ok(octets),
+                    Ok(read) => octets += read as u64,
+                    // A process that was stopped and goes on, say.
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error).during(operation),
                 }
             }
         });

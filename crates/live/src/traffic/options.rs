@@ -1,6 +1,6 @@
 //! Options of a flow's socket, and the sizes that its protocol allows.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZero;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -115,16 +115,20 @@ pub(super) fn family(address: IpAddr) -> AddressFamily {
 pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))
         .during(|| format!("binding to {address}"))
-        .map_err(|error| match error.source.raw_os_error() {
-            Some(libc::EADDRINUSE) => Error::new(
-                error.operation,
-                "another program has that port; choose another one with --port",
-            ),
-            Some(libc::EADDRNOTAVAIL) => Error::new(
-                error.operation,
-                "this host has no such address; `ip address` shows those that it has",
-            ),
-            _ => error,
+        .map_err(|error| {
+            let kind = error.source.kind();
+            let remedy = match kind {
+                ErrorKind::AddrInUse => {
+                    "the port is in use by another program; choose another one with --port"
+                }
+                ErrorKind::AddrNotAvailable => {
+                    "this host has no such address; `ip address` shows those that it has"
+                }
+                _ => return error,
+            };
+            // Of the same kind: callers do without some ports and addresses.
+            let source = io::Error::new(kind, remedy);
+            Error { source, ..error }
         })
 }
 

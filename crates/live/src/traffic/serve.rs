@@ -1,6 +1,7 @@
 //! A receiver: it listens where it was told to, and serves whoever may ask,
 //! several at a time.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::guests::Guests;
 use super::options::{address_of, bind_to, family};
 use super::{Records, session};
 use crate::clock;
-use crate::error::{During, Result};
+use crate::error::{During, Error, Result};
 use crate::interrupt;
 use crate::sys::option;
 
@@ -29,6 +30,9 @@ const LOOK_MILLIS: u16 = 50;
 
 /// How long it waits where many are about to go.
 const LEAVE: Span = Span::from_millis(1);
+
+/// How many ports are tried that the kernel chooses.
+const MOST_PORTS: u32 = 20;
 
 /// Where a receiver listens, and for whom.
 pub struct Serving {
@@ -120,17 +124,7 @@ impl Receiver {
     /// # Errors
     /// When the kernel refuses one of them.
     pub fn open(serving: Serving) -> Result<Self> {
-        let mut listeners: Vec<OwnedFd> = Vec::new();
-        let mut addresses: Vec<SocketAddr> = Vec::new();
-        for address in &serving.listen {
-            let mut address = *address;
-            if let (0, Some(first)) = (address.port(), addresses.first()) {
-                address.set_port(first.port());
-            }
-            let listener = listener(address)?;
-            addresses.push(address_of(listener.as_fd())?);
-            listeners.push(listener);
-        }
+        let (listeners, addresses) = listeners(&serving.listen)?;
         Ok(Self {
             serving: Arc::new(serving),
             listeners,
@@ -212,6 +206,41 @@ fn drain(events: &Queue<Event>, tell: &mut impl FnMut(Event)) -> bool {
         tell(event);
     }
     ended
+}
+
+/// Listeners at all addresses, and where they listen. Where the kernel chooses
+/// the port it is the same at each; one that is free at the first address may
+/// be taken at another, and the kernel chooses again.
+fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match listeners_once(wanted) {
+            Err(error) if tries < MOST_PORTS && is_taken(&error, wanted) => {}
+            done => return done,
+        }
+    }
+}
+
+/// Whether a port that the kernel chose is taken at another address.
+fn is_taken(error: &Error, wanted: &[SocketAddr]) -> bool {
+    let is_chosen = wanted.iter().any(|address| address.port() == 0);
+    is_chosen && error.source.kind() == ErrorKind::AddrInUse
+}
+
+fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
+    let mut listeners: Vec<OwnedFd> = Vec::new();
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for address in wanted {
+        let mut address = *address;
+        if let (0, Some(first)) = (address.port(), addresses.first()) {
+            address.set_port(first.port());
+        }
+        let listener = listener(address)?;
+        addresses.push(address_of(listener.as_fd())?);
+        listeners.push(listener);
+    }
+    Ok((listeners, addresses))
 }
 
 fn listener(address: SocketAddr) -> Result<OwnedFd> {

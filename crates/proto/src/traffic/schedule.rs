@@ -1,5 +1,7 @@
 //! A flow as a schedule: departures and sizes, one after the other.
 
+use core::ops::RangeInclusive;
+
 use units::{Bytes, Seed, Span, Time};
 
 use super::draw::Stream;
@@ -46,7 +48,7 @@ pub struct Schedule {
     until: Option<Time>,
     packets: Option<u64>,
     octets: Option<u64>,
-    largest: Bytes,
+    carried: RangeInclusive<Bytes>,
 }
 
 /// Periods of sending and of silence as they are drawn.
@@ -74,7 +76,7 @@ impl Schedule {
             until: None,
             packets: None,
             octets: None,
-            largest: Bytes::new(u64::MAX),
+            carried: Bytes::ZERO..=Bytes::new(u64::MAX),
         }
     }
 
@@ -123,10 +125,11 @@ impl Schedule {
         }
     }
 
-    /// What is drawn above `largest` counts as `largest`.
+    /// Sizes that can be sent. Others are drawn all the same, for whoever sends to
+    /// refuse them, and count among packets; among octets they do not.
     #[must_use]
-    pub fn largest(self, largest: Bytes) -> Self {
-        Self { largest, ..self }
+    pub fn carried(self, carried: RangeInclusive<Bytes>) -> Self {
+        Self { carried, ..self }
     }
 
     /// One gap on; nothing once that is as late as the end.
@@ -164,9 +167,11 @@ impl Iterator for Schedule {
             self.packets = Some(0);
             return None;
         };
-        let size = Bytes::new(self.sizes.next()).min(self.largest);
+        let size = Bytes::new(self.sizes.next());
         self.packets = self.packets.map(|left| left - 1);
-        self.octets = self.octets.map(|left| left.saturating_sub(size.get()));
+        if self.carried.contains(&size) {
+            self.octets = self.octets.map(|left| left.saturating_sub(size.get()));
+        }
         Some((at, size))
     }
 }

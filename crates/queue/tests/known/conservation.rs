@@ -255,17 +255,7 @@ proptest! {
 
     #[test]
     fn no_more_waits_than_may(spec in simple(), acts in acts()) {
-        let limit = match &spec {
-            Spec::DropTail { limit } | Spec::DropFront { limit } => *limit,
-            Spec::Red(settings) => settings.limit,
-            Spec::AdaptiveRed(settings) => settings.limit,
-            Spec::Mred(settings) => settings.limit,
-            Spec::Rio(settings) => settings.limit,
-            Spec::Codel(settings) => settings.limit,
-            Spec::Pie(settings) => settings.limit,
-            Spec::FqCodel(settings) => settings.codel.limit,
-            Spec::Priority { .. } => unreachable!("it is not among the simple ones"),
-        };
+        let limit = spec.limit();
         // ns-2 gives one place to one packet, whatever its size.
         let by_octets = matches!(limit, Limit::Bytes(_));
         let ns2 = matches!(&spec, Spec::Red(settings) if settings.profile == Profile::Ns2);

@@ -23,7 +23,7 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
     ];
     for gaps in laws {
         for (bursts, octets) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
-            // Some are larger than a datagram can be, and count as the largest.
+            // Some are larger than a datagram can be, and are refused.
             let payloads = Law::Pareto(1.1, 400.0);
             let mut scenario = pair(
                 &bare(1_000_000_000, 1_000_000),
@@ -37,17 +37,20 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
             let seed = Seed::new(1).derive("flow/f");
             let mut schedule = Schedule::new(Time::ZERO, gaps.clone(), payloads, seed)
                 .until(at(1.0))
-                .largest(Bytes::new(65_507));
+                .carried(Bytes::ZERO..=Bytes::new(65_507));
             if let Some(octets) = octets {
                 schedule = schedule.octets(octets);
             }
             if let Some(bursts) = bursts {
                 schedule = schedule.bursts(bursts).unwrap();
             }
-            let sizes: Vec<u64> = schedule.map(|(_, size)| size.get()).collect();
+            let drawn: Vec<u64> = schedule.map(|(_, size)| size.get()).collect();
+            let mut sizes = drawn.clone();
+            sizes.retain(|size| *size <= 65_507);
             let flow = &run(scenario).flows[0];
             assert!(flow.sent > 10, "{gaps:?}");
             assert_eq!(flow.sent, sizes.len() as u64, "{gaps:?}");
+            assert_eq!(flow.sent + flow.refused, drawn.len() as u64, "{gaps:?}");
             assert_eq!(flow.sent_bytes.get(), sizes.iter().sum::<u64>(), "{gaps:?}");
         }
     }

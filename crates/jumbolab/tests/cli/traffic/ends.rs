@@ -7,7 +7,8 @@ use super::{Receiver, interrupt, number};
 fn ctrl_c_at_the_sender_keeps_what_was_measured() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--once");
-    let sender = receiver.begin(&dir, "::1 --for 50min --json");
+    // So slow that what gathers while the machine stands still finds room.
+    let sender = receiver.begin(&dir, "::1 --gap 10ms --for 50min --json");
     receiver.says("UDP, one way");
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap())

@@ -139,7 +139,9 @@ fn a_sender_that_is_killed_leaves_a_receiver_that_serves_on() {
 fn a_flows_port_answers_nobody_but_its_sender() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
-    let sender = receiver.begin(&dir, "127.0.0.1 --meter round-trip --for 50min --json");
+    // So slow that what gathers while the machine stands still finds room.
+    let line = "127.0.0.1 --meter round-trip --gap 10ms --for 50min --json";
+    let sender = receiver.begin(&dir, line);
     let line = receiver.says("to port");
     let port: u16 = line
         .trim()
@@ -174,7 +176,9 @@ fn a_flows_port_answers_nobody_but_its_sender() {
 #[test]
 fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
     let dir = Dir::new();
-    let receiver = Receiver::start(&dir, "");
+    let mut receiver = Receiver::start(&dir, "");
+    // It serves once it has said where.
+    receiver.says("listening on ::1");
     // Opened once more, so that only this end does not wait.
     let path = format!("/proc/{}/fd/2", receiver.process());
     let mut options = std::fs::OpenOptions::new();

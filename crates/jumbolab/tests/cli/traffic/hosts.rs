@@ -70,6 +70,48 @@ fn the_bound_of_the_offset_holds_a_clock_that_is_shifted() {
 }
 
 #[test]
+fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
+    let dir = Dir::new();
+    let program = dir.command().get_program().to_owned();
+    // Of the three ports that the kernel tries first, one is taken at ::1 alone.
+    let script = "set -e; \
+        ip link set lo up; \
+        echo 4000 4015 >/proc/sys/net/ipv4/ip_local_port_range; \
+        \"$0\" recv --bind ::1 --port 4001 >/dev/null 2>taken & taken=$!; \
+        trap \"kill -KILL $taken\" EXIT; \
+        until grep -qs 'port 4001' taken; do kill -0 $taken; done; \
+        for run in 1 2 3 4 5 6 7 8; do \
+            rm -f chosen; \"$0\" recv --port 0 2>chosen & chosen=$!; \
+            until grep -qs '::1 port\\|jumbolab:' chosen; do kill -0 $chosen; done; \
+            kill -INT $chosen; wait $chosen; cat chosen; \
+        done; \
+        code=0; \"$0\" recv --port 4001 2>refused || code=$?; \
+        echo code $code; cat refused";
+    // Who does not say where it listens is not waited for without end.
+    let mut command = Command::new("timeout");
+    command.args(["120", "unshare", "-Urn", "sh", "-c", script]);
+    command.arg(program);
+    let outcome = Outcome::of(command.current_dir(dir.path()).output().unwrap()).fine();
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert_eq!(lines.len(), 2 * 8 + 2, "{lines:?}");
+    for both in lines[..16].chunks(2) {
+        let ports = ["listening on 127.0.0.1 port ", "listening on ::1 port "]
+            .iter()
+            .zip(both)
+            .map(|(words, line)| line.strip_prefix(words).expect(line));
+        let ports: Vec<&str> = ports.collect();
+        assert!(ports[0] == ports[1] && ports[0] != "4001", "{both:?}");
+    }
+    assert_eq!(lines[16], "code 2");
+    let refused = lines[17];
+    assert!(
+        refused.contains("::1 port 4001") || refused.contains("[::1]:4001"),
+        "{refused}"
+    );
+    assert!(refused.contains("in use"), "{refused}");
+}
+
+#[test]
 fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     let dir = Dir::new();
     let key = dir.write("key", "correct horse battery\n");

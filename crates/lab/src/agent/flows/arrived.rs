@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use live::traffic::{Asked, Entry, KeepSession, Record, Records, Report, Session};
+use live::traffic::{Asked, Entry, KeepSession, Meter, Record, Records, Report, Session};
 use proto::{Summary, Tally};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
@@ -109,7 +109,12 @@ impl Collector {
         }
         let arrived = reports.iter().map(|(flow, report)| {
             let book = books.remove(&flow.flow).unwrap_or_default();
-            book.finish(report)
+            match flow.meter {
+                Meter::OneWay => book.finish(report),
+                // Its messages are timed there and back, and on the way there by
+                // this program's clock, not by the kernel's stamps.
+                Meter::RoundTrip => Book::default().finish(report),
+            }
         });
         Ok(arrived.collect())
     }

@@ -92,30 +92,30 @@ fn a_message_waits_behind_others_as_it_does_in_theory() {
     // Small messages: 40 sizes, 20 of each, behind packets of 9000 octets that take
     // half of the link. One waits for half of a packet's 72.3 us on average
     // [Kleinrock1975]; of 800 the mean is known to 2 us or so.
-    let sizes =
-        "protocol = \"udp\"\nfrom = 1000\nto = 1039\nstep = 1\nat = 1000\nsize = \"100kB\"\n";
-    let idle = mean_time(&measured(1, 9_000, "", sizes));
-    let shared = measured(1, 9_000, "load = \"moderate\"", sizes);
-    let waited = mean_time(&shared) - idle;
-    assert!((waited - wire(9_000) / 2.0).abs() < 8.0, "{waited}");
-    let sizes = &shared.evidence["sizes"];
-    let numbers = |key: &str| -> Vec<f64> {
-        let words = sizes[key].as_str().unwrap().split(' ');
-        words.map(|word| word.parse().unwrap()).collect()
-    };
-    // The luckiest of each size waited for next to nothing.
-    assert!(numbers("deviation_us").iter().all(|&one| one > 10.0));
-    assert!(numbers("least_us").iter().all(|&one| one < idle + 36.0));
-    // The same trial is the same again.
-    assert_eq!(
-        mean_time(&measured(
-            1,
-            9_000,
-            "load = \"moderate\"",
-            "protocol = \"udp\"\nfrom = 1000\nto = 1000\nat = 1000\n"
-        )),
-        numbers("mean_us")[0]
-    );
+    let load = "load = \"moderate\"";
+    for protocol in ["udp", "tcp"] {
+        let keys = |to: u32| {
+            format!(
+                "protocol = \"{protocol}\"\nfrom = 1000\nto = {to}\nstep = 1\nat = 1000\nsize = \"100kB\"\n"
+            )
+        };
+        let idle = mean_time(&measured(1, 9_000, "", &keys(1_039)));
+        let shared = measured(1, 9_000, load, &keys(1_039));
+        let waited = mean_time(&shared) - idle;
+        let expected = wire(9_000) / 2.0;
+        assert!((waited - expected).abs() < 8.0, "{protocol}: {waited}");
+        let sizes = &shared.evidence["sizes"];
+        let numbers = |key: &str| -> Vec<f64> {
+            let words = sizes[key].as_str().unwrap().split(' ');
+            words.map(|word| word.parse().unwrap()).collect()
+        };
+        // The luckiest of each size waited for next to nothing.
+        assert!(numbers("deviation_us").iter().all(|&one| one > 10.0));
+        assert!(numbers("least_us").iter().all(|&one| one < idle + expected));
+        // A size is the same whatever is measured beside it.
+        let alone = measured(1, 9_000, load, &keys(1_000));
+        assert_eq!(mean_time(&alone), numbers("mean_us")[0]);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proto::traffic::Law;
 use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
-use super::{ECHO, TRANSFER, emulated, octets, place, slowest_gap, whole};
+use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 use crate::experiment::{self as spec, Answer, Link, MESSAGE_HEADER, Setting};
 
 /// How many times as long as the slowest link takes for a message anything may
@@ -29,7 +29,7 @@ const LEAST: Span = Span::from_millis(1);
 pub(in crate::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
     let links = &setting.network.links;
     let by_chance = |link: &Link| {
-        let wire = emulated(&setting.network, link);
+        let wire = setting.network.emulated(link);
         let rare = [wire.loss, wire.bit_error_rate, wire.reorder];
         link.cross.is_some() || wire.jitter > Span::ZERO || rare.iter().any(|&share| share > 0.0)
     };
@@ -42,7 +42,7 @@ pub(in crate::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
     });
     let travel = links.iter().fold(Span::ZERO, |sum, link| {
         let own = Span::from_picos(whole(UNDER_WAY * slowest_gap(setting, size)));
-        sum + own + emulated(&setting.network, link).delay * 2
+        sum + own + setting.network.emulated(link).delay * 2
     });
     Some((of_others.max().unwrap_or_default() * SETTLING + travel).max(LEAST))
 }
@@ -69,11 +69,7 @@ pub(super) fn of(
         from: place(graph, from),
         to: place(graph, to),
         ip: setting.network.ip,
-        // A datagram goes one gap later anyway.
-        start: match exchange.tcp {
-            Some(_) => Time::ZERO + settling.unwrap_or_default(),
-            None => Time::ZERO,
-        },
+        start: Time::ZERO,
         stop: None,
         traffic,
     };
@@ -81,8 +77,11 @@ pub(super) fn of(
     let flows = match &exchange.tcp {
         Some(settings) => {
             let connection = |messages: Messages| {
+                // It was there before: what a message meets, its handshake has not
+                // met just before.
                 sim::Traffic::Tcp(Tcp {
                     octets: messages.answers.is_none().then_some(messages.size),
+                    handed: settling.map(|settling| Time::ZERO + settling),
                     messages: Some(messages),
                     ..Tcp::new(settings.clone())
                 })

@@ -88,6 +88,8 @@ impl Waiting {
         let mut inbox = Inbox::of_datagrams(room);
         let mut latest = clock::monotonic();
         while !self.is_complete() {
+            // Before the look: who was kept from it may find something.
+            let is_over = self.is_over(latest);
             match inbox.take(self.socket.as_fd(), self.flow.busy) {
                 Ok(_) => {
                     let before = std::mem::replace(&mut latest, clock::monotonic());
@@ -100,7 +102,7 @@ impl Waiting {
                 // may have waited for the disk.
                 Err(error) if passing(&error) => {
                     self.books.idle();
-                    if self.is_over(latest) {
+                    if is_over {
                         break;
                     }
                 }
@@ -154,11 +156,13 @@ impl Waiting {
         };
         let mut latest = clock::monotonic();
         loop {
+            // As where they are counted: silence is looked at first.
+            let is_over = self.is_over(latest);
             let length = match recv(raw(&self.socket), &mut room, flags) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
                     self.books.idle();
-                    if self.is_over(latest) {
+                    if is_over {
                         return Ok(());
                     }
                     continue;

@@ -42,10 +42,24 @@ fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_octets() {
 }
 
 #[test]
-fn sizes_above_the_largest_count_as_the_largest_also_among_octets() {
-    let mut sent = every_ms().largest(Bytes::new(60)).octets(120);
-    assert!(sent.all(|(_, size)| size == Bytes::new(60)));
-    assert_eq!(every_ms().largest(Bytes::new(60)).octets(120).count(), 2);
+fn sizes_that_cannot_be_sent_are_drawn_and_count_among_packets_alone() {
+    let sizes = Law::Empirical(vec![10.0, 100.0, 1e6].into());
+    let drawn = |octets: Option<u64>| {
+        let schedule = Schedule::new(Time::ZERO, Law::Constant(1e9), sizes.clone(), SEED)
+            .carried(Bytes::new(50)..=Bytes::new(200))
+            .packets(1_000);
+        let schedule = match octets {
+            Some(octets) => schedule.octets(octets),
+            None => schedule,
+        };
+        schedule.map(|(_, size)| size.get()).collect::<Vec<_>>()
+    };
+    let all = drawn(None);
+    assert_eq!(all.len(), 1_000);
+    assert!([10, 100, 1_000_000].iter().all(|size| all.contains(size)));
+    let some = drawn(Some(1_000));
+    assert_eq!(some.iter().filter(|&&size| size == 100).count(), 10);
+    assert_eq!(some[..], all[..some.len()]);
 }
 
 #[test]
@@ -131,8 +145,7 @@ proptest! {
 
     #[test]
     fn octets_are_reached_by_the_last_packet_alone(sizes in laws(), octets in 1u64..1_000_000) {
-        let largest = Bytes::new(65_507);
-        let schedule = Schedule::new(Time::ZERO, Law::Constant(1.0), sizes, SEED).largest(largest);
+        let schedule = Schedule::new(Time::ZERO, Law::Constant(1.0), sizes, SEED);
         let sent: Vec<_> = schedule.octets(octets).take(2_000).collect();
         let before: u64 = sent.iter().rev().skip(1).map(|(_, size)| size.get()).sum();
         prop_assert!(before < octets);

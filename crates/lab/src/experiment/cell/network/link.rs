@@ -1,5 +1,7 @@
 //! Reads what a link has: its own keys, or those of `[network]`.
 
+mod inherited;
+
 use anyhow::Result;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
@@ -12,6 +14,7 @@ use crate::plan::World;
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};
+use inherited::Inherited;
 
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
@@ -327,72 +330,6 @@ fn made_of(
                 medium.value.longest()
             ))),
         (Some(medium), Some(length)) => Ok(Some((medium.value, length.value))),
-    }
-}
-
-/// A table whose keys, where they are missing, are those of another.
-struct Inherited<'r, 'a, 'd> {
-    reader: &'r mut Reader<'a>,
-    table: &'r str,
-    defaults: Option<&'d Keys>,
-}
-
-impl Inherited<'_, '_, '_> {
-    /// A key of this table alone.
-    fn own<T>(
-        &mut self,
-        key: &str,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Option<Found<T>>> {
-        self.reader
-            .optional(&format!("{}.{key}", self.table), meaning)
-    }
-
-    /// A key that, where it is not written here, is what the medium makes it.
-    fn preset<T: Clone>(
-        &mut self,
-        key: &str,
-        preset: Option<(Value, Origin)>,
-        default: impl Into<Value>,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Found<T>,
-    ) -> Result<Found<T>> {
-        match preset {
-            Some((value, cause)) => {
-                let path = format!("{}.{key}", self.table);
-                self.reader.follows(&path, value, &cause, meaning)
-            }
-            None => self.key(key, default, meaning, inherited),
-        }
-    }
-
-    /// A key that is not written out where it is not written: plans that do
-    /// without it keep the names of their folders.
-    fn if_written<T: Clone>(
-        &mut self,
-        key: &str,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Option<Found<T>>,
-    ) -> Result<Option<Found<T>>> {
-        let own = self.own(key, meaning)?;
-        Ok(own.or_else(|| inherited(self.defaults?).clone()))
-    }
-
-    fn key<T: Clone>(
-        &mut self,
-        key: &str,
-        default: impl Into<Value>,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Found<T>,
-    ) -> Result<Found<T>> {
-        let path = format!("{}.{key}", self.table);
-        match self.defaults {
-            None => self.reader.read(&path, default, meaning),
-            Some(defaults) => {
-                let own = self.reader.optional(&path, meaning)?;
-                Ok(own.unwrap_or_else(|| inherited(defaults).clone()))
-            }
-        }
     }
 }
 

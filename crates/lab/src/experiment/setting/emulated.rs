@@ -1,0 +1,36 @@
+//! Links as emulator and simulator are told.
+
+use proto::link::{Settings, TooBig};
+use units::{Framing, Span};
+
+use super::{Link, Network};
+
+/// For how long a link without a rate holds back what is to be overtaken.
+const HOLD: Span = Span::from_millis(1);
+
+impl Network {
+    /// What becomes of packets on `link`, one of ours. What is held back waits for as
+    /// long as four of its largest frames take, so that three can overtake it.
+    pub(crate) fn emulated(&self, link: &Link) -> Settings {
+        let carries = link.carries().bytes();
+        let largest = Framing::Ethernet.wire_size(carries);
+        let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
+        Settings {
+            largest_packet: Some(carries),
+            delay: link.wire.delay,
+            jitter: link.wire.jitter,
+            loss: link.wire.loss,
+            bit_error_rate: link.wire.bit_error_rate,
+            reorder: link.wire.reorder,
+            hold,
+            duplicate: link.wire.duplicate,
+            jitter_law: link.wire.jitter_law,
+            too_big: match link.wire.narrow {
+                Some(narrow) if narrow.answers => TooBig::Answer,
+                _ => TooBig::Drop,
+            },
+            cut_through: self.cut_through,
+            ..Settings::perfect(link.rate, link.queue())
+        }
+    }
+}
