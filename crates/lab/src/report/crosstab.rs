@@ -6,7 +6,7 @@ use crate::compare::Comparison;
 use crate::metric::Metric;
 use crate::plan::{Level, Plan};
 use crate::report::figure;
-use crate::report::grid::{factor_cells, factor_names, find, grid, set_gap};
+use crate::report::grid::{factor_cells, factor_names, find, grid, side_by_side};
 use crate::report::rows::kinds;
 
 /// A table of more rows is folded.
@@ -26,24 +26,7 @@ pub(super) fn crosstab(
         .into_iter()
         .map(|level| (level.to_string(), column(plan, comparisons, metric, &level)))
         .collect();
-    let mut rest = &columns[..];
-    let mut grids = Vec::new();
-    while !rest.is_empty() {
-        let mut count = rest.len();
-        let grid = loop {
-            let mut grid = side_by_side(plan, &rest[..count], width);
-            let gap = set_gap(&mut grid, width);
-            let widths = grid.column_max_content_widths();
-            let taken: u16 = widths.iter().map(|width| width + gap).sum();
-            if taken <= width || count == 1 {
-                break grid;
-            }
-            count -= 1;
-        };
-        grids.push(grid);
-        rest = &rest[count..];
-    }
-    grids
+    side_by_side(&columns, width, |columns| means_table(plan, columns, width))
 }
 
 /// The levels of the compared factor, in the order of the plan.
@@ -73,7 +56,7 @@ fn column(plan: &Plan, comparisons: &[Comparison], metric: &Metric, level: &Leve
     column
 }
 
-fn side_by_side(plan: &Plan, columns: &[(String, Vec<String>)], width: u16) -> Grid {
+fn means_table(plan: &Plan, columns: &[(String, Vec<String>)], width: u16) -> Grid {
     let mut names = factor_names(plan);
     // The compared factor is the last, and heads the columns.
     names.pop();

@@ -138,12 +138,23 @@ pub(super) fn other_tables(
         here.any(|comparison| comparison.n > 0)
     };
     let rows: Vec<usize> = order.iter().copied().filter(measured).collect();
+    side_by_side(metrics, width, |metrics| {
+        means_table(plan, comparisons, metrics, &rows, width)
+    })
+}
+
+/// The tables of `columns`, as many of them side by side as the width allows.
+pub(super) fn side_by_side<T>(
+    columns: &[T],
+    width: u16,
+    table: impl Fn(&[T]) -> Grid,
+) -> Vec<Grid> {
     let mut grids = Vec::new();
-    let mut rest = metrics;
+    let mut rest = columns;
     while !rest.is_empty() {
         let mut count = rest.len();
         let grid = loop {
-            let mut grid = means_table(plan, comparisons, &rest[..count], &rows, width);
+            let mut grid = table(&rest[..count]);
             let gap = set_gap(&mut grid, width);
             let widths = grid.column_max_content_widths();
             let taken: u16 = widths.iter().map(|width| width + gap).sum();
@@ -200,7 +211,7 @@ pub(super) fn grid(width: u16) -> Grid {
 }
 
 /// Sets the columns apart, on a narrow terminal by less.
-pub(super) fn set_gap(grid: &mut Grid, width: u16) -> u16 {
+fn set_gap(grid: &mut Grid, width: u16) -> u16 {
     let gap = if width < 100 { 1 } else { 2 };
     for column in grid.column_iter_mut() {
         column.set_padding((0, gap));
