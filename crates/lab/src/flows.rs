@@ -8,9 +8,9 @@ mod keys;
 use std::net::IpAddr;
 
 use anyhow::{Result, anyhow};
-use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, Transport, sizes};
+use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, sizes};
 use proto::traffic::{Bursts, Law, Schedule, mean_gap};
-use units::{Bytes, Rate, Seed, Span, Time};
+use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 use crate::experiment::{Measure, PATH_MTUS, WrittenLaw};
 

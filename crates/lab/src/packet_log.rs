@@ -9,8 +9,9 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
 use live::clock::{self, Epoch};
-use live::traffic::{Described, Entry, Meter, Records, Transport};
+use live::traffic::{Described, Entry, Meter, Records};
 use proto::offset::Offset;
+use units::Transport;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
 /// Bundles of records that may wait to be written: 40 MB at most.

@@ -1,6 +1,7 @@
 //! Goodput as the closed forms have it, from a setting alone.
 
-use model::{Growth, Transport};
+use model::Growth;
+use units::Transport;
 use units::{Bytes, Framing, IpMtu, Rate, Span};
 
 use crate::experiment::{Link, Network, Protocol, Setting};

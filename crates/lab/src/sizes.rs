@@ -267,7 +267,7 @@ fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
 fn frames(protocol: Protocol, size: Bytes, mtu: IpMtu, ip: units::IpVersion) -> u64 {
     match protocol {
         Protocol::Udp => model::fragments(size, mtu, ip),
-        Protocol::Tcp => model::payload_per_packet(mtu, ip, model::Transport::Tcp)
+        Protocol::Tcp => model::payload_per_packet(mtu, ip, units::Transport::Tcp)
             .map_or(1, |payload| model::frames(size, payload)),
     }
 }

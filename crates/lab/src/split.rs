@@ -7,7 +7,7 @@
 //! and loss). A gain is the quotient of two such products, so its parts
 //! multiply to the whole.
 
-use model::Transport;
+use units::Transport;
 use units::{Bytes, Framing, IpMtu, Rate};
 
 use crate::experiment::{LinkKind, Protocol, Setting};

@@ -7,12 +7,10 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::thread;
 
-use jumbolab_live::traffic::{
-    Flow, Meter, Name, Options, Outcome, Plan, Receiver, Serving, Transport, run,
-};
+use jumbolab_live::traffic::{Flow, Meter, Name, Options, Outcome, Plan, Receiver, Serving, run};
 use proto::control::Limits;
 use proto::traffic::{Law, Schedule};
-use units::{Seed, Span, Time};
+use units::{Seed, Span, Time, Transport};
 
 fn main() {
     let datagrams = measure(Transport::Udp, Meter::OneWay, 64.0, 0.0, false);

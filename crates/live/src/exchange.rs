@@ -14,6 +14,7 @@ mod socket;
 
 use std::net::IpAddr;
 
+use proto::exchange::{Answer, Taking, Writing};
 use units::{Bytes, Span};
 
 use crate::transfer::Protocol;
@@ -24,42 +25,6 @@ pub use ask::ask;
 /// milliseconds: a tick of 1000 Hz, one of 100 Hz, and that of a personal
 /// computer of the nineties [Egan s4].
 pub const COARSE: [u64; 3] = [1, 10, 55];
-
-/// What comes back of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Answer {
-    /// Its header, once all of it is there, as the listing of the study has it [Egan s4].
-    Acknowledgement,
-    /// All its octets, once all of them are there, as the study's text has it [Egan s4].
-    Whole,
-    /// Each piece of it as soon as it was read, as a simple echo server does;
-    /// over UDP the same as [`Answer::Whole`].
-    Pieces,
-}
-
-/// How the asking end takes an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Taking {
-    /// It reads until all of the answer is there.
-    Whole,
-    /// It reads once and takes what came for all of it, as a program does that
-    /// forgets that a stream has no messages. What is left over it never
-    /// waits for.
-    Once,
-}
-
-/// How a message is handed to a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Writing {
-    /// In one piece.
-    Whole,
-    /// Its header first and the rest after it, two writes as of a program that
-    /// keeps them apart.
-    Parts,
-}
 
 /// What both ends must agree on.
 #[derive(Clone, Debug, PartialEq)]

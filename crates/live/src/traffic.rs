@@ -24,15 +24,15 @@ use std::sync::mpsc::SyncSender;
 
 use proto::offset::Offset;
 use proto::traffic::Schedule;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::Figures;
-pub use options::{Options, PathMtu, sizes};
+pub use options::{Options, sizes};
 pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;
-pub use wire::control::{Flow as Asked, Meter, Name, Report, Transport};
+pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
 /// One flow as its sender wants it.

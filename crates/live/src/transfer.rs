@@ -25,17 +25,8 @@ pub(crate) use socket::{
     choose_congestion_control, endpoint, receive_buffer, send_buffer, stamp_arrivals, tcp_state,
     wait,
 };
+pub use units::Transport as Protocol;
 pub use wire::message::HEADER_LEN;
-
-/// The transport of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Protocol {
-    /// TCP [RFC9293].
-    Tcp,
-    /// UDP [RFC768].
-    Udp,
-}
 
 /// What the receiver answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What headers and frames leave of a link.
 
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
 
 /// A fragment's payload is a multiple of this, but for the last
 /// [RFC8200 s4.5] [RFC791 s3.2].
@@ -8,27 +8,6 @@ const FRAGMENT_UNIT: u64 = 8;
 
 /// The largest value of a 16-bit length field.
 const LARGEST_LENGTH: Bytes = Bytes::new(65_535);
-
-/// What IP carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP with the timestamp option on every segment, as all common systems
-    /// send it.
-    Tcp,
-    /// UDP.
-    Udp,
-}
-
-impl Transport {
-    /// Octets of header: 20 [RFC9293 s3.1] and 12 of padded timestamp option
-    /// [RFC7323 s3.2] [RFC7323 A], or 8 [RFC768].
-    pub const fn header(self) -> Bytes {
-        match self {
-            Self::Tcp => Bytes::new(20 + 12),
-            Self::Udp => Bytes::new(8),
-        }
-    }
-}
 
 /// The fragment header: 8 octets [RFC8200 s4.5]; IPv4 has the fields in its
 /// own header [RFC791 s3.1].

@@ -8,7 +8,7 @@ mod framing;
 mod mathis;
 
 pub use framing::{
-    Transport, datagram_goodput_limit, fragments, frames, goodput_limit, largest_message,
-    message_wire_size, packets, payload_per_packet, serialisation,
+    datagram_goodput_limit, fragments, frames, goodput_limit, largest_message, message_wire_size,
+    packets, payload_per_packet, serialisation,
 };
 pub use mathis::{Growth, cubic_window, path_loss, reno_window, sawtooth_utilisation, window_rate};

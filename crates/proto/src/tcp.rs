@@ -8,6 +8,7 @@
 mod congestion;
 mod ns2;
 mod ranges;
+mod react;
 mod receiver;
 mod rto;
 mod segment;
@@ -17,6 +18,7 @@ mod standard;
 
 pub use ranges::Range;
 use ranges::Ranges;
+pub use react::React;
 pub use receiver::Receiver;
 pub use segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
 pub use sender::{Counts, Sender, State};

@@ -4,12 +4,14 @@
 
 mod draw;
 mod law;
+mod path_mtu;
 mod schedule;
 mod seen;
 
 use units::{Bytes, Rate};
 
 pub use law::{BadLaw, Law};
+pub use path_mtu::PathMtu;
 pub use schedule::{Bursts, Schedule};
 pub use seen::Seen;
 

@@ -5,6 +5,7 @@ mod check;
 
 use std::net::IpAddr;
 
+use proto::tcp::React;
 use queue::{Carriage, GatherSettings, Tick, Trigger};
 use units::Bytes;
 
@@ -104,15 +105,6 @@ pub struct Notices {
     pub way: (usize, usize),
     /// What sources do that it tells.
     pub react: React,
-}
-
-/// What a source does that is told of a drop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum React {
-    /// It sends the segment again.
-    Retransmit,
-    /// It also reduces its window, once for what is under way.
-    RetransmitAndReduce,
 }
 
 /// Where a packet leaves: the next autonomous system and the node.

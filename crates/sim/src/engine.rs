@@ -10,6 +10,7 @@ mod ends;
 mod links;
 mod notices;
 
+use proto::tcp::React;
 use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
@@ -19,7 +20,7 @@ use crate::packet::{Body, Congestion, Content, Contents, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::Way;
-use crate::{Loss, NodeOutcome, Place, React, Watch};
+use crate::{Loss, NodeOutcome, Place, Watch};
 pub(crate) use edges::{Addressing, Edge, Edges};
 pub(crate) use ends::Ends;
 

@@ -37,7 +37,7 @@ mod source;
 mod watch;
 mod way;
 
-pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices, React};
+pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices};
 pub use outcome::{
     Delays, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, NodeOutcome,
     Outcome, TcpOutcome, WayOutcome,

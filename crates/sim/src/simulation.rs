@@ -2,6 +2,7 @@
 
 mod outcome;
 
+use proto::tcp::React;
 use units::Seed;
 
 use crate::account::Looks;
@@ -16,7 +17,7 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::way::{Way, mtu};
 use crate::{
-    BadDomain, BadScenario, Destination, Domain, Host, NodeOutcome, Notices, Outcome, React, Role,
+    BadDomain, BadScenario, Destination, Domain, Host, NodeOutcome, Notices, Outcome, Role,
     Scenario, Traffic, Watch,
 };
 

@@ -16,6 +16,7 @@ mod seed;
 mod size;
 pub mod text;
 mod time;
+mod transport;
 
 pub use framing::Framing;
 pub use mtu::{BadMtu, IpMtu, IpVersion};
@@ -24,3 +25,4 @@ pub use seed::Seed;
 pub use size::Bytes;
 pub use text::BadText;
 pub use time::{Span, Time};
+pub use transport::Transport;

@@ -22,7 +22,7 @@ use crate::octets::array;
 use crate::{Error, Field};
 
 use fields::{Fields, Room, require};
-pub use flow::{Flow, Meter, Name, Transport};
+pub use flow::{Flow, Meter, Name};
 pub use report::Report;
 
 /// The version of the protocol.

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use live::traffic::{Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served, Transport};
+use live::traffic::{Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served};
 use proto::control::Secret;
 use proto::offset::Offset;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 /// The secret in a file, without the end of its last line.
 pub(super) fn secret(file: &Path) -> Result<Secret> {

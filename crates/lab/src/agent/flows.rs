@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use live::meter::Process;
 use live::traffic::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, PathMtu, Plan, Receiver, Report, Served,
-    Serving, Transport, sizes,
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, Served, Serving,
+    sizes,
 };
 use live::transfer::TcpState;
 use proto::control::Limits;
-use proto::traffic::{Bursts, Law, Schedule};
+use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Seed, Span, Time};
+use units::{Bytes, Seed, Span, Time, Transport};
 
 pub(crate) use arrived::Arrived;
 use arrived::Collector;

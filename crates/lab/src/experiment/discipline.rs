@@ -5,12 +5,12 @@ mod mred;
 mod parameters;
 
 use anyhow::{Result, anyhow, bail};
+use proto::tcp::React;
 use queue::law::{Curve, Profile};
 use queue::{
     AdaptiveRedSettings, BadSpec, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings,
     RedSettings, RioSettings, Spec, Unit, View,
 };
-use sim::React;
 use units::{Bytes, Rate, Seed};
 
 use super::quantity::word;

@@ -13,10 +13,10 @@ mod mechanisms;
 mod watched;
 mod written;
 
-pub use live::transfer::Protocol;
 pub use proto::link::JitterLaw;
+use proto::tcp::React;
 use queue::{Limit, Spec};
-use sim::React;
+pub use units::Transport as Protocol;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 pub use command::{Command, Reading};

@@ -1,8 +1,8 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
 use live::emulator::Report;
-use model::Transport;
 use proto::{Goodput, TOLERANCE};
+use units::Transport;
 use units::{Bytes, Rate, Span};
 
 use super::Seen;

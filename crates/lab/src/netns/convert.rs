@@ -6,8 +6,8 @@ use live::clock::Epoch;
 use live::emulator::Cross;
 use live::testbed::{Addresses, Link, Medium, Middle, Path};
 use live::transfer::{self, Transfer};
-use model::Transport;
 use proto::traffic::{Law, mean_gap};
+use units::Transport;
 use units::{Bytes, Framing, Rate, Span};
 
 use crate::experiment::{self as spec, LinkKind, Setting};

@@ -222,7 +222,7 @@ impl Session {
             let problem = format!("the receiver allows sessions of {}", self.longest);
             return Err(Error::new("asking for a flow", problem));
         }
-        let transport = flow.transport.unwrap_or(control::Transport::Udp);
+        let transport = flow.transport.unwrap_or(units::Transport::Udp);
         let cookie = random()?;
         let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
         let octets = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);

@@ -8,8 +8,7 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{
     MsgFlags, SockaddrStorage, connect, getpeername, recv, send, setsockopt, sockopt,
 };
-use units::{Span, Time};
-use wire::control::Transport;
+use units::{Span, Time, Transport};
 
 use super::options::{self, Options, open};
 use crate::clock;

@@ -9,8 +9,8 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeVal;
-use units::{Bytes, Span};
-use wire::control::Transport;
+use proto::traffic::PathMtu;
+use units::{Bytes, Span, Transport};
 use wire::message::HEADER_LEN;
 
 use crate::error::{During, Error, Result};
@@ -56,24 +56,6 @@ pub struct Options {
     /// Of every how many messages of a stream the kernel stamps when the first
     /// octets leave.
     pub stamp_departures: Option<NonZero<u64>>,
-}
-
-/// What the kernel of a sender does about the path's MTU [ip(7)].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum PathMtu {
-    /// What the machine is set to.
-    #[default]
-    Machine,
-    /// Fragments what is too big, and does not set DF: over IPv4 routers may
-    /// fragment on.
-    Dont,
-    /// Sets DF, and fragments what is bigger than the known path MTU.
-    Want,
-    /// Sets DF, and refuses what is bigger than the known path MTU.
-    Do,
-    /// Sets DF, and ignores the known path MTU.
-    Probe,
 }
 
 /// The largest message of a stream. TCP knows no limit; this one bounds the
@@ -168,7 +150,7 @@ impl Options {
             option::set(socket.as_fd(), level, name, ttl.into())
                 .during(|| format!("setting a time to live of {ttl}"))?;
         }
-        if let Some(mode) = self.path_mtu.number() {
+        if let Some(mode) = discovery(self.path_mtu) {
             let (level, name) = match to {
                 IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER),
                 IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER),
@@ -264,15 +246,14 @@ fn octets(size: Bytes) -> Result<libc::c_int> {
         .during(|| format!("a buffer of {size}"))
 }
 
-impl PathMtu {
-    fn number(self) -> Option<libc::c_int> {
-        match self {
-            Self::Machine => None,
-            Self::Dont => Some(libc::IP_PMTUDISC_DONT),
-            Self::Want => Some(libc::IP_PMTUDISC_WANT),
-            Self::Do => Some(libc::IP_PMTUDISC_DO),
-            Self::Probe => Some(libc::IP_PMTUDISC_PROBE),
-        }
+/// The value of `IP_MTU_DISCOVER`; `None` leaves the machine's.
+const fn discovery(path_mtu: PathMtu) -> Option<libc::c_int> {
+    match path_mtu {
+        PathMtu::Machine => None,
+        PathMtu::Dont => Some(libc::IP_PMTUDISC_DONT),
+        PathMtu::Want => Some(libc::IP_PMTUDISC_WANT),
+        PathMtu::Do => Some(libc::IP_PMTUDISC_DO),
+        PathMtu::Probe => Some(libc::IP_PMTUDISC_PROBE),
     }
 }
 

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
 use proto::offset::Offset;
-use units::{Bytes, Span, Time};
-use wire::control::{Flow, Report, Transport};
+use units::{Bytes, Span, Time, Transport};
+use wire::control::{Flow, Report};
 
 use super::options::{self, address_of, bind_to};
 use super::{Keeping, Records};

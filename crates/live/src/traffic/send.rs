@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, send};
 use proto::ledger::Delays;
-use units::{Bytes, Span, Time};
-use wire::control::{Meter, Name, Transport};
+use units::{Bytes, Span, Time, Transport};
+use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};
 
 pub(super) use datagrams::emit;

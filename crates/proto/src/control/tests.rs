@@ -1,8 +1,9 @@
 //! Two ends that talk, and strangers that try to.
 
 use proptest::prelude::*;
+use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Reason, Report, Transport};
+use wire::control::{Control, Flow, LONGEST, Meter, Name, Reason, Report};
 
 use super::*;
 

@@ -1,8 +1,9 @@
 //! Control messages, through the whole state of a receiver.
 
 use jumbolab_proto::control::{Client, Limits, News, Request, Secret, Server, Settings};
+use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Report, Transport};
+use wire::control::{Control, Flow, LONGEST, Meter, Name, Report};
 
 use super::{Chance, try_all};
 

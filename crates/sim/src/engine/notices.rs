@@ -1,9 +1,11 @@
 //! Telling sources of packets that a queue dropped.
 
+use proto::tcp::React;
+
 use super::{Engine, ICMP_HEADER};
 use crate::fragments::ip_header;
 use crate::packet::{Body, Congestion, Content, Packet, Segment};
-use crate::{React, Watch, bundles};
+use crate::{Watch, bundles};
 
 /// Octets of a packet that an answer quotes behind its header [RFC792].
 const QUOTED: u32 = 8;

@@ -7,10 +7,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use jumbolab_sim::{
     BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Loss, Notices,
-    Outcome, Place, Prefix, React, Role, Scenario, Seen, Tcp, Traffic, Work,
+    Outcome, Place, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
 use proto::link::{Found, Settings};
-use proto::tcp;
+use proto::tcp::{self, React};
 use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
 use units::{Bytes, Span, Time};
 

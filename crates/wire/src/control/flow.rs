@@ -1,5 +1,7 @@
 //! What a sender asks for.
 
+use units::Transport;
+
 use super::{Fields, Room, require};
 use crate::{Error, Field};
 
@@ -28,15 +30,6 @@ pub struct Flow {
     /// What the first octets of its traffic show, so that the receiver knows
     /// that the address they come from is the sender's.
     pub cookie: [u8; 16],
-}
-
-/// How a flow travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// UDP [RFC768].
-    Udp,
-    /// TCP [RFC9293].
-    Tcp,
 }
 
 /// What is measured of a flow.

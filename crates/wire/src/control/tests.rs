@@ -5,6 +5,7 @@ use std::vec;
 use std::vec::Vec;
 
 use proptest::prelude::*;
+use units::Transport;
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! The same as JSON Lines: an object a flow.
 
-use live::traffic::{Asked, Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served, Transport};
+use live::traffic::{Asked, Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served};
 use proto::offset::Offset;
 use serde_json::{Map, Value, json};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 use super::{delays, per_second};
 

@@ -5,10 +5,10 @@ use live::Worker;
 use live::clock;
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
 use live::transfer::{Protocol, Transfer, keep_stamping};
-use model::Transport;
 use proto::link::Settings;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
+use units::Transport;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 
 use super::{carried, transfer};

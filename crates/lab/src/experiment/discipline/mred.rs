@@ -1,9 +1,9 @@
 //! MRED and DDF as they are written [Mulahuwaish].
 
+use proto::tcp::React;
 use queue::law::{Pick, Profile};
 use queue::{Bounds, MredSettings, Over, Reading, Spec, Unit, Victims, When};
 use queue::{Limit, SizeOf};
-use sim::React;
 use units::{Bytes, Span};
 
 use super::parameters::{PROFILES, Reads, SPREADS, UNITS, frames, set, threshold, weight};

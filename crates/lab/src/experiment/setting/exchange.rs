@@ -1,6 +1,6 @@
 //! Messages of many sizes, each sent once the one before it was answered.
 
-pub use live::exchange::{Answer, Taking, Writing};
+pub use proto::exchange::{Answer, Taking, Writing};
 use proto::tcp;
 use units::{Bytes, Span};
 

@@ -1,7 +1,7 @@
 //! Traffic on schedules, and connections.
 
-pub use live::traffic::PathMtu;
 use proto::tcp;
+pub use proto::traffic::PathMtu;
 use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
 

@@ -1,6 +1,6 @@
 //! Queue disciplines of links.
 
-use ::sim::React;
+use proto::tcp::React;
 use queue::{Limit, Spec};
 
 use super::simulated::{check_round_trip_in_sim, sim};

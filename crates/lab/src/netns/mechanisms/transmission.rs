@@ -1,6 +1,6 @@
 //! How long the links of a path are busy with one message.
 
-use model::Transport;
+use units::Transport;
 use units::{Bytes, Framing, Span};
 
 use crate::experiment::{Network, Protocol};

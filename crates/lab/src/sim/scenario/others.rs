@@ -130,7 +130,7 @@ fn flow(
         Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
     };
     let ip = setting.network.ip;
-    let headers = ip.header() + model::Transport::Udp.header();
+    let headers = ip.header() + units::Transport::Udp.header();
     let payload = Bytes::new(cross.packet.get().saturating_sub(headers.get()));
     Flow {
         name: format!("{OTHERS}{}/{direction}", wire.name),

@@ -2,7 +2,7 @@
 //! others on one emulated link, or on all.
 
 use anyhow::Result;
-use model::Transport;
+use units::Transport;
 use units::{Bytes, Framing, IpVersion, Rate};
 
 use super::EMULATED_ONLY;

@@ -2,8 +2,8 @@
 //! `queue` in a table called like the discipline.
 
 use anyhow::{Error, Result};
+use proto::tcp::React;
 use queue::Limit;
-use sim::React;
 use units::{Bytes, Framing};
 
 use super::link::Keys;
