@@ -4,11 +4,11 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use lab::plan::{Cell, Plan};
 use lab::report;
 use lab::run::Watch;
-use lab::trial::Trial;
 use live::clock;
+use plan::Trial;
+use plan::{Cell, Plan};
 use units::{Span, Time};
 
 use crate::output;

@@ -12,9 +12,9 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use crate::folder::replace;
-use crate::metric::Metric;
-use crate::plan::Level;
-use crate::trial::Trial;
+use plan::Level;
+use plan::Trial;
+use plan::metric::Metric;
 
 /// The archive's name in a results folder.
 pub const FILE: &str = "trials.parquet";
@@ -243,9 +243,9 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{full_factors, trial};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::{Field, RowAccessor};
+    use plan::synthetic::{full_factors, trial};
     use std::fs::File;
 
     fn two() -> Vec<Trial> {

@@ -2,16 +2,14 @@
 //! figures can be trusted.
 
 mod facts;
-mod flag;
 #[cfg(test)]
 mod tests;
 
-use crate::folder::RunFacts;
-use crate::metric::number;
-use crate::trial::Trial;
 use facts::describe;
 pub(crate) use facts::word;
-pub use flag::Flag;
+use plan::Flag;
+use plan::RunFacts;
+use plan::Trial;
 
 /// One trial of so many that were disturbed is worth a warning on the first screen.
 const MANY: usize = 5;
@@ -117,8 +115,8 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
 /// exceeds the second by more than stamps can explain.
 pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     let goodput = *trial.metrics.get("throughput")?;
-    let limit = number(trial, "limit_mbit")?;
-    let late = number(trial, "goodput_late_percent").unwrap_or(0.0) / 100.0;
+    let limit = trial.number("limit_mbit")?;
+    let late = trial.number("goodput_late_percent").unwrap_or(0.0) / 100.0;
     (goodput > limit * (1.0 + proto::TOLERANCE + late)).then_some((goodput, limit))
 }
 

@@ -9,10 +9,10 @@
 mod changed;
 
 use crate::compare::Comparison;
-use crate::plan::{Assertion, Expected, Factors, Level, Plan};
 use crate::statistics::{Interval, Mean, difference};
-use crate::verdict::{Verdict, same_level};
+use crate::verdict::Verdict;
 use changed::Changed;
+use plan::{Assertion, Expected, Factors, Level, Plan};
 
 pub use changed::Average;
 
@@ -191,7 +191,7 @@ fn has(factors: &Factors, cells: &[(String, Vec<Level>)]) -> bool {
     let mut cells = cells.iter();
     cells.all(|(name, levels)| {
         let own = factors.level(name);
-        own.is_some_and(|own| levels.iter().any(|level| same_level(own, level)))
+        own.is_some_and(|own| levels.iter().any(|level| own.is_same(level)))
     })
 }
 

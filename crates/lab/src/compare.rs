@@ -11,14 +11,14 @@ pub use between::{Shift, between};
 
 use std::collections::BTreeMap;
 
-use crate::metric::{Metric, measured, place};
-use crate::plan::{Cell, Factors, Plan};
 use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
-use crate::trial::Trial;
-use crate::verdict::{
-    Figures, Judgement, Measured, Verdict, figures, judge, judge_interval, same_level,
-};
+use crate::verdict::{Figures, Judgement, Measured, Verdict, figures, judge, judge_interval};
+use plan::Trial;
+use plan::metric::{Metric, measured, place};
+use plan::{COPY, Cell, Factors, Plan};
+
+use crate::resolution::resolution;
 
 /// The chance of finding any difference, in all comparisons of one metric,
 /// where there is none.
@@ -26,9 +26,6 @@ const LEVEL: f64 = 0.05;
 
 /// How the reason of a cell begins that this world cannot measure, once.
 const NOT_HERE: &str = "not measured here: ";
-
-/// The factor that tells a repeated level from the first of its kind.
-const COPY: &str = "copy";
 
 /// One metric in one cell.
 #[derive(Clone, Debug)]
@@ -185,7 +182,7 @@ pub fn baseline(plan: &Plan, factors: &Factors) -> Option<usize> {
     plan.cells.iter().position(|cell| {
         let level = cell.factors.level(compared);
         cell.factors.level(COPY).is_none()
-            && level.is_some_and(|level| same_level(level, &plan.compare.baseline))
+            && level.is_some_and(|level| level.is_same(&plan.compare.baseline))
             && others(&cell.factors) == others(factors)
     })
 }
@@ -251,7 +248,7 @@ pub(crate) fn in_cell(
         failed: failed.len(),
         mean,
         resolution: mean
-            .and_then(|mean| metric.resolution(mean.mean, cell.setting.as_ref().ok(), &finished)),
+            .and_then(|mean| resolution(metric, mean.mean, cell.setting.as_ref().ok(), &finished)),
         threshold: None,
         change: None,
         resolution_percent: None,
@@ -379,7 +376,5 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,6 @@ mod quantity;
 mod ranking;
 mod reader;
 mod resolved;
-mod setting;
 mod shipped;
 mod steps;
 mod sweep;
@@ -36,14 +35,13 @@ pub use cell::{
     auto_burst,
 };
 pub use discipline::queue_of;
-pub use law::{LawFile, Measure, WrittenLaw};
-pub use setting::*;
+pub use law::WrittenLaw;
 pub use shipped::{Shipped, TEMPLATE, shipped};
 
-use crate::plan::{Plan, World};
-use crate::until::Until;
 use aliases::Aliases;
 use law::LawFiles;
+use plan::Until;
+use plan::{Plan, World};
 use quantity::number;
 use reader::{Meaning, Reader, did_you_mean, refusal};
 use sweep::entries;

@@ -12,8 +12,8 @@ use live::precision::{self, Wait};
 use serde_json::{Value, json};
 use units::Span;
 
-use crate::folder::{HostFacts, RunFacts};
-use crate::plan::World;
+use plan::World;
+use plan::{HostFacts, RunFacts};
 
 /// The pace that is tried: 50 instants, 1000 a second, so that it takes 50 ms.
 const INTERVAL: Span = Span::from_millis(1);

@@ -5,6 +5,7 @@
 //! part of a run (`--shard`) has a journal of its own beside the others, and
 //! all of them together are the run.
 
+use crate::completion::complete;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -17,13 +18,12 @@ mod record;
 mod shard;
 
 pub(crate) use record::replace;
-pub use record::{HostFacts, Resumed, RunFacts};
 use record::{PLAN, read_plan, write_plan};
 pub use shard::Shard;
 
 use crate::journal::Journal;
-use crate::plan::{Factors, Plan};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{Factors, Plan, Resumed, RunFacts};
 
 /// The version of the folder's layout, see docs/formats.md.
 pub const FORMAT: u32 = 1;
@@ -245,7 +245,7 @@ fn check(
         );
     }
     if !resume {
-        let (done, expected) = (finished(plan, &trials), expected(plan));
+        let (done, expected) = (plan.finished_trials(&trials), plan.expected_trials());
         bail!(
             "{place} holds {done} of {expected} trials; add --resume to go on, or -o DIR to begin anew"
         );
@@ -313,42 +313,6 @@ fn trials(path: &Path) -> Result<Vec<Trial>> {
 fn places(trials: &[Trial]) -> BTreeSet<Place> {
     let place = |trial: &Trial| (trial.repeat, trial.factors.to_string());
     trials.iter().map(place).collect()
-}
-
-/// How many of the plan's trials are in the journal, failed ones included.
-fn finished(plan: &Plan, trials: &[Trial]) -> usize {
-    let held = places(trials);
-    let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    measured
-        .map(|cell| {
-            let factors = cell.factors.to_string();
-            let run = |&repeat: &u32| held.contains(&(repeat, factors.clone()));
-            (1..=plan.repeat).filter(run).count()
-        })
-        .sum()
-}
-
-/// Whether nothing of `plan` is left to run.
-pub(crate) fn complete(plan: &Plan, trials: &[Trial]) -> bool {
-    finished(plan, trials) == expected(plan) || enough(plan, trials)
-}
-
-/// Whether `trials` are whole repeats and what the plan waits for has come.
-pub(crate) fn enough(plan: &Plan, trials: &[Trial]) -> bool {
-    let Some(until) = plan.until else {
-        return false;
-    };
-    let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    let repeats = trials.iter().map(|trial| trial.repeat).max().unwrap_or(0);
-    // Every cell has each repeat at most once: counting is enough.
-    let all = measured.flat_map(|_| 1..=repeats).count();
-    repeats > 0 && trials.len() == all && until.met(plan, trials)
-}
-
-/// How many trials the plan asks for at most.
-pub(crate) fn expected(plan: &Plan) -> usize {
-    let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    measured.flat_map(|_| 1..=plan.repeat).count()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use units::{Span, Time};
 
-use crate::trial::Trial;
+use plan::Trial;
 
 /// A file that a journal appends to.
 pub trait Store: Write {
@@ -223,7 +223,7 @@ fn length(octets: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{factors, trial};
+    use plan::synthetic::{factors, trial};
     use proptest::prelude::*;
 
     fn example(repeat: u32) -> Trial {

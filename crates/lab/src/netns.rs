@@ -32,11 +32,12 @@ use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
-use crate::experiment::{Setting, Traffic};
+use crate::figures::Figures;
 use crate::recording::Shelf;
-use crate::trial::Figures;
 pub(crate) use command::{ended, until_ready};
 use convert::{Paced, counted_of, cross_of, path_of, recorded_of};
+use plan::Setting;
+use plan::setting::Traffic;
 pub(crate) use standing::Standing;
 use standing::{INSPECTION, OUTRUNNING, Seen};
 

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::experiment::{Echo, Setting, Traffic};
-use crate::plan::{Plan, World};
 use crate::predicted;
 use crate::run::trial_ids;
 use crate::split::slowest;
+use plan::Setting;
+use plan::setting::{Echo, Traffic};
+use plan::{Plan, World};
 
 /// Seconds that one trial takes beyond its transfers: starting, metering,
 /// the journal.

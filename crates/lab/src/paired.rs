@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use crate::compare::{baseline, by_cell};
-use crate::metric::Metric;
-use crate::plan::{Factors, Plan};
 use crate::statistics::{self, Mean};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::metric::Metric;
+use plan::{Factors, Plan};
 
 /// A cell and what it changes.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ fn figures(metric: &str, trials: &[&Trial]) -> BTreeMap<u32, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{cell, factors, plan, trial};
+    use plan::synthetic::{cell, factors, plan, trial};
 
     #[test]
     fn luck_that_both_cells_share_is_in_no_interval() {

@@ -7,9 +7,9 @@
 //! stays on the front together.
 
 use crate::compare::Comparison;
-use crate::metric::{Better, Metric};
-use crate::plan::{Factors, Plan, Tradeoff};
 use crate::statistics::{Mean, difference};
+use plan::metric::{Better, Metric};
+use plan::{Factors, Plan, Tradeoff};
 
 /// The cells that compete in one trade-off.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-use crate::metric::of_window;
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::metric::of_window;
 
 /// When packets came to one way of a link, and when they left its queue. What
 /// came is not told apart from each other: sums do not need it.

@@ -4,7 +4,8 @@ use model::Growth;
 use units::Transport;
 use units::{Bytes, Framing, IpMtu, Rate, Span};
 
-use crate::experiment::{Link, Network, Protocol, Setting};
+use plan::Setting;
+use plan::setting::{Link, Network, Protocol};
 
 /// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
 /// is no closed form: without delay, loss or bit errors, so that hosts and framing decide;
@@ -86,8 +87,8 @@ fn round_trip(network: &Network, mtu: IpMtu) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic;
-    use crate::experiment::{Narrow, Traffic};
+    use plan::setting::{Narrow, Traffic};
+    use plan::synthetic;
     use units::IpVersion;
 
     /// 100 Mbit/s, two links of `millis` each way and `loss` altogether.

@@ -12,11 +12,11 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::compare::{baseline, by_cell};
-use crate::metric::Metric;
 use crate::paired::differences;
-use crate::plan::{Factors, Level, Plan, Ranking};
 use crate::statistics::{self, Chance, Interval, Jackknife, Mean};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::metric::Metric;
+use plan::{Factors, Level, Plan, Ranking};
 
 /// A setting in a way of counting, and how far it is from the printed figures.
 #[derive(Clone, Debug)]
@@ -178,7 +178,7 @@ type Figures = (u32, Vec<f64>);
 /// The trials that finished and have all figures, by repeat.
 fn rows(ranking: &Ranking, way: usize, trials: &[&Trial]) -> Vec<Figures> {
     let row = |trial: &&Trial| {
-        let metric = |target: &crate::plan::Target| {
+        let metric = |target: &plan::Target| {
             let name = target.metrics.get(way)?;
             trial.metrics.get(name).copied()
         };
@@ -192,7 +192,7 @@ fn rows(ranking: &Ranking, way: usize, trials: &[&Trial]) -> Vec<Figures> {
 }
 
 fn measured(ranking: &Ranking, way: usize, rows: &[Figures]) -> Option<Vec<Measured>> {
-    let one = |(place, target): (usize, &crate::plan::Target)| {
+    let one = |(place, target): (usize, &plan::Target)| {
         let values: Vec<f64> = rows.iter().map(|(_, figures)| figures[place]).collect();
         Some(Measured {
             metric: Metric::named(target.metrics.get(way)?)?,

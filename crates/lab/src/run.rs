@@ -15,16 +15,16 @@ use std::thread;
 use anyhow::{Result, bail};
 use live::interrupt;
 
-use crate::experiment::Setting;
-use crate::folder::{Folder, Shard, enough};
+use crate::completion::enough;
+use crate::folder::{Folder, Shard};
 use crate::interrupted;
 use crate::netns::Netns;
-use crate::plan::{Cell, Plan, World};
 use crate::sim::Simulator;
-use crate::trial::Trial;
-pub(crate) use order::cell_id;
 use order::{Slot, order};
-pub use order::{sort, trial_id, trial_ids};
+pub use order::{sort, trial_ids};
+use plan::Setting;
+use plan::Trial;
+use plan::{Cell, Plan, World};
 
 /// Trials that may fail one after the other before the run gives up: then
 /// the test bed is at fault, not the trial.

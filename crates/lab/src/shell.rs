@@ -9,10 +9,11 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use live::tool::{Tool, in_foreground};
 
-use crate::command_line::{Addresses, CommandLine, ROUTER};
-use crate::experiment::{Network, Setting, Shape};
 use crate::netns::{Netns, Standing, ended, until_ready};
-use crate::plan::{Cell, Plan};
+use plan::Setting;
+use plan::command_line::{Addresses, CommandLine, ROUTER};
+use plan::setting::{Network, Shape};
+use plan::{Cell, Plan};
 
 /// The exit code where a program is there but cannot be run, and where it is
 /// not there: what shells say, so that scripts can tell.

@@ -16,11 +16,11 @@ use live::machine::available_memory;
 use sim::{Outcome, Scenario};
 use units::{Bytes, Seed, Time};
 
-use crate::experiment::{Setting, Traffic};
-use crate::trial::Figures;
+use crate::figures::Figures;
 use both::Both;
 use count::Counter;
-pub(crate) use count::UNKNOWN as UNKNOWN_IN_SERIES;
+use plan::Setting;
+use plan::setting::Traffic;
 use scenario::{at_first, outlast, shared_until};
 pub(crate) use scenario::{scenario_of, simulation_of};
 pub(crate) use watch::Shelf;

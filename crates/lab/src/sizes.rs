@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use units::{Bytes, IpMtu};
 
-use crate::experiment::{Network, Protocol, Setting, Sizes, Traffic};
-use crate::plan::{Factors, Plan};
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
-use crate::trial::Trial;
 pub use claims::{Judged, judged};
+use plan::Setting;
+use plan::Trial;
+use plan::setting::{Network, Protocol, Sizes, Traffic};
+use plan::{Factors, Plan};
 
 /// No time is believed to be known better than this, in microseconds: the
 /// journal has nanoseconds, and both ends of a wait may round.

@@ -10,10 +10,10 @@
 use units::Transport;
 use units::{Bytes, Framing, IpMtu, Rate};
 
-use crate::experiment::{LinkKind, Protocol, Setting};
-use crate::metric::number;
 use crate::statistics::{Contrast, Interval, Mean, mean};
-use crate::trial::Trial;
+use plan::Setting;
+use plan::Trial;
+use plan::setting::{LinkKind, Protocol};
 
 /// What a change of goodput is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +73,7 @@ fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Option<Mean> {
 /// counted with it.
 fn host(trial: &Trial) -> Option<f64> {
     let long = *trial.metrics.get("throughput_long")?;
-    Some(long / (useful(trial) * number(trial, "limit_mbit")?))
+    Some(long / (useful(trial) * trial.number("limit_mbit")?))
 }
 
 /// What a transfer of the studied length reaches of a long one that loses nothing.
@@ -156,7 +156,7 @@ pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{factors, setting, trial};
+    use plan::synthetic::{factors, setting, trial};
 
     fn trials(mtu: i64, short: f64, long: f64, vain: f64, limit: f64) -> Vec<Trial> {
         [0.999, 1.0, 1.001]

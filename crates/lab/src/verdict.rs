@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::metric::Metric;
-use crate::plan::{Factors, Level, Plan, Published};
 use crate::statistics::{Change, Interval};
+use plan::metric::Metric;
+use plan::{Factors, Level, Plan, Published};
 
 /// What a run says about a published change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,11 +199,6 @@ pub fn judge_interval(claim: &Claim, low: Measured<'_>, high: Option<Measured<'_
     ))
 }
 
-/// Whether two levels are the same, however they are written.
-pub fn same_level(a: &Level, b: &Level) -> bool {
-    a == b || a.to_string() == b.to_string()
-}
-
 /// A resolution or a width in two digits, or all that stand before the point.
 fn digits(figure: f64) -> String {
     let places = match figure {
@@ -223,23 +218,22 @@ fn below(reason: String) -> Judgement {
 
 /// Whether figures for `published` belong to the cell `factors`.
 fn matches(published: &Factors, factors: &Factors) -> bool {
-    published.0.iter().all(|(name, level)| {
-        factors
-            .level(name)
-            .is_none_or(|ours| same_level(ours, level))
-    })
+    published
+        .0
+        .iter()
+        .all(|(name, level)| factors.level(name).is_none_or(|ours| ours.is_same(level)))
 }
 
 fn at(figures: &[(Level, f64)], level: &Level) -> Option<f64> {
     figures
         .iter()
-        .find(|(other, _)| same_level(other, level))
+        .find(|(other, _)| other.is_same(level))
         .map(|&(_, figure)| figure)
 }
 
 /// The change printed at `level`, or computed from the values printed.
 fn claim(published: &Published, level: &Level, baseline: &Level) -> Option<Claim> {
-    if same_level(level, baseline) {
+    if level.is_same(baseline) {
         return None;
     }
     // A study prints all values of a table alike, so the longest tells how

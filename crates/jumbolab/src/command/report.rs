@@ -4,10 +4,11 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use lab::experiment::Experiment;
-use lab::folder::{Folder, RunFacts};
-use lab::plan::{Plan, World};
-use lab::trial::Trial;
+use lab::folder::Folder;
 use lab::{archive, report};
+use plan::RunFacts;
+use plan::Trial;
+use plan::{Plan, World};
 
 use crate::args::Report;
 use crate::output;

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use lab::experiment::{self, Experiment};
 use lab::folder::Folder;
-use lab::plan::{Plan, World};
 use lab::run::{Bench, How, sort};
 use lab::{archive, facts, outline, report};
+use plan::{Plan, World};
 
 use super::replay;
 use crate::args::{Resume, Run};

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use lab::experiment::Experiment;
-use lab::plan::World;
 use lab::shell::{self, Wish};
+use plan::World;
 
 use crate::args::Shell;
 use crate::output;

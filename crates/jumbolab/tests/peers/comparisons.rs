@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, ensure};
 use lab::compare::{Difference, Shift, between, compare};
 use lab::netns::Netns;
-use lab::plan::Plan;
-use lab::trial::Trial;
+use plan::Plan;
+use plan::Trial;
 
 use crate::{goodput, plan};
 

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::{Experiment, Setting};
+use lab::experiment::Experiment;
 use lab::netns::Netns;
-use lab::plan::World;
+use plan::Setting;
+use plan::World;
 
 use crate::{figures, mean};
 

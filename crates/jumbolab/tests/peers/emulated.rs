@@ -1,8 +1,8 @@
 //! Emulated links against physics.
 
 use anyhow::{Context, Result, ensure};
-use lab::experiment::Setting;
 use lab::netns::Netns;
+use plan::Setting;
 use units::Seed;
 
 use crate::{figures, figures_of, only_setting};

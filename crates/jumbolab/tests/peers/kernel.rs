@@ -4,10 +4,10 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use lab::certificate::Flag;
+use lab::figures::Figures;
 use lab::netns::Netns;
-use lab::trial::Figures;
 use live::clock::Epoch;
+use plan::Flag;
 
 use crate::{LUCK, goodput, only_setting};
 

@@ -21,12 +21,13 @@ mod worlds;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::{Experiment, Setting};
+use lab::experiment::Experiment;
+use lab::figures::Figures;
 use lab::netns::{Failure, Netns};
-use lab::plan::{Plan, World};
-use lab::trial::Figures;
 use lab::worker;
 use live::clock::Epoch;
+use plan::Setting;
+use plan::{Plan, World};
 use units::Seed;
 
 /// Of all chance on emulated links, so that a run repeats.

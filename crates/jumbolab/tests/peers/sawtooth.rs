@@ -4,7 +4,7 @@
 use anyhow::{Result, anyhow, ensure};
 use lab::experiment::Experiment;
 use lab::netns::Netns;
-use lab::plan::World;
+use plan::World;
 
 use crate::figures;
 

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, anyhow, ensure};
 use lab::experiment::Experiment;
+use lab::figures::Figures;
 use lab::netns::Netns;
-use lab::plan::{Factors, World};
 use lab::sim::Simulator;
-use lab::trial::Figures;
+use plan::{Factors, World};
 use units::Seed;
 
 use crate::figures;

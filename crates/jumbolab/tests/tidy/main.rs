@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 6] = [
     &["units"],
     &["wire", "queue", "model"],
     &["proto"],
-    &["sim", "live"],
+    &["plan", "sim", "live"],
     &["lab"],
     &["jumbolab"],
 ];

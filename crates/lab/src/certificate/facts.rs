@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::folder::{HostFacts, RunFacts};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{HostFacts, RunFacts};
 
 /// Evidence that the certificate sums up: key, label, unit.
 const EVIDENCE: &[(&str, &str, &str)] = &[

@@ -1,6 +1,6 @@
 use super::*;
-use crate::compare::synthetic::{factors, facts, trial};
-use crate::folder::Resumed;
+use plan::Resumed;
+use plan::synthetic::{factors, facts, trial};
 
 fn good(throughput: f64) -> Trial {
     let mut trial = trial(factors(9000), 1, &[("throughput", throughput)]);

@@ -3,9 +3,9 @@
 
 use super::{Held, above, beyond_chance, negative, together, with};
 use crate::compare::Comparison;
-use crate::plan::{Factors, Over};
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
+use plan::{Factors, Over};
 
 /// What is claimed of a change.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::compare::synthetic::{Normal, cell, factors, full_factors, plan, trial};
-use crate::plan::{Level, Over};
+use plan::synthetic::{Normal, cell, factors, full_factors, plan, trial};
+use plan::{Level, Over};
 
 fn claim(expected: Expected) -> Assertion {
     Assertion {

@@ -2,9 +2,9 @@
 
 use super::between::same_factors;
 use super::{Comparison, compare, in_cell};
-use crate::metric::{Metric, place};
-use crate::plan::{Cell, Factors, Level, Plan};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::metric::{Metric, place};
+use plan::{Cell, Factors, Level, Plan};
 
 /// The factor by which the cells of one run are told from those of another.
 pub const WORLD: &str = "world";
@@ -222,8 +222,8 @@ fn in_world(name: &str, factors: &Factors) -> Factors {
 mod tests {
     use super::*;
     use crate::compare::Difference;
-    use crate::compare::synthetic::study;
-    use crate::plan::World;
+    use plan::World;
+    use plan::synthetic::study;
 
     /// The study in two worlds; the simulator has no offloads, and says less.
     fn two() -> [(Plan, Vec<Trial>); 2] {

@@ -1,11 +1,10 @@
 //! Holds two runs against each other: what changed from the first to the second.
 
 use super::{Comparison, baseline, decide, hold, in_cell};
-use crate::metric::measured;
-use crate::plan::{Factors, Plan};
 use crate::statistics::Contrast;
-use crate::trial::Trial;
-use crate::verdict::same_level;
+use plan::Trial;
+use plan::metric::measured;
+use plan::{Factors, Plan};
 
 /// One metric in a cell that both runs measured.
 #[derive(Clone, Debug)]
@@ -85,7 +84,7 @@ pub(super) fn same_factors(a: &Factors, b: &Factors) -> bool {
     let within = |a: &Factors, b: &Factors| {
         a.0.iter().all(|(name, level)| {
             let other = b.level(name);
-            other.is_some_and(|other| same_level(level, other))
+            other.is_some_and(|other| level.is_same(other))
         })
     };
     within(a, b) && within(b, a)
@@ -109,7 +108,7 @@ fn gain(
 mod tests {
     use super::*;
     use crate::compare::Difference;
-    use crate::compare::synthetic::{Normal, cell, factors, plan, trial};
+    use plan::synthetic::{Normal, cell, factors, plan, trial};
 
     /// A run at 1500 and 9000 with these means and a spread of 0.5 %.
     fn run(seed: u64, n: usize, means: [f64; 2]) -> (Plan, Vec<Trial>) {

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use proto::tcp::{Profile, Settings};
 
 use super::Comparison;
-use crate::experiment::{Link, Protocol, Sends, Setting, Traffic};
-use crate::plan::{Factors, Level, Plan};
 use crate::verdict::{Judgement, Verdict};
+use plan::Setting;
+use plan::setting::{Link, Protocol, Sends, Traffic};
+use plan::{Factors, Level, Plan};
 
 /// How many buffers, and congestion controls, a change has to survive.
 const SETTINGS: usize = 2;
@@ -130,7 +131,7 @@ fn same_but_for_buffers(a: &Factors, b: &Factors) -> bool {
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
-    use crate::plan::World;
+    use plan::World;
 
     #[test]
     fn what_is_to_be_typed_is_taken_by_the_experiment_and_makes_two_of_one() {

@@ -1,6 +1,6 @@
-use super::synthetic::{Normal, cell, factors, full_factors, plan, published, trial};
 use super::*;
-use crate::plan::Level;
+use plan::Level;
+use plan::synthetic::{Normal, cell, factors, full_factors, plan, published, trial};
 use units::Bytes;
 
 /// Trials of `metric` in `cell`: one a value.

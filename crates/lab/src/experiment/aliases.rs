@@ -12,8 +12,8 @@ use super::choices::{self, Choices};
 use super::on;
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
-use super::setting::Shape;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use plan::setting::Shape;
 
 /// Names that every experiment has: the repeats are the seeds.
 const GIVEN: [&str; 2] = ["repeat", "seeds"];

@@ -24,11 +24,11 @@ pub(super) use network::{
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
-use super::Setting;
 use super::law::LawFiles;
 use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
-use crate::plan::World;
+use plan::Setting;
+use plan::World;
 
 /// The tables whose keys make a cell and can be swept.
 pub(super) const ROOTS: [&str; 8] = [

@@ -9,8 +9,8 @@ use super::quantity::{float, line, word};
 use super::reader::{Meaning, Reader, did_you_mean, refusal};
 use super::sweep::{self, Factor, level};
 use super::tree::{KeyPath, Node, Value};
-use crate::metric::{METRICS, Metric};
-use crate::plan::{Assertion, Expected, Factors, Level, Over};
+use plan::metric::{METRICS, Metric};
+use plan::{Assertion, Expected, Factors, Level, Over};
 
 /// The name of the table.
 const ROOT: &str = "claim";

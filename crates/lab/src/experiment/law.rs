@@ -6,21 +6,12 @@ mod file;
 use std::fmt;
 use std::path::Path;
 
+use plan::Measure;
 use proto::traffic::Law;
 use units::{Bytes, Span};
 
 use super::quantity::choices;
-pub use file::LawFile;
 pub(crate) use file::LawFiles;
-
-/// What a law is of, and with it the unit of its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
-    /// Times, `1ms`; the law has picoseconds.
-    Gaps,
-    /// Sizes, `1500` or `2kB`; the law has octets.
-    Sizes,
-}
 
 /// A law, and how it is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,25 +200,6 @@ impl Family {
             Measure::Sizes => sizes,
         };
         format!("{name} takes {takes}; write for instance \"{example}\"")
-    }
-}
-
-impl Measure {
-    /// The same in the law's unit.
-    pub(super) const fn counted(self) -> f64 {
-        match self {
-            Self::Gaps => 1e9,
-            Self::Sizes => 1.0,
-        }
-    }
-
-    /// What is counted where no unit is written: milliseconds, as the field's
-    /// generators count them [D-ITG], and octets.
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Gaps => "1ms",
-            Self::Sizes => "1B",
-        }
     }
 }
 

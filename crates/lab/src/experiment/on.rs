@@ -9,7 +9,7 @@ use super::cell;
 use super::reader::{did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use crate::plan::World;
+use plan::World;
 
 /// The table that holds them.
 pub(super) const ROOT: &str = "on";

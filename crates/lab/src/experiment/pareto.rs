@@ -9,8 +9,8 @@ use super::quantity::line;
 use super::reader::{Found, Reader, did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{Node, Value};
-use crate::metric::{METRICS, Metric};
-use crate::plan::Tradeoff;
+use plan::Tradeoff;
+use plan::metric::{METRICS, Metric};
 
 /// The name of the table.
 const ROOT: &str = "pareto";

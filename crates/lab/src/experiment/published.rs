@@ -10,9 +10,8 @@ use super::quantity::{float, line, positive};
 use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
-use crate::metric::{METRICS, Metric};
-use crate::plan::{Compare, Factors, Level, Published};
-use crate::verdict::same_level;
+use plan::metric::{METRICS, Metric};
+use plan::{Compare, Factors, Level, Published};
 
 /// Published figures and the comparison that they belong to.
 pub(super) struct Row {
@@ -52,9 +51,7 @@ impl Row {
             let key = path.to_string();
             let set = cell.iter().find(|(other, _)| *other == key);
             factors.iter().any(|factor| factor.path == path)
-                || set.is_some_and(|(_, value)| {
-                    level(value).is_ok_and(|own| same_level(&own, printed))
-                })
+                || set.is_some_and(|(_, value)| level(value).is_ok_and(|own| own.is_same(printed)))
         })
     }
 }

@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::quantity::{float, line};
 use super::reader::{Found, Reader, did_you_mean, refusal};
 use super::tree::{Node, Value};
-use crate::metric::{METRICS, Metric};
-use crate::plan::{Ranking, Target};
+use plan::metric::{METRICS, Metric};
+use plan::{Ranking, Target};
 
 /// The list of figures, and how messages name one of them.
 const FIGURE: &str = "ranking.figure";

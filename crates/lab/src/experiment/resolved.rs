@@ -11,7 +11,7 @@ use super::published::Row;
 use super::steps::{OF, WAYS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use crate::plan::{
+use plan::{
     Assertion, Cell, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff, World,
 };
 

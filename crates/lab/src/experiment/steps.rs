@@ -10,7 +10,7 @@ use super::quantity::{line, number, word};
 use super::reader::{Reader, refusal};
 use super::sweep::Factor;
 use super::tree::{Node, Value};
-use crate::plan::{OfStep, StepClaim, Way};
+use plan::{OfStep, StepClaim, Way};
 
 /// The name of the table.
 const ROOT: &str = "jump";

@@ -9,9 +9,9 @@ use super::law::is_file;
 use super::quantity::on_off;
 use super::reader::{Found, Meaning, Reader, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
-use crate::metric::{METRICS, Metric};
-use crate::plan::{Compare, Level, World};
 pub(super) use cells::cells;
+use plan::metric::{METRICS, Metric};
+use plan::{Compare, Level, World};
 
 /// An entry of `[sweep]`, not yet understood.
 pub(super) struct Entry<'a> {

@@ -23,7 +23,8 @@ mod wire;
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use super::*;
-use crate::plan::{Factors, Level, World};
+use plan::setting::*;
+use plan::{Factors, Level, World};
 
 const SMALL: &str = "\
 format = 1

@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::synthetic::{cell, factors, facts, plan, trial};
+use plan::synthetic::{cell, factors, facts, plan, trial};
 
 /// Two cells, twice each.
 fn four() -> Plan {

@@ -13,9 +13,10 @@ use super::flows::Seeing;
 use super::meanwhile::Meanwhile;
 use super::mechanisms::Seeing as SeeingTrips;
 use crate::agent::{Arrived, Departed};
-use crate::certificate::Flag;
-use crate::experiment::{Link, Mechanisms, Protocol, Setting, Transfer};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::Flag;
+use plan::Setting;
+use plan::setting::{Link, Mechanisms, Protocol, Transfer};
 
 /// A step of the wall clock that would show in a delay.
 const STEP: Span = Span::from_millis(1);

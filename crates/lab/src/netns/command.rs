@@ -16,11 +16,12 @@ use super::figures::{per_gigabyte, ratio};
 use super::keeping_up::invalid;
 use super::kept::Kept;
 use super::{Failure, Figures, INSPECTION, OUTRUNNING, Seen, Standing};
-use crate::command_line::{Addresses, CommandLine, joined};
 use crate::emulation::Emulation;
-use crate::experiment::{Command, Echo, Protocol, Reading, Setting, Transfer};
 use crate::interrupted;
 use crate::recording::Shelf;
+use plan::Setting;
+use plan::command_line::{Addresses, CommandLine, joined};
+use plan::setting::{Command, Echo, Protocol, Reading, Transfer};
 
 /// How long a server may take until it listens. What listens nowhere, or not
 /// by TCP or UDP, is taken to be ready then.
@@ -115,10 +116,10 @@ impl Standing {
 
         let mut figures = Figures::default();
         for (metric, reading) in &command.read {
-            figures.put(metric, Some(reading.of(&report)?));
+            figures.put(metric, Some(number(reading, &report)?));
         }
-        if let Some(octets) = &command.octets {
-            figures.take_processors(octets.octets(&report)?, &machine);
+        if let Some(octets_of) = &command.octets {
+            figures.take_processors(octets(octets_of, &report)?, &machine);
         }
         let seen = Strangers {
             throughput: figures.metrics.get("throughput").copied(),
@@ -255,38 +256,36 @@ impl Figures {
     }
 }
 
-impl Reading {
-    /// The number that it names in `report` [RFC6901 s4].
-    fn of(&self, report: &Value) -> Result<f64, Failure> {
-        let pointer = &self.pointer;
-        let failed = |what: &str| {
-            let complaint = complaint_in(report);
-            Failure::Transfer(format!(
-                "sender: its JSON has {what} at {pointer}{complaint}"
-            ))
-        };
-        let value = report.pointer(pointer).ok_or_else(|| failed("nothing"))?;
-        let number = value.as_f64().ok_or_else(|| failed("no number"))?;
-        Some(number * self.factor)
-            .filter(|number| number.is_finite())
-            .ok_or_else(|| failed("too large a number"))
-    }
+/// The number that `reading` names in `report` [RFC6901 s4].
+fn number(reading: &Reading, report: &Value) -> Result<f64, Failure> {
+    let pointer = &reading.pointer;
+    let failed = |what: &str| {
+        let complaint = complaint_in(report);
+        Failure::Transfer(format!(
+            "sender: its JSON has {what} at {pointer}{complaint}"
+        ))
+    };
+    let value = report.pointer(pointer).ok_or_else(|| failed("nothing"))?;
+    let number = value.as_f64().ok_or_else(|| failed("no number"))?;
+    Some(number * reading.factor)
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| failed("too large a number"))
+}
 
-    /// Likewise, as a number of octets above 0.
-    fn octets(&self, report: &Value) -> Result<Bytes, Failure> {
-        let number = self.of(report)?.round();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it lies within the bounds that are asked for"
-        )]
-        match (1.0..=1e18).contains(&number) {
-            true => Ok(Bytes::new(number as u64)),
-            false => Err(Failure::Transfer(format!(
-                "sender: its JSON has no number of octets at {}",
-                self.pointer
-            ))),
-        }
+/// Likewise, as a number of octets above 0.
+fn octets(reading: &Reading, report: &Value) -> Result<Bytes, Failure> {
+    let count = number(reading, report)?.round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it lies within the bounds that are asked for"
+    )]
+    match (1.0..=1e18).contains(&count) {
+        true => Ok(Bytes::new(count as u64)),
+        false => Err(Failure::Transfer(format!(
+            "sender: its JSON has no number of octets at {}",
+            reading.pointer
+        ))),
     }
 }
 

@@ -10,7 +10,9 @@ use proto::traffic::{Law, mean_gap};
 use units::Transport;
 use units::{Bytes, Framing, Rate, Span};
 
-use crate::experiment::{self as spec, LinkKind, Setting};
+use plan::Setting;
+use plan::setting as spec;
+use plan::setting::LinkKind;
 
 /// Who paces the links of one test bed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use super::checks::flags_of_exchanges;
 use super::convert::{Paced, transfer_of};
 use super::flows::little;
 use super::{Failure, Figures, Netns, Seen};
-use crate::experiment::{self as spec, Setting};
+use plan::Setting;
+use plan::setting as spec;
 
 /// Octets in which times are told, so that sizes can be held against each
 /// other: a megabyte.

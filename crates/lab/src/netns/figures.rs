@@ -10,8 +10,9 @@ use units::{Bytes, Rate, Span};
 
 use super::meanwhile::Meanwhile;
 use super::{Failure, Seen};
-use crate::experiment::{Link, Setting};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::Setting;
+use plan::setting::Link;
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);

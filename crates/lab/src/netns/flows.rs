@@ -16,8 +16,10 @@ use super::checks::flags_of_flows;
 use super::convert::{Paced, transfer_of};
 use super::{Failure, Figures, INSPECTION, Netns, OUTRUNNING, Seen};
 use crate::agent::{Arrived, Departed, Receiving, Sending, Wanted};
-use crate::experiment::{self as spec, Echo, Protocol, Sends, Setting, Sockets, Transfer};
 use crate::recording::Shelf;
+use plan::Setting;
+use plan::setting as spec;
+use plan::setting::{Echo, Protocol, Sends, Sockets, Transfer};
 
 /// The folder of packet logs, in the results folder.
 const FOLDER: &str = "packets";

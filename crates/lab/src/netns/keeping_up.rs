@@ -4,7 +4,8 @@
 use live::emulator::Report;
 use units::Span;
 
-use crate::experiment::{Link, Network, Setting};
+use plan::Setting;
+use plan::setting::{Link, Network};
 
 /// A late frame does not change what the link does with the others: every
 /// instant follows from arrivals, sizes and the rate. But it reaches its
@@ -73,8 +74,8 @@ fn forgiven(links: &[Link]) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic;
     use live::emulator::{Refused, Way};
+    use plan::synthetic;
     use units::{Bytes, Rate};
 
     /// A path of two links of so many Mbit/s with buffers of 500 kB and 1 MB.

@@ -12,7 +12,7 @@ use units::Span;
 use super::figures::ratio;
 use super::keeping_up::invalid;
 use super::{Failure, Figures, Netns};
-use crate::experiment::Setting;
+use plan::Setting;
 
 /// How everything stood before.
 pub(super) struct Before {

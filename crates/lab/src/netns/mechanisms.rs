@@ -12,8 +12,10 @@ use units::{Bytes, Seed, Span};
 use super::checks::flags_of_mechanisms;
 use super::convert::{Paced, transfer_of};
 use super::{Failure, Figures, Netns, OUTRUNNING, Seen};
-use crate::experiment::{self as spec, Echo, Mechanisms, Protocol, Setting};
-use crate::metric::part_metric;
+use plan::Setting;
+use plan::metric::part_metric;
+use plan::setting as spec;
+use plan::setting::{Echo, Mechanisms, Protocol};
 use transmission::transmission;
 
 /// Round trips without departure stamps, of which half warm up: as many as a

@@ -11,7 +11,8 @@ use super::Failure;
 use super::convert::{Paced, pace};
 use crate::agent::{Agents, ROLE};
 use crate::emulation::Emulation;
-use crate::experiment::{Protocol, Setting};
+use plan::Setting;
+use plan::setting::Protocol;
 
 /// What is sent once through a new test bed to see its frames: enough for
 /// TCP to build its largest segments, little enough for a capture to hold.

@@ -11,8 +11,9 @@ use super::checks::{flags, late_share};
 use super::convert::{Paced, counted_of, transfer_of};
 use super::figures::{Ends, Passes};
 use super::{Failure, Figures, Netns, OUTRUNNING, Seen};
-use crate::experiment::{self as spec, Setting};
 use crate::passed::Over;
+use plan::Setting;
+use plan::setting as spec;
 
 impl Netns {
     /// Transfers through the links for bulk and those for single messages;

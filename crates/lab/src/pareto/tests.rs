@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::compare::synthetic::{Normal, cell, factors, plan, trial};
-use crate::plan::Level;
+use plan::Level;
+use plan::synthetic::{Normal, cell, factors, plan, trial};
 
 /// Goodput, and what it costs, of cells by their MTU; ten trials of each, in
 /// which figures are off by `spread`.

@@ -1,8 +1,8 @@
 //! Rankings of which the answer is known.
 
 use super::*;
-use crate::compare::synthetic::{Normal, plan, setting, trial};
-use crate::plan::{Cell, Compare, Target};
+use plan::synthetic::{Normal, plan, setting, trial};
+use plan::{Cell, Compare, Target};
 
 /// Settings called 0, 1, 2.. with the queues `red` and `mred`.
 fn factors(setting: i64, queue: &str) -> Factors {

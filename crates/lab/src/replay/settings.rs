@@ -8,8 +8,8 @@ use queue::Limit;
 use units::{Bytes, Framing};
 
 use crate::experiment::Experiment;
-use crate::plan::World;
 use crate::recording::{Recorded, Traced};
+use plan::World;
 
 /// The shipped experiment whose keys say what could have been otherwise.
 const EXPERIMENT: &str = "replay";

@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::certificate::{certify, word};
 use crate::compare::{Difference, Shift, between};
-use crate::folder::RunFacts;
-use crate::metric::Metric;
-use crate::plan::{Factors, Plan};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::report::json::{json_line, pair};
 use crate::report::{figure, notes};
-use crate::trial::Trial;
+use plan::RunFacts;
+use plan::Trial;
+use plan::metric::Metric;
+use plan::{Factors, Plan};
 
 /// A run that is held against another.
 pub struct Run<'a> {
@@ -258,7 +258,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{facts, study};
+    use plan::synthetic::{facts, study};
 
     fn report(change: impl Fn(&mut Plan, &mut Vec<Trial>, &mut RunFacts)) -> (String, Vec<String>) {
         let (plan, trials) = study();

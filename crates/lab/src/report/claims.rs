@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::claims::{Average, Held, Judged, judged};
 use crate::compare::Comparison;
-use crate::plan::{Expected, Factors, Over, Plan};
 use crate::report::figure;
 use crate::report::json::{json_line, pair};
 use crate::report::section::{Found, Section};
 use crate::statistics::{Interval, Mean};
 use crate::verdict::Verdict;
+use plan::{Expected, Factors, Over, Plan};
 
 /// A terminal is shown so many settings of a claim.
 const MOST_SETTINGS: usize = 4;

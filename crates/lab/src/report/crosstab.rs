@@ -3,11 +3,11 @@
 use comfy_table::{Cell, Row, Table as Grid};
 
 use crate::compare::Comparison;
-use crate::metric::Metric;
-use crate::plan::{Level, Plan};
 use crate::report::figure;
 use crate::report::grid::{factor_cells, factor_names, find, grid, side_by_side};
 use crate::report::rows::kinds;
+use plan::metric::Metric;
+use plan::{Level, Plan};
 
 /// A table of more rows is folded.
 pub(super) const MOST_ROWS: usize = 40;
@@ -87,8 +87,8 @@ fn means_table(plan: &Plan, columns: &[(String, Vec<String>)], width: u16) -> Gr
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::compare::synthetic::study;
-    use crate::metric::Metric;
+    use plan::metric::Metric;
+    use plan::synthetic::study;
 
     #[test]
     fn the_levels_stand_side_by_side_and_no_figure_is_lost() {

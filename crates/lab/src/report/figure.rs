@@ -1,9 +1,9 @@
 //! Figures as people read them: no finer than they are known.
 
 use crate::compare::Comparison;
-use crate::plan::{Factors, Plan};
 use crate::split::Part;
 use crate::statistics::Interval;
+use plan::{Factors, Plan};
 use units::Rate;
 
 /// No figure is printed with more places than this.

@@ -5,11 +5,11 @@ use comfy_table::{
 };
 
 use crate::compare::{Comparison, Difference};
-use crate::metric::Metric;
-use crate::plan::{Factors, Plan};
 use crate::predicted;
 use crate::report::figure;
 use crate::split::framing_uncounted;
+use plan::metric::Metric;
+use plan::{Factors, Plan};
 
 /// What stands beside a row of which no figure is published, where others of its
 /// metric have one.

@@ -4,14 +4,14 @@ mod cell;
 
 use serde::Serialize;
 
-use crate::certificate::Flag;
 use crate::compare::{Comparison, compare};
-use crate::plan::{Factors, Plan};
 use crate::report::grid::{framing_note, model};
 use crate::report::section::{Found, SECTIONS};
 use crate::split::{Part, Split};
 use crate::statistics::Interval;
-use crate::trial::Trial;
+use plan::Flag;
+use plan::Trial;
+use plan::{Factors, Plan};
 
 /// One line: one metric in one cell. The order of fields is the format's.
 #[derive(Serialize)]
@@ -145,7 +145,7 @@ fn fails(trial: &Trial) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::study;
+    use plan::synthetic::study;
     use serde_json::Value;
 
     fn lines() -> Vec<String> {

@@ -3,13 +3,14 @@
 use maud::html;
 
 use crate::compare::Comparison;
-use crate::experiment::{Setting, Traffic};
-use crate::metric::Metric;
-use crate::plan::{Level, Plan};
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::areas::plots;
 use crate::report::section::{Found, Part, Place, Section};
+use plan::Setting;
+use plan::metric::Metric;
+use plan::setting::Traffic;
+use plan::{Level, Plan};
 use units::Bytes;
 
 /// The share of the peak that is enough.

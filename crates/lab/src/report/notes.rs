@@ -2,8 +2,9 @@
 
 use crate::certificate::Certificate;
 use crate::compare::Comparison;
-use crate::experiment::{LinkKind, Setting};
-use crate::plan::{Plan, World};
+use plan::Setting;
+use plan::setting::LinkKind;
+use plan::{Plan, World};
 
 /// What is to be known of each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[

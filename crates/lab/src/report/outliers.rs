@@ -4,11 +4,11 @@
 //! one, and what made them may be what a reader looks for.
 
 use crate::compare::by_cell;
-use crate::metric::{METRICS, Metric};
-use crate::plan::Plan;
 use crate::report::figure::{self, four_digits};
 use crate::report::section::{Found, Section};
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
+use plan::metric::{METRICS, Metric};
 
 /// From how many values on a stray one can be told.
 const FEWEST: usize = 5;
@@ -101,7 +101,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::compare::synthetic::{Normal, cell, factors, plan, trial};
+    use plan::synthetic::{Normal, cell, factors, plan, trial};
 
     fn run(values: &[f64]) -> (Plan, Vec<Trial>) {
         let trials = (1..)

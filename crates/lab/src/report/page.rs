@@ -19,11 +19,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
-use crate::folder::{HostFacts, RunFacts, complete, expected, replace};
-use crate::plan::{Plan, World};
+use crate::completion::complete;
+use crate::folder::replace;
 use crate::report::section::{Found, Part, Place, SECTIONS};
 use crate::report::{notes, summary};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{HostFacts, RunFacts};
+use plan::{Plan, World};
 use plots::{Figure, Frame};
 pub(super) use plots::{Plotted, areas, courses, fronts, sizes};
 pub use worlds::{worlds_page, write_worlds_page};
@@ -129,7 +131,7 @@ fn head(
     certificate: &Certificate,
 ) -> Markup {
     let failed = trials.iter().filter(|trial| trial.failure.is_some());
-    let (failed, all) = (failed.count(), expected(plan));
+    let (failed, all) = (failed.count(), plan.expected_trials());
     let (badge, word) = match certificate.passed {
         true => ("badge passed", "✓ certificate passed"),
         false => ("badge failed", "✗ certificate FAILED"),

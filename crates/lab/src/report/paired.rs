@@ -6,14 +6,14 @@ use maud::html;
 use serde::Serialize;
 
 use crate::paired::{metrics, paired};
-use crate::plan::{Factors, Plan};
 use crate::report::figure::{four_digits, signed};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::report::json::{json_line, pair};
 use crate::report::notes;
 use crate::report::section::{Found, Part, Place, Section};
 use crate::statistics::{Interval, Mean};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{Factors, Plan};
 
 /// What cells change run by run.
 pub(super) struct Differences;
@@ -181,7 +181,7 @@ fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{cell, factors, plan, trial};
+    use plan::synthetic::{cell, factors, plan, trial};
 
     #[test]
     fn differences_stand_in_a_table_and_in_lines() {

@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::compare::Comparison;
 use crate::pareto::{Front, Point, fronts};
-use crate::plan::{Factors, Plan};
 use crate::report::figure;
 use crate::report::json::{json_line, pair};
 use crate::report::page::fronts::plots;
 use crate::report::section::{Found, Part, Section};
 use crate::statistics::{Interval, Mean};
+use plan::{Factors, Plan};
 
 /// How the plots are meant.
 const PREFERABLE: &str = "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance.";

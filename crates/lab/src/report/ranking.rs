@@ -7,12 +7,12 @@ mod words;
 
 use comfy_table::{Cell, CellAlignment, Row, Table as Grid};
 
-use crate::plan::{Plan, Ranking};
 use crate::ranking::{Ranked, ranked};
 use crate::report::grid::{factor_cells, grid, keep_figures_whole};
 use crate::report::notes;
 use crate::report::section::{Found, Part, Place, Section};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{Plan, Ranking};
 use words::{Figures, varied};
 
 /// Settings that are shown in a terminal; the page and JSON have all.

@@ -1,9 +1,9 @@
 //! Which rows and metrics the reports have, and in which order.
 
 use crate::compare::Comparison;
-use crate::metric::{Metric, Table};
-use crate::plan::{Factors, Level, Plan};
 use crate::report::grid::find;
+use plan::metric::{Metric, Table};
+use plan::{Factors, Level, Plan};
 
 /// The study that the numbers of [`Table`] are of.
 const NUMBERED: &str = "Praptodiyono2019";

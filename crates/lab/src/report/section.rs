@@ -4,12 +4,12 @@
 use maud::{Markup, html};
 
 use crate::compare::Comparison;
-use crate::plan::Plan;
 use crate::report::page::Plotted;
 use crate::report::{
     claims, courses, mechanisms, notes, outliers, paired, pareto, ranking, sizes, verdicts,
 };
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
 
 /// All sections. Those that stand in one place follow each other in this order,
 /// and so do the lines that they have for programs.

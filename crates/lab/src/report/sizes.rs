@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::plan::{Cell, Plan};
 use crate::report::figure;
 use crate::report::page::sizes::plots;
 use crate::report::section::{Found, Part, Section};
 use crate::sizes::{Curve, Family, Judged, Shape, curves, judged, median};
 use crate::statistics::steps::Jump;
 use crate::statistics::{Mean, change, mean};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{Cell, Plan};
 
 /// How the plots are meant.
 const STEPS: &str = "A step is where the lines through the points on either side differ by more than chance explains, \

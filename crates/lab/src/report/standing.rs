@@ -1,10 +1,10 @@
 //! How a run stands while it goes on.
 
 use crate::compare::{Comparison, in_cell};
-use crate::metric::Metric;
-use crate::plan::Plan;
 use crate::report::figure;
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
+use plan::metric::Metric;
 
 /// The metric whose means are worth watching, the first that is measured.
 const WATCHED: [&str; 2] = ["throughput", "delay"];
@@ -61,7 +61,7 @@ pub fn standing(plan: &Plan, trials: &[Trial]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::study;
+    use plan::synthetic::study;
 
     #[test]
     fn each_cell_with_trials_has_a_line_and_figures_line_up() {

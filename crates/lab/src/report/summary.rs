@@ -2,12 +2,12 @@
 //! what that owes to what, and how sure it is.
 
 use crate::compare::{Comparison, Difference};
-use crate::metric::Metric;
-use crate::plan::{Cell, Factors, Level, Plan, World};
 use crate::report::figure;
 use crate::report::grid::framing_note;
 use crate::split::slowest;
 use crate::verdict::Verdict;
+use plan::metric::Metric;
+use plan::{Cell, Factors, Level, Plan, World};
 
 /// What is said of each kind of cell, and in which words.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
@@ -314,7 +314,7 @@ fn verdicts(comparisons: &[Comparison]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::compare::synthetic::study;
+    use plan::synthetic::study;
 
     #[test]
     fn the_answer_is_a_sentence_for_each_kind_that_was_measured() {

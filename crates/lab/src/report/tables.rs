@@ -5,14 +5,15 @@ use std::path::Path;
 
 use crate::certificate::certify;
 use crate::compare::{Comparison, compare};
-use crate::folder::{RunFacts, complete, expected};
-use crate::plan::Plan;
+use crate::completion::complete;
 use crate::report::crosstab::{MOST_ROWS, crosstab};
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::section::{Found, Place, SECTIONS};
 use crate::report::{notes, summary};
-use crate::trial::Trial;
+use plan::Plan;
+use plan::RunFacts;
+use plan::Trial;
 
 /// The tables of the study with what was measured, the other metrics, the
 /// certificate, and where the folder is: colourless, and so many columns wide.
@@ -45,7 +46,7 @@ fn write_all(
         .filter(|trial| trial.failure.is_some())
         .count();
     writeln!(text, "{}: {}", plan.name, plan.title)?;
-    let (done, all) = (trials.len() - failed, expected(plan));
+    let (done, all) = (trials.len() - failed, plan.expected_trials());
     let certificate = certify(facts, trials);
     let certified = match certificate.passed {
         true => "certificate passed".to_owned(),

@@ -11,13 +11,13 @@ use comfy_table::{Cell, Row as GridRow};
 
 use crate::certificate::certify;
 use crate::compare::{Beside, Comparison, beside};
-use crate::metric::Metric;
 use crate::report::between::Run;
 use crate::report::grid::{grid, keep_figures_whole};
 use crate::report::rows::heading;
 use crate::report::{notes, summary};
 use crate::statistics::Interval;
 pub use json::worlds_json;
+use plan::metric::Metric;
 pub(super) use tables::{Table, left_out, table};
 
 /// Lays `runs` side by side.

@@ -13,12 +13,14 @@ use units::{Seed, Span};
 use super::order::Slot;
 use super::{Keeper, settings};
 use crate::agent::Failure;
-use crate::command_line::CommandLine;
-use crate::experiment::{Setting, Traffic};
+use crate::figures::Figures;
 use crate::netns::Netns;
-use crate::plan::{Cell, Plan};
 use crate::recording::Shelf;
-use crate::trial::{Figures, Trial};
+use plan::Setting;
+use plan::Trial;
+use plan::command_line::CommandLine;
+use plan::setting::Traffic;
+use plan::{Cell, Plan};
 
 /// Gets what `plan` needs of this machine.
 pub(super) fn ready(plan: &Plan) -> Result<Netns> {

@@ -7,10 +7,10 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use units::Seed;
 
-use crate::experiment::Setting;
-use crate::plan::{Cell, Plan};
-use crate::trial::Figures;
-use crate::trial::Trial;
+use crate::figures::Figures;
+use plan::Setting;
+use plan::Trial;
+use plan::{Cell, Plan, trial_id};
 
 /// A place in the order of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +51,6 @@ impl Slot {
     }
 }
 
-/// The name of a trial: its cell's place in the plan, and which repeat.
-pub fn trial_id(cell: usize, repeat: u32) -> String {
-    format!("{}-r{repeat:02}", cell_id(cell))
-}
-
-/// The name of a cell, which its trials have before their own: `c03`.
-pub(crate) fn cell_id(cell: usize) -> String {
-    format!("c{cell:02}")
-}
-
 /// The names of all trials of `plan` that this world can run, in order.
 pub fn trial_ids(plan: &Plan) -> Vec<String> {
     order(plan).into_iter().map(Slot::id).collect()
@@ -92,8 +82,8 @@ pub(super) fn order(plan: &Plan) -> Vec<Slot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::study;
     use crate::folder::Shard;
+    use plan::synthetic::study;
 
     #[test]
     fn shards_share_the_trials_out_and_leave_none() {

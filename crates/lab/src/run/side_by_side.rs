@@ -12,9 +12,9 @@ use live::interrupt;
 use super::Keeper;
 use super::order::Slot;
 use crate::interrupted;
-use crate::plan::Plan;
 use crate::sim::{Shelf, Simulator};
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
 
 /// Trials that may wait for the journal.
 const WAITING: usize = 256;

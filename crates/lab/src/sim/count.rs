@@ -15,12 +15,13 @@ use serde_json::{Map, Value};
 use sim::{Loss, Place, Seen, Watch};
 use units::{Span, Time};
 
-use crate::experiment::{self as spec, Setting, Traffic};
+use crate::figures::Figures;
 use crate::passed::Passed;
-use crate::trial::Figures;
 use losses::Losses;
+use plan::Setting;
+use plan::setting as spec;
+use plan::setting::Traffic;
 use series::Series;
-pub(crate) use series::UNKNOWN;
 use window::{More, Window};
 
 /// Counts on the links that a setting asks for.

@@ -6,8 +6,9 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};
 use super::{Simulator, seconds, simulation_of};
-use crate::experiment::{Exchange, Setting};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::Setting;
+use plan::setting::Exchange;
 
 /// How many messages of a size are simulated at most, where something is left to
 /// chance. Without chance one of them tells of all.

@@ -8,8 +8,9 @@ use sim::{DomainOutcome, FlowOutcome, Outcome, WayOutcome};
 use units::{Rate, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER};
-use crate::experiment::{Setting, Traffic};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::Setting;
+use plan::setting::Traffic;
 
 /// The figures of a trial whose sources would have stopped at `stop`.
 ///

@@ -7,8 +7,8 @@ use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
 use super::scenario::{OTHERS, place_of};
-use crate::experiment::Setting;
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::Setting;
 
 /// What became of the setting's own traffic and links, and of others'.
 pub(super) fn apart<'a>(

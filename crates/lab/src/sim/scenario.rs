@@ -13,9 +13,12 @@ use sim::{
 };
 use units::{Bytes, Seed, Span, Time};
 
-use crate::experiment::{self as spec, Costs, MESSAGE_HEADER, Setting, Traffic};
+use crate::experiment::MESSAGE_HEADER;
 pub(super) use exchange::settling;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
+use plan::Setting;
+use plan::setting as spec;
+use plan::setting::{Costs, Traffic};
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(super) const TRANSFER: &str = "transfer";

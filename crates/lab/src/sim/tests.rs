@@ -8,7 +8,7 @@ use units::Seed;
 
 use super::*;
 use crate::experiment::Experiment;
-use crate::plan::World;
+use plan::World;
 
 const TRANSFER: &str = "\
 format = 1

@@ -15,9 +15,10 @@ use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
 use crate::archive::{Column, Values, write_table};
-use crate::experiment::{Setting, Watched};
-use crate::trial::Figures;
+use crate::figures::Figures;
 use capture::Capture;
+use plan::Setting;
+use plan::setting::Watched;
 use senders::Senders;
 
 /// The folder of what is kept, in the results folder.
@@ -87,7 +88,7 @@ impl Watcher {
         }
         let folder = shelf.results.join(FOLDER);
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let log = |(number, wire): (usize, &crate::experiment::Wiring)| -> Result<Option<Log>> {
+        let log = |(number, wire): (usize, &plan::setting::Wiring)| -> Result<Option<Log>> {
             let wanted = wanted(wire.link);
             if !wanted.is_any() {
                 return Ok(None);

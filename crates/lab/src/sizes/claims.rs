@@ -1,10 +1,10 @@
 //! What a study asserts of steps, held against curves.
 
 use super::{Curve, Shape};
-use crate::experiment::Network;
-use crate::plan::{Factors, OfStep, Plan, StepClaim, Way};
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
+use plan::setting::Network;
+use plan::{Factors, OfStep, Plan, StepClaim, Way};
 
 /// An assertion of a step, and what the curves show.
 pub struct Judged<'a> {

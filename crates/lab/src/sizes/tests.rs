@@ -1,9 +1,9 @@
 use super::*;
-use crate::experiment::{Answer, Exchange, Taking, Writing};
+use plan::setting::{Answer, Exchange, Taking, Writing};
 use units::{IpMtu, IpVersion, Span};
 
 fn setting(protocol: Protocol, mtu: u64) -> Setting {
-    let mut setting = crate::compare::synthetic::setting(1500, false);
+    let mut setting = plan::synthetic::setting(1500, false);
     setting.network.ip = IpVersion::V4;
     for link in &mut setting.network.links {
         link.mtu = IpMtu::new(mtu, IpVersion::V4).unwrap();
@@ -59,7 +59,7 @@ fn cells_that_differ_in_their_sizes_alone_are_one_curve() {
     }
     assert!(one != other && without_sizes(&one) == without_sizes(&other));
     assert!(without_sizes(&one) != without_sizes(&setting(Protocol::Udp, 9_000)));
-    assert!(without_sizes(&crate::compare::synthetic::setting(1500, false)).is_none());
+    assert!(without_sizes(&plan::synthetic::setting(1500, false)).is_none());
 }
 
 #[test]

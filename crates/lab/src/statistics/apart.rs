@@ -62,7 +62,7 @@ pub fn apart(values: &[f64], gap: f64) -> Option<Chance> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::Normal;
+    use plan::synthetic::Normal;
 
     #[test]
     fn pairs_are_counted() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::synthetic::Normal;
+use plan::synthetic::Normal;
 use proptest::prelude::*;
 
 fn close(a: f64, b: f64, tolerance: f64) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::synthetic;
+use plan::synthetic;
 
 fn claim_of(percent: f64) -> Claim {
     Claim {

@@ -4,12 +4,12 @@
 use anyhow::Result;
 
 use super::traffic::timeout;
-use crate::command_line::CommandLine;
 use crate::experiment::quantity::{line, size};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::Value;
-use crate::experiment::{Command, Reading, Shape};
-use crate::metric::METRICS;
+use plan::command_line::CommandLine;
+use plan::metric::METRICS;
+use plan::setting::{Command, Reading, Shape};
 
 /// What is told by us from the octets, if their place is known.
 const FROM_OCTETS: [&str; 2] = ["cpu_total", "cpu_softirq"];

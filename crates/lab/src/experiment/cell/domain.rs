@@ -11,8 +11,8 @@ use units::{Bytes, Framing, IpVersion, Span};
 use crate::experiment::quantity::{size, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Destination, Domain, Graph, Network, Role, Shape};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 
 /// The table, and the key of a host's address.
 const ROOT: &str = "domain";

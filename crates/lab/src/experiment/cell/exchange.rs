@@ -9,8 +9,8 @@ use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout_of};
 use crate::experiment::quantity::{size, span, switch, word};
 use crate::experiment::reader::{Meaning, Reader};
 use crate::experiment::tree::{Table, Value};
-use crate::experiment::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
 
 /// The keys that only exchanges have.
 pub(super) const KEYS: &[&str] = &[

@@ -12,10 +12,10 @@ use units::{IpVersion, Span};
 use crate::experiment::quantity::{name, number, size_or, span, word};
 use crate::experiment::reader::{Found, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{
+use plan::World;
+use plan::setting::{
     Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
 };
-use crate::plan::World;
 
 use super::tcp::{self, Connections};
 

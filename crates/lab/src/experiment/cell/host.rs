@@ -6,8 +6,9 @@ use units::{Bytes, Span};
 use crate::experiment::quantity::{name, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Table, Value};
-use crate::experiment::{Costs, Host, Scenario, Setting, System};
-use crate::plan::World;
+use plan::Setting;
+use plan::World;
+use plan::setting::{Costs, Host, Scenario, System};
 
 use super::tcp::{control, usual_control};
 

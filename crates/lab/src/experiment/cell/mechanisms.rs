@@ -6,8 +6,8 @@ use units::{IpMtu, Span};
 use super::traffic::{message, socket_buffer, timeout};
 use crate::experiment::quantity::{number, span, switch, word};
 use crate::experiment::reader::{Found, Reader};
-use crate::experiment::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
 
 /// Every round trip is kept until its trial ends, by both ends.
 const MOST_MESSAGES: u32 = 10_000;

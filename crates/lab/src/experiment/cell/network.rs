@@ -15,14 +15,14 @@ use super::Idle;
 use crate::experiment::quantity::{number, span_or, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{KeyPath, Node, Table, Value, fault};
-use crate::experiment::{Addresses, Link, LinkKind, Network, Shape, Traffic};
-use crate::plan::World;
 pub(super) use counted::read as read_counted;
 pub(crate) use counted::{LOSSES_KEYS, SERIES_KEY};
 pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
 pub(crate) use link::LINK_KEYS;
 pub use link::{LARGEST_BUFFER, auto_burst};
+use plan::World;
+use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
 pub(crate) use queueing::parameter_keys;
 pub(crate) use watch::WATCH_KEYS;
 

@@ -5,8 +5,9 @@ use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
 use crate::experiment::tree::{Node, Origin, Table, fault};
-use crate::experiment::{Costs, Setting};
 use crate::sim::{scenario_of, simulation_of};
+use plan::Setting;
+use plan::setting::Costs;
 
 /// Refuses what cannot be simulated on any machine; `place` is where the file begins.
 pub(super) fn check(tree: &Table, place: &Origin, setting: &Setting) -> Result<()> {

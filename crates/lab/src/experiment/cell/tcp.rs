@@ -9,7 +9,7 @@ use units::{Bytes, Span};
 use crate::experiment::quantity::{either, on_off, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::plan::World;
+use plan::World;
 use words::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Its keys, below `tcp` or the `tcp` of a flow.

@@ -4,11 +4,12 @@ use anyhow::Result;
 use live::transfer::HEADER_LEN;
 use units::{Bytes, IpMtu, IpVersion, Span};
 
+use crate::experiment::auto_burst;
 use crate::experiment::quantity::{on_off, size, size_or, span, switch, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Origin, Table, Value};
-use crate::experiment::{Echo, Host, Link, Network, Protocol, Traffic, Transfer, auto_burst};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
 
 use super::message::written;
 use super::{command, exchange, flows, mechanisms, tcp};

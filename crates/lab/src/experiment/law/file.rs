@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -11,7 +11,9 @@ use anyhow::Result;
 use proto::traffic::Seen;
 use units::Span;
 
-use super::{Measure, quantity};
+use plan::{LawFile, Measure};
+
+use super::quantity;
 use crate::experiment::tree::one_line;
 
 /// The most values of a file.
@@ -19,35 +21,6 @@ const MOST_VALUES: usize = 10_000_000;
 /// The largest file, and its longest line, in octets.
 const LARGEST: u64 = 1 << 30;
 const LONGEST_LINE: u64 = 1_000;
-
-/// What a file of values held when an experiment was planned. A run keeps it
-/// in its folder, under a name that changes with every value, so that the plan
-/// there stands for itself and a change of the file makes another plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LawFile {
-    /// What it is called in a results folder.
-    pub name: String,
-    measure: Measure,
-    pub(super) seen: Seen,
-}
-
-impl LawFile {
-    /// Writes the values as they can be read again.
-    ///
-    /// # Errors
-    /// What `out` says.
-    pub fn write(&self, out: impl Write) -> Result<()> {
-        let mut out = std::io::BufWriter::new(out);
-        let unit = match self.measure {
-            Measure::Gaps => "ps",
-            Measure::Sizes => "",
-        };
-        for value in self.seen.iter() {
-            writeln!(out, "{value}{unit}")?;
-        }
-        Ok(out.flush()?)
-    }
-}
 
 /// The files that an experiment names, each read once.
 #[derive(Clone, Debug, Default)]
@@ -77,15 +50,7 @@ impl LawFiles {
             return Ok(file.clone());
         }
         let seen = Seen::from(read(&key.0, measure)?);
-        let kind = match measure {
-            Measure::Gaps => "gaps",
-            Measure::Sizes => "sizes",
-        };
-        let file = LawFile {
-            name: format!("{kind}-{:016x}.txt", seen.digest()),
-            measure,
-            seen,
-        };
+        let file = LawFile::new(measure, seen);
         self.0.borrow_mut().insert(key, file.clone());
         Ok(file)
     }

@@ -10,7 +10,7 @@ use crate::experiment::cell::{self, Idle, Resolved};
 use crate::experiment::law::LawFiles;
 use crate::experiment::reader::refusal;
 use crate::experiment::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use crate::plan::{Cell, Factors, Level, World};
+use plan::{Cell, Factors, Level, World};
 
 /// The most cells that one experiment may have.
 const MOST_CELLS: usize = 10_000;

@@ -1,7 +1,7 @@
 //! `[[claim]]` and `[links.NAME.losses]`.
 
 use super::simulated::{refused, sim};
-use crate::plan::{Expected, Level, Over, Tradeoff};
+use plan::{Expected, Level, Over, Tradeoff};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"

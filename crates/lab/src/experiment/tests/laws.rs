@@ -4,7 +4,7 @@ use proto::traffic::{Bursts, Law};
 
 use super::simulated::{GRAPH, refused, sim};
 use super::*;
-use crate::experiment::{Sends, Traffic};
+use plan::setting::{Sends, Traffic};
 
 /// The graph, its flow with these lines instead of message and load.
 fn with(lines: &str) -> String {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::Seeing;
 use crate::agent::{Arrived, Departed};
-use crate::experiment::{Flows, PathMtu};
-use crate::metric::{OF_FLOWS, of_flow};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::metric::{OF_FLOWS, of_flow};
+use plan::setting::{Flows, PathMtu};
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);

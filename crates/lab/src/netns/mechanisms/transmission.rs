@@ -3,8 +3,8 @@
 use units::Transport;
 use units::{Bytes, Framing, Span};
 
-use crate::experiment::{Network, Protocol};
 use crate::netns::convert::Paced;
+use plan::setting::{Network, Protocol};
 
 /// From the first octet on the first link to the last one off the last, where
 /// every node waits for the whole frame and the propagation takes no time: what
@@ -47,7 +47,7 @@ pub(super) fn transmission(
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
-    use crate::plan::World;
+    use plan::World;
 
     fn of(shape: &str, mtu: u32, message: u64) -> Span {
         let text = format!(

@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::compare::synthetic::{cell, factors, plan, trial};
-use crate::plan::{Assertion, Level};
+use plan::synthetic::{cell, factors, plan, trial};
+use plan::{Assertion, Level};
 
 #[test]
 fn a_claim_is_told_with_its_settings_for_people_and_programs() {

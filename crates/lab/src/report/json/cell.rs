@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::compare::{Comparison, by_cell};
-use crate::plan::{Factors, Plan};
 use crate::report::json::{fails, json_line, pair};
-use crate::run::cell_id;
-use crate::trial::Trial;
+use plan::Trial;
+use plan::cell_id;
+use plan::{Factors, Plan};
 
 /// One line: every metric in one cell, each a field of its own name.
 struct Line<'a> {
@@ -22,7 +22,7 @@ struct Line<'a> {
 /// One object a cell, without line ends, in the plan's order.
 pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Vec<String> {
     let by_cell = by_cell(plan, trials);
-    let line = |(number, cell): (usize, &crate::plan::Cell)| {
+    let line = |(number, cell): (usize, &plan::Cell)| {
         let of_cell = &by_cell[number];
         let count = |is: fn(&&&Trial) -> bool| of_cell.iter().filter(is).count();
         json_line(&Line {
@@ -63,7 +63,7 @@ impl Serialize for Line<'_> {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::compare::synthetic::study;
+    use plan::synthetic::study;
     use serde_json::Value;
 
     #[test]

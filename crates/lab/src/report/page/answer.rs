@@ -5,11 +5,11 @@ use maud::{Markup, html};
 
 use super::series::{Series, series};
 use crate::compare::{Comparison, Difference};
-use crate::metric::{Better, Metric};
-use crate::plan::Plan;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::rows::study_metrics;
+use plan::Plan;
+use plan::metric::{Better, Metric};
 
 /// A row a series, a column a metric; nothing where nothing is compared.
 pub(super) fn table(plan: &Plan, comparisons: &[Comparison]) -> Markup {

@@ -22,11 +22,11 @@ use plotly::{Layout, Plot};
 
 use super::series::{Series, levels, series};
 use crate::compare::Comparison;
-use crate::metric::{Better, Metric};
-use crate::plan::Plan;
 use crate::report::rows::{other_metrics, study_metrics};
 use crate::report::section::Found;
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
+use plan::metric::{Better, Metric};
 
 /// The plots of one metric.
 pub(super) struct Figure {

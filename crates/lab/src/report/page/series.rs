@@ -1,8 +1,8 @@
 //! What the plots have side by side: levels along the axis, and at each level
 //! the kinds of cells.
 
-use crate::plan::{Factors, Level, Plan};
 use crate::report::rows::{Kind, kinds};
+use plan::{Factors, Level, Plan};
 
 /// Cells that differ in nothing but the compared factor, of which at least one
 /// can be measured here.

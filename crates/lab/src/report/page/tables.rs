@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 
 use crate::compare::{Comparison, Difference};
-use crate::metric::Metric;
-use crate::plan::{Factors, Level, Plan};
 use crate::report::figure;
 use crate::report::grid::{NOT_PRINTED, factor_names, find, framing_note, is_unprinted, models};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::summary;
-use crate::trial::Trial;
 use crate::verdict::Verdict;
+use plan::Trial;
+use plan::metric::Metric;
+use plan::{Factors, Level, Plan};
 
 /// A table for each metric of the study, and one for the others.
 pub(super) fn tables(plan: &Plan, comparisons: &[Comparison]) -> Markup {

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::compare::synthetic::{facts, study};
-use crate::plan::Level;
+use plan::Level;
+use plan::synthetic::{facts, study};
 
 /// A study whose trials are flagged in every way.
 fn flagged_study() -> (Plan, Vec<Trial>) {
@@ -206,7 +206,7 @@ fn a_hundred_and_twenty_trials_take_less_than_five_megabytes() {
             trial.repeat = repeat;
             trial.id = format!("c00-r{repeat:02}");
             // Those of exchanges are in no trial that has the others.
-            let metrics = crate::metric::METRICS.iter();
+            let metrics = plan::metric::METRICS.iter();
             let metrics = metrics.filter(|metric| !OF_EXCHANGES.contains(&metric.name));
             for (position, metric) in metrics.enumerate() {
                 let value =
@@ -302,7 +302,7 @@ fn strings(value: &Value, found: &mut Vec<String>) {
 #[test]
 fn a_trade_off_is_drawn_with_every_setting_and_its_front() {
     let (mut plan, trials) = flagged_study();
-    plan.tradeoffs = vec![crate::plan::Tradeoff {
+    plan.tradeoffs = vec![plan::Tradeoff {
         metrics: ["cpu_sender", "throughput"].map(str::to_owned),
         within: Vec::new(),
     }];

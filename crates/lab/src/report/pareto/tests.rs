@@ -1,7 +1,7 @@
 use super::*;
 use crate::compare::compare;
-use crate::compare::synthetic::study;
-use crate::plan::Tradeoff;
+use plan::Tradeoff;
+use plan::synthetic::study;
 
 #[test]
 fn a_front_is_told_for_people_and_programs_and_drawn() {

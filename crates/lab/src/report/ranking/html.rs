@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::words::{self, Figures};
-use crate::plan::Plan;
 use crate::ranking::{Ranked, ranked};
-use crate::trial::Trial;
+use plan::Plan;
+use plan::Trial;
 
 /// Settings of which it is shown what other levels change; JSON has all.
 const CHANGED: usize = 40;

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::plan::{Factors, Level, Plan, Ranking};
 use crate::ranking::{Ranked, ranked};
 use crate::report::json::{json_line, pair};
 use crate::statistics::Mean;
-use crate::trial::Trial;
+use plan::Trial;
+use plan::{Factors, Level, Plan, Ranking};
 
 /// One setting in one way of counting. The order of fields is the format's.
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 use super::*;
-use crate::compare::synthetic::{plan, setting, trial};
-use crate::plan::{Compare, Factors, Level, Target};
+use plan::synthetic::{plan, setting, trial};
+use plan::{Compare, Factors, Level, Target};
 
 fn factors(buffer: i64, queue: &str) -> Factors {
     Factors(vec![
@@ -10,8 +10,8 @@ fn factors(buffer: i64, queue: &str) -> Factors {
     ])
 }
 
-fn cell(factors: Factors) -> crate::plan::Cell {
-    crate::plan::Cell {
+fn cell(factors: Factors) -> plan::Cell {
+    plan::Cell {
         factors,
         setting: Ok(setting(1500, false)),
     }

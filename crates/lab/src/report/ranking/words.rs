@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{Level, Plan, Ranking, Target};
 use crate::ranking::{Measured, Ranked};
 use crate::report::figure::signed;
 use crate::statistics::{Chance, Interval, Mean};
+use plan::{Level, Plan, Ranking, Target};
 
 /// How figures are written: to a hundredth of their gaps, or nearly.
 pub(in crate::report) struct Figures<'a> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::experiment::Experiment;
-use crate::plan::World;
 use crate::sim::Simulator;
+use plan::World;
 use units::Seed;
 
 /// A run on simulated links of 1 Gbit/s, in which each trial is told twice.
@@ -16,7 +16,7 @@ fn run(text: &str) -> (Plan, Vec<Trial>) {
         let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
         let (figures, _) = simulator.run(setting, Seed::new(1)).unwrap();
         for repeat in 1..=2 {
-            let mut trial = crate::compare::synthetic::trial(cell.factors.clone(), repeat, &[]);
+            let mut trial = plan::synthetic::trial(cell.factors.clone(), repeat, &[]);
             trial.metrics = figures.metrics.clone();
             trial.evidence = figures.evidence.clone();
             trials.push(trial);

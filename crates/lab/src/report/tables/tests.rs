@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::synthetic::{facts, study};
+use plan::synthetic::{facts, study};
 
 fn report(width: u16) -> String {
     let (plan, trials) = study();

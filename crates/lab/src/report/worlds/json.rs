@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::laid;
 use crate::compare::{Comparison, Difference, Row};
-use crate::metric::Metric;
-use crate::plan::{Factors, World};
 use crate::report::between::Run;
 use crate::report::json::{json_line, pair};
+use plan::metric::Metric;
+use plan::{Factors, World};
 
 /// One object a metric and combination of levels, without line ends.
 ///

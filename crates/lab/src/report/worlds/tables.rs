@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::compare::{Beside, Comparison, Difference, Row, WORLD};
-use crate::metric::Metric;
-use crate::plan::Level;
 use crate::report::figure;
+use plan::Level;
+use plan::metric::Metric;
 
 /// Cells of text; the last column is words, the others are figures.
 pub(in crate::report) struct Table {

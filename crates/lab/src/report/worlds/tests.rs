@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use super::*;
-use crate::compare::synthetic::{facts, study};
-use crate::folder::RunFacts;
-use crate::plan::{Plan, World};
 use crate::report::{worlds_json, worlds_page};
-use crate::trial::Trial;
+use plan::RunFacts;
+use plan::Trial;
+use plan::synthetic::{facts, study};
+use plan::{Plan, World};
 
 /// The study simulated and measured; the simulator gains what the paper did,
 /// and has no offloads.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use sim::{Seen, Segment};
 
-use crate::experiment as spec;
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::setting as spec;
 
 /// Instants and times are picoseconds.
 const PER_MILLISECOND: f64 = 1e9;

@@ -1,12 +1,10 @@
 //! A time series of one link: what its queue was like in each interval.
 
+use plan::UNKNOWN;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use units::Span;
-
-/// What is told of an interval in which nothing came.
-pub(crate) const UNKNOWN: &str = "-";
 
 /// Counts, interval by interval. Instants and times are picoseconds.
 pub(super) struct Series {

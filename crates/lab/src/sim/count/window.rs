@@ -3,9 +3,9 @@
 use queue::Spec;
 use units::Span;
 
-use crate::experiment as spec;
-use crate::metric::of_window;
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::metric::of_window;
+use plan::setting as spec;
 
 const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;

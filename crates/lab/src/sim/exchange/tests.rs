@@ -1,6 +1,6 @@
 use super::*;
 use crate::experiment::Experiment;
-use crate::plan::World;
+use plan::World;
 
 /// The time of a message of `size` octets at `mtu` over so many links at
 /// 1 Gbit/s with switches between them, in microseconds.

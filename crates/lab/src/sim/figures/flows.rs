@@ -5,9 +5,9 @@ use sim::{FlowOutcome, Outcome, TcpOutcome};
 use units::{Rate, Span};
 
 use super::{count, percent, single};
-use crate::experiment::{Flows, PathMtu};
-use crate::metric::{OF_FLOWS, of_flow};
-use crate::trial::Figures;
+use crate::figures::Figures;
+use plan::metric::{OF_FLOWS, of_flow};
+use plan::setting::{Flows, PathMtu};
 
 /// Puts down what `flows` came to.
 pub(super) fn put(flows: &Flows, outcome: &Outcome, figures: &mut Figures) {

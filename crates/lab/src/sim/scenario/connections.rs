@@ -5,7 +5,9 @@ use sim::{Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use crate::experiment::{self as spec, MESSAGE_HEADER, Setting};
+use crate::experiment::MESSAGE_HEADER;
+use plan::Setting;
+use plan::setting as spec;
 
 /// How many times as long as an idle path takes a transfer may last, and how
 /// much longer: what is not complete by then has failed.

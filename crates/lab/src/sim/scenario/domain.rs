@@ -3,7 +3,7 @@
 use queue::GatherSettings;
 use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
 
-use crate::experiment as spec;
+use plan::setting as spec;
 
 /// The domain of a network whose nodes have the same places in both worlds.
 pub(super) fn of(domain: &spec::Domain) -> Domain {

@@ -8,7 +8,10 @@ use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use crate::experiment::{self as spec, Answer, Link, MESSAGE_HEADER, Setting};
+use crate::experiment::MESSAGE_HEADER;
+use plan::Setting;
+use plan::setting as spec;
+use plan::setting::{Answer, Link};
 
 /// How many times as long as the slowest link takes for a message anything may
 /// take that is simulated of it, and the least of that.

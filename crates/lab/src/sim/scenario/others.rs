@@ -9,7 +9,8 @@ use units::{Bytes, Span, Time};
 
 use super::exchange::settling;
 use super::{octets, slowest_gap, way, whole};
-use crate::experiment::{Cross, Gaps, Graph, Role as Part, Setting, Wiring};
+use plan::Setting;
+use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
 pub(in crate::sim) const OTHERS: &str = "others/";

@@ -15,9 +15,9 @@ use wire::datagram::{Addresses, Datagram};
 use wire::pcapng::{Block, LinkType};
 
 use super::short;
-use crate::experiment::Network;
 use bundles::Outer;
 use connection::Connection;
+use plan::setting::Network;
 
 /// The first port that nobody is registered for [RFC6335 s6].
 const FIRST_PORT: u16 = 49_152;

@@ -8,7 +8,8 @@ use units::{Span, Time};
 
 use super::{Shelf, column, whole};
 use crate::archive::{Column, Values, write_table};
-use crate::experiment::{Sends, Setting, Traffic};
+use plan::Setting;
+use plan::setting::{Sends, Traffic};
 
 /// The senders of a simulation.
 pub(super) struct Senders {

@@ -8,7 +8,7 @@ use super::ROOT;
 use crate::experiment::quantity::{name, number};
 use crate::experiment::reader::{Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Destination, Graph, Role, Route};
+use plan::setting::{Destination, Graph, Role, Route};
 
 /// The rows of the routing table, by the names that they have in the file.
 pub(super) fn read(

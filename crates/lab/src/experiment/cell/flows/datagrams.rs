@@ -7,8 +7,8 @@ use units::Bytes;
 use crate::experiment::quantity::{number, size_or, switch};
 use crate::experiment::reader::{Reader, refusal};
 use crate::experiment::tree::Node;
-use crate::experiment::{Network, Sends};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Network, Sends};
 
 use super::super::traffic::MESSAGE_HEADER;
 use super::laws;

@@ -6,11 +6,12 @@ use anyhow::Result;
 use proto::traffic::{Bursts, Law, mean_gap};
 use units::{Bytes, Span};
 
-use crate::experiment::law::{Measure, WrittenLaw};
+use crate::experiment::law::WrittenLaw;
 use crate::experiment::quantity::{choices, rate, share, size, span};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Origin, Value};
-use crate::experiment::{Link, Network};
+use plan::Measure;
+use plan::setting::{Link, Network};
 
 use super::super::message::written;
 

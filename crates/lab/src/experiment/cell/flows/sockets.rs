@@ -5,8 +5,8 @@ use anyhow::Result;
 use crate::experiment::quantity::{switch, word};
 use crate::experiment::reader::{Reader, refusal};
 use crate::experiment::tree::Node;
-use crate::experiment::{Instrument, Sockets};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Instrument, Sockets};
 
 use super::super::traffic::socket_buffer;
 

@@ -11,10 +11,10 @@ use units::Span;
 use crate::experiment::quantity::{name, span};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Counted, Network, Traffic, Window};
-use crate::metric::LONGEST_WINDOW;
-use crate::plan::World;
 pub(crate) use losses::LOSSES_KEYS;
+use plan::World;
+use plan::metric::LONGEST_WINDOW;
+use plan::setting::{Counted, Network, Traffic, Window};
 
 /// Its keys, below a link's, as far as they have fixed names.
 pub(crate) const SERIES_KEY: &str = "series.interval";

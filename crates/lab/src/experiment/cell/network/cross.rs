@@ -9,7 +9,7 @@ use super::EMULATED_ONLY;
 use crate::experiment::quantity::{share, size_or, word};
 use crate::experiment::reader::{Found, Meaning, Reader, refusal};
 use crate::experiment::tree::{Node, Value};
-use crate::experiment::{Cross, Gaps, Heading, Link, LinkKind};
+use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
 
 /// Its keys, below a link's.
 pub(crate) const CROSS_KEYS: [&str; 4] = ["cross.load", "cross.size", "cross.gaps", "cross.way"];

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::experiment::quantity::{name, number, word};
 use crate::experiment::reader::{Reader, refusal};
 use crate::experiment::tree::{Node, Table, Value};
-use crate::experiment::{Graph, Role, Vertex, Wiring};
+use plan::setting::{Graph, Role, Vertex, Wiring};
 
 /// The most pairs of a dumbbell.
 const MOST_PAIRS: i64 = 5_000;

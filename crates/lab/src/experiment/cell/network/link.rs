@@ -9,8 +9,8 @@ use crate::experiment::discipline::{DISCIPLINES, Discipline};
 use crate::experiment::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Origin, Value};
-use crate::experiment::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};

@@ -7,13 +7,13 @@ use queue::Limit;
 use units::{Bytes, Framing};
 
 use super::link::Keys;
-use crate::experiment::Queue;
 use crate::experiment::cell::Idle;
 use crate::experiment::discipline::{Change, Discipline, Draft, Parameter, Trouble, parameters};
 use crate::experiment::quantity::size;
 use crate::experiment::reader::{Found, Meaning, Reader};
 use crate::experiment::tree::{Origin, Value};
-use crate::plan::World;
+use plan::World;
+use plan::setting::Queue;
 
 /// The most packets that a buffer may be asked to hold.
 const MOST_PACKETS: u32 = 10_000_000;

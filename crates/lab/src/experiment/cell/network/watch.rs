@@ -3,11 +3,11 @@
 use anyhow::Result;
 use units::Span;
 
-use crate::experiment::Watched;
 use crate::experiment::quantity::{span_or, switch};
 use crate::experiment::reader::{Reader, refusal};
 use crate::experiment::tree::Node;
-use crate::plan::World;
+use plan::World;
+use plan::setting::Watched;
 
 /// Its keys, below a link's.
 pub(crate) const WATCH_KEYS: [&str; 5] = [

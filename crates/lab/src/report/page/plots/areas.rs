@@ -8,10 +8,10 @@ use proto::mechanisms::{PARTS, Part};
 
 use super::{Plotted, configuration, traces};
 use crate::compare::Comparison;
-use crate::metric::OF_MECHANISMS;
 use crate::report::grid::find;
 use crate::report::mechanisms::{Group, groups};
 use crate::report::section::Found;
+use plan::metric::OF_MECHANISMS;
 
 /// Parts of one way; those of the way back come after the echo.
 const OF_A_WAY: usize = 8;

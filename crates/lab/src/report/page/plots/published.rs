@@ -6,12 +6,12 @@ use plotly::{Scatter, Trace};
 use super::Frame;
 use super::traces::{number, rounded, text};
 use crate::compare::Comparison;
-use crate::metric::Metric;
-use crate::plan::Level;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::series::{name, place};
 use crate::report::rows::kinds;
+use plan::Level;
+use plan::metric::Metric;
 
 /// How far the diamonds stand right of their level.
 const RIGHT: f64 = 0.34;

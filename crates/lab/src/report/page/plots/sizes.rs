@@ -6,11 +6,11 @@ use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Layout, Plot, Scatter};
 
 use super::{Frame, Plotted, configuration, traces};
-use crate::plan::Factors;
 use crate::report::figure;
 use crate::report::section::Found;
 use crate::sizes::{CLOCKS, Curve, curves, median};
 use crate::statistics::{Interval, change};
+use plan::Factors;
 
 /// The names of the clocks, in the order of [`CLOCKS`].
 const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];

@@ -6,13 +6,14 @@ use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, Ma
 use plotly::{Scatter, Trace};
 
 use super::Frame;
-use crate::certificate::{Flag, above_limit};
-use crate::metric::{self, Metric};
+use crate::certificate::above_limit;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::series::place;
 use crate::statistics::Interval;
-use crate::trial::Trial;
+use plan::Flag;
+use plan::Trial;
+use plan::metric::Metric;
 
 /// Symbols of the series, in turn: told apart without colour.
 const SYMBOLS: [MarkerSymbol; 6] = [
@@ -170,8 +171,7 @@ pub(super) fn limit(frame: &Frame<'_>) -> Option<Box<dyn Trace>> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for series in 0..frame.series.len() {
         for (level, cell) in cells(frame, series) {
-            let limits =
-                trials_of(frame, cell).filter_map(|trial| metric::number(trial, "limit_mbit"));
+            let limits = trials_of(frame, cell).filter_map(|trial| trial.number("limit_mbit"));
             let Some(limit) = limits.reduce(f64::max) else {
                 continue;
             };

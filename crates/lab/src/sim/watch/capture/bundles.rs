@@ -6,7 +6,7 @@ use units::IpVersion;
 use wire::bundle::{Carriage, Carried, LABELLED, Packing, Piece, SEQUENCES, Unit};
 
 use super::{ETHERNET, addresses};
-use crate::experiment::Network;
+use plan::setting::Network;
 
 /// The first label that is not reserved [RFC3032 s2.1].
 const FIRST_LABEL: u32 = 16;

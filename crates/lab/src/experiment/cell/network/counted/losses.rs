@@ -4,9 +4,9 @@ use anyhow::Result;
 use units::Span;
 
 use super::part;
-use crate::experiment::Losses;
 use crate::experiment::quantity::span;
 use crate::experiment::reader::Reader;
+use plan::setting::Losses;
 
 /// Its keys, below a link's.
 pub(crate) const LOSSES_KEYS: [&str; 2] = ["losses.window", "losses.epoch"];

@@ -6,8 +6,8 @@ use super::{SERIES_KEY, called, of_one_wire};
 use crate::experiment::quantity::word;
 use crate::experiment::reader::{Reader, refusal};
 use crate::experiment::tree::{Node, Table};
-use crate::experiment::{LinkKind, Network, Protocol, Transfer};
-use crate::plan::World;
+use plan::World;
+use plan::setting::{LinkKind, Network, Protocol, Transfer};
 
 /// Whether what becomes of a transfer's packets is known, link by link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Quantity;
-use crate::sim::UNKNOWN_IN_SERIES;
 use crate::statistics::{Mean, mean};
-use crate::trial::Trial;
+use plan::Trial;
+use plan::UNKNOWN;
 
 /// The most points of a line; more are not told apart, and make the page
 /// large.
@@ -80,7 +80,7 @@ fn figures(of_link: &Value, quantity: Quantity) -> Option<Vec<Option<f64>>> {
     let numbers = |key: &str| -> Option<Vec<Option<f64>>> {
         let words = of_link.get(key)?.as_str()?.split_whitespace();
         let number = |word: &str| match word {
-            UNKNOWN_IN_SERIES => None,
+            UNKNOWN => None,
             word => word.parse().ok(),
         };
         Some(words.map(number).collect())
@@ -102,7 +102,7 @@ fn figures(of_link: &Value, quantity: Quantity) -> Option<Vec<Option<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{factors, trial};
+    use plan::synthetic::{factors, trial};
 
     fn of_series(repeat: u32, queue: &str, drops: &str, arrivals: &str) -> Trial {
         let mut trial = trial(factors(1500), repeat, &[]);

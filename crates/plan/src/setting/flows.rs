@@ -6,7 +6,7 @@ use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
 
 /// What senders do about the path's MTU, by the words for it.
-pub(crate) const PATH_MTUS: &[(&str, PathMtu)] = &[
+pub const PATH_MTUS: &[(&str, PathMtu)] = &[
     ("machine", PathMtu::Machine),
     ("dont", PathMtu::Dont),
     ("want", PathMtu::Want),

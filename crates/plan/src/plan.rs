@@ -1,26 +1,11 @@
 //! A plan: an experiment resolved into cells, each to be run so many times.
 
-use std::fmt;
-use std::str::FromStr;
+use std::collections::BTreeSet;
 
-use anyhow::{Error, bail};
-use serde::{Deserialize, Serialize};
 use units::Seed;
 
-use crate::experiment::{LawFile, Setting};
 use crate::metric::Metric;
-use crate::until::Until;
-
-/// Which world runs a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum World {
-    /// Real kernels in network namespaces of this machine.
-    #[default]
-    Netns,
-    /// A virtual network: a pure function of setting and seed.
-    Sim,
-}
+use crate::{Factors, LawFile, Level, Setting, Trial, Until, World};
 
 /// A resolved experiment: what will be run, and what it will be held against.
 #[derive(Clone, Debug)]
@@ -67,6 +52,27 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How many trials it asks for at most: every repeat of each cell that its
+    /// world can measure.
+    pub fn expected_trials(&self) -> usize {
+        let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
+        measured.flat_map(|_| 1..=self.repeat).count()
+    }
+
+    /// How many of its trials are among `trials`, failed ones included.
+    pub fn finished_trials(&self, trials: &[Trial]) -> usize {
+        let name = |trial: &Trial| (trial.repeat, trial.factors.to_string());
+        let held: BTreeSet<(u32, String)> = trials.iter().map(name).collect();
+        let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
+        measured
+            .map(|cell| {
+                let factors = cell.factors.to_string();
+                let run = |&repeat: &u32| held.contains(&(repeat, factors.clone()));
+                (1..=self.repeat).filter(run).count()
+            })
+            .sum()
+    }
+
     /// Whether `metric` is one of those that a reader is shown first.
     pub fn leads(&self, metric: &Metric) -> bool {
         match self.leading.is_empty() {
@@ -255,103 +261,12 @@ pub enum Way {
     None,
 }
 
-/// The factors of a cell, in sweep order. A level that is listed twice makes
-/// two cells; the second has the extra factor `copy = 2`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Factors(pub Vec<(String, Level)>);
-
-/// One value of a factor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Level {
-    /// A whole number, e.g. an MTU.
-    Integer(i64),
-    /// A number with a fraction.
-    Float(f64),
-    /// A word or a quantity, e.g. `1gbit`.
-    Text(String),
+/// The name of a trial: its cell's place in the plan, and which repeat.
+pub fn trial_id(cell: usize, repeat: u32) -> String {
+    format!("{}-r{repeat:02}", cell_id(cell))
 }
 
-impl FromStr for World {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self, Error> {
-        match name {
-            "netns" => Ok(Self::Netns),
-            "sim" => Ok(Self::Sim),
-            "model" | "hosts" => {
-                bail!("world `{name}` is not built yet (docs/roadmap.md); `netns` and `sim` are")
-            }
-            _ => bail!(
-                "there is no world `{}`; there are: netns, sim; model and hosts are not built yet (docs/roadmap.md)",
-                name.escape_debug()
-            ),
-        }
-    }
-}
-
-impl fmt::Display for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Netns => f.write_str("netns"),
-            Self::Sim => f.write_str("sim"),
-        }
-    }
-}
-
-impl Factors {
-    /// The level of `factor`, if it is one of ours.
-    pub fn level(&self, factor: &str) -> Option<&Level> {
-        self.0
-            .iter()
-            .find(|(name, _)| name == factor)
-            .map(|(_, level)| level)
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer(number) => number.fmt(f),
-            Self::Float(number) => number.fmt(f),
-            Self::Text(text) => text.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Factors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, (name, level)) in self.0.iter().enumerate() {
-            write!(f, "{}{name}={level}", if position == 0 { "" } else { " " })?;
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for Factors {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, level)| (name, level)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Factors {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> serde::de::Visitor<'de> for InOrder {
-            type Value = Factors;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of factors")
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Factors, A::Error> {
-                let mut factors = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    factors.push(entry);
-                }
-                Ok(Factors(factors))
-            }
-        }
-        deserializer.deserialize_map(InOrder)
-    }
+/// The name of a cell, which its trials have before their own: `c03`.
+pub fn cell_id(cell: usize) -> String {
+    format!("c{cell:02}")
 }

@@ -7,23 +7,26 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
-use crate::experiment::{
-    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Setting, Shape,
-    System, Traffic, Transfer, Watched, Wire,
+use crate::Setting;
+use crate::Trial;
+use crate::setting::{
+    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Shape, System,
+    Traffic, Transfer, Watched, Wire,
 };
-use crate::folder::{HostFacts, RunFacts};
-use crate::plan::{Cell, Compare, Factors, Level, Plan, Published, World};
-use crate::trial::Trial;
+use crate::{Cell, Compare, Factors, Level, Plan, Published, World};
+use crate::{HostFacts, RunFacts};
 
 /// Normal deviates by Box and Muller's method.
-pub(crate) struct Normal(ChaCha8Rng);
+pub struct Normal(ChaCha8Rng);
 
 impl Normal {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Deviates that follow from `seed`.
+    pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    pub(crate) fn sample(&mut self, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
+    /// The next `n` deviates around `mean`.
+    pub fn sample(&mut self, n: usize, mean: f64, deviation: f64) -> Vec<f64> {
         (0..n).map(|_| mean + deviation * self.next()).collect()
     }
 
@@ -38,11 +41,13 @@ impl Normal {
     }
 }
 
-pub(crate) fn factors(mtu: i64) -> Factors {
+/// The factors of a cell that is told apart by its MTU.
+pub fn factors(mtu: i64) -> Factors {
     Factors(vec![("mtu".into(), Level::Integer(mtu))])
 }
 
-pub(crate) fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
+/// The factors of a cell of the 2019 study [Praptodiyono2019].
+pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
     Factors(vec![
         ("scenario".into(), Level::Text(scenario.into())),
         ("offloads".into(), Level::Text(offloads.into())),
@@ -50,7 +55,8 @@ pub(crate) fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors 
     ])
 }
 
-pub(crate) fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
+/// A finished trial with these figures and no evidence.
+pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
     Trial {
         id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
         factors,
@@ -67,7 +73,8 @@ pub(crate) fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> T
     }
 }
 
-pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
+/// A transfer of 5 MB over one link of 1 Gbit/s.
+pub fn setting(mtu: i64, offloads: bool) -> Setting {
     let mtu = IpMtu::new(u64::try_from(mtu).unwrap(), IpVersion::V6).unwrap();
     let link = |name: &str| Link {
         name: name.into(),
@@ -121,7 +128,7 @@ pub(crate) fn setting(mtu: i64, offloads: bool) -> Setting {
 }
 
 /// A plan of these cells, repeated `repeat` times, against MTU 1500.
-pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
+pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
     Plan {
         name: "synthetic".into(),
         title: "What a test needs".into(),
@@ -148,7 +155,8 @@ pub(crate) fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> 
     }
 }
 
-pub(crate) fn cell(factors: Factors) -> Cell {
+/// A cell that can be measured, its setting made of its factors.
+pub fn cell(factors: Factors) -> Cell {
     let Some(&Level::Integer(mtu)) = factors.level("mtu") else {
         panic!("a synthetic cell has an MTU");
     };
@@ -159,7 +167,8 @@ pub(crate) fn cell(factors: Factors) -> Cell {
     }
 }
 
-pub(crate) fn facts() -> RunFacts {
+/// A program on a machine with two processors.
+pub fn facts() -> RunFacts {
     RunFacts {
         version: "0.1.0".into(),
         binary: "b1".into(),
@@ -175,7 +184,8 @@ pub(crate) fn facts() -> RunFacts {
     }
 }
 
-pub(crate) fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) -> Published {
+/// Figures as the 2019 study prints them [Praptodiyono2019].
+pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) -> Published {
     let levels = |figures: &[(i64, f64)]| {
         figures
             .iter()
@@ -194,7 +204,7 @@ pub(crate) fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f6
 }
 
 /// A study of two scenarios, one of them out of our reach, run twice a cell.
-pub(crate) fn study() -> (Plan, Vec<Trial>) {
+pub fn study() -> (Plan, Vec<Trial>) {
     let (mut cells, mut trials) = (Vec::new(), Vec::new());
     for (offloads, mtu, throughput, cpu) in [
         ("off", 1500, 948.0, 0.80),

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::certificate::Flag;
-use crate::plan::Factors;
+use crate::Factors;
 
 /// One finished trial: a line of the journal, see docs/formats.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +26,7 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// What is wrong with it though it finished. It is kept and averaged; the
-    /// certificate says so. See [`crate::certificate`] for the words.
+    /// certificate says so. See [`crate::Flag`] for the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
     /// Figures by metric, in the units of [`crate::metric`].
@@ -37,27 +36,9 @@ pub struct Trial {
     pub evidence: BTreeMap<String, serde_json::Value>,
 }
 
-/// What a trial puts into the journal.
-#[derive(Default)]
-pub struct Figures {
-    /// Figures by metric.
-    pub metrics: BTreeMap<String, f64>,
-    /// What supports them.
-    pub evidence: BTreeMap<String, serde_json::Value>,
-    /// What is wrong with them.
-    pub flags: Vec<Flag>,
-}
-
-impl Figures {
-    /// Puts down something that supports the figures.
-    pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
-        self.evidence.insert(name.to_owned(), value);
-    }
-
-    /// Puts down a figure, if there is one.
-    pub(crate) fn put(&mut self, metric: &str, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.metrics.insert(metric.to_owned(), value);
-        }
+impl Trial {
+    /// The number called `key` in its evidence.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.evidence.get(key)?.as_f64()
     }
 }

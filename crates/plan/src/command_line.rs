@@ -29,12 +29,15 @@ pub struct Addresses {
 }
 
 /// What stands for the router's address.
-pub(crate) const ROUTER: &str = "{router}";
+pub const ROUTER: &str = "{router}";
 
-/// What stands for this program, for `traffic.size` in octets, and for a folder
-/// of the trial's own.
+/// What stands for this program.
 const PROGRAM: &str = "{jumbolab}";
-pub(crate) const SIZE: &str = "{size}";
+
+/// What stands for `traffic.size` in octets.
+pub const SIZE: &str = "{size}";
+
+/// What stands for a folder of the trial's own.
 const FOLDER: &str = "{folder}";
 
 impl CommandLine {
@@ -56,17 +59,17 @@ impl CommandLine {
     }
 
     /// Whether it asks for `traffic.size`.
-    pub(crate) fn names_size(&self) -> bool {
+    pub fn names_size(&self) -> bool {
         self.words.iter().any(|word| word.contains(SIZE))
     }
 
     /// Whether it asks for a folder of the trial's own.
-    pub(crate) fn names_folder(&self) -> bool {
+    pub fn names_folder(&self) -> bool {
         self.words.iter().any(|word| word.contains(FOLDER))
     }
 
     /// The same with `size` in the place of `{size}`.
-    pub(crate) fn sized(&self, size: Option<Bytes>) -> Self {
+    pub fn sized(&self, size: Option<Bytes>) -> Self {
         match size {
             Some(size) => self.with(SIZE, &size.get().to_string()),
             None => self.clone(),
@@ -74,7 +77,7 @@ impl CommandLine {
     }
 
     /// The same with `folder` in the place of `{folder}`.
-    pub(crate) fn keeping(&self, folder: Option<&Path>) -> Self {
+    pub fn keeping(&self, folder: Option<&Path>) -> Self {
         match folder {
             Some(folder) => self.with(FOLDER, &folder.to_string_lossy()),
             None => self.clone(),
@@ -140,7 +143,7 @@ impl fmt::Display for CommandLine {
 }
 
 /// Words as a line that gives the same words again.
-pub(crate) fn joined(words: &[String]) -> String {
+pub fn joined(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 

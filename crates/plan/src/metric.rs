@@ -7,8 +7,6 @@ mod kept;
 mod mechanism;
 mod window;
 
-use crate::experiment::Setting;
-use crate::trial::Trial;
 pub use catalogue::METRICS;
 pub use flow::{OF_FLOWS, of_flow};
 pub use kept::{measured, place};
@@ -78,10 +76,6 @@ pub enum Resolution {
     /// One tick of the machine's CPU accounting over the octets that were metered.
     CpuTick,
 }
-
-/// The tick of CPU accounting, in seconds, where a trial does not state it:
-/// USER_HZ, the unit of /proc/stat [proc_stat(5)].
-const CPU_TICK: f64 = 0.01;
 
 /// A kernel or monotonic stamp is kept in nanoseconds but taken by software;
 /// a microsecond is what two stamps of one event agree on, and what TCP_INFO
@@ -156,55 +150,6 @@ impl Metric {
             _ => None,
         }
     }
-
-    /// The smallest difference from `figure` that these trials can tell, in
-    /// the metric's unit.
-    ///
-    /// Trials that state their own (`resolution_NAME` in their evidence) are
-    /// believed, on average as the figure is one; otherwise the coarsest counts.
-    pub fn resolution(
-        &self,
-        figure: f64,
-        setting: Option<&Setting>,
-        trials: &[&Trial],
-    ) -> Option<f64> {
-        // Per 10^9 octets, as far as a trial or its setting tells how many.
-        let per_gigabyte = |trial: &Trial, seconds: f64| {
-            let octets = number(trial, "cpu_octets").or_else(|| octets_metered(setting?))?;
-            Some(seconds / (octets / 1e9))
-        };
-        let coarsest = |values: &mut dyn Iterator<Item = f64>| {
-            values
-                .filter(|value| value.is_finite())
-                .reduce(|a, b| a.max(b))
-        };
-        let key = format!("resolution_{}", self.name);
-        let stated: Vec<f64> = trials
-            .iter()
-            .filter_map(|trial| number(trial, &key))
-            .collect();
-        #[expect(clippy::cast_precision_loss, reason = "a count of trials")]
-        let stated = (!stated.is_empty()).then(|| stated.iter().sum::<f64>() / stated.len() as f64);
-        stated.or_else(|| match self.resolution? {
-            Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
-            Resolution::Absolute(value) => Some(value),
-            Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
-                per_gigabyte(trial, number(trial, "cpu_tick_seconds").unwrap_or(CPU_TICK))
-            })),
-        })
-    }
-}
-
-/// The number called `key` in a trial's evidence.
-pub fn number(trial: &Trial, key: &str) -> Option<f64> {
-    trial.evidence.get(key)?.as_f64()
-}
-
-/// The octets over which CPU was to be metered, if any.
-fn octets_metered(setting: &Setting) -> Option<f64> {
-    Some(setting.traffic.transfer()?.cpu_size.get())
-        .filter(|&octets| octets > 0)
-        .map(|octets| octets as f64)
 }
 
 #[cfg(test)]

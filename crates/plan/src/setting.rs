@@ -24,7 +24,7 @@ pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
 pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
-pub(crate) use flows::PATH_MTUS;
+pub use flows::PATH_MTUS;
 pub use flows::{Flow, Flows, Instrument, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use mechanisms::{Inject, Mechanisms, Place};

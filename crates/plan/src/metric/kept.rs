@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::flow::{of_flow, split};
 use super::window::{self, OF_WINDOWS};
 use super::{METRICS, Metric, OF_MECHANISMS};
-use crate::trial::Trial;
+use crate::Trial;
 
 /// The metrics that `trials` measured: those of the catalogue in its order,
 /// each followed by those of single flows, then those of round trips that are
@@ -62,7 +62,7 @@ pub(super) fn kept(name: &str, make: impl FnOnce() -> Metric) -> &'static Metric
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::synthetic::{factors, trial};
+    use crate::synthetic::{factors, trial};
 
     #[test]
     fn what_was_measured_is_listed_in_the_catalogues_order() {

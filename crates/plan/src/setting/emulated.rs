@@ -11,7 +11,7 @@ const HOLD: Span = Span::from_millis(1);
 impl Network {
     /// What becomes of packets on `link`, one of ours. What is held back waits for as
     /// long as four of its largest frames take, so that three can overtake it.
-    pub(crate) fn emulated(&self, link: &Link) -> Settings {
+    pub fn emulated(&self, link: &Link) -> Settings {
         let carries = link.carries().bytes();
         let largest = Framing::Ethernet.wire_size(carries);
         let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));

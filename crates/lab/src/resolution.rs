@@ -1,0 +1,88 @@
+//! How fine the instrument can tell a figure.
+
+use plan::metric::{Metric, Resolution};
+use plan::{Setting, Trial};
+
+/// The tick of CPU accounting, in seconds, where a trial does not state it:
+/// USER_HZ, the unit of /proc/stat [proc_stat(5)].
+const CPU_TICK: f64 = 0.01;
+
+/// The smallest difference from `figure` that these trials can tell, in
+/// the metric's unit.
+///
+/// Trials that state their own (`resolution_NAME` in their evidence) are
+/// believed, on average as the figure is one; otherwise the coarsest counts.
+pub fn resolution(
+    metric: &Metric,
+    figure: f64,
+    setting: Option<&Setting>,
+    trials: &[&Trial],
+) -> Option<f64> {
+    // Per 10^9 octets, as far as a trial or its setting tells how many.
+    let per_gigabyte = |trial: &Trial, seconds: f64| {
+        let octets = trial
+            .number("cpu_octets")
+            .or_else(|| octets_metered(setting?))?;
+        Some(seconds / (octets / 1e9))
+    };
+    let coarsest = |values: &mut dyn Iterator<Item = f64>| {
+        values
+            .filter(|value| value.is_finite())
+            .reduce(|a, b| a.max(b))
+    };
+    let key = format!("resolution_{}", metric.name);
+    let stated: Vec<f64> = trials
+        .iter()
+        .filter_map(|trial| trial.number(&key))
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "a count of trials")]
+    let stated = (!stated.is_empty()).then(|| stated.iter().sum::<f64>() / stated.len() as f64);
+    stated.or_else(|| match metric.resolution? {
+        Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
+        Resolution::Absolute(value) => Some(value),
+        Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
+            per_gigabyte(trial, trial.number("cpu_tick_seconds").unwrap_or(CPU_TICK))
+        })),
+    })
+}
+
+/// The octets over which CPU was to be metered, if any.
+fn octets_metered(setting: &Setting) -> Option<f64> {
+    Some(setting.traffic.transfer()?.cpu_size.get())
+        .filter(|&octets| octets > 0)
+        .map(|octets| octets as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic;
+
+    #[test]
+    fn a_tick_weighs_more_when_fewer_octets_are_metered() {
+        let cpu = Metric::named("cpu_total").unwrap();
+        let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("cpu_total", 1.0)]);
+        assert_eq!(
+            resolution(cpu, 1.0, None, &[&trial]),
+            None,
+            "octets are unknown"
+        );
+        trial
+            .evidence
+            .insert("cpu_octets".into(), 500_000_000.into());
+        assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.02));
+        trial
+            .evidence
+            .insert("cpu_tick_seconds".into(), 0.001.into());
+        assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.002));
+    }
+
+    #[test]
+    fn a_trial_that_states_its_resolution_is_believed() {
+        let rtt = Metric::named("rtt").unwrap();
+        let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("rtt", 1.0)]);
+        assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(0.001));
+        trial.evidence.insert("resolution_rtt".into(), 1.0.into());
+        assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(1.0));
+    }
+}

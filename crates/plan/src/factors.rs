@@ -1,0 +1,90 @@
+//! The factors that tell the cells of a sweep apart, and their levels.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The factor of the second and later cells of equal levels.
+pub const COPY: &str = "copy";
+
+/// The factors of a cell, in sweep order. A level that is listed twice makes
+/// two cells; the second has the extra factor [`COPY`] with the level 2.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Factors(pub Vec<(String, Level)>);
+
+/// One value of a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// A whole number, e.g. an MTU.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A word or a quantity, e.g. `1gbit`.
+    Text(String),
+}
+
+impl Level {
+    /// Whether two levels are the same, however they are written.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self == other || self.to_string() == other.to_string()
+    }
+}
+
+impl Factors {
+    /// The level of `factor`, if it is one of ours.
+    pub fn level(&self, factor: &str) -> Option<&Level> {
+        self.0
+            .iter()
+            .find(|(name, _)| name == factor)
+            .map(|(_, level)| level)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Factors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (name, level)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}={level}", if position == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Factors {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, level)| (name, level)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Factors {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> serde::de::Visitor<'de> for InOrder {
+            type Value = Factors;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of factors")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Factors, A::Error> {
+                let mut factors = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    factors.push(entry);
+                }
+                Ok(Factors(factors))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
