@@ -12,7 +12,7 @@ use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, sizes};
 use proto::traffic::{Bursts, Law, Schedule, mean_gap};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
-use crate::experiment::WrittenLaw;
+use experiment::WrittenLaw;
 use plan::Measure;
 use plan::setting::PATH_MTUS;
 

@@ -16,7 +16,6 @@ pub mod completion;
 pub mod decode;
 pub mod doctor;
 mod emulation;
-pub mod experiment;
 pub mod facts;
 pub mod figures;
 pub mod flows;
@@ -42,6 +41,7 @@ pub mod split;
 pub mod statistics;
 pub mod verdict;
 pub mod worker;
+pub mod world;
 
 /// What is said when someone asked the run to stop.
 fn interrupted() -> anyhow::Error {

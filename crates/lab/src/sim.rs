@@ -4,6 +4,7 @@
 //! machine and no other trial has a part in it.
 
 mod both;
+mod check;
 mod count;
 mod exchange;
 mod figures;
@@ -18,6 +19,7 @@ use units::{Bytes, Seed, Time};
 
 use crate::figures::Figures;
 use both::Both;
+pub(crate) use check::check;
 use count::Counter;
 use plan::Setting;
 use plan::setting::Traffic;

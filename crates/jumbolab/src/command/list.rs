@@ -1,7 +1,6 @@
 //! `jumbolab list`.
 
 use anyhow::Result;
-use lab::experiment;
 
 use crate::args::List;
 use crate::output;

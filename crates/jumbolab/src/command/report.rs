@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::folder::Folder;
 use lab::{archive, report};
 use plan::RunFacts;
@@ -47,7 +47,8 @@ impl<'a> Kept<'a> {
     fn read(folder: &'a Path) -> Result<Self> {
         let (text, facts, mut trials) = Folder::read(folder)?;
         let name = folder.join("plan.toml");
-        let plan = Experiment::parse(&text, &name.display().to_string())?.plan(facts.world)?;
+        let experiment = Experiment::parse(&text, &name.display().to_string())?;
+        let plan = lab::world::plan(experiment, facts.world)?;
         if plan.world == World::Sim {
             lab::run::sort(&plan, &mut trials);
         }

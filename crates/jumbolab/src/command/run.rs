@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use lab::experiment::{self, Experiment};
+use experiment::Experiment;
 use lab::folder::Folder;
 use lab::run::{Bench, How, sort};
 use lab::{archive, facts, outline, report};
@@ -101,5 +101,5 @@ fn plan(args: &Run) -> Result<Plan> {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),
     };
-    experiment.plan(world)
+    lab::world::plan(experiment, world)
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::shell::{self, Wish};
 use plan::World;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(args: Shell) -> Result<ExitCode> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
-    let plan = experiment.plan(World::Netns)?;
+    let plan = lab::world::plan(experiment, World::Netns)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {
         true => vec![users_shell()],

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::netns::Netns;
 use plan::Setting;
 use plan::World;
@@ -81,7 +81,7 @@ fn setting(instrument: &str) -> Result<Setting> {
     ] {
         experiment.set(set)?;
     }
-    let plan = experiment.plan(World::Netns)?;
+    let plan = lab::world::plan(experiment, World::Netns)?;
     let cell = plan.cells.into_iter().next();
     let cell = cell.context("the plan has no cell")?;
     cell.setting.map_err(|why| anyhow!(why))

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::netns::Netns;
 use plan::Setting;
 use plan::World;
@@ -115,7 +115,7 @@ pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
         sender = "iperf3 -c {receiver} -t 2 -O 1 -J"
         read = { throughput = "/end/sum_received/bits_per_second * 1e-6" }
     "#;
-    let plan = Experiment::parse(EXPERIMENT, "iperf3.toml")?.plan(World::Netns)?;
+    let plan = lab::world::plan(Experiment::parse(EXPERIMENT, "iperf3.toml")?, World::Netns)?;
     for cell in &plan.cells {
         let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let mut reached = 0;

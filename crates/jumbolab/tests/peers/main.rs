@@ -21,7 +21,7 @@ mod worlds;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::figures::Figures;
 use lab::netns::{Failure, Netns};
 use lab::worker;
@@ -144,7 +144,7 @@ fn plan(settings: &[&str]) -> Result<Plan> {
     {
         experiment.set(setting)?;
     }
-    experiment.plan(World::Netns)
+    lab::world::plan(experiment, World::Netns)
 }
 
 fn only_setting(settings: &[&str]) -> Result<Setting> {

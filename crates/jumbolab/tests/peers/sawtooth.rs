@@ -2,7 +2,7 @@
 //! times the bandwidth-delay product, against the closed form.
 
 use anyhow::{Result, anyhow, ensure};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::netns::Netns;
 use plan::World;
 
@@ -72,7 +72,10 @@ pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
             "#,
             delay = round_trip / 2.0
         );
-        let plan = Experiment::parse(&experiment, "sawtooth.toml")?.plan(World::Netns)?;
+        let plan = lab::world::plan(
+            Experiment::parse(&experiment, "sawtooth.toml")?,
+            World::Netns,
+        )?;
         let setting = plan.cells[0].setting.as_ref();
         let setting = setting.map_err(|why| anyhow!(why.clone()))?;
         let expected = model::sawtooth_utilisation(share);

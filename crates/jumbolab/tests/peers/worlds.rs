@@ -1,7 +1,7 @@
 //! The kernel's TCP over an emulated link against the simulator's over the same.
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::experiment::Experiment;
+use experiment::Experiment;
 use lab::figures::Figures;
 use lab::netns::Netns;
 use lab::sim::Simulator;
@@ -34,7 +34,7 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
         for setting in ["queue=droptail", "buffer=100kB", "size=15MB"] {
             experiment.set(setting)?;
         }
-        experiment.plan(world)
+        lab::world::plan(experiment, world)
     };
     let (kernels, simulated) = (plan(World::Netns)?, plan(World::Sim)?);
     let mut wrong = Vec::new();

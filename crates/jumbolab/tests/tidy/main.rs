@@ -13,11 +13,12 @@ use source::{Source, cited, is_identifier, lines_without_tests};
 
 /// The rows of the layer table, lowest first. A crate uses only rows below its
 /// own, so crates of one row are strangers.
-const LAYERS: [&[&str]; 6] = [
+const LAYERS: [&[&str]; 7] = [
     &["units"],
     &["wire", "queue", "model"],
     &["proto"],
     &["plan", "sim", "live"],
+    &["experiment"],
     &["lab"],
     &["jumbolab"],
 ];

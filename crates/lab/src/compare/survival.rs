@@ -130,7 +130,7 @@ fn same_but_for_buffers(a: &Factors, b: &Factors) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
+    use experiment::Experiment;
     use plan::World;
 
     #[test]
@@ -147,14 +147,14 @@ mod tests {
             ),
         ] {
             let plan = Experiment::load(name).unwrap();
-            let plan = plan.plan(World::Sim).unwrap();
+            let plan = plan.plan(World::Sim, |_| Ok(())).unwrap();
             let asked = missing(plan.cells[0].setting.iter());
             assert_eq!(asked.as_deref(), Some(words), "{name}");
             let mut experiment = Experiment::load(name).unwrap();
             for set in words.split("--set ").filter(|set| !set.is_empty()) {
                 experiment.set(set.trim()).unwrap();
             }
-            let plan = experiment.plan(World::Sim).unwrap();
+            let plan = experiment.plan(World::Sim, |_| Ok(())).unwrap();
             let refused = plan
                 .cells
                 .iter()

@@ -14,7 +14,7 @@ use plan::setting::{Link, Network};
 /// stands idle where a real one would not. So departures may be as late as the
 /// smallest buffer of the path takes to drain, within these two. The lower one
 /// is what the kernel's own token buckets are off by
-/// ([`auto_burst`](crate::experiment::auto_burst)), the upper one a convention:
+/// ([`auto_burst`](experiment::auto_burst)), the upper one a convention:
 /// a hundred times what is flagged.
 const BOUNDS: [Span; 2] = [Span::from_millis(1), Span::from_millis(10)];
 

@@ -7,8 +7,8 @@ use proto::link::Settings;
 use queue::Limit;
 use units::{Bytes, Framing};
 
-use crate::experiment::Experiment;
 use crate::recording::{Recorded, Traced};
+use experiment::Experiment;
 use plan::World;
 
 /// The shipped experiment whose keys say what could have been otherwise.
@@ -70,7 +70,7 @@ fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
         };
         experiment.set(set)?;
     }
-    let plan = experiment.plan(World::Netns)?;
+    let plan = crate::world::plan(experiment, World::Netns)?;
     let mut all = Vec::new();
     for cell in &plan.cells {
         let Ok(setting) = &cell.setting else { continue };

@@ -6,8 +6,8 @@ use queue::{Limit, Spec};
 use units::Rate;
 
 use super::*;
-use crate::experiment::queue_of;
 use crate::recording::{Heading, Recording};
+use experiment::queue_of;
 
 const DISCIPLINES: [&str; 13] = [
     "droptail",

@@ -13,8 +13,8 @@ use sim::{
 };
 use units::{Bytes, Seed, Span, Time};
 
-use crate::experiment::MESSAGE_HEADER;
 pub(super) use exchange::settling;
+use experiment::MESSAGE_HEADER;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 use plan::Setting;
 use plan::setting as spec;

@@ -7,7 +7,7 @@ mod others;
 use units::Seed;
 
 use super::*;
-use crate::experiment::Experiment;
+use experiment::Experiment;
 use plan::World;
 
 const TRANSFER: &str = "\
@@ -32,7 +32,7 @@ pub(super) fn settings_of(mut experiment: Experiment, sets: &[&str]) -> Vec<Sett
         experiment.set(set).unwrap();
     }
     let plan = experiment
-        .plan(World::Sim)
+        .plan(World::Sim, check)
         .unwrap_or_else(|error| panic!("{error:#}"));
     let cells = plan.cells.into_iter();
     cells.map(|cell| cell.setting.unwrap()).collect()

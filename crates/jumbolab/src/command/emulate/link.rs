@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use lab::experiment::queue_of;
+use experiment::queue_of;
 use proto::link::{JitterLaw, Settings, TooBig};
 use queue::Limit;
 use units::{Bytes, Framing, Rate, Span};

@@ -46,7 +46,7 @@ pub(super) fn transmission(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
+    use experiment::Experiment;
     use plan::World;
 
     fn of(shape: &str, mtu: u32, message: u64) -> Span {
@@ -54,7 +54,7 @@ mod tests {
             "format = 1\nname = \"t\"\n[network]\nshape = \"{shape}\"\nlink = \"emulated\"\nrate = \"1gbit\"\nip = 4\n[sweep]\nmtu = [{mtu}]\n[aliases]\nmtu = \"network.mtu\"\n"
         );
         let experiment = Experiment::parse(&text, "t").unwrap();
-        let plan = experiment.plan(World::Netns).unwrap();
+        let plan = crate::world::plan(experiment, World::Netns).unwrap();
         let setting = plan.cells[0].setting.as_ref().unwrap();
         let message = Bytes::new(message);
         transmission(&setting.network, Paced::Emulator, Protocol::Udp, message)

@@ -1,6 +1,6 @@
 use super::*;
-use crate::experiment::Experiment;
 use crate::sim::Simulator;
+use experiment::Experiment;
 use plan::World;
 use units::Seed;
 
@@ -8,7 +8,7 @@ use units::Seed;
 fn run(text: &str) -> (Plan, Vec<Trial>) {
     let plan = Experiment::parse(text, "sizes").unwrap();
     let plan = plan
-        .plan(World::Sim)
+        .plan(World::Sim, |_| Ok(()))
         .unwrap_or_else(|error| panic!("{error:#}"));
     let mut trials = Vec::new();
     for cell in &plan.cells {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiment::Experiment;
+use experiment::Experiment;
 use plan::World;
 
 /// The time of a message of `size` octets at `mtu` over so many links at
@@ -24,7 +24,7 @@ fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Figures {
     );
     let plan = Experiment::parse(&text, "one").unwrap();
     let plan = plan
-        .plan(World::Sim)
+        .plan(World::Sim, crate::sim::check)
         .unwrap_or_else(|error| panic!("{error:#}"));
     let setting = plan.cells[0].setting.as_ref().unwrap();
     let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
@@ -147,7 +147,9 @@ fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
             "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n[network]\nip = 4\n\
              [traffic]\nkind = \"exchange\"\n{keys}\n[sweep]\nmtu = [1500]\n[compare]\nfactor = \"mtu\"\nbaseline = 1500\n"
         );
-        let plan = Experiment::parse(&text, "one").unwrap().plan(World::Sim);
+        let plan = Experiment::parse(&text, "one")
+            .unwrap()
+            .plan(World::Sim, crate::sim::check);
         format!("{:#}", plan.expect_err("it is refused"))
     };
     let long = refused("to = 65508");

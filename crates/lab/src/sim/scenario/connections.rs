@@ -5,7 +5,7 @@ use sim::{Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use crate::experiment::MESSAGE_HEADER;
+use experiment::MESSAGE_HEADER;
 use plan::Setting;
 use plan::setting as spec;
 

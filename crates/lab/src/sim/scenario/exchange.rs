@@ -8,7 +8,7 @@ use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use crate::experiment::MESSAGE_HEADER;
+use experiment::MESSAGE_HEADER;
 use plan::Setting;
 use plan::setting as spec;
 use plan::setting::{Answer, Link};

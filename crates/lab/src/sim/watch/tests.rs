@@ -3,8 +3,8 @@ use parquet::record::{Row, RowAccessor};
 use units::Seed;
 
 use super::*;
-use crate::experiment::Experiment;
 use crate::sim::tests::{settings_of, simulator};
+use experiment::Experiment;
 
 const WATCHED: [&str; 4] = [
     "links.bottleneck.watch.queue=on",

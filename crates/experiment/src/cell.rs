@@ -1,0 +1,96 @@
+//! Reads one cell: the keys of `[network]`, `[nodes]`, `[links]`, `[domain]`,
+//! `[host]`, `[tcp]`, `[traffic]` and `[flows]`, resolved into a [`Setting`].
+
+mod command;
+mod domain;
+mod exchange;
+mod flows;
+mod host;
+mod mechanisms;
+mod message;
+mod network;
+mod tcp;
+mod traffic;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Error, Result};
+
+pub(super) use network::{
+    CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS,
+    parameter_keys,
+};
+pub use network::{LARGEST_BUFFER, auto_burst};
+pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
+
+use super::check::{Check, place as refused};
+use super::law::LawFiles;
+use super::reader::Reader;
+use super::tree::{Origin, Table, Value};
+use plan::Setting;
+use plan::World;
+
+/// The tables whose keys make a cell and can be swept.
+pub(super) const ROOTS: [&str; 8] = [
+    "network", "nodes", "links", "domain", "host", "tcp", "traffic", "flows",
+];
+
+/// A cell that was read.
+pub(super) struct Resolved {
+    /// What to do, or why this world cannot measure it.
+    pub(super) setting: Result<Setting, String>,
+    /// Its keys in reading order, defaults filled in, in canonical writing.
+    pub(super) keys: Vec<(String, Value)>,
+    /// Every key that a cell may have.
+    pub(super) asked: BTreeSet<String>,
+    /// What was written and is of no use in this cell.
+    pub(super) idle: Vec<Idle>,
+}
+
+/// A key that is honoured in some cells, and means nothing in this one.
+pub(super) struct Idle {
+    pub(super) path: String,
+    /// Whether an argument of `--set` wrote it.
+    pub(super) is_set: bool,
+    /// What is said if it means nothing in any cell.
+    pub(super) why: Error,
+}
+
+/// Reads the cell in `tree`; `place` is where its file begins, `files` has the
+/// files of values that were read for others.
+pub(super) fn read(
+    tree: &Table,
+    place: &Origin,
+    world: World,
+    check: Check,
+    files: &LawFiles,
+) -> Result<Resolved> {
+    let mut reader = Reader::new(tree, "", place.clone());
+    reader.files = files.clone();
+    let (mut network, mtus, idle) = network::read(&mut reader, tree, world)?;
+    network.domain = domain::read(&mut reader, tree, &network, world)?;
+    let host = host::read(&mut reader, tree, world)?;
+    let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
+    network::known_links(tree, &network)?;
+    network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;
+    network.fresh = network::read_fresh(&mut reader, &traffic, world)?;
+    let outcome = reader.finish(&BTreeSet::new())?;
+    let setting = Setting {
+        network,
+        host,
+        traffic,
+    };
+    let setting = match host::not_here(&setting, world) {
+        Some(reason) => Err(reason.to_owned()),
+        None => {
+            check(&setting).map_err(|refusal| refused(tree, place, refusal))?;
+            Ok(setting)
+        }
+    };
+    Ok(Resolved {
+        setting,
+        keys: outcome.resolved,
+        asked: outcome.asked,
+        idle,
+    })
+}

@@ -1,0 +1,109 @@
+//! Reads `[traffic]` of `kind = "command"`: the user's own programs, and where
+//! their report says what a trial measures.
+
+use anyhow::Result;
+
+use super::traffic::timeout;
+use crate::quantity::{line, size};
+use crate::reader::{Found, Meaning, Reader};
+use crate::tree::Value;
+use plan::command_line::CommandLine;
+use plan::metric::METRICS;
+use plan::setting::{Command, Reading, Shape};
+
+/// What is told by us from the octets, if their place is known.
+const FROM_OCTETS: [&str; 2] = ["cpu_total", "cpu_softirq"];
+
+/// The programs, and where their figures stand.
+pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
+    let receiver = reader.optional("traffic.receiver", command_line)?;
+    let sender = reader.required(
+        "traffic.sender",
+        "sender = \"iperf3 -c {receiver} -t 1 -J\"",
+        command_line,
+    )?;
+    for found in receiver.iter().chain([&sender]) {
+        if found.value.names_router() && shape != Shape::Routed {
+            return Err(found.refuse(
+                "{router} stands for an address, and only shape = \"routed\" has a router",
+            ));
+        }
+    }
+    let named = || {
+        receiver
+            .iter()
+            .chain([&sender])
+            .find(|line| line.value.names_size())
+    };
+    let size = reader.optional("traffic.size", size)?;
+    match (&size, named()) {
+        (Some(found), None) => {
+            return Err(found.refuse("no command line has {size} in it; remove it"));
+        }
+        (None, Some(line)) => {
+            return Err(
+                line.refuse("{size} stands for traffic.size; write for instance size = 1452")
+            );
+        }
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    let octets = reader.optional("traffic.read.octets", reading)?;
+    let mut read = Vec::new();
+    for metric in METRICS {
+        let Some(found) = reader.optional(&format!("traffic.read.{}", metric.name), reading)?
+        else {
+            continue;
+        };
+        if octets.is_some() && FROM_OCTETS.contains(&metric.name) {
+            return Err(found.refuse(format!(
+                "with `octets` it is metered here; remove `{}` or `octets`",
+                metric.name
+            )));
+        }
+        read.push((metric.name, found.value));
+    }
+    if read.is_empty() {
+        let example = "read = { throughput = \"/end/sum_received/bits_per_second * 1e-6\" }";
+        return Err(reader.missing("traffic.read", example));
+    }
+    Ok(Command {
+        receiver: receiver.map(|found: Found<CommandLine>| found.value),
+        sender: sender.value,
+        read,
+        octets: octets.map(|found| found.value),
+        size: size.map(|found| found.value),
+        timeout: timeout(reader, "command")?,
+    })
+}
+
+fn command_line(value: &Value) -> Meaning<CommandLine> {
+    let (text, canonical) = line(value)?;
+    Ok((text.parse()?, canonical))
+}
+
+/// A JSON pointer [RFC6901], and what the number there is multiplied by:
+/// `/end/sum_received/bits_per_second * 1e-6`.
+fn reading(value: &Value) -> Meaning<Reading> {
+    const EXAMPLE: &str = "write a JSON pointer and perhaps a factor, for instance \"/end/sum_received/bits_per_second * 1e-6\"";
+    let (text, _) = line(value).map_err(|_| EXAMPLE)?;
+    let (pointer, factor) = match text.rsplit_once(" * ") {
+        Some((pointer, factor)) => (pointer, factor.trim().parse().map_err(|_| EXAMPLE)?),
+        None => (text.as_str(), 1.0),
+    };
+    let pointer = pointer.trim();
+    if !is_pointer(pointer) || !f64::is_finite(factor) || factor == 0.0 {
+        return Err(EXAMPLE.into());
+    }
+    let canonical = match factor == 1.0 {
+        true => pointer.to_owned(),
+        false => format!("{pointer} * {factor:e}"),
+    };
+    let pointer = pointer.to_owned();
+    Ok((Reading { pointer, factor }, Value::Text(canonical)))
+}
+
+/// Keys after slashes, in which `~` is written `~0` and `/` `~1` [RFC6901 s3].
+fn is_pointer(text: &str) -> bool {
+    let escapes = text.split('~').skip(1);
+    text.starts_with('/') && { escapes }.all(|rest| rest.starts_with(['0', '1']))
+}

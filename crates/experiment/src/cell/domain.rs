@@ -1,0 +1,276 @@
+//! Reads `[domain]`: where packets are gathered into bundles, and how.
+
+mod routes;
+
+use std::net::IpAddr;
+
+use anyhow::Result;
+use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
+use units::{Bytes, Framing, IpVersion, Span};
+
+use crate::quantity::{size, span, switch, word};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Table, Value};
+use plan::World;
+use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
+
+/// The table, and the key of a host's address.
+const ROOT: &str = "domain";
+
+/// The longest jumbo frame that an ordinary one of 9000 octets may be; its
+/// length is told in 16 bits.
+const LARGEST: Bytes = Bytes::new(0xffff);
+
+/// Octets of a bundle in front of its entries, and of each entry
+/// [Mulahuwaish s2.A].
+const HEADER: Bytes = Bytes::new(6);
+const ENTRY: Bytes = Bytes::new(4);
+
+/// Octets of the headers that carry a bundle [RFC791 s3.1] [RFC8200 s3]
+/// [RFC768] [RFC3032].
+const IPV4: Bytes = Bytes::new(20);
+const IPV6: Bytes = Bytes::new(40);
+const UDP: Bytes = Bytes::new(8);
+const LABEL: Bytes = Bytes::new(4);
+
+/// What a bundle is carried in.
+#[derive(Clone, Copy)]
+enum Outer {
+    Ip,
+    Udp,
+    Label,
+}
+
+const OUTERS: &[(&str, Outer)] = &[
+    ("ip", Outer::Ip),
+    ("udp", Outer::Udp),
+    ("label", Outer::Label),
+];
+
+/// A trigger without its time.
+#[derive(Clone, Copy)]
+enum Kind {
+    Timer,
+    EgressBusy,
+    Full,
+}
+
+const TRIGGERS: &[(&str, Kind)] = &[
+    ("egress-busy", Kind::EgressBusy),
+    ("timer", Kind::Timer),
+    ("full", Kind::Full),
+];
+
+const DESTINATIONS: &[(&str, Destination)] = &[
+    ("egress", Destination::Egress),
+    ("first-packet", Destination::FirstPacket),
+    ("label", Destination::Label),
+];
+
+const TICKS: &[(&str, Tick)] = &[("1us", Tick::Micro), ("10us", Tick::TenMicros)];
+
+/// The domain of `network`, if `tree` has one.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    world: World,
+) -> Result<Option<Domain>> {
+    let graph = network.graph.as_ref();
+    let addresses = graph.map_or(Ok(Vec::new()), |graph| addresses(reader, tree, graph))?;
+    let Some((table, origin)) = reader.table(ROOT)? else {
+        return match addresses.into_iter().next() {
+            None => Ok(None),
+            Some((_, address)) => Err(address
+                .refuse("only a domain goes by addresses: write [domain] too, or leave them out")),
+        };
+    };
+    let refuse = |why: &str| Err(refusal(origin, ROOT, &Value::Table(table.clone()), why));
+    let graph = match graph {
+        _ if world != World::Sim => {
+            return refuse("only networks of the world `sim` have a domain: --on sim");
+        }
+        Some(graph) if network.shape == Shape::Explicit => graph,
+        _ => return refuse("its edges and hosts have names: write shape = \"explicit\""),
+    };
+    refuse_losses(reader, network)?;
+    let edges = edges(reader, graph)?;
+    let carriage = reader.read("domain.carriage", "ip", word(OUTERS))?;
+    let gather = gather(reader, network.ip, carriage.value)?;
+    let destination = destination(reader, &carriage)?;
+    refuse_labels_in(reader, network, destination)?;
+    let routes = routes::read(reader, tree, graph, &edges, destination)?;
+    let shaping = reader.read("domain.shaping", "on", switch)?;
+    let addresses = addresses.into_iter();
+    Ok(Some(Domain {
+        edges,
+        gather,
+        addresses: addresses
+            .map(|(place, found)| (place, found.value))
+            .collect(),
+        routes,
+        destination,
+        shaping: shaping.value,
+    }))
+}
+
+/// Refuses what would take a bundle for its first packet.
+fn refuse_losses(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
+    for link in &network.links {
+        let path = format!("links.{}.losses", link.name);
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = "it does not see into bundles, and the network has a domain; remove one";
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses captures of bare packets of IP in which there would be labels.
+fn refuse_labels_in(
+    reader: &mut Reader<'_>,
+    network: &Network,
+    destination: Destination,
+) -> Result<()> {
+    for link in &network.links {
+        let path = format!("links.{}.watch.capture", link.name);
+        if destination == Destination::Label
+            && link.watch.capture
+            && link.framing == Framing::None
+            && let Some(Node { value, origin }) = reader.find(&path)?
+        {
+            let why = "without frames a capture holds IP alone, and no labels: write framing = \"ethernet\"";
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// What bundles are forwarded by: a label where they have one, and nothing else
+/// has.
+fn destination(reader: &mut Reader<'_>, carriage: &Found<Outer>) -> Result<Destination> {
+    let has_label = matches!(carriage.value, Outer::Label);
+    let usual = if has_label { "label" } else { "egress" };
+    let found = reader.read("domain.destination", usual, word(DESTINATIONS))?;
+    match (found.value == Destination::Label, has_label) {
+        (true, false) => Err(found.refuse_with(
+            &carriage.origin,
+            "a bundle in IP has no label: write carriage = \"label\" too",
+        )),
+        (false, true) => Err(found.refuse_with(
+            &carriage.origin,
+            "behind a label there is no address; write \"label\", or another carriage",
+        )),
+        _ => Ok(found.value),
+    }
+}
+
+/// The addresses of nodes, as far as they are written.
+fn addresses(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    graph: &Graph,
+) -> Result<Vec<(usize, Found<IpAddr>)>> {
+    let mut all: Vec<(usize, Found<IpAddr>)> = Vec::new();
+    for (place, node) in graph.nodes.iter().enumerate() {
+        let path = format!("nodes.{}.address", node.name);
+        if tree.at(&["nodes".into(), node.name.clone()]).is_none() {
+            continue;
+        }
+        let Some(found) = reader.optional(&path, address)? else {
+            continue;
+        };
+        if node.role != Role::Host {
+            return Err(found.refuse("only hosts have addresses here; remove it"));
+        }
+        if let Some((other, _)) = all.iter().find(|(_, other)| other.value == found.value) {
+            let other = &graph.nodes[*other].name;
+            return Err(found.refuse(format!("node `{other}` has it; write another one")));
+        }
+        all.push((place, found));
+    }
+    Ok(all)
+}
+
+fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
+    const EXAMPLE: &str = "edges = [\"r1\", \"r2\"]";
+    let Some(found) = reader.words("domain.edges")? else {
+        return Err(reader.missing("domain.edges", EXAMPLE));
+    };
+    let mut edges = Vec::new();
+    for name in &found.value {
+        let place = graph.nodes.iter().position(|node| node.name == *name);
+        let why = match place {
+            None => format!("there is no node `{name}` in [nodes]"),
+            Some(place) if graph.nodes[place].role != Role::Router => {
+                format!("`{name}` is no router; packets are gathered by routers")
+            }
+            Some(place) if edges.contains(&place) => {
+                format!("`{name}` is listed twice; keep one of them")
+            }
+            Some(place) => {
+                edges.push(place);
+                continue;
+            }
+        };
+        return Err(found.refuse(why));
+    }
+    match edges.is_empty() {
+        true => Err(found.refuse(format!("a domain has an edge at least, {EXAMPLE}"))),
+        false => Ok(edges),
+    }
+}
+
+/// How packets are gathered, if they are.
+fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option<GatherSettings>> {
+    let on = reader.read("domain.gather", "on", switch)?;
+    let mtu = reader.read("domain.mtu", 9000, size)?;
+    let kind = reader.read("domain.trigger", "egress-busy", word(TRIGGERS))?;
+    let jfet = reader.read("domain.jfet", "1ms", span)?;
+    let tick = reader.read("domain.tick", "1us", word(TICKS))?;
+    let ip = match ip {
+        IpVersion::V4 => IPV4,
+        IpVersion::V6 => IPV6,
+    };
+    let outer = match outer {
+        Outer::Ip => ip,
+        Outer::Udp => ip + UDP,
+        Outer::Label => LABEL,
+    };
+    let settings = GatherSettings {
+        mtu: mtu.value,
+        trigger: trigger(kind.value, jfet.value),
+        carriage: Carriage {
+            header: outer + HEADER,
+            entry: ENTRY,
+            framing: Bytes::ZERO,
+        },
+        tick: tick.value,
+    };
+    if mtu.value > LARGEST {
+        let most = LARGEST.get();
+        return Err(mtu.refuse(format!("a bundle has at most {most} octets; write less")));
+    }
+    match settings.check() {
+        Ok(()) => Ok(on.value.then_some(settings)),
+        Err(bad @ BadGather::Mtu { .. }) => Err(mtu.refuse(bad)),
+        Err(bad @ BadGather::Timer) => Err(jfet.refuse_with(&kind.origin, bad)),
+    }
+}
+
+const fn trigger(kind: Kind, jfet: Span) -> Trigger {
+    match kind {
+        Kind::Timer => Trigger::Timer(jfet),
+        Kind::EgressBusy => Trigger::EgressBusy(jfet),
+        Kind::Full => Trigger::Full,
+    }
+}
+
+fn address(value: &Value) -> Meaning<IpAddr> {
+    const EXAMPLE: &str = "write an address, for instance \"10.2.0.3\" or \"2001:db8::3\"";
+    let Value::Text(text) = value else {
+        return Err(EXAMPLE.into());
+    };
+    let address: IpAddr = text.trim().parse().map_err(|_| EXAMPLE)?;
+    Ok((address, Value::Text(address.to_string())))
+}

@@ -1,0 +1,183 @@
+//! Reads `[traffic]` of the kind `exchange`: messages of many sizes, one at a
+//! time.
+
+use anyhow::Result;
+use units::{Bytes, IpVersion, Span};
+
+use super::tcp;
+use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout_of};
+use crate::quantity::{size, span, switch, word};
+use crate::reader::{Meaning, Reader};
+use crate::tree::{Table, Value};
+use plan::World;
+use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
+
+/// The keys that only exchanges have.
+pub(super) const KEYS: &[&str] = &[
+    "from",
+    "to",
+    "step",
+    "at",
+    "answer",
+    "taking",
+    "writing",
+    "deadline",
+    "again",
+    "delayed_ack",
+    "pause",
+];
+
+/// The most sizes of a trial: every one that IPv4 has.
+const MOST_SIZES: u32 = 70_000;
+
+/// The longest that Linux delays acknowledgements for [Linux].
+const LONGEST_DELAY: Span = Span::from_millis(200);
+
+/// The exchange in `tree` through `network`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    host: &Host,
+    world: World,
+) -> Result<Exchange> {
+    let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
+    let protocol = reader.read("traffic.protocol", "udp", protocols)?.value;
+    if world == World::Sim && network.links.iter().all(|link| link.rate.is_none()) {
+        let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
+        return Err(reader.missing("network.rate", example));
+    }
+    let sizes = sizes(reader, protocol, network.ip)?;
+    let octets = reader.read("traffic.size", "1MB", size)?;
+    if octets.value.get() < u64::from(sizes.to) {
+        let least = sizes.to;
+        return Err(octets.refuse(format!(
+            "of each size at least one message is sent: write {least} or more"
+        )));
+    }
+    let answers = word(&[
+        ("ack", Answer::Acknowledgement),
+        ("data+ack", Answer::Whole),
+        ("pieces", Answer::Pieces),
+    ]);
+    let answer = reader.read("traffic.answer", "ack", answers)?;
+    let takings = word(&[("whole", Taking::Whole), ("once", Taking::Once)]);
+    let taking = reader.read("traffic.taking", "whole", takings)?;
+    let writings = word(&[("whole", Writing::Whole), ("parts", Writing::Parts)]);
+    let writing = reader.read("traffic.writing", "whole", writings)?;
+    let programs = "what programs do with a connection the simulator does not know: --on netns";
+    if world == World::Sim {
+        if answer.value == Answer::Pieces {
+            return Err(answer.refuse(programs));
+        }
+        if taking.value == Taking::Once {
+            return Err(taking.refuse(programs));
+        }
+        if writing.value == Writing::Parts {
+            return Err(writing.refuse(programs));
+        }
+    }
+    if protocol == Protocol::Udp && taking.value == Taking::Once {
+        return Err(taking.refuse("a datagram is read as a whole or not at all; write \"whole\""));
+    }
+    if protocol == Protocol::Udp && writing.value == Writing::Parts {
+        return Err(writing.refuse("each write is a datagram of its own; write \"whole\""));
+    }
+    let delayed_ack = reader.read("traffic.delayed_ack", "auto", span_or_auto)?;
+    let pause = reader.read("traffic.pause", "0s", span)?;
+    if world == World::Sim {
+        if delayed_ack.value.is_some() {
+            return Err(delayed_ack.refuse("simulated connections have tcp.delayed_ack"));
+        }
+        if pause.value > Span::ZERO {
+            return Err(pause.refuse("simulated hosts have host.receive_per_packet"));
+        }
+    }
+    if let Some(delay) = delayed_ack.value
+        && delay > LONGEST_DELAY
+    {
+        return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
+    }
+    let tcp = match world {
+        World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+        // Read past where the protocol is another, as every key of TCP is.
+        World::Sim if tree.get("tcp").is_some() => {
+            tcp::read(reader, &host.congestion)?;
+            None
+        }
+        World::Sim | World::Netns => None,
+    };
+    Ok(Exchange {
+        protocol,
+        sizes,
+        octets: octets.value,
+        answer: answer.value,
+        taking: taking.value,
+        writing: writing.value,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer", world)?,
+        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", world)?,
+        nagle: reader.read("traffic.nagle", "off", switch)?.value,
+        delayed_ack: delayed_ack.value,
+        pause: pause.value,
+        deadline: some(reader, "traffic.deadline", "1s")?,
+        again: some(reader, "traffic.again", "100ms")?,
+        timeout: timeout_of(reader, "5min", "exchange")?,
+        tcp: tcp.map(tcp::Connections::into_settings),
+    })
+}
+
+/// The sizes of messages, all of which the transport can carry.
+fn sizes(reader: &mut Reader<'_>, protocol: Protocol, ip: IpVersion) -> Result<Sizes> {
+    // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
+    // IPv6 does not count its own header [RFC8200 s3].
+    let (most, what) = match (protocol, ip) {
+        (Protocol::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
+        (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
+        (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
+    };
+    let mut one = |key: &str, default: &str, least: u64| {
+        let found = reader.read(key, default, size)?;
+        let octets = found.value.get();
+        match u32::try_from(octets) {
+            Ok(number) if (least..=most).contains(&octets) => Ok(number),
+            _ => {
+                let nearest = octets.clamp(least, most);
+                Err(found.refuse(format!(
+                    "{what} has {least} to {most} octets: for instance --set {key}={nearest}"
+                )))
+            }
+        }
+    };
+    let least = LEAST_MESSAGE.get();
+    let from = one("traffic.from", "1000B", least)?;
+    let to = one("traffic.to", "65500B", u64::from(from))?;
+    let at = one("traffic.at", "11000B", least)?;
+    let step = reader.read("traffic.step", "500B", size)?;
+    if step.value == Bytes::ZERO {
+        return Err(step.refuse("sizes grow by 1 octet or more: write for instance \"10B\""));
+    }
+    let octets = u32::try_from(step.value.get()).unwrap_or(u32::MAX);
+    if (to - from) / octets >= MOST_SIZES {
+        return Err(step.refuse(format!(
+            "a trial has {MOST_SIZES} sizes at most; write a larger step"
+        )));
+    }
+    let step = octets;
+    Ok(Sizes { from, to, step, at })
+}
+
+fn span_or_auto(value: &Value) -> Meaning<Option<Span>> {
+    match value {
+        Value::Text(text) if text == "auto" => Ok((None, value.clone())),
+        value => span(value).map(|(span, written)| (Some(span), written)),
+    }
+}
+
+/// A time that is not none.
+fn some(reader: &mut Reader<'_>, key: &str, default: &str) -> Result<Span> {
+    let found = reader.read(key, default, span)?;
+    match found.value {
+        Span::ZERO => Err(found.refuse("nothing happens in no time; write for instance \"1s\"")),
+        span => Ok(span),
+    }
+}

@@ -1,0 +1,369 @@
+//! Reads `[flows]`: datagrams on schedules, and connections.
+
+mod datagrams;
+mod laws;
+mod sockets;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Error, Result};
+use units::{IpVersion, Span};
+
+use crate::quantity::{name, number, size_or, span, word};
+use crate::reader::{Found, Reader, refusal};
+use crate::tree::{Node, Table, Value};
+use plan::World;
+use plan::setting::{
+    Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
+};
+
+use super::tcp::{self, Connections};
+
+/// The most flows of an experiment.
+const MOST_FLOWS: u32 = 10_000;
+
+/// The most flows between kernels: each has a thread and a socket at either
+/// end, and they share the machine's processors.
+const MOST_SOCKETS: u64 = 64;
+
+/// The longest name of a flow.
+const LONGEST_NAME: usize = 32;
+
+/// The keys that only connections have.
+const OF_CONNECTIONS: [&str; 1] = ["watch.interval"];
+
+/// What flows have in common.
+struct Common<'a> {
+    network: &'a Network,
+    world: World,
+    congestion: &'a str,
+    duration: Span,
+}
+
+/// The flows in `tree`, which run through `network`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    host: &Host,
+    kind: &Found<super::traffic::Kind>,
+    world: World,
+) -> Result<Traffic> {
+    if world == World::Netns && network.graph.is_some() {
+        return Err(kind.refuse(
+            "between kernels flows need a path from a sender to a receiver, for instance shape = \"pair\"; others: --on sim",
+        ));
+    }
+    let duration = reader.read("traffic.duration", "1s", span)?;
+    if duration.value == Span::ZERO {
+        return Err(duration.refuse("nothing is sent in no time; write for instance \"1s\""));
+    }
+    let names: Vec<String> = match tree.table("flows") {
+        Some(table) => table.iter().map(|(name, _)| name.to_owned()).collect(),
+        None => Vec::new(),
+    };
+    let many = || "[flows.big] load = \"30%\", and at most 10000 of them";
+    if names.is_empty() {
+        return Err(reader.missing("flows", many()));
+    }
+    let sockets = sockets::read(reader, world)?;
+    let common = Common {
+        network,
+        world,
+        congestion: &host.congestion,
+        duration: duration.value,
+    };
+    let mut connections = None;
+    let flows: Vec<Flow> = names
+        .iter()
+        .map(|name| flow(reader, name, &common, &mut connections))
+        .collect::<Result<_>>()?;
+    let all: u64 = flows.iter().map(|flow| u64::from(flow.count)).sum();
+    if all > u64::from(MOST_FLOWS) {
+        return Err(reader.missing("flows", many()));
+    }
+    if sockets.is_some() && all > MOST_SOCKETS {
+        return Err(too_many(reader, &flows)?);
+    }
+    unique(reader, &flows)?;
+    Ok(Traffic::Flows(Flows {
+        duration: duration.value,
+        flows,
+        sockets,
+    }))
+}
+
+/// That there are more flows than kernels are given; said of those that are
+/// most.
+fn too_many(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<Error> {
+    let why = "at most 64 flows between kernels; write fewer, or say --on sim";
+    let most = flows.iter().max_by_key(|flow| flow.count);
+    let path = most.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
+    Ok(match reader.find(&path)? {
+        Some(Node { value, origin }) => refusal(origin, &path, value, why),
+        None => reader.missing("flows", why),
+    })
+}
+
+/// Refuses `[flows]` where traffic is of another kind.
+pub(super) fn refuse(tree: &Table) -> Result<()> {
+    match tree.get("flows") {
+        None => Ok(()),
+        Some(Node { value, origin }) => {
+            let why = "only traffic of kind = \"flows\" has this table; remove it";
+            Err(refusal(origin, "flows", value, why))
+        }
+    }
+}
+
+fn flow(
+    reader: &mut Reader<'_>,
+    called: &str,
+    common: &Common<'_>,
+    connections: &mut Option<Connections>,
+) -> Result<Flow> {
+    let &Common {
+        network,
+        world,
+        duration,
+        ..
+    } = common;
+    if let Err(why) = name(LONGEST_NAME)(&Value::from(called)) {
+        let example = format!("another name than `{called}`: {why}");
+        return Err(reader.missing("flows", &example));
+    }
+    let key = |key: &str| format!("flows.{called}.{key}");
+    let count = reader.optional(&key("count"), number(1, i64::from(MOST_FLOWS)))?;
+    let count = count.map_or(1, |found| u32::try_from(found.value).unwrap_or(MOST_FLOWS));
+    let from = host(reader, &key("from"), network, "sender", count)?;
+    let to = host(reader, &key("to"), network, "receiver", count)?;
+    let itself = |number| Flow::end(&from.value, number) == Flow::end(&to.value, number);
+    if (1..=count).any(itself) {
+        return Err(to.refuse("a flow from a host to itself; name two hosts"));
+    }
+    if world == World::Netns && from.value != "sender" {
+        return Err(from.refuse("between kernels flows go from the sender to the receiver"));
+    }
+    // Written out where it was written: what came later changes no older plan.
+    let protocols = word(&[("udp", Protocol::Udp), ("tcp", Protocol::Tcp)]);
+    let protocol = reader.optional(&key("protocol"), protocols)?;
+    let sends = match protocol.map_or(Protocol::Udp, |found| found.value) {
+        Protocol::Udp => {
+            let why = "only a flow of protocol = \"tcp\" has this key; remove it";
+            refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
+            tcp::refuse(reader, &key("tcp"), why)?;
+            datagrams::read(reader, called, network, world)?
+        }
+        Protocol::Tcp if world == World::Netns => {
+            let why = "kernels have TCP of their own; remove it, or say --on sim";
+            refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
+            tcp::refuse(reader, &key("tcp"), why)?;
+            let why = "what is sent over TCP is cut into packets by the kernel; remove it";
+            refuse_keys(reader, called, &["dont_fragment"], why)?;
+            datagrams::read_messages(reader, called, network)?
+        }
+        Protocol::Tcp => {
+            let why =
+                "TCP sends when it may, not on a schedule; remove it, or write protocol = \"udp\"";
+            refuse_keys(reader, called, &datagrams::KEYS, why)?;
+            connection(reader, called, common, connections)?
+        }
+    };
+    // Likewise.
+    let meter = reader.optional(
+        &key("meter"),
+        word(&[("one-way", false), ("round-trip", true)]),
+    )?;
+    if let Some(found) = meter
+        .as_ref()
+        .filter(|found| found.value && world == World::Sim)
+    {
+        return Err(found.refuse(
+            "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
+        ));
+    }
+    let path_mtu = path_mtu(reader, &key("path_mtu"), &sends, network.ip, world)?;
+    let start = reader.read(&key("start"), "0s", span)?;
+    let stop = reader.optional(&key("stop"), span)?;
+    if start.value >= duration {
+        return Err(start.refuse(format!(
+            "traffic.duration ends at {duration}, before it begins"
+        )));
+    }
+    let stagger = reader.optional(&key("stagger"), span)?;
+    let within = reader.optional(&key("start_within"), span)?;
+    let later =
+        |found: &Option<Found<Span>>| found.as_ref().map_or(Span::ZERO, |found| found.value);
+    let last = (later(&stagger).as_picos())
+        .checked_mul(u64::from(count - 1))
+        .and_then(|picos| picos.checked_add(later(&within).as_picos()))
+        .and_then(|picos| picos.checked_add(start.value.as_picos()))
+        .map(Span::from_picos)
+        .filter(|last| *last <= duration);
+    let (stagger, start_within) = match (last, stagger, within) {
+        (None, Some(found), _) | (None, None, Some(found)) => {
+            return Err(found.refuse(format!(
+                "traffic.duration ends at {duration}, before the last of {count} flows begins"
+            )));
+        }
+        (_, stagger, within) => (later(&stagger), later(&within)),
+    };
+    if let Some(stop) = stop.as_ref().filter(|stop| Some(stop.value) <= last) {
+        return Err(stop.refuse("it stops before it begins"));
+    }
+    let class = reader.read(&key("class"), 0, number(0, 255))?;
+    let precedence = reader.read(&key("precedence"), 0, number(0, 255))?;
+    for found in [&class, &precedence] {
+        if world == World::Netns && found.value != 0 {
+            return Err(found.refuse("only simulated packets have it; write 0, or say --on sim"));
+        }
+    }
+    Ok(Flow {
+        name: called.to_owned(),
+        count,
+        stagger,
+        start_within,
+        from: from.value,
+        to: to.value,
+        start: start.value,
+        stop: stop.map(|stop| stop.value),
+        sends,
+        path_mtu,
+        round_trip: meter.is_some_and(|found| found.value),
+        class: u8::try_from(class.value).unwrap_or(u8::MAX),
+        precedence: u8::try_from(precedence.value).unwrap_or(u8::MAX),
+    })
+}
+
+/// What the sender does about the path's MTU; `dont_fragment` is an older word
+/// for one of them.
+fn path_mtu(
+    reader: &mut Reader<'_>,
+    path: &str,
+    sends: &Sends,
+    ip: IpVersion,
+    world: World,
+) -> Result<PathMtu> {
+    let Some(found) = reader.optional(path, word(PATH_MTUS))? else {
+        return Ok(PathMtu::Machine);
+    };
+    let why = match (sends, world, found.value) {
+        (
+            Sends::Datagrams {
+                dont_fragment: true,
+                ..
+            },
+            ..,
+        ) => "dont_fragment = \"on\" says \"do\" already; leave one of them out",
+        (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
+            "only datagrams have it: TCP finds the path's MTU itself"
+        }
+        (_, World::Sim, PathMtu::Probe) => {
+            "simulated senders believe what they are told; write \"want\" or \"do\""
+        }
+        (_, World::Sim, PathMtu::Dont) if ip == IpVersion::V6 => {
+            "no router cuts packets of IPv6; write \"want\", or ip = 4"
+        }
+        _ => return Ok(found.value),
+    };
+    Err(found.refuse(why))
+}
+
+/// What a flow of TCP is like; `[tcp]` is read with the first of them.
+fn connection(
+    reader: &mut Reader<'_>,
+    called: &str,
+    common: &Common<'_>,
+    connections: &mut Option<Connections>,
+) -> Result<Sends> {
+    let key = |key: &str| format!("flows.{called}.{key}");
+    let all = match connections.take() {
+        Some(all) => all,
+        None => tcp::read(reader, common.congestion)?,
+    };
+    let all = connections.insert(all);
+    let settings = tcp::of_flow(reader, called, all, common.congestion)?;
+    let octets = reader.read(&key("octets"), "none", size_or("none"))?;
+    if octets.value.is_some_and(|octets| octets.get() == 0) {
+        return Err(octets.refuse("a flow of nothing; leave it out"));
+    }
+    let watch = reader.optional(&key("watch.interval"), span)?;
+    if let Some(found) = &watch
+        && found.value == Span::ZERO
+    {
+        return Err(found.refuse("no time lies between two looks; write for instance \"10ms\""));
+    }
+    Ok(Sends::Octets {
+        settings,
+        octets: octets.value,
+        watch: watch.map(|found| found.value),
+    })
+}
+
+/// Refuses keys of `flow`, for the reason `why`.
+fn refuse_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) -> Result<()> {
+    for key in keys {
+        let path = format!("flows.{flow}.{key}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a name that a flow shares with one of several alike.
+fn unique(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<()> {
+    let single = |name: &str| {
+        flows
+            .iter()
+            .any(|flow| flow.count == 1 && flow.name == name)
+    };
+    for flow in flows.iter().filter(|flow| flow.count > 1) {
+        for name in flow.names() {
+            let path = format!("flows.{}.count", flow.name);
+            if single(&name)
+                && let Some(Node { value, origin }) = reader.find(&path)?
+            {
+                let why = format!("one of them would be called `{name}`, and so is another flow");
+                return Err(refusal(origin, &path, value, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The host at `path`, or one for each of `count` flows; of a path, and where a
+/// name is left out, its own end.
+fn host(
+    reader: &mut Reader<'_>,
+    path: &str,
+    network: &Network,
+    end: &str,
+    count: u32,
+) -> Result<Found<String>> {
+    let graph = network.as_graph();
+    let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host);
+    let hosts: Vec<&str> = hosts.map(|node| node.name.as_str()).collect();
+    let end = match hosts.contains(&end) {
+        true => end.to_owned(),
+        false => format!("{end}1"),
+    };
+    let named = |text: &str| {
+        let sorted: BTreeSet<&str> = hosts.iter().copied().collect();
+        (1..=count).all(|number| sorted.contains(Flow::end(text, number).as_str()))
+    };
+    let host = |value: &Value| match value {
+        Value::Text(text) if named(text) => Ok((text.clone(), value.clone())),
+        _ => {
+            let some: Vec<&str> = hosts.iter().copied().take(16).collect();
+            let names = some.join(", ");
+            Err(match value {
+                Value::Text(text) if text.contains('*') => format!(
+                    "`*` is the number of a flow, here 1 to {count}, and each must be a host's: {names}"
+                ),
+                _ => format!("write the name of a host: {names}"),
+            })
+        }
+    };
+    reader.read(path, end.as_str(), host)
+}

@@ -1,0 +1,107 @@
+//! Reads what a flow of datagrams sends, and how often.
+
+use anyhow::Result;
+use proto::traffic::Law;
+use units::Bytes;
+
+use crate::quantity::{number, size_or, switch};
+use crate::reader::{Reader, refusal};
+use crate::tree::Node;
+use plan::World;
+use plan::setting::{Network, Sends};
+
+use super::super::traffic::MESSAGE_HEADER;
+use super::laws;
+
+/// Its keys, below a flow's, that no other flow has.
+pub(super) const KEYS: [&str; 13] = [
+    "message",
+    "message_law",
+    "message_seen",
+    "load",
+    "rate",
+    "payload_rate",
+    "gap",
+    "gap_law",
+    "gap_seen",
+    "on",
+    "off",
+    "packets",
+    "dont_fragment",
+];
+
+/// What `flow` sends through `network`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    network: &Network,
+    world: World,
+) -> Result<Sends> {
+    let laws = laws::read(reader, flow, network)?;
+    if world == World::Netns {
+        hold_a_header(reader, flow, &laws.payloads)?;
+    }
+    let (packets, octets) = limits(reader, flow)?;
+    let key = format!("flows.{flow}.dont_fragment");
+    Ok(Sends::Datagrams {
+        gaps: laws.gaps,
+        payloads: laws.payloads,
+        bursts: laws.bursts,
+        packets,
+        octets,
+        dont_fragment: reader.read(&key, "off", switch)?.value,
+    })
+}
+
+/// What `flow` sends over TCP of kernels: as much as goes through, where
+/// nothing says when.
+pub(super) fn read_messages(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    network: &Network,
+) -> Result<Sends> {
+    let laws = laws::read_unpaced(reader, flow, network)?;
+    hold_a_header(reader, flow, &laws.payloads)?;
+    let (packets, octets) = limits(reader, flow)?;
+    Ok(Sends::Messages {
+        gaps: laws.gaps,
+        payloads: laws.payloads,
+        bursts: laws.bursts,
+        packets,
+        octets,
+    })
+}
+
+/// With how many messages and octets it ends.
+fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<Bytes>)> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
+    let octets = reader.optional(&key("octets"), size_or("none"))?;
+    if let Some(none) = (octets.as_ref()).filter(|size| size.value == Some(Bytes::ZERO)) {
+        return Err(none.refuse("a flow of nothing; leave it out"));
+    }
+    Ok((
+        packets.map(|packets| packets.value.unsigned_abs()),
+        octets.and_then(|octets| octets.value),
+    ))
+}
+
+/// Messages between kernels begin with our header. A law that knows no least
+/// size may draw a smaller one now and then, which is not sent and counted.
+fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law) -> Result<()> {
+    let (least, largest) = payloads.range();
+    let header = MESSAGE_HEADER.get();
+    let room = Law::Constant(f64::from(u32::try_from(header).unwrap_or(u32::MAX)));
+    if !largest.is_finite() || least >= room.mean() {
+        return Ok(());
+    }
+    for key in ["message", "message_seen"] {
+        let path = format!("flows.{flow}.{key}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why =
+                format!("between kernels a message has at least the {header} octets of our header");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! Reads the laws that a flow of datagrams follows.
+
+use std::path::Path;
+
+use anyhow::Result;
+use proto::traffic::{Bursts, Law, mean_gap};
+use units::{Bytes, Span};
+
+use crate::law::WrittenLaw;
+use crate::quantity::{choices, rate, share, size, span};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Origin, Value};
+use plan::Measure;
+use plan::setting::{Link, Network};
+
+use super::super::message::written;
+
+/// The keys that are read here, below a flow's.
+const OF_MESSAGES: [&str; 2] = ["message", "message_law"];
+const OF_GAPS: [&str; 5] = ["gap", "rate", "payload_rate", "load", "gap_law"];
+
+/// Keys that say when messages leave, or need it said.
+const WHEN: [&str; 8] = [
+    "gap",
+    "rate",
+    "payload_rate",
+    "load",
+    "gap_law",
+    "gap_seen",
+    "on",
+    "off",
+];
+
+/// Laws with a mean that stands elsewhere: of one parameter, or with a shape
+/// besides.
+const SHAPES: [&str; 7] = [
+    "constant",
+    "exponential",
+    "uniform",
+    "poisson",
+    "pareto:SHAPE",
+    "gamma:SHAPE",
+    "weibull:SHAPE",
+];
+
+/// The laws of a flow of datagrams.
+pub(super) struct Laws {
+    /// Picoseconds from one datagram to the next.
+    pub(super) gaps: Law,
+    /// Octets of payload.
+    pub(super) payloads: Law,
+    /// In which periods it sends, if not all the time.
+    pub(super) bursts: Option<Bursts>,
+}
+
+/// The laws of `flow` through `network`.
+pub(super) fn read(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Laws> {
+    let payloads = payloads(reader, flow, network)?;
+    let gaps = gaps(reader, flow, network, &payloads)?;
+    let bursts = bursts(reader, flow)?;
+    Ok(Laws {
+        gaps,
+        payloads: payloads.law,
+        bursts,
+    })
+}
+
+/// Likewise of messages that leave as fast as they can where nothing says when.
+pub(super) fn read_unpaced(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Laws> {
+    for key in WHEN {
+        if reader.find(&format!("flows.{flow}.{key}"))?.is_some() {
+            return read(reader, flow, network);
+        }
+    }
+    Ok(Laws {
+        gaps: Law::Constant(0.0),
+        payloads: payloads(reader, flow, network)?.law,
+        bursts: None,
+    })
+}
+
+/// The law of the payloads.
+struct Payloads {
+    law: Law,
+    /// Their mean in whole octets; none where there is no mean.
+    mean: Option<Bytes>,
+}
+
+fn payloads(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Payloads> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let most = model::largest_message(network.ip);
+    let range = |size: Bytes| size > Bytes::ZERO && size <= most;
+    let between = format!("a datagram has 1 to {} octets", most.get());
+    if let Some(seen) = reader.optional(&key("message_seen"), several(size))? {
+        refuse_beside(reader, flow, &OF_MESSAGES, "message_seen")?;
+        if !seen.value.iter().all(|&size| range(size)) {
+            return Err(seen.refuse(between));
+        }
+        let values: Vec<f64> = seen.value.into_iter().map(octets).collect();
+        return Ok(Payloads::of(Law::Empirical(values.into()), most));
+    }
+    if let Some(found) = whole_law(reader, &key("message"), Measure::Sizes)? {
+        refuse_beside(reader, flow, &["message_law"], "message")?;
+        let (least, largest) = found.value.range();
+        let bounded = largest.is_finite() && !(least >= 1.0 && largest <= octets(most));
+        if bounded || found.value.mean() <= 0.0 {
+            return Err(found.refuse(between));
+        }
+        return Ok(Payloads::of(found.value, most));
+    }
+    let written = reader.read(&key("message"), 1000, written)?;
+    let smallest = network.links.iter().map(|link| link.mtu).min();
+    let (message, comes_to) = written.value.octets(smallest);
+    if !range(message) {
+        return Err(written.refuse(format!("{comes_to}{between}")));
+    }
+    let of_mean = shaped(octets(message), Measure::Sizes);
+    let law = reader.read(&key("message_law"), "constant", of_mean)?.value;
+    let mean = Some(message);
+    Ok(Payloads { law, mean })
+}
+
+impl Payloads {
+    fn of(law: Law, most: Bytes) -> Self {
+        let mean = Some(law.mean()).filter(|mean| mean.is_finite());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not below zero, and no more than a datagram has"
+        )]
+        let mean = mean.map(|mean| Bytes::new(mean.min(octets(most)).ceil() as u64));
+        Self { law, mean }
+    }
+}
+
+/// The law of the gaps in front of datagrams like `payloads`.
+fn gaps(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    network: &Network,
+    payloads: &Payloads,
+) -> Result<Law> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let none = "datagrams need some time between them";
+    if let Some(seen) = reader.optional(&key("gap_seen"), several(span))? {
+        refuse_beside(reader, flow, &OF_GAPS, "gap_seen")?;
+        if seen.value.iter().all(|&gap| gap == Span::ZERO) {
+            return Err(seen.refuse(none));
+        }
+        let values: Vec<f64> = seen.value.into_iter().map(picos).collect();
+        return Ok(Law::Empirical(values.into()));
+    }
+    if let Some(found) = whole_law(reader, &key("gap"), Measure::Gaps)? {
+        refuse_beside(
+            reader,
+            flow,
+            &["rate", "payload_rate", "load", "gap_law"],
+            "gap",
+        )?;
+        if found.value.mean() < 1.0 {
+            return Err(found.refuse(none));
+        }
+        return Ok(found.value);
+    }
+    let mean = gap(reader, flow, network, payloads)?;
+    let of_mean = shaped(mean, Measure::Gaps);
+    Ok(reader.read(&key("gap_law"), "exponential", of_mean)?.value)
+}
+
+/// In which periods the flow sends.
+fn bursts(reader: &mut Reader<'_>, flow: &str) -> Result<Option<Bursts>> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let period = |reader: &mut Reader<'_>, key: &str| {
+        let law = law_at(reader, key, Measure::Gaps)?;
+        reader.optional(key, law)
+    };
+    let on = period(reader, &key("on"))?;
+    let off = period(reader, &key("off"))?;
+    match (on, off) {
+        (None, None) => Ok(None),
+        (Some(on), Some(off)) => {
+            let bursts = Bursts {
+                on: on.value.clone(),
+                off: off.value,
+            };
+            bursts
+                .check()
+                .map_err(|bad| on.refuse(format!("a flow {bad}")))?;
+            Ok(Some(bursts))
+        }
+        (Some(alone), None) => Err(alone.refuse("periods of sending need others: write off too")),
+        (None, Some(alone)) => Err(alone.refuse("periods of silence need others: write on too")),
+    }
+}
+
+/// The law at `path`, if a whole one stands there and not a mean alone.
+fn whole_law(reader: &mut Reader<'_>, path: &str, measure: Measure) -> Result<Option<Found<Law>>> {
+    match reader.find(path)? {
+        Some(Node {
+            value: Value::Text(text),
+            ..
+        }) if text.contains(':') => {
+            let law = law_at(reader, path, measure)?;
+            reader.optional(path, law)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// How a law at `path` is understood: files are looked for beside the file that
+/// names them, and those of the command line where it was typed.
+fn law_at(
+    reader: &mut Reader<'_>,
+    path: &str,
+    measure: Measure,
+) -> Result<impl Fn(&Value) -> Meaning<Law> + use<>> {
+    let folder = match reader.find(path)? {
+        Some(Node {
+            origin: Origin::File { path, .. },
+            ..
+        }) => Path::new(path.as_ref()).parent(),
+        _ => None,
+    };
+    let folder = folder.unwrap_or_else(|| Path::new("")).to_owned();
+    let files = reader.files.clone();
+    Ok(move |value: &Value| {
+        let text = match value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            _ => return Err("write a law in quotes, for instance \"exponential:1s\"".to_owned()),
+        };
+        let written = WrittenLaw::read(&text, measure, &folder, &files)?;
+        let canonical = Value::Text(written.to_string());
+        Ok((written.law, canonical))
+    })
+}
+
+/// A law by its shape, scaled so that its mean is `mean`.
+fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Meaning<Law> {
+    move |value| {
+        let wrong = || format!("write {}", choices(SHAPES));
+        let Value::Text(text) = value else {
+            return Err(wrong());
+        };
+        let (name, shape) = match text.split_once(':') {
+            None => (text.as_str(), None),
+            Some((name, shape)) => (
+                name,
+                Some(shape.trim().parse::<f64>().map_err(|_| wrong())?),
+            ),
+        };
+        let unit = |law: fn(f64, f64) -> Law, shape: f64| {
+            let one = law(shape, 1.0);
+            one.check().map_err(|bad| format!("{name} {bad}"))?;
+            match one.mean().is_finite() {
+                true => Ok(law(shape, mean / one.mean())),
+                false => Err(format!(
+                    "{name} has a mean only with a shape above 1; write gap or message as a whole law"
+                )),
+            }
+        };
+        let law = match (name, shape) {
+            ("constant", None) => Law::Constant(mean),
+            ("exponential", None) => Law::Exponential(mean),
+            ("uniform", None) => Law::Uniform(0.0, 2.0 * mean),
+            ("poisson", None) => Law::Poisson(mean, measure.counted()),
+            ("pareto", Some(shape)) => unit(Law::Pareto, shape)?,
+            ("gamma", Some(shape)) => unit(Law::Gamma, shape)?,
+            ("weibull", Some(shape)) => unit(Law::Weibull, shape)?,
+            _ => return Err(wrong()),
+        };
+        law.check().map_err(|bad| format!("{name} {bad}"))?;
+        let canonical = match shape {
+            None => name.to_owned(),
+            Some(shape) => format!("{name}:{shape}"),
+        };
+        Ok((law, Value::Text(canonical)))
+    }
+}
+
+/// Several quantities in one text, with spaces between them.
+fn several<T>(one: impl Fn(&Value) -> Meaning<T>) -> impl Fn(&Value) -> Meaning<Vec<T>> {
+    move |value| {
+        let words: Vec<Value> = match value {
+            Value::Text(text) => text.split_whitespace().map(Value::from).collect(),
+            value => vec![value.clone()],
+        };
+        let all: Vec<T> = words
+            .iter()
+            .map(|word| Ok(one(word)?.0))
+            .collect::<Result<_, String>>()?;
+        match all.is_empty() {
+            true => Err("write what was seen, with spaces between".to_owned()),
+            false => Ok((all, value.clone())),
+        }
+    }
+}
+
+/// Refuses keys of `flow` that say what `key` says.
+fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str) -> Result<()> {
+    for other in others {
+        let path = format!("flows.{flow}.{other}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = format!("{key} says this as well; keep one of them");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// The mean time from one datagram to the next, in picoseconds: as written, or
+/// as a rate of payload or on the wire, or as a share of the slowest link of the
+/// network.
+fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloads) -> Result<f64> {
+    let key = |key: &str| format!("flows.{flow}.{key}");
+    let endless = "messages of this law have no mean; write gap";
+    if let Some(found) = reader.optional(&key("payload_rate"), rate)? {
+        refuse_beside(reader, flow, &["gap", "rate", "load"], "payload_rate")?;
+        let message = payloads.mean.ok_or_else(|| found.refuse(endless))?;
+        return Ok(mean_gap(message, found.value));
+    }
+    let gap = reader.optional(&key("gap"), span)?;
+    let of_rate = reader.optional(&key("rate"), rate)?;
+    let load = reader.optional(&key("load"), share)?;
+    let slowest = network
+        .links
+        .iter()
+        .filter_map(|link| Some((link, link.rate?)))
+        .min_by_key(|(_, rate)| *rate);
+    let wire = |link: &Link, message| octets_on_wire(link, network, message);
+    match (gap, of_rate, load) {
+        (Some(gap), None, None) if gap.value > Span::ZERO => Ok(picos(gap.value)),
+        (Some(gap), None, None) => Err(gap.refuse("datagrams need some time between them")),
+        (None, Some(found), None) => {
+            let link = slowest
+                .map(|(link, _)| link)
+                .or_else(|| network.links.first());
+            let message = payloads.mean.ok_or_else(|| found.refuse(endless))?;
+            let size = link.map_or(message, |link| wire(link, message));
+            Ok(mean_gap(size, found.value))
+        }
+        (None, None, Some(found)) if found.value > 0.0 => match slowest {
+            Some((link, rate)) => {
+                let message = payloads.mean.ok_or_else(|| found.refuse(endless))?;
+                Ok(mean_gap(wire(link, message), rate) / found.value)
+            }
+            None => Err(found.refuse("a share of what? no link has a rate; write gap or rate")),
+        },
+        (None, None, Some(found)) => Err(found.refuse("a flow of nothing; leave it out")),
+        (None, None, None) => Err(reader.missing(&key("load"), "load = \"30%\"")),
+        (Some(_), Some(other), _) => {
+            Err(other.refuse("gap, rate and load say the same; keep one of them"))
+        }
+        (_, _, Some(other)) => {
+            Err(other.refuse("gap, rate and load say the same; keep one of them"))
+        }
+    }
+}
+
+fn octets_on_wire(link: &Link, network: &Network, message: Bytes) -> Bytes {
+    model::message_wire_size(message, link.mtu, network.ip, link.framing)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "gaps below hours are exact")]
+fn picos(span: Span) -> f64 {
+    span.as_picos() as f64
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "datagrams have 16 bits of octets"
+)]
+fn octets(size: Bytes) -> f64 {
+    size.get() as f64
+}

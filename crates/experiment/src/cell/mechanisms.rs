@@ -1,0 +1,69 @@
+//! Reads `[traffic]` of `kind = "mechanisms"`: round trips that are taken apart.
+
+use anyhow::Result;
+use units::{IpMtu, Span};
+
+use super::traffic::{message, socket_buffer, timeout};
+use crate::quantity::{number, span, switch, word};
+use crate::reader::{Found, Reader};
+use plan::World;
+use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
+
+/// Every round trip is kept until its trial ends, by both ends.
+const MOST_MESSAGES: u32 = 10_000;
+
+/// The longest time that can be injected: what comes after is a time-out's.
+const LONGEST: Span = Span::from_millis(100);
+
+/// What is measured over `network`, whose links have these MTUs.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    network: &Network,
+    mtus: &[Found<IpMtu>],
+) -> Result<Mechanisms> {
+    let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
+    let protocol = reader.read("traffic.protocol", "tcp", protocols)?.value;
+    let message = message(reader, protocol, network.ip, mtus)?;
+    let messages = reader.read("traffic.messages", 200, number(1, MOST_MESSAGES.into()))?;
+    let copy = reader.read("traffic.copying", "on", switch)?.value;
+    let checksum = reader.read("traffic.checksum", "on", switch)?;
+    if !checksum.value && protocol == Protocol::Tcp {
+        return Err(checksum.refuse("TCP has no segment without a checksum; write \"on\""));
+    }
+    let nagle = reader.read("traffic.nagle", "off", switch)?.value;
+    Ok(Mechanisms {
+        protocol,
+        message,
+        messages: u32::try_from(messages.value).unwrap_or(MOST_MESSAGES),
+        copy,
+        checksum: checksum.value,
+        inject: inject(reader, network.link)?,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer", World::Netns)?,
+        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", World::Netns)?,
+        nagle,
+        timeout: timeout(reader, "round trip")?,
+    })
+}
+
+/// What is made longer on purpose, if anything is.
+fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
+    let places = word(&[
+        ("none", None),
+        ("send", Some(Place::Send)),
+        ("wire", Some(Place::Wire)),
+        ("receive", Some(Place::Receive)),
+        ("echo", Some(Place::Echo)),
+    ]);
+    let place = reader.read("traffic.inject.place", "none", places)?;
+    let length = reader.read("traffic.inject.span", "100us", span)?;
+    if length.value > LONGEST {
+        return Err(length.refuse("inject at most \"100ms\""));
+    }
+    if place.value == Some(Place::Wire) && link == LinkKind::Kernel {
+        return Err(place.refuse("only an emulated link can be longer: write link = \"emulated\""));
+    }
+    Ok(place.value.map(|place| Inject {
+        place,
+        span: length.value,
+    }))
+}

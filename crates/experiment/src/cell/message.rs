@@ -1,0 +1,58 @@
+//! How long a message is: in octets, or so much below the MTU.
+
+use units::{Bytes, IpMtu};
+
+use crate::quantity::size;
+use crate::reader::Meaning;
+use crate::tree::Value;
+
+/// The length of a message as it is written.
+#[derive(Clone, Copy)]
+pub(super) enum Message {
+    /// `mtu-N`.
+    BelowMtu(u32),
+    /// A size.
+    Octets(Bytes),
+}
+
+pub(super) fn written(value: &Value) -> Meaning<Message> {
+    let below = match value {
+        Value::Text(text) => text.strip_prefix("mtu"),
+        _ => None,
+    };
+    match below {
+        Some(rest) => match number_below(rest) {
+            Some(octets) => {
+                let canonical = format!("mtu-{octets}");
+                Ok((Message::BelowMtu(octets), Value::Text(canonical)))
+            }
+            None => Err("write for instance \"mtu-72\"".into()),
+        },
+        None => size(value)
+            .map(|(octets, canonical)| (Message::Octets(octets), canonical))
+            .map_err(|why| format!("{why}, or \"mtu-72\"")),
+    }
+}
+
+impl Message {
+    /// The octets where this is the smallest MTU of the path, and how they came
+    /// about if that was not written.
+    pub(super) fn octets(self, smallest: Option<IpMtu>) -> (Bytes, String) {
+        match self {
+            Self::Octets(octets) => (octets, String::new()),
+            Self::BelowMtu(below) => {
+                let mtu = smallest.map_or(0, IpMtu::get);
+                let octets = i64::from(mtu) - i64::from(below);
+                let comes_to = format!("{octets} octets on MTU {mtu}; ");
+                (Bytes::new(u64::try_from(octets).unwrap_or(0)), comes_to)
+            }
+        }
+    }
+}
+
+/// N of `-N`.
+fn number_below(text: &str) -> Option<u32> {
+    let digits = text.trim().strip_prefix('-')?.trim();
+    let plain = digits.starts_with(|first: char| first.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}

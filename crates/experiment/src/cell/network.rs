@@ -1,0 +1,274 @@
+//! Reads `[network]`, `[links]` and `[nodes]`.
+
+mod counted;
+mod cross;
+mod graph;
+mod link;
+mod medium;
+mod queueing;
+mod watch;
+
+use anyhow::Result;
+use units::{IpMtu, IpVersion, Span};
+
+use super::Idle;
+use crate::quantity::{number, span_or, switch, word};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{KeyPath, Node, Table, Value, fault};
+pub(super) use counted::read as read_counted;
+pub(crate) use counted::{LOSSES_KEYS, SERIES_KEY};
+pub(crate) use cross::CROSS_KEYS;
+use link::Keys;
+pub(crate) use link::LINK_KEYS;
+pub use link::{LARGEST_BUFFER, auto_burst};
+use plan::World;
+use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
+pub(crate) use queueing::parameter_keys;
+pub(crate) use watch::WATCH_KEYS;
+
+/// The key that says whether a link's packets are recorded.
+pub(crate) const RECORD_KEY: &str = "record";
+
+/// What is said of a key that no kernel's link honours.
+const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";
+
+/// The most routers or switches on a path.
+pub(crate) const MOST_STAGES: usize = 16;
+
+const SHAPES: &[(&str, Shape)] = &[
+    ("pair", Shape::Pair),
+    ("routed", Shape::Routed),
+    ("switched", Shape::Switched),
+    ("chain", Shape::Chain),
+    ("dumbbell", Shape::Dumbbell),
+    ("explicit", Shape::Explicit),
+];
+
+const KINDS: &[(&str, LinkKind)] = &[
+    ("kernel", LinkKind::Kernel),
+    ("emulated", LinkKind::Emulated),
+    ("mixed", LinkKind::Mixed),
+];
+
+/// The network, the MTUs of its links with the places they came from, and what
+/// was written of queues that it has not.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    world: World,
+) -> Result<(Network, Vec<Found<IpMtu>>, Vec<Idle>)> {
+    let found = reader.read("network.shape", "pair", word(SHAPES))?;
+    let shape = found.value;
+    if world != World::Sim && !Shape::PATHS.contains(&shape) {
+        return Err(found.refuse("only the world `sim` has this shape: --on sim"));
+    }
+    let stages = stages(reader, shape)?;
+    let kind = reader.read("network.link", "kernel", word(KINDS))?.value;
+    let ip = reader.read("network.ip", 6, ip_version)?.value;
+    let addresses = addresses(reader, shape, ip, world)?;
+    if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
+        let why = "only shape = \"explicit\" has this table; remove it";
+        return Err(refusal(origin, "nodes", value, why));
+    }
+    let (graph, names) = match shape {
+        Shape::Dumbbell => {
+            let names = graph::OF_DUMBBELL.map(str::to_owned);
+            (Some(graph::dumbbell(reader)?), names.to_vec())
+        }
+        Shape::Explicit => {
+            let (graph, names) = graph::explicit(reader, tree)?;
+            (Some(graph), names)
+        }
+        _ => (None, shape.link_names(stages)),
+    };
+    // Whoever paces the links of a test bed: the simulator emulates them.
+    let paced = match world {
+        World::Netns => kind,
+        World::Sim => LinkKind::Emulated,
+    };
+    if world == World::Sim {
+        refuse_instruments(reader, &names)?;
+    }
+    let defaults = Keys::read(reader, "network", ip, None)?;
+    let everywhere = cross::Everywhere::read(reader)?;
+    let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    for name in names {
+        let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
+        let mut link = keys.link(name, paced, world, &defaults)?;
+        link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
+        link.recorded = recorded(reader, &link.name, paced)?;
+        link.watch = watch::read(reader, &link.name, world)?;
+        links.push(link);
+        mtus.push(keys.mtu.clone());
+        own.push(keys);
+    }
+    everywhere.is_of_use(&links)?;
+    let idle = defaults.idle_parameters(&own);
+    let cut_through = cut_through(reader, shape, paced, &links)?;
+    let network = Network {
+        cut_through,
+        shape,
+        link: kind,
+        ip,
+        addresses,
+        links,
+        graph,
+        domain: None,
+        lateness: lateness(reader, paced)?,
+        // Read once it is known what is carried.
+        fresh: false,
+    };
+    Ok((network, mtus, idle))
+}
+
+/// Refuses what only an emulator of live frames has.
+fn refuse_instruments(reader: &mut Reader<'_>, links: &[String]) -> Result<()> {
+    let of_links = links
+        .iter()
+        .map(|link| (format!("links.{link}.{RECORD_KEY}"), "leave it out"));
+    let lateness = ("network.lateness".to_owned(), "nothing is late there");
+    for (path, instead) in of_links.chain([lateness]) {
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = format!("only emulated links of the world `netns` have it; {instead}");
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// Whether what becomes of a link's packets is kept.
+fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool> {
+    let record = reader.optional(&format!("links.{link}.{RECORD_KEY}"), switch)?;
+    match record {
+        Some(on) if on.value && kind != LinkKind::Emulated => {
+            Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
+        }
+        record => Ok(record.is_some_and(|on| on.value)),
+    }
+}
+
+/// Whether every trial has a test bed of its own.
+pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: World) -> Result<bool> {
+    let fresh = reader.optional("network.fresh", switch)?;
+    let Some(found) = fresh.filter(|found| found.value) else {
+        return Ok(false);
+    };
+    match traffic {
+        // Simulated hosts always begin without knowing anything.
+        Traffic::Flows(_) => Ok(world == World::Netns),
+        _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
+    }
+}
+
+/// How late frames may leave emulated links, if somebody says so.
+fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
+    let lateness = reader.optional("network.lateness", span_or("auto"))?;
+    match lateness {
+        Some(found) if found.value.is_some() && kind == LinkKind::Kernel => Err(found
+            .refuse("no frame leaves the kernel's links late; leave it out, or write \"auto\"")),
+        found => Ok(found.and_then(|found| found.value)),
+    }
+}
+
+/// How many nodes stand in the middle.
+fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
+    let most = i64::try_from(MOST_STAGES).unwrap_or(i64::MAX);
+    let stages = reader.read("network.stages", 1, number(0, most))?;
+    let variable = matches!(shape, Shape::Switched | Shape::Chain);
+    if stages.value != 1 && !variable {
+        return Err(stages.refuse("only shape = \"switched\" and \"chain\" have stages"));
+    }
+    Ok(usize::try_from(stages.value).unwrap_or(1))
+}
+
+/// Whether the switches forward a frame when its header is in.
+fn cut_through(
+    reader: &mut Reader<'_>,
+    shape: Shape,
+    kind: LinkKind,
+    links: &[Link],
+) -> Result<bool> {
+    let found = reader.read("network.cut_through", "off", switch)?;
+    let rates_agree = links.windows(2).all(|pair| pair[0].rate == pair[1].rate);
+    let why = match found.value {
+        true if kind != LinkKind::Emulated => "`cut_through` needs link = \"emulated\"",
+        true if shape != Shape::Switched => {
+            "only switches forward a frame before all of it is there: write shape = \"switched\""
+        }
+        true if !rates_agree => {
+            "a switch cannot forward a frame faster than it comes: give all links one rate"
+        }
+        true if links.iter().any(|link| link.rate.is_none()) => {
+            "a link without a rate is done with a frame at once: give the links a rate"
+        }
+        cut_through => return Ok(cut_through),
+    };
+    Err(found.refuse(why))
+}
+
+fn ip_version(value: &Value) -> Meaning<IpVersion> {
+    match value {
+        Value::Integer(4) => Ok((IpVersion::V4, 4.into())),
+        Value::Integer(6) => Ok((IpVersion::V6, 6.into())),
+        _ => Err("write 4 or 6".into()),
+    }
+}
+
+fn addresses(
+    reader: &mut Reader<'_>,
+    shape: Shape,
+    ip: IpVersion,
+    world: World,
+) -> Result<Addresses> {
+    let words = word(&[
+        ("auto", None),
+        ("static", Some(Addresses::Static)),
+        ("router", Some(Addresses::Router)),
+    ]);
+    let addresses = reader.read("network.addresses", "auto", words)?;
+    let advertised = shape == Shape::Routed && ip == IpVersion::V6;
+    if world == World::Sim {
+        return match addresses.value {
+            Some(Addresses::Router) => {
+                Err(addresses
+                    .refuse("simulated hosts hear no Router Advertisements; write \"auto\""))
+            }
+            _ => Ok(Addresses::Static),
+        };
+    }
+    match addresses.value {
+        Some(Addresses::Router) if !advertised => Err(addresses.refuse(
+            "Router Advertisements are IPv6's and need shape = \"routed\"; write \"auto\" or \"static\"",
+        )),
+        Some(addresses) => Ok(addresses),
+        None if advertised => Ok(Addresses::Router),
+        None => Ok(Addresses::Static),
+    }
+}
+
+/// Refuses a table below `[links]` that is no link of the network.
+pub(super) fn known_links(tree: &Table, network: &Network) -> Result<()> {
+    let names: Vec<&str> = network
+        .links
+        .iter()
+        .map(|link| link.name.as_str())
+        .collect();
+    let stranger = tree
+        .table("links")
+        .and_then(|links| links.iter().find(|(name, _)| !names.contains(name)));
+    match stranger {
+        None => Ok(()),
+        Some((name, node)) => {
+            let shape = SHAPES.iter().find(|(_, other)| *other == network.shape);
+            Err(fault(
+                &node.origin,
+                format!(
+                    "{}: the links of shape = \"{}\" are {}",
+                    KeyPath(vec!["links".into(), name.into()]),
+                    shape.map_or("", |(word, _)| word),
+                    names.join(" and ")
+                ),
+            ))
+        }
+    }
+}

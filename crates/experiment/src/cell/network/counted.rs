@@ -1,0 +1,217 @@
+//! Reads `[links.NAME.windows]`, `[links.NAME.series]` and
+//! `[links.NAME.losses]`: what is counted of a simulated link over parts of a
+//! trial.
+
+mod losses;
+mod transfer;
+
+use anyhow::Result;
+use units::Span;
+
+use crate::quantity::{name, span};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Table, Value};
+pub(crate) use losses::LOSSES_KEYS;
+use plan::World;
+use plan::metric::LONGEST_WINDOW;
+use plan::setting::{Counted, Network, Traffic, Window};
+
+/// Its keys, below a link's, as far as they have fixed names.
+pub(crate) const SERIES_KEY: &str = "series.interval";
+
+/// The tables of a link that are read here.
+const TABLES: [&str; 3] = ["windows", "series", "losses"];
+
+/// The most links of a network with a domain that may have windows: each has a
+/// bit of the marks that packets keep.
+const MOST_WINDOWED: u32 = u64::BITS;
+
+/// The most intervals of a time series: each is a point of a plot.
+const MOST_INTERVALS: u64 = 10_000;
+
+/// Reads what is counted of the links of `network`, through which `traffic`
+/// runs.
+pub(in crate::cell) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &mut Network,
+    traffic: &Traffic,
+    world: World,
+) -> Result<()> {
+    let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
+    let duration = match traffic {
+        Traffic::Flows(flows) if world == World::Sim => flows.duration,
+        Traffic::Transfer(of) if transfer::is_followed(network, of, world) => {
+            return transfer::read(reader, tree, network);
+        }
+        _ => {
+            return refuse(reader, &links, traffic, world);
+        }
+    };
+    let mut taken: Vec<String> = Vec::new();
+    let mut looked_at: Option<&str> = None;
+    let mut windowed = 0;
+    for (position, link) in links.iter().enumerate() {
+        let windows = windows(reader, tree, link, duration, &taken)?;
+        let series = series(reader, link, duration)?;
+        let losses = losses::read(reader, link, duration, looked_at)?;
+        if losses.is_some() {
+            looked_at = Some(link.as_str());
+        }
+        windowed += u32::from(!windows.is_empty());
+        if windowed > MOST_WINDOWED
+            && network.domain.is_some()
+            && let Some((_, path, node)) = called(tree, link, &taken)?.first()
+        {
+            let why = format!("at most {MOST_WINDOWED} links may have windows; remove this one's");
+            return Err(refusal(&node.origin, path, &node.value, &why));
+        }
+        taken.extend(windows.iter().map(|window| window.name.clone()));
+        let counted = Counted {
+            windows,
+            series,
+            transfer: None,
+            losses,
+        };
+        if counted.is_any() {
+            of_one_wire(reader, network, position)?;
+        }
+        network.links[position].counted = counted;
+    }
+    Ok(())
+}
+
+/// Refuses both tables where nothing can be counted.
+fn refuse(
+    reader: &mut Reader<'_>,
+    links: &[String],
+    traffic: &Traffic,
+    world: World,
+) -> Result<()> {
+    for link in links {
+        for table in TABLES {
+            let path = format!("links.{link}.{table}");
+            if let Some(Node { value, origin }) = reader.find(&path)? {
+                let why = match (traffic, world) {
+                    (Traffic::Transfer(_), World::Netns) if table == "windows" => {
+                        "only a transfer over TCP and link = \"emulated\" is counted"
+                    }
+                    (_, World::Netns) => "only links of the world `sim` are counted: --on sim",
+                    (Traffic::Transfer(_), World::Sim) => "only a transfer over TCP is counted",
+                    (_, World::Sim) => {
+                        "only traffic of kind = \"flows\" has a duration to be parted; remove it"
+                    }
+                };
+                return Err(refusal(origin, &path, value, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A name in `[links]` may stand for several: their figures would be one.
+fn of_one_wire(reader: &mut Reader<'_>, network: &Network, position: usize) -> Result<()> {
+    let graph = network.as_graph();
+    let wires = graph.wires.iter().filter(|wire| wire.link == position);
+    if wires.count() == 1 {
+        return Ok(());
+    }
+    let link = &network.links[position].name;
+    for table in TABLES {
+        let path = format!("links.{link}.{table}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = "this name stands for several links; write shape = \"explicit\" to count one of them";
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// The windows of `link`; `taken` are the names of those of other links.
+fn windows(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    link: &str,
+    duration: Span,
+    taken: &[String],
+) -> Result<Vec<Window>> {
+    let mut windows = Vec::new();
+    for (called, path, _) in called(tree, link, taken)? {
+        let Some(found) = reader.optional(&path, part)? else {
+            continue;
+        };
+        let (from, to) = found.value;
+        if to > duration {
+            return Err(found.refuse(format!("traffic.duration ends at {duration}, before it")));
+        }
+        windows.push(Window {
+            name: called.to_owned(),
+            from,
+            to,
+        });
+    }
+    Ok(windows)
+}
+
+/// The windows that are written of `link`: their names, which no other one
+/// has, and their places.
+fn called<'a>(
+    tree: &'a Table,
+    link: &str,
+    taken: &[String],
+) -> Result<Vec<(&'a str, String, &'a Node)>> {
+    let table = tree
+        .table("links")
+        .and_then(|links| links.table(link)?.table("windows"));
+    let mut all = Vec::new();
+    for (called, node) in table.into_iter().flat_map(Table::iter) {
+        let path = format!("links.{link}.windows.{called}");
+        let refuse = |why: &str| refusal(&node.origin, &path, &node.value, why);
+        name(LONGEST_WINDOW)(&Value::from(called))
+            .map_err(|why| refuse(&format!("the window's name: {why}")))?;
+        if taken.iter().any(|other| other == called) {
+            return Err(refuse(
+                "a window of another link has this name; its metrics need one of their own",
+            ));
+        }
+        all.push((called, path, node));
+    }
+    Ok(all)
+}
+
+fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<Span>> {
+    let path = format!("links.{link}.{SERIES_KEY}");
+    let interval: Option<Found<Span>> = reader.optional(&path, span)?;
+    let Some(interval) = interval else {
+        return Ok(None);
+    };
+    let picos = interval.value.as_picos();
+    if picos == 0 || duration.as_picos() / picos >= MOST_INTERVALS {
+        let why = format!(
+            "write a longer time: traffic.duration = {duration} may have at most {MOST_INTERVALS} intervals"
+        );
+        return Err(interval.refuse(why));
+    }
+    Ok(Some(interval.value))
+}
+
+/// `0s..25s`.
+fn part(value: &Value) -> Meaning<(Span, Span)> {
+    const EXAMPLE: &str = "write a part of the trial, for instance \"0s..25s\"";
+    let Value::Text(text) = value else {
+        return Err(EXAMPLE.into());
+    };
+    let (from, to) = text.split_once("..").ok_or(EXAMPLE)?;
+    let ((from, first), (to, last)) = (moment(from)?, moment(to)?);
+    match from < to {
+        true => Ok(((from, to), Value::Text(format!("{first}..{last}")))),
+        false => Err("it is over before it begins; write for instance \"0s..25s\"".into()),
+    }
+}
+
+fn moment(text: &str) -> Result<(Span, String), String> {
+    match span(&Value::from(text.trim()))? {
+        (moment, Value::Text(canonical)) => Ok((moment, canonical)),
+        (moment, _) => Ok((moment, moment.to_string())),
+    }
+}

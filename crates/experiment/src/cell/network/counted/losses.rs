@@ -1,0 +1,52 @@
+//! `[links.NAME.losses]`: when it is looked at which flows lose packets.
+
+use anyhow::Result;
+use units::Span;
+
+use super::part;
+use crate::quantity::span;
+use crate::reader::Reader;
+use plan::setting::Losses;
+
+/// Its keys, below a link's.
+pub(crate) const LOSSES_KEYS: [&str; 2] = ["losses.window", "losses.epoch"];
+
+/// Losses this close together are one congestion, unless it is written
+/// otherwise: about a round trip.
+const EPOCH: Span = Span::from_millis(100);
+
+/// Reads the table of `link`, if there is one; `other` is the link that has
+/// one already: what is told by these metrics is told once a trial.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    link: &str,
+    duration: Span,
+    other: Option<&str>,
+) -> Result<Option<Losses>> {
+    let [window, epoch] = LOSSES_KEYS.map(|key| format!("links.{link}.{key}"));
+    let Some(found) = reader.optional(&window, part)? else {
+        // So that an epoch alone is not ignored.
+        return match reader.optional(&epoch, span)? {
+            Some(found) => Err(found.refuse(format!("it needs {window} = \"0s..25s\" beside it"))),
+            None => Ok(None),
+        };
+    };
+    let (from, to) = found.value;
+    if to > duration {
+        return Err(found.refuse(format!("traffic.duration ends at {duration}, before it")));
+    }
+    if let Some(other) = other {
+        let why = format!("one link alone is looked at for losses, and {other} is; remove one");
+        return Err(found.refuse(why));
+    }
+    let default = crate::tree::Value::Text(EPOCH.to_string());
+    let epoch = reader.read(&epoch, default, span)?;
+    if epoch.value == Span::ZERO {
+        return Err(epoch.refuse("write a time above 0, about a round trip"));
+    }
+    Ok(Some(Losses {
+        from,
+        to,
+        epoch: epoch.value,
+    }))
+}

@@ -1,0 +1,40 @@
+//! Windows of links that carry a transfer: they are open while it is counted.
+
+use anyhow::Result;
+
+use super::{SERIES_KEY, called, of_one_wire};
+use crate::quantity::word;
+use crate::reader::{Reader, refusal};
+use crate::tree::{Node, Table};
+use plan::World;
+use plan::setting::{LinkKind, Network, Protocol, Transfer};
+
+/// Whether what becomes of a transfer's packets is known, link by link.
+pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {
+    let seen = world == World::Sim || network.link == LinkKind::Emulated;
+    seen && transfer.protocol == Protocol::Tcp
+}
+
+/// Reads the window of each link, if it has one.
+pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, network: &mut Network) -> Result<()> {
+    let mut taken: Vec<String> = Vec::new();
+    for position in 0..network.links.len() {
+        let link = network.links[position].name.clone();
+        let path = format!("links.{link}.{SERIES_KEY}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            let why = "only traffic of kind = \"flows\" has time series; remove it";
+            return Err(refusal(origin, &path, value, why));
+        }
+        for (name, path, Node { value, origin }) in called(tree, &link, &taken)? {
+            if network.links[position].counted.transfer.is_some() {
+                let why = "a transfer has one part that is counted; remove the second window";
+                return Err(refusal(origin, &path, value, why));
+            }
+            reader.optional(&path, word(&[("all", ())]))?;
+            of_one_wire(reader, network, position)?;
+            taken.push(name.to_owned());
+            network.links[position].counted.transfer = Some(name.to_owned());
+        }
+    }
+    Ok(())
+}

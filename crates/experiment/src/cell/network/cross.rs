@@ -1,0 +1,220 @@
+//! Reads `[links.NAME.cross]`, `network.load` and `[network.cross]`: traffic of
+//! others on one emulated link, or on all.
+
+use anyhow::Result;
+use units::Transport;
+use units::{Bytes, Framing, IpVersion, Rate};
+
+use super::EMULATED_ONLY;
+use crate::quantity::{share, size_or, word};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Value};
+use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
+
+/// Its keys, below a link's.
+pub(crate) const CROSS_KEYS: [&str; 4] = ["cross.load", "cross.size", "cross.gaps", "cross.way"];
+
+/// The most packets a second: the emulator makes each, and has frames to carry.
+const MOST_PACKETS: u64 = 500_000;
+
+const GAPS: &[(&str, Gaps)] = &[
+    ("exponential", Gaps::Exponential),
+    ("constant", Gaps::Constant),
+    ("uniform", Gaps::Uniform),
+];
+
+const WAYS: &[(&str, Heading)] = &[
+    ("with", Heading::With),
+    ("against", Heading::Against),
+    ("both", Heading::Both),
+];
+
+/// The key that puts others on all links.
+const EVERYWHERE: &str = "network.load";
+
+/// What is said of traffic of which there is none.
+const NO_LOAD: &str =
+    "there is no cross traffic without `load`; write for instance cross.load = \"30%\"";
+
+/// What the words for a load stand for: shares of a link's rate. At half of it
+/// a packet of a Poisson process waits for half the time that one takes, on
+/// average, and at four fifths for twice that time [Kleinrock1975].
+const WORDS: [(&str, f64); 4] = [
+    ("none", 0.0),
+    ("light", 0.2),
+    ("moderate", 0.5),
+    ("heavy", 0.8),
+];
+
+/// How much of a link is asked for.
+#[derive(Clone)]
+enum Load {
+    /// A part of its rate.
+    Share(f64),
+    /// So much, framing included.
+    Rate(Rate),
+}
+
+/// What `[network]` says of the traffic of others on all links.
+pub(super) struct Everywhere {
+    load: Option<Found<Load>>,
+    size: Option<Found<Option<Bytes>>>,
+    gaps: Option<Found<Gaps>>,
+    way: Option<Found<Heading>>,
+}
+
+impl Everywhere {
+    /// Reads `network.load` and `[network.cross]`.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            load: reader.optional(EVERYWHERE, load)?,
+            size: reader.optional("network.cross.size", size_or("mtu"))?,
+            gaps: reader.optional("network.cross.gaps", word(GAPS))?,
+            way: reader.optional("network.cross.way", word(WAYS))?,
+        })
+    }
+
+    /// Refuses what says how traffic is of which no link has any.
+    pub(super) fn is_of_use(&self, links: &[Link]) -> Result<()> {
+        if self.load.is_some() || links.iter().any(|link| link.cross.is_some()) {
+            return Ok(());
+        }
+        let unused = [
+            self.size.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.gaps.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.way.as_ref().map(|found| found.refuse(NO_LOAD)),
+        ];
+        match unused.into_iter().flatten().next() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The cross traffic of `link`, if there is any; what is not said of it is as
+/// `everywhere`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    link: &Link,
+    ip: IpVersion,
+    kind: LinkKind,
+    everywhere: &Everywhere,
+) -> Result<Option<Cross>> {
+    let path = |key: &str| format!("links.{}.cross.{key}", link.name);
+    let own = reader.optional(&path("load"), load)?;
+    let Some(found) = own.as_ref().or(everywhere.load.as_ref()) else {
+        for key in ["size", "gaps", "way"].map(path) {
+            if let Some(Node { value, origin }) = reader.find(&key)? {
+                return Err(refusal(origin, &key, value, NO_LOAD));
+            }
+        }
+        return Ok(None);
+    };
+    let size = own_or(
+        reader,
+        &path("size"),
+        everywhere.size.as_ref(),
+        "mtu",
+        size_or("mtu"),
+    )?;
+    let gaps = own_or(
+        reader,
+        &path("gaps"),
+        everywhere.gaps.as_ref(),
+        "exponential",
+        word(GAPS),
+    )?;
+    let way = own_or(
+        reader,
+        &path("way"),
+        everywhere.way.as_ref(),
+        "with",
+        word(WAYS),
+    )?;
+    let (gaps, heading) = (gaps.value, way.value);
+    let octets = size;
+    let mtu = link.mtu.bytes();
+    let packet = octets.value.unwrap_or(mtu);
+    let least = ip.header() + Transport::Udp.header();
+    if !(least..=mtu).contains(&packet) {
+        return Err(octets.refuse(format!(
+            "an IP packet with a datagram in it has {} to {} octets on this link",
+            least.get(),
+            mtu.get()
+        )));
+    }
+    let rate = match (&found.value, link.rate) {
+        (Load::Rate(rate), _) => Some(*rate),
+        (Load::Share(share), _) if *share <= 0.0 => None,
+        (Load::Share(share), Some(rate)) => part_of(rate, *share),
+        (Load::Share(_), None) => {
+            return Err(found.refuse(
+                "the link has no rate of which this could be a share; write for instance \"100mbit\"",
+            ));
+        }
+    };
+    let Some(rate) = rate else { return Ok(None) };
+    let each = Framing::Ethernet.wire_size(packet).bits();
+    if rate.bits_per_second() / each > MOST_PACKETS {
+        return Err(found.refuse(format!(
+            "more than {MOST_PACKETS} packets a second; write less, or a larger `size`"
+        )));
+    }
+    match kind {
+        LinkKind::Emulated => Ok(Some(Cross {
+            rate,
+            packet,
+            gaps,
+            heading,
+        })),
+        LinkKind::Kernel | LinkKind::Mixed => {
+            Err(found.refuse(format!("cross traffic {EMULATED_ONLY}")))
+        }
+    }
+}
+
+/// The link's own value, or else that of all links, or else the default.
+fn own_or<T: Clone>(
+    reader: &mut Reader<'_>,
+    path: &str,
+    everywhere: Option<&Found<T>>,
+    default: &str,
+    meaning: impl Fn(&Value) -> Meaning<T>,
+) -> Result<Found<T>> {
+    match everywhere {
+        None => reader.read(path, default, meaning),
+        Some(everywhere) => {
+            let own = reader.optional(path, meaning)?;
+            Ok(own.unwrap_or_else(|| everywhere.clone()))
+        }
+    }
+}
+
+fn load(value: &Value) -> Meaning<Load> {
+    const EXAMPLE: &str = "write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy";
+    let text = match value {
+        Value::Text(text) => text.as_str(),
+        _ => "%",
+    };
+    if let Some((_, share)) = WORDS.iter().find(|(word, _)| *word == text) {
+        return Ok((Load::Share(*share), value.clone()));
+    }
+    if text.ends_with('%') {
+        let (share, canonical) = share(value).map_err(|_| EXAMPLE)?;
+        return Ok((Load::Share(share), canonical));
+    }
+    let rate: Rate = text.parse().map_err(|_| EXAMPLE)?;
+    Ok((Load::Rate(rate), Value::Text(rate.to_string())))
+}
+
+/// A share of a rate, to the nearest whole bit per second.
+fn part_of(rate: Rate, share: f64) -> Option<Rate> {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a rate lies between 0 and the rate"
+    )]
+    let bits = (rate.bits_per_second() as f64 * share).round() as u64;
+    Rate::from_bits_per_second(bits)
+}

@@ -1,0 +1,116 @@
+//! Reads networks that are no path: `[nodes]`, and `ends` of links.
+
+use anyhow::Result;
+
+use crate::quantity::{name, number, word};
+use crate::reader::{Reader, refusal};
+use crate::tree::{Node, Table, Value};
+use plan::setting::{Graph, Role, Vertex, Wiring};
+
+/// The most pairs of a dumbbell.
+const MOST_PAIRS: i64 = 5_000;
+
+/// The most nodes and the most links of an explicit network.
+const MOST_NODES: usize = 10_000;
+
+const ROLES: &[(&str, Role)] = &[
+    ("host", Role::Host),
+    ("router", Role::Router),
+    ("switch", Role::Switch),
+];
+
+/// The two kinds of links of a dumbbell.
+pub(super) const OF_DUMBBELL: [&str; 2] = ["access", "bottleneck"];
+
+pub(super) fn dumbbell(reader: &mut Reader<'_>) -> Result<Graph> {
+    let pairs = reader.read("network.pairs", 1, number(1, MOST_PAIRS))?;
+    Ok(Graph::dumbbell(usize::try_from(pairs.value).unwrap_or(1)))
+}
+
+/// The graph as it is written, and the names of its links in order.
+pub(super) fn explicit(reader: &mut Reader<'_>, tree: &Table) -> Result<(Graph, Vec<String>)> {
+    let names = |table: &str| -> Vec<String> {
+        let table = tree.table(table);
+        let names = table.map(|table| table.iter().map(|(name, _)| name.to_owned()).collect());
+        names.unwrap_or_default()
+    };
+    let (nodes, links) = (names("nodes"), names("links"));
+    if nodes.len() > MOST_NODES || links.len() > MOST_NODES {
+        return Err(reader.missing("nodes", "fewer of them: at most 10000 nodes and links"));
+    }
+    let mut vertices = Vec::new();
+    for node in nodes {
+        known(reader, "nodes", &node)?;
+        let example = "role = \"host\"";
+        let role = reader.required(&format!("nodes.{node}.role"), example, word(ROLES))?;
+        vertices.push(Vertex {
+            name: node,
+            role: role.value,
+        });
+    }
+    if vertices.is_empty() {
+        return Err(reader.missing("nodes", "[nodes.a] role = \"host\""));
+    }
+    let mut wires = Vec::new();
+    for (place, link) in links.iter().enumerate() {
+        known(reader, "links", link)?;
+        wires.push(Wiring {
+            name: link.clone(),
+            link: place,
+            ends: ends(reader, link, &vertices)?,
+        });
+    }
+    if wires.is_empty() {
+        return Err(reader.missing("links", "[links.a-b] ends = [\"a\", \"b\"]"));
+    }
+    let graph = Graph {
+        nodes: vertices,
+        wires,
+    };
+    Ok((graph, links))
+}
+
+/// Refuses a name that dotted keys could not carry.
+fn known(reader: &mut Reader<'_>, table: &str, key: &str) -> Result<()> {
+    name(64)(&Value::from(key)).map(drop).map_err(|why| {
+        let place = reader.find(&format!("{table}.{key}")).ok().flatten();
+        match place {
+            Some(Node { value, origin }) => refusal(
+                origin,
+                &format!("{table}.{key}"),
+                value,
+                format!("the name: {why}"),
+            ),
+            None => reader.missing(table, &format!("another name than `{key}`: {why}")),
+        }
+    })
+}
+
+/// The nodes between which a link is.
+fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize; 2]> {
+    let path = format!("links.{link}.ends");
+    let Some(found) = reader.words(&path)? else {
+        return Err(reader.missing(&path, "ends = [\"a\", \"b\"]"));
+    };
+    let place = |name: &str| {
+        let position = nodes.iter().position(|node| node.name == name);
+        position.ok_or_else(|| {
+            let names: Vec<&str> = nodes
+                .iter()
+                .map(|node| node.name.as_str())
+                .take(16)
+                .collect();
+            found.refuse(format!(
+                "there is no node `{name}` in [nodes]; there are: {}",
+                names.join(", ")
+            ))
+        })
+    };
+    match found.value.as_slice() {
+        [one, other] if one == other => {
+            Err(found.refuse("a link from a node to itself; name two nodes"))
+        }
+        [one, other] => Ok([place(one)?, place(other)?]),
+        _ => Err(found.refuse("a link has two ends, for instance [\"a\", \"b\"]")),
+    }
+}

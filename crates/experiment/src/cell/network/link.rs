@@ -1,0 +1,343 @@
+//! Reads what a link has: its own keys, or those of `[network]`.
+
+mod inherited;
+
+use anyhow::Result;
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
+
+use crate::discipline::{DISCIPLINES, Discipline};
+use crate::quantity::{either, probability, rate_or_none, share, size_or, span, word};
+use crate::reader::{Found, Meaning, Reader};
+use crate::tree::{Origin, Value};
+use plan::World;
+use plan::setting::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
+
+use super::medium::{LENGTH, MEDIA, Medium, length};
+use super::queueing::{Buffer, Written, buffer};
+use inherited::Inherited;
+
+/// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
+pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
+
+/// The keys that a link may have of its own.
+pub(crate) const LINK_KEYS: [&str; 17] = [
+    "medium",
+    "length",
+    "framing",
+    "mtu",
+    "rate",
+    "burst",
+    "buffer",
+    "queue",
+    "delay",
+    "jitter",
+    "loss",
+    "bit_error_rate",
+    "reorder",
+    "duplicate",
+    "jitter_law",
+    "wire_mtu",
+    "too_big",
+];
+
+const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
+
+const JITTER_LAWS: &[(&str, JitterLaw)] = &[
+    ("uniform", JitterLaw::Uniform),
+    ("normal", JitterLaw::Normal),
+    ("exponential", JitterLaw::Exponential),
+];
+
+/// Whether senders are told.
+const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
+
+/// The depth of a link's token bucket where `burst` is `auto`: the larger of
+/// two frames and what the rate carries in 1 ms, in whole octets. Less than a
+/// frame passes nothing; little more starves the link whenever the kernel
+/// wakes it late, and in a virtual machine that is up to a millisecond; much
+/// more would have to be drained before counting.
+pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
+    const MICROSECONDS: u128 = 1_000;
+    let frames = Framing::Ethernet.wire_size(mtu.bytes()) * 2;
+    let carried = rate.map_or(0, |rate| {
+        (u128::from(rate.bits_per_second()) * MICROSECONDS).div_ceil(8_000_000)
+    });
+    let carried = Bytes::new(u64::try_from(carried).unwrap_or(u64::MAX));
+    frames.max(carried).min(LARGEST_BUFFER)
+}
+
+/// What was written of a link, or for all links.
+pub(super) struct Keys {
+    pub(super) mtu: Found<IpMtu>,
+    pub(super) rate: Found<Option<Rate>>,
+    burst: Found<Option<Bytes>>,
+    pub(super) buffer: Found<Buffer>,
+    pub(super) queue: Found<Discipline>,
+    /// Parameters of disciplines.
+    pub(super) parameters: Written,
+    delay: Found<Span>,
+    jitter: Found<Span>,
+    loss: Found<f64>,
+    bit_error_rate: Found<f64>,
+    reorder: Found<f64>,
+    duplicate: Found<f64>,
+    pub(super) framing: Option<Found<Framing>>,
+    medium: Option<Found<Medium>>,
+    length: Option<Found<f64>>,
+    jitter_law: Found<JitterLaw>,
+    /// `None`: that of the interfaces.
+    wire_mtu: Found<Option<IpMtu>>,
+    too_big: Found<bool>,
+}
+
+impl Keys {
+    /// Reads `[table]`, with what it leaves out from `defaults` or the format.
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        table: &str,
+        ip: IpVersion,
+        defaults: Option<&Self>,
+    ) -> Result<Self> {
+        let mtu = |value: &Value| mtu(value, ip);
+        let wire_mtu = |value: &Value| either(value, "mtu", mtu);
+        let parameters = Written::read(reader, table)?;
+        let mut table = Inherited {
+            reader,
+            table,
+            defaults,
+        };
+        let own_medium = table.own("medium", word(MEDIA))?;
+        let own_length = table.own("length", length)?;
+        // What is written here of either counts more than what all links have.
+        let own = own_medium.is_some() || own_length.is_some();
+        let medium = own_medium.or_else(|| defaults?.medium.clone());
+        let long = own_length.or_else(|| defaults?.length.clone());
+        let made = made_of(medium.as_ref(), long.as_ref())?;
+        let preset = made.filter(|_| own);
+        let cause = medium.as_ref().map(|medium| medium.origin.clone());
+        let preset = |value: fn(Medium, f64) -> Value| -> Option<(Value, Origin)> {
+            let (medium, metres) = preset?;
+            Some((value(medium, metres), cause.clone()?))
+        };
+        let rate = preset(|medium, _| medium.rate().into());
+        let delay = preset(|medium, metres| Value::Text(medium.delay(metres).to_string()));
+        let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
+        Ok(Self {
+            mtu: table.key("mtu", 1500, mtu, |keys| &keys.mtu)?,
+            rate: table.preset("rate", rate, "1gbit", rate_or_none, |keys| &keys.rate)?,
+            burst: table.key("burst", "auto", size_or("auto"), |keys| &keys.burst)?,
+            buffer: table.key("buffer", "500kB", buffer, |keys| &keys.buffer)?,
+            queue: table.key("queue", "droptail", word(DISCIPLINES), |keys| &keys.queue)?,
+            parameters,
+            delay: table.preset("delay", delay, "0s", span, |keys| &keys.delay)?,
+            jitter: table.key("jitter", "0s", span, |keys| &keys.jitter)?,
+            loss: table.key("loss", "0%", share, |keys| &keys.loss)?,
+            bit_error_rate: table.preset(
+                "bit_error_rate",
+                bit_error_rate,
+                0,
+                probability,
+                |keys| &keys.bit_error_rate,
+            )?,
+            medium,
+            length: long,
+            framing: table.if_written("framing", word(FRAMINGS), |keys| &keys.framing)?,
+            reorder: table.key("reorder", "0%", share, |keys| &keys.reorder)?,
+            duplicate: table.key("duplicate", "0%", share, |keys| &keys.duplicate)?,
+            jitter_law: table.key("jitter_law", "uniform", word(JITTER_LAWS), |keys| {
+                &keys.jitter_law
+            })?,
+            wire_mtu: table.key("wire_mtu", "mtu", wire_mtu, |keys| &keys.wire_mtu)?,
+            too_big: table.key("too_big", "drop", word(ANSWERS), |keys| &keys.too_big)?,
+        })
+    }
+
+    /// The link, if its kind honours every key, and its bucket and its buffer
+    /// hold the frames of its MTU. `all` is what was written for all links.
+    pub(super) fn link(
+        &self,
+        name: String,
+        kind: LinkKind,
+        world: World,
+        all: &Self,
+    ) -> Result<Link> {
+        let mtu = self.mtu.value;
+        match kind {
+            LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
+            LinkKind::Emulated => self.refuse_a_bucket()?,
+        }
+        self.refuse_what_has_no_effect()?;
+        if world == World::Sim && self.wire_mtu.value.is_some() {
+            let why = "a simulated wire is as wide as its interfaces; write mtu instead";
+            return Err(self.wire_mtu.refuse(why));
+        }
+        let framing = self.framing(world)?;
+        let frame = framing.wire_size(mtu.bytes());
+        let check = |size: Bytes, frames: u64| {
+            let least = frame * frames;
+            let bounds = least..=LARGEST_BUFFER;
+            let many = if frames == 1 { "a frame" } else { "two frames" };
+            (!bounds.contains(&size)).then(|| {
+                format!(
+                    "{many} of MTU {} with framing are {} octets: write from {} to {}",
+                    mtu.get(),
+                    least.get(),
+                    least.get(),
+                    LARGEST_BUFFER.get()
+                )
+            })
+        };
+        if let Some(why) = self.burst.value.and_then(|burst| check(burst, 1)) {
+            return Err(self.burst.refuse_with(&self.mtu.origin, why));
+        }
+        let packets = self.buffer.value.packets();
+        let buffer = match self.buffer.value {
+            Buffer::Octets(octets) => octets,
+            Buffer::Packets(packets) => frame * u64::from(packets),
+        };
+        if let (None, Some(why)) = (packets, check(buffer, 2)) {
+            return Err(self.buffer.refuse_with(&self.mtu.origin, why));
+        }
+        let burst = match kind {
+            LinkKind::Emulated => Bytes::ZERO,
+            LinkKind::Kernel | LinkKind::Mixed => self
+                .burst
+                .value
+                .unwrap_or_else(|| auto_burst(mtu, self.rate.value)),
+        };
+        Ok(Link {
+            name,
+            mtu,
+            rate: self.rate.value,
+            burst,
+            buffer,
+            wire: Wire {
+                queue: self.planned_queue(all)?,
+                notices: self.notices(all, world)?,
+                packets,
+                delay: self.delay.value,
+                jitter: self.jitter.value,
+                loss: self.loss.value,
+                bit_error_rate: self.bit_error_rate.value,
+                reorder: self.reorder.value,
+                duplicate: self.duplicate.value,
+                jitter_law: self.jitter_law.value,
+                narrow: self.narrow()?,
+            },
+            framing,
+            cross: None,
+            recorded: false,
+            watch: Watched::default(),
+            counted: Counted::default(),
+        })
+    }
+
+    /// A token bucket delays, loses and reorders nothing.
+    fn refuse_what_only_emulation_has(&self, kind: LinkKind) -> Result<()> {
+        let kind = match kind {
+            LinkKind::Mixed => "; \"mixed\" measures goodput through the kernel's links",
+            _ => "",
+        };
+        let why = |key: &str| format!("`{key}` needs link = \"emulated\"{kind}");
+        for (key, found) in [("delay", &self.delay), ("jitter", &self.jitter)] {
+            if found.value > Span::from_picos(0) {
+                return Err(found.refuse(why(key)));
+            }
+        }
+        for (key, found) in [
+            ("loss", &self.loss),
+            ("bit_error_rate", &self.bit_error_rate),
+            ("reorder", &self.reorder),
+            ("duplicate", &self.duplicate),
+        ] {
+            if found.value > 0.0 {
+                return Err(found.refuse(why(key)));
+            }
+        }
+        if self.queue.value != Discipline::DropTail {
+            return Err(self.queue.refuse(why("queue")));
+        }
+        if self.buffer.value.packets().is_some() {
+            return Err(self.buffer.refuse("a buffer in packets needs link = \"emulated\": write octets, for instance \"500kB\""));
+        }
+        if self.wire_mtu.value.is_some() {
+            return Err(self.wire_mtu.refuse(why("wire_mtu")));
+        }
+        Ok(())
+    }
+
+    /// How much less the wire carries than its interfaces send, if it does.
+    fn narrow(&self) -> Result<Option<Narrow>> {
+        let answers = self.too_big.value;
+        match self.wire_mtu.value {
+            Some(wire) if wire > self.mtu.value => {
+                let why = format!(
+                    "the interfaces of this link send at most its mtu = {}: write less, or \"mtu\"",
+                    self.mtu.value.get()
+                );
+                Err(self.wire_mtu.refuse(why))
+            }
+            Some(mtu) if mtu < self.mtu.value => Ok(Some(Narrow { mtu, answers })),
+            _ if answers => {
+                let why = "nothing is too big for a wire that carries its mtu: write a smaller wire_mtu too";
+                Err(self.too_big.refuse(why))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn refuse_what_has_no_effect(&self) -> Result<()> {
+        if self.jitter_law.value != JitterLaw::Uniform && self.jitter.value == Span::ZERO {
+            let why = "without jitter there is nothing to spread: write for instance jitter = \"2ms\" too";
+            return Err(self.jitter_law.refuse(why));
+        }
+        Ok(())
+    }
+
+    fn framing(&self, world: World) -> Result<Framing> {
+        match &self.framing {
+            None => Ok(Framing::Ethernet),
+            Some(found) if found.value != Framing::Ethernet && world != World::Sim => {
+                Err(found.refuse("only the world `sim` has other links than Ethernet: --on sim"))
+            }
+            Some(found) => Ok(found.value),
+        }
+    }
+
+    fn refuse_a_bucket(&self) -> Result<()> {
+        if self.burst.value.is_some() {
+            let why = "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"";
+            return Err(self.burst.refuse(why));
+        }
+        Ok(())
+    }
+}
+
+/// What a link is made of and how long it is, if that is written.
+fn made_of(
+    medium: Option<&Found<Medium>>,
+    length: Option<&Found<f64>>,
+) -> Result<Option<(Medium, f64)>> {
+    match (medium, length) {
+        (None, None) => Ok(None),
+        (None, Some(length)) => Err(length.refuse(
+            "a length of what? write medium = \"cat5e\", \"fibre\" or \"wifi\", or a delay instead",
+        )),
+        (Some(medium), None) => Ok(Some((medium.value, LENGTH))),
+        (Some(medium), Some(length)) if length.value > medium.value.longest() => Err(length
+            .refuse(format!(
+                "so long is none of it; at most {} m",
+                medium.value.longest()
+            ))),
+        (Some(medium), Some(length)) => Ok(Some((medium.value, length.value))),
+    }
+}
+
+fn mtu(value: &Value, ip: IpVersion) -> Meaning<IpMtu> {
+    let octets = match value {
+        Value::Integer(octets) => u64::try_from(*octets).unwrap_or(0),
+        _ => 0,
+    };
+    let mtu = IpMtu::new(octets, ip).map_err(|error| error.to_string())?;
+    Ok((mtu, i64::from(mtu.get()).into()))
+}

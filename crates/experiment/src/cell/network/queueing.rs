@@ -1,0 +1,189 @@
+//! Reads what waits in front of a link: `buffer`, and the parameters of
+//! `queue` in a table called like the discipline.
+
+use anyhow::{Error, Result};
+use proto::tcp::React;
+use queue::Limit;
+use units::{Bytes, Framing};
+
+use super::link::Keys;
+use crate::cell::Idle;
+use crate::discipline::{Change, Discipline, Draft, Parameter, Trouble, parameters};
+use crate::quantity::size;
+use crate::reader::{Found, Meaning, Reader};
+use crate::tree::{Origin, Value};
+use plan::World;
+use plan::setting::Queue;
+
+/// The most packets that a buffer may be asked to hold.
+const MOST_PACKETS: u32 = 10_000_000;
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Buffer {
+    Octets(Bytes),
+    Packets(u32),
+}
+
+impl Buffer {
+    pub(super) const fn packets(self) -> Option<u32> {
+        match self {
+            Self::Octets(_) => None,
+            Self::Packets(packets) => Some(packets),
+        }
+    }
+
+    const fn limit(self) -> Limit {
+        match self {
+            Self::Octets(octets) => Limit::Bytes(octets),
+            Self::Packets(packets) => Limit::Packets(packets),
+        }
+    }
+}
+
+/// `500kB`, or `35 packets`.
+pub(super) fn buffer(value: &Value) -> Meaning<Buffer> {
+    let packets = match value {
+        Value::Text(text) => text.trim().strip_suffix("packets"),
+        _ => None,
+    };
+    let Some(packets) = packets else {
+        let (octets, canonical) = size(value).map_err(|why| format!("{why}, or \"35 packets\""))?;
+        return Ok((Buffer::Octets(octets), canonical));
+    };
+    match packets.trim().parse() {
+        Ok(packets @ 1..=MOST_PACKETS) => Ok((
+            Buffer::Packets(packets),
+            Value::Text(format!("{packets} packets")),
+        )),
+        _ => Err(format!(
+            "write from 1 to {MOST_PACKETS} packets, for instance \"35 packets\""
+        )),
+    }
+}
+
+/// The keys of all parameters, below the table of a link.
+pub(crate) fn parameter_keys() -> Vec<String> {
+    parameters().iter().map(Parameter::key).collect()
+}
+
+/// The parameters that were written in one table, in the order of the format.
+pub(super) struct Written(Vec<Given>);
+
+struct Given {
+    discipline: Discipline,
+    key: String,
+    change: Found<Change>,
+}
+
+impl Written {
+    pub(super) fn read(reader: &mut Reader<'_>, table: &str) -> Result<Self> {
+        let mut written = Vec::new();
+        for parameter in parameters() {
+            let path = format!("{table}.{}", parameter.key());
+            if let Some(change) = reader.optional(&path, parameter.meaning)? {
+                written.push(Given {
+                    discipline: parameter.discipline,
+                    key: parameter.key(),
+                    change,
+                });
+            }
+        }
+        Ok(Self(written))
+    }
+}
+
+impl Keys {
+    /// The queue of this link, from its own parameters and, where it has none,
+    /// those of `all` links.
+    pub(super) fn planned_queue(&self, all: &Self) -> Result<Queue> {
+        let discipline = self.queue.value;
+        let draft = self.draft(all);
+        let spec = draft
+            .spec(discipline, self.rate.value)
+            .map_err(|trouble| self.at_fault(all, &trouble))?;
+        Ok(match discipline {
+            Discipline::DropTail if !draft.is_ns2(discipline) => Queue::DropTail,
+            Discipline::DropFront if !draft.is_ns2(discipline) => Queue::DropFront,
+            _ => Queue::Law(Box::new(spec)),
+        })
+    }
+
+    /// What sources do that the queue of this link tells of what it drops, if it
+    /// does. Only those of `sim` understand it.
+    pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
+        let notices = self.draft(all).notices(self.queue.value);
+        if world == World::Sim || notices.is_none() {
+            return Ok(notices);
+        }
+        let trouble = Trouble {
+            key: "mred.notify".into(),
+            why: "only the sources of the world `sim` understand it: --on sim".into(),
+        };
+        Err(self.at_fault(all, &trouble))
+    }
+
+    /// The parameters that are of no use: of this table, which is for all
+    /// `links`, to none of them, and of theirs to themselves.
+    pub(super) fn idle_parameters(&self, links: &[Self]) -> Vec<Idle> {
+        let uses = |link: &Self, given: &Given| {
+            let draft = link.draft(self);
+            draft.uses(link.queue.value, given.discipline)
+        };
+        let of_all = self.parameters.0.iter();
+        let of_all = of_all.filter(|given| !links.iter().any(|link| uses(link, given)));
+        let of_all = of_all.map(|given| given.idle(self.queue.value));
+        let of_each = links.iter().flat_map(|link| {
+            let own = link.parameters.0.iter();
+            let own = own.filter(|given| !uses(link, given));
+            own.map(|given| given.idle(link.queue.value))
+        });
+        of_each.chain(of_all).collect()
+    }
+
+    fn draft(&self, all: &Self) -> Draft {
+        let framing = self.framing.as_ref();
+        let framing = framing.map_or(Framing::Ethernet, |found| found.value);
+        let largest = framing.frame_size(self.mtu.value.bytes());
+        let mut draft = Draft::new(self.buffer.value.limit(), largest);
+        for given in all.parameters.0.iter().chain(&self.parameters.0) {
+            draft.apply(&given.change.value);
+        }
+        draft
+    }
+
+    /// The key that makes the queue impossible: as it was written, or else
+    /// that which asks for the discipline.
+    fn at_fault(&self, all: &Self, trouble: &Trouble) -> Error {
+        let why = &trouble.why;
+        match trouble.key.as_str() {
+            "buffer" => return self.buffer.refuse(why),
+            "rate" => return self.rate.refuse(why),
+            _ => {}
+        }
+        let table = trouble.key.split('.').next().unwrap_or_default();
+        let written = || self.parameters.0.iter().chain(&all.parameters.0);
+        let same_table = |given: &&Given| given.key.split('.').next() == Some(table);
+        let found = written()
+            .find(|given| given.key == trouble.key)
+            .or_else(|| written().find(same_table));
+        match found {
+            Some(given) => given.change.refuse(why),
+            None => self.queue.refuse(why),
+        }
+    }
+}
+
+impl Given {
+    /// That it is of no use where the queue is another one.
+    fn idle(&self, queue: Discipline) -> Idle {
+        let (own, queue) = (self.discipline.name(), queue.name());
+        Idle {
+            path: self.change.path().to_owned(),
+            is_set: matches!(self.change.origin, Origin::Set(_)),
+            why: self.change.refuse(format!(
+                "a parameter of {own}, and the queue is {queue}: write queue = \"{own}\" too, or leave it out"
+            )),
+        }
+    }
+}

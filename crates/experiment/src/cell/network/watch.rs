@@ -1,0 +1,62 @@
+//! Reads `[links.NAME.watch]`: what is kept of a simulated link.
+
+use anyhow::Result;
+use units::Span;
+
+use crate::quantity::{span_or, switch};
+use crate::reader::{Reader, refusal};
+use crate::tree::Node;
+use plan::World;
+use plan::setting::Watched;
+
+/// Its keys, below a link's.
+pub(crate) const WATCH_KEYS: [&str; 5] = [
+    "watch.queue",
+    "watch.interval",
+    "watch.drops",
+    "watch.delays",
+    "watch.capture",
+];
+
+/// What is kept of the link called `name`.
+pub(super) fn read(reader: &mut Reader<'_>, name: &str, world: World) -> Result<Watched> {
+    let path = |key: &str| format!("links.{name}.{key}");
+    if world == World::Netns {
+        for key in WATCH_KEYS.map(path) {
+            if let Some(Node { value, origin }) = reader.find(&key)? {
+                let why = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
+                return Err(refusal(origin, &key, value, why));
+            }
+        }
+        return Ok(Watched::default());
+    }
+    let mut on = |key: &str| -> Result<bool> {
+        let found = reader.optional(&path(key), switch)?;
+        Ok(found.is_some_and(|found| found.value))
+    };
+    let watched = Watched {
+        queue: on("watch.queue")?,
+        interval: None,
+        drops: on("watch.drops")?,
+        delays: on("watch.delays")?,
+        capture: on("watch.capture")?,
+    };
+    let Some(interval) = reader.optional(&path("watch.interval"), span_or("arrival"))? else {
+        return Ok(watched);
+    };
+    let why = match interval.value {
+        Some(Span::ZERO) => {
+            "no time lies between two packets: write for instance \"10ms\", or \"arrival\" for every one"
+        }
+        Some(_) if !watched.queue => {
+            "only what waits is looked at in intervals: write watch.queue = on too"
+        }
+        interval => {
+            return Ok(Watched {
+                interval,
+                ..watched
+            });
+        }
+    };
+    Err(interval.refuse(why))
+}

@@ -1,0 +1,373 @@
+//! Reads `[tcp]` and `[flows.NAME.tcp]`: what simulated connections are like.
+
+mod words;
+
+use anyhow::Result;
+use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
+use units::{Bytes, Span};
+
+use crate::quantity::{either, on_off, size_or, span, switch, word};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Table, Value};
+use plan::World;
+use words::{Threshold, limit, name_of, segments, threshold, whole, written};
+
+/// Its keys, below `tcp` or the `tcp` of a flow.
+const KEYS: [&str; 15] = [
+    "agent",
+    "recovery",
+    "window",
+    "initial_window",
+    "initial_threshold",
+    "limited_transmit",
+    "acknowledge",
+    "delayed_ack",
+    "ecn",
+    "timestamps",
+    "first_timeout",
+    "shortest_timeout",
+    "longest_timeout",
+    "tick",
+    "segment",
+];
+
+/// Octets of timestamps in every segment, padding included [RFC7323 App A].
+const TIMESTAMPS: u32 = 12;
+/// Segments that ns-2's receivers let be under way unless told otherwise
+/// [Ns2].
+const NS2_WINDOW: u32 = 20;
+/// How long receivers delay acknowledgements at most, as Linux does at its
+/// quickest; 500 ms are allowed [RFC5681 s4.2].
+const STANDARD_DELAY: Span = Span::from_millis(40);
+/// How long ns-2's receivers delay acknowledgements where they do [Ns2].
+const NS2_DELAY: Span = Span::from_millis(100);
+/// The largest payload that an IPv4 packet has room for [RFC791 s3.1].
+const LARGEST_SEGMENT: u32 = 65_495;
+
+/// Whose TCP it is, and of ns-2's agents which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Agent {
+    Standard,
+    Linux,
+    Ns2(Recovery),
+}
+
+const AGENTS: &[(&str, Agent)] = &[
+    ("standard", Agent::Standard),
+    ("linux", Agent::Linux),
+    ("reno", Agent::Ns2(Recovery::Reno)),
+    ("newreno", Agent::Ns2(Recovery::NewReno)),
+    ("sack1", Agent::Ns2(Recovery::Sack)),
+];
+
+const RECOVERIES: &[(&str, Recovery)] = &[
+    ("reno", Recovery::Reno),
+    ("newreno", Recovery::NewReno),
+    ("sack", Recovery::Sack),
+];
+
+/// The connections of a cell unless a flow says otherwise.
+#[derive(Clone)]
+pub(super) struct Connections {
+    settings: Settings,
+    control: Control,
+}
+
+impl Connections {
+    /// What each connection is like.
+    pub(super) fn into_settings(self) -> Settings {
+        self.settings
+    }
+}
+
+/// What `[tcp]` says, with `congestion` of the hosts.
+pub(super) fn read(reader: &mut Reader<'_>, congestion: &str) -> Result<Connections> {
+    let control = control(congestion).unwrap_or(Control::Reno);
+    let agent = reader.read("tcp.agent", "standard", word(AGENTS))?;
+    grows_as_reno(reader, &agent, congestion)?;
+    let base = defaults(agent.value, control);
+    let settings = keys(reader, "tcp", agent.value, &base, true)?;
+    Ok(Connections { settings, control })
+}
+
+/// What one flow says: whatever it does not say is as in `[tcp]`, and where it
+/// names an agent, as that agent has it.
+pub(super) fn of_flow(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    all: &Connections,
+    congestion: &str,
+) -> Result<Settings> {
+    let table = format!("flows.{flow}.tcp");
+    let agent = reader.optional(&format!("{table}.agent"), word(AGENTS))?;
+    let Some(agent) = agent else {
+        let agent = match all.settings.profile {
+            Profile::Standard => Agent::Standard,
+            Profile::Ns2 => Agent::Ns2(all.settings.recovery),
+        };
+        return keys(reader, &table, agent, &all.settings, false);
+    };
+    grows_as_reno(reader, &agent, congestion)?;
+    let base = defaults(agent.value, all.control);
+    keys(reader, &table, agent.value, &base, true)
+}
+
+/// Refuses the table `table` where no connection is simulated; `why` not.
+pub(super) fn refuse(reader: &mut Reader<'_>, table: &str, why: &str) -> Result<()> {
+    refuse_all(reader, table, &KEYS, why)
+}
+
+fn refuse_all(reader: &mut Reader<'_>, table: &str, keys: &[&str], why: &str) -> Result<()> {
+    for key in keys {
+        let path = format!("{table}.{key}");
+        if let Some(Node { value, origin }) = reader.find(&path)? {
+            return Err(refusal(origin, &path, value, why));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses `[tcp]` in a world whose TCP is the kernel's, unless it asks for
+/// just that.
+pub(super) fn refuse_elsewhere(reader: &mut Reader<'_>, world: World) -> Result<()> {
+    let why = "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
+    match world {
+        World::Sim => Ok(()),
+        World::Netns => {
+            let agent = reader.optional("tcp.agent", word(AGENTS))?;
+            if let Some(found) = agent.filter(|found| found.value != Agent::Linux) {
+                return Err(found.refuse(why));
+            }
+            refuse_all(reader, "tcp", &KEYS[1..], why)
+        }
+    }
+}
+
+/// The control by this name that the simulator knows.
+pub(super) fn control(congestion: &str) -> Option<Control> {
+    match congestion {
+        "reno" => Some(Control::Reno),
+        "cubic" => Some(Control::Cubic),
+        _ => None,
+    }
+}
+
+/// The control of hosts where none is written: ns-2's agents know Reno's only.
+pub(super) fn usual_control(tree: &Table) -> &'static str {
+    let agent = tree.table("tcp").and_then(|tcp| tcp.get("agent"));
+    match agent.map(|node| &node.value) {
+        Some(Value::Text(agent)) if !["standard", "linux"].contains(&agent.as_str()) => "reno",
+        _ => "cubic",
+    }
+}
+
+fn defaults(agent: Agent, control: Control) -> Settings {
+    match agent {
+        Agent::Standard => Settings {
+            control,
+            ..Settings::new(u32::MAX)
+        },
+        Agent::Linux => Settings::linux(control, u32::MAX),
+        Agent::Ns2(recovery) => Settings::ns2(recovery, u32::MAX, NS2_WINDOW),
+    }
+}
+
+fn grows_as_reno(reader: &mut Reader<'_>, agent: &Found<Agent>, congestion: &str) -> Result<()> {
+    if !matches!(agent.value, Agent::Ns2(_)) || congestion == "reno" {
+        return Ok(());
+    }
+    let why = "ns-2's agents know Reno's control only; write host.congestion = \"reno\"";
+    match reader.find("host.congestion")? {
+        Some(Node { value, origin }) => Err(refusal(origin, "host.congestion", value, why)),
+        None => Err(agent.refuse(why)),
+    }
+}
+
+/// The keys of `table` over `base`; `all`: what is not written is written out.
+fn keys(
+    reader: &mut Reader<'_>,
+    table: &str,
+    agent: Agent,
+    base: &Settings,
+    all: bool,
+) -> Result<Settings> {
+    let mut keys = Keys { reader, table, all };
+    let standard = !matches!(agent, Agent::Ns2(_));
+    let recovery = match agent {
+        Agent::Standard | Agent::Linux => {
+            let usual = name_of(RECOVERIES, base.recovery);
+            let recovery = keys.key("recovery", usual.into(), word(RECOVERIES))?;
+            recovery.map_or(base.recovery, |found| found.value)
+        }
+        Agent::Ns2(recovery) => {
+            let path = keys.path("recovery");
+            if let Some(Node { value, origin }) = keys.reader.find(&path)? {
+                let why =
+                    "ns-2's agents have their own: agent = \"reno\", \"newreno\" or \"sack1\"";
+                return Err(refusal(origin, &path, value, why));
+            }
+            recovery
+        }
+    };
+    let window = keys.key("window", limit(base.window), |value| {
+        either(value, "none", segments)
+    })?;
+    let window = window.map_or(base.window, |found| found.value.unwrap_or(u32::MAX));
+    let initial_window = keys.key("initial_window", whole(base.initial_window), segments)?;
+    // What follows from the window is written as that, so that it goes on to.
+    let usual = match (standard, base.initial_threshold) {
+        (true, None) => Value::from("none"),
+        (_, Some(threshold)) if standard || threshold != base.window => whole(threshold),
+        _ => "window".into(),
+    };
+    let inherited = match &usual {
+        Value::Text(text) if text == "window" => Some(window),
+        _ => base.initial_threshold,
+    };
+    let threshold = keys.key("initial_threshold", usual, threshold)?;
+    if let Some(found) = &threshold
+        && found.value == Threshold::None
+        && !standard
+    {
+        return Err(found.refuse("ns-2's agents always have one; write \"window\" or a number"));
+    }
+    let initial_threshold = match threshold.map(|found| found.value) {
+        None => inherited,
+        Some(Threshold::None) => None,
+        Some(Threshold::Window) => Some(window),
+        Some(Threshold::Segments(segments)) => Some(segments),
+    };
+    let limited = keys.key(
+        "limited_transmit",
+        on_off(base.limited_transmit).into(),
+        switch,
+    )?;
+    let acknowledging = acknowledging(&mut keys, base, standard)?;
+    let ecn = keys.key("ecn", on_off(base.ecn).into(), switch)?;
+    if let Some(found) = &ecn
+        && found.value
+        && !standard
+    {
+        return Err(found.refuse("ns-2's agents are simulated without marks; write \"off\""));
+    }
+    let timestamps = keys.key("timestamps", on_off(base.options > 0).into(), switch)?;
+    let times = times(&mut keys, base)?;
+    let most = i64::from(LARGEST_SEGMENT);
+    let usual = match base.segment {
+        u32::MAX => Value::from("mtu"),
+        segment => whole(segment),
+    };
+    let segment = keys.key("segment", usual, size_or("mtu"))?;
+    let octets = |size: Bytes| u32::try_from(size.get()).ok();
+    let fits = |segment: u32| (1..=LARGEST_SEGMENT).contains(&segment);
+    let segment = match segment {
+        None => base.segment,
+        Some(found) => match found.value.map(octets) {
+            None => u32::MAX,
+            Some(Some(segment)) if fits(segment) => segment,
+            Some(_) => {
+                return Err(found.refuse(format!("write \"mtu\", or 1 to {most} octets")));
+            }
+        },
+    };
+    Ok(Settings {
+        recovery,
+        window,
+        initial_window: initial_window.map_or(base.initial_window, |found| found.value),
+        initial_threshold,
+        limited_transmit: limited.map_or(base.limited_transmit, |found| found.value),
+        acknowledging,
+        ecn: ecn.map_or(base.ecn, |found| found.value),
+        options: match timestamps {
+            None => base.options,
+            Some(found) if found.value => TIMESTAMPS,
+            Some(_) => 0,
+        },
+        segment,
+        ..times
+    })
+}
+
+fn acknowledging(
+    keys: &mut Keys<'_, '_>,
+    base: &Settings,
+    standard: bool,
+) -> Result<Acknowledging> {
+    let (delayed, usual) = match base.acknowledging {
+        Acknowledging::Delayed(delay) => (true, delay),
+        Acknowledging::Each if standard => (false, STANDARD_DELAY),
+        Acknowledging::Each => (false, NS2_DELAY),
+    };
+    let words = word(&[("delayed", true), ("each", false)]);
+    let usual_word = if delayed { "delayed" } else { "each" };
+    let found = keys.key("acknowledge", usual_word.into(), words)?;
+    let delayed = found.map_or(delayed, |found| found.value);
+    let delay = keys.key("delayed_ack", written(usual), span)?;
+    if let Some(found) = &delay
+        && found.value == Span::ZERO
+    {
+        return Err(found.refuse("no delay is acknowledge = \"each\""));
+    }
+    let delay = delay.map_or(usual, |found| found.value);
+    Ok(match delayed {
+        true => Acknowledging::Delayed(delay),
+        false => Acknowledging::Each,
+    })
+}
+
+/// The settings of `base` with the times of its timers as written.
+fn times(keys: &mut Keys<'_, '_>, base: &Settings) -> Result<Settings> {
+    let mut time = |key: &str, usual: Span| -> Result<(Span, Option<Found<Span>>)> {
+        let found = keys.key(key, written(usual), span)?;
+        if let Some(found) = &found
+            && found.value == Span::ZERO
+        {
+            return Err(found.refuse("a time above 0 belongs here"));
+        }
+        Ok((found.as_ref().map_or(usual, |found| found.value), found))
+    };
+    let (first_timeout, _) = time("first_timeout", base.first_timeout)?;
+    let (shortest_timeout, shortest) = time("shortest_timeout", base.shortest_timeout)?;
+    let (longest_timeout, longest) = time("longest_timeout", base.longest_timeout)?;
+    let (tick, _) = time("tick", base.tick)?;
+    if shortest_timeout > longest_timeout
+        && let Some(found) = longest.or(shortest)
+    {
+        return Err(found.refuse(format!(
+            "the shortest time-out is {shortest_timeout}, the longest {longest_timeout}"
+        )));
+    }
+    Ok(Settings {
+        first_timeout,
+        shortest_timeout,
+        longest_timeout,
+        tick,
+        ..base.clone()
+    })
+}
+
+/// Keys of one table.
+struct Keys<'a, 'b> {
+    reader: &'a mut Reader<'b>,
+    table: &'a str,
+    all: bool,
+}
+
+impl Keys<'_, '_> {
+    fn path(&self, key: &str) -> String {
+        format!("{}.{key}", self.table)
+    }
+
+    fn key<T>(
+        &mut self,
+        key: &str,
+        usual: Value,
+        meaning: impl FnOnce(&Value) -> Meaning<T>,
+    ) -> Result<Option<Found<T>>> {
+        let path = self.path(key);
+        match self.all {
+            true => self.reader.read(&path, usual, meaning).map(Some),
+            false => self.reader.optional(&path, meaning),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Reads `[traffic]`.
+
+use anyhow::Result;
+use units::{Bytes, IpMtu, IpVersion, Span};
+use wire::message::HEADER_LEN;
+
+use crate::auto_burst;
+use crate::quantity::{on_off, size, size_or, span, switch, word};
+use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::tree::{Node, Origin, Table, Value};
+use plan::World;
+use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
+
+use super::message::written;
+use super::{command, exchange, flows, mechanisms, tcp};
+
+/// Octets that a message begins with: what tells messages apart.
+pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
+
+/// The smallest message: two headers, so that a last message that would be
+/// shorter than its header can take octets from the one before it.
+pub const LEAST_MESSAGE: Bytes = Bytes::new(2 * HEADER_LEN as u64);
+
+/// The largest message, so that one always fits in memory: 16 MiB.
+pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
+
+/// The largest socket buffer: the kernel takes a C `int` and doubles it.
+pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
+
+/// What traffic can be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Transfer,
+    Command,
+    Flows,
+    Mechanisms,
+    Exchange,
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("transfer", Kind::Transfer),
+    ("command", Kind::Command),
+    ("flows", Kind::Flows),
+    ("mechanisms", Kind::Mechanisms),
+    ("exchange", Kind::Exchange),
+];
+
+/// Keys of `[traffic]`, and the kinds that have them. `traffic.read` and
+/// `traffic.inject` are tables.
+const KEYS: &[(&[&str], &[Kind])] = {
+    use Kind::{Command, Exchange, Flows, Mechanisms, Transfer};
+    &[
+        (&["preroll", "cpu_size", "echo"], &[Transfer]),
+        (&["message"], &[Transfer, Mechanisms]),
+        (&["size"], &[Transfer, Command, Exchange]),
+        (&["protocol"], &[Transfer, Mechanisms, Exchange]),
+        (
+            &["send_buffer", "receive_buffer", "nagle"],
+            &[Transfer, Flows, Mechanisms, Exchange],
+        ),
+        (&["receiver", "sender", "read"], &[Command]),
+        (&["duration", "instrument", "log"], &[Flows]),
+        (
+            &["messages", "copying", "checksum", "inject"],
+            &[Mechanisms],
+        ),
+        (exchange::KEYS, &[Exchange]),
+    ]
+};
+
+/// What a trial carries over `network`, whose links have these MTUs.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    host: &Host,
+    mtus: &[Found<IpMtu>],
+    world: World,
+) -> Result<Traffic> {
+    tcp::refuse_elsewhere(reader, world)?;
+    let kind = reader.read("traffic.kind", "transfer", word(KINDS))?;
+    refuse_others(reader, kind.value)?;
+    if kind.value != Kind::Flows {
+        flows::refuse(tree)?;
+    }
+    match kind.value {
+        Kind::Transfer => {
+            on_a_path(&kind, tree, network, "a transfer")?;
+            transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
+        }
+        Kind::Command => {
+            if world == World::Sim {
+                return Err(kind.refuse("the simulator runs no programs: --on netns"));
+            }
+            command::read(reader, network.shape).map(Traffic::Command)
+        }
+        Kind::Flows => flows::read(reader, tree, network, host, &kind, world),
+        Kind::Mechanisms => {
+            if world == World::Sim {
+                return Err(kind.refuse("the simulator has no kernel to take apart: --on netns"));
+            }
+            mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms)
+        }
+        Kind::Exchange => {
+            on_a_path(&kind, tree, network, "an exchange")?;
+            let watched = |link: &Link| link.recorded || link.watch.is_any();
+            if world == World::Sim && network.links.iter().any(watched) {
+                return Err(kind.refuse(
+                    "of an exchange the simulator keeps no packets; remove what is recorded or watched of links",
+                ));
+            }
+            exchange::read(reader, tree, network, host, world).map(Traffic::Exchange)
+        }
+    }
+}
+
+/// Refuses traffic between two ends where there are not two.
+fn on_a_path(kind: &Found<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
+    match network.graph {
+        None => Ok(()),
+        Some(_) => Err(kind.refuse_with(
+            &origin_of(tree, "network"),
+            format!("{what} needs a path from a sender to a receiver; write kind = \"flows\""),
+        )),
+    }
+}
+
+/// Refuses keys that only traffic of other kinds has.
+fn refuse_others(reader: &mut Reader<'_>, kind: Kind) -> Result<()> {
+    for (keys, having) in KEYS.iter().filter(|(_, having)| !having.contains(&kind)) {
+        for key in *keys {
+            let path = format!("traffic.{key}");
+            if let Some(Node { value, origin }) = reader.find(&path)? {
+                let kinds = KINDS.iter().filter(|(_, kind)| having.contains(kind));
+                let kinds: Vec<String> = kinds.map(|(name, _)| format!("\"{name}\"")).collect();
+                let why = format!(
+                    "only traffic of kind = {} has this key; remove it",
+                    kinds.join(" or ")
+                );
+                return Err(refusal(origin, &path, value, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the table `name` stands, if it is written.
+fn origin_of(tree: &Table, name: &str) -> Origin {
+    tree.get(name)
+        .map_or(Origin::Default, |node| node.origin.clone())
+}
+
+/// How long a trial's traffic may take.
+pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
+    timeout_of(reader, "30s", what)
+}
+
+/// Likewise, `default` unless it is written.
+pub(super) fn timeout_of(reader: &mut Reader<'_>, default: &str, what: &str) -> Result<Span> {
+    let timeout = reader.read("traffic.timeout", default, span)?;
+    match timeout.value == Span::ZERO {
+        true => Err(timeout.refuse(format!(
+            "no {what} ends in no time; write for instance \"30s\""
+        ))),
+        false => Ok(timeout.value),
+    }
+}
+
+fn transfer(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    host: &Host,
+    mtus: &[Found<IpMtu>],
+    world: World,
+) -> Result<Transfer> {
+    let Network { ip, ref links, .. } = *network;
+    let protocol = reader.read(
+        "traffic.protocol",
+        "tcp",
+        word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
+    )?;
+    let protocol = protocol.value;
+    if world == World::Sim && links.iter().all(|link| link.rate.is_none()) {
+        let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
+        return Err(reader.missing("network.rate", example));
+    }
+    let size_of = reader.read("traffic.size", "5MB", size)?;
+    if size_of.value < MESSAGE_HEADER {
+        return Err(size_of.refuse(format!(
+            "a message has at least {} octets",
+            MESSAGE_HEADER.get()
+        )));
+    }
+    let message = message(reader, protocol, ip, mtus)?;
+    let tcp = match world {
+        World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+        // Read past where the protocol is another, as every key of TCP is.
+        World::Sim if tree.get("tcp").is_some() => {
+            tcp::read(reader, &host.congestion)?;
+            None
+        }
+        World::Sim | World::Netns => None,
+    };
+    let drains = world == World::Netns || tcp.is_some();
+    let preroll = part(reader, "traffic.preroll", drains)?;
+    let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
+    let cpu_size = part(reader, "traffic.cpu_size", world == World::Netns)?;
+    let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
+    let send_buffer = socket_buffer(reader, "traffic.send_buffer", world)?;
+    let receive_buffer = socket_buffer(reader, "traffic.receive_buffer", world)?;
+    let nagle = reader.read("traffic.nagle", "off", switch)?.value;
+    let echo = reader.read("traffic.echo", "on", echo)?;
+    if world == World::Sim && echo.value == Echo::Whole {
+        return Err(echo.refuse("simulated answers are headers alone; write \"on\" or \"off\""));
+    }
+    Ok(Transfer {
+        protocol,
+        size: size_of.value,
+        message,
+        preroll,
+        cpu_size,
+        send_buffer,
+        receive_buffer,
+        nagle,
+        echo: echo.value,
+        timeout: timeout(reader, "transfer")?,
+        tcp: tcp.map(tcp::Connections::into_settings),
+    })
+}
+
+/// A part of a trial that may be left out: 0, `auto`, or at least a message.
+/// `there`: the world has such a part.
+fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
+    let found = reader.read(path, "auto", size_or("auto"))?;
+    match found.value {
+        Some(size) if size > Bytes::ZERO && !there => Err(found.refuse(
+            "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
+        )),
+        None if !there => Ok(Some(Bytes::ZERO)),
+        Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
+            let least = MESSAGE_HEADER.get();
+            Err(found.refuse(format!(
+                "write \"auto\", 0, or at least the {least} octets of a message's header"
+            )))
+        }
+        size => Ok(size),
+    }
+}
+
+/// The pre-roll where it is `auto`: 1 MB, or eight times what the links'
+/// buckets hold when they are as deep as [`auto_burst`] makes them. A bucket
+/// that the user makes deeper does not lengthen it.
+fn auto_preroll(links: &[Link]) -> Bytes {
+    let deepest = links
+        .iter()
+        .map(|link| auto_burst(link.mtu, link.rate))
+        .max();
+    Bytes::new(1_000_000).max(deepest.unwrap_or_default() * 8)
+}
+
+/// The metered transfer where it is `auto`: what the slowest link carries in
+/// 320 ms, so that the kernel's ticks of 10 ms tell some per cent, within 1 MB
+/// and 40 MB.
+fn auto_cpu_size(links: &[Link]) -> Bytes {
+    let (least, most) = (Bytes::new(1_000_000), Bytes::new(40_000_000));
+    let slowest = links.iter().filter_map(|link| link.rate).min();
+    slowest.map_or(most, |rate| {
+        rate.carries(Span::from_millis(320)).clamp(least, most)
+    })
+}
+
+/// The message in octets: `mtu-N` is taken from the smallest MTU of the path.
+pub(super) fn message(
+    reader: &mut Reader<'_>,
+    protocol: Protocol,
+    ip: IpVersion,
+    mtus: &[Found<IpMtu>],
+) -> Result<Bytes> {
+    let found = reader.read("traffic.message", "mtu-72", written)?;
+    let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
+    let (octets, comes_to) = found.value.octets(smallest.map(|mtu| mtu.value));
+    // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
+    // IPv6 does not count its own header [RFC8200 s3].
+    let (most, what) = match (protocol, ip) {
+        (Protocol::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
+        (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
+        (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
+    };
+    let least = LEAST_MESSAGE.get();
+    if (least..=most).contains(&octets.get()) {
+        return Ok(octets);
+    }
+    let nearest = octets.get().clamp(least, most);
+    let why = format!(
+        "{comes_to}{what} has {least} to {most} octets: for instance --set traffic.message={nearest}"
+    );
+    Err(match smallest {
+        Some(mtu) => found.refuse_with(&mtu.origin, why),
+        None => found.refuse(why),
+    })
+}
+
+/// A switch with a third position.
+fn echo(value: &Value) -> Meaning<Echo> {
+    match value {
+        Value::Boolean(truth) => {
+            let echo = if *truth { Echo::Headers } else { Echo::Off };
+            Ok((echo, on_off(*truth).into()))
+        }
+        value => word(&[
+            ("on", Echo::Headers),
+            ("off", Echo::Off),
+            ("whole", Echo::Whole),
+        ])(value),
+    }
+}
+
+pub(super) fn socket_buffer(
+    reader: &mut Reader<'_>,
+    path: &str,
+    world: World,
+) -> Result<Option<Bytes>> {
+    let found = reader.read(path, "auto", size_or("auto"))?;
+    let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
+    match found.value {
+        Some(_) if world == World::Sim => Err(found
+            .refuse("simulated hosts have no sockets, but host.receive_buffer; write \"auto\"")),
+        Some(size) if !bounds.contains(&size) => Err(found.refuse(format!(
+            "write \"auto\" or a size up to {LARGEST_SOCKET_BUFFER}"
+        ))),
+        size => Ok(size),
+    }
+}

@@ -1,0 +1,120 @@
+//! Files of gaps or sizes that were seen: one on a line.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::Result;
+use proto::traffic::Seen;
+use units::Span;
+
+use plan::{LawFile, Measure};
+
+use super::quantity;
+use crate::tree::one_line;
+
+/// The most values of a file.
+const MOST_VALUES: usize = 10_000_000;
+/// The largest file, and its longest line, in octets.
+const LARGEST: u64 = 1 << 30;
+const LONGEST_LINE: u64 = 1_000;
+
+/// The files that an experiment names, each read once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LawFiles(Rc<RefCell<BTreeMap<(PathBuf, Measure), LawFile>>>);
+
+impl LawFiles {
+    /// What was read so far, each value of a name once.
+    pub(crate) fn kept(&self) -> Vec<LawFile> {
+        let read = self.0.borrow();
+        let named: BTreeMap<&str, &LawFile> = read
+            .values()
+            .map(|file| (file.name.as_str(), file))
+            .collect();
+        named.into_values().cloned().collect()
+    }
+
+    /// The values in the file at `path`, which begins in `folder`.
+    pub(super) fn read(
+        &self,
+        path: &str,
+        measure: Measure,
+        folder: &Path,
+    ) -> Result<LawFile, String> {
+        let place = folder.join(path);
+        let key = (place, measure);
+        if let Some(file) = self.0.borrow().get(&key) {
+            return Ok(file.clone());
+        }
+        let seen = Seen::from(read(&key.0, measure)?);
+        let file = LawFile::new(measure, seen);
+        self.0.borrow_mut().insert(key, file.clone());
+        Ok(file)
+    }
+}
+
+/// The values in a file: one on a line, what follows a `#` is a comment.
+fn read(place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
+    let shown = one_line(&place.display().to_string());
+    let cannot = |error: std::io::Error| format!("cannot read {shown}: {error}");
+    // Asked before it is opened: opening a pipe waits for whoever writes it.
+    let facts = std::fs::metadata(place).map_err(cannot)?;
+    if !facts.is_file() {
+        return Err(format!(
+            "{shown} is no ordinary file; name a file of values"
+        ));
+    }
+    if facts.len() > LARGEST {
+        return Err(format!(
+            "{shown} is larger than {LARGEST} octets; take fewer values"
+        ));
+    }
+    let file = File::open(place).map_err(cannot)?;
+    let mut file = BufReader::new(file.take(LARGEST));
+    let (mut values, mut line) = (Vec::new(), Vec::new());
+    for number in 1u64.. {
+        line.clear();
+        let most = LONGEST_LINE + 1;
+        let length = (&mut file)
+            .take(most)
+            .read_until(b'\n', &mut line)
+            .map_err(cannot)?;
+        if length == 0 {
+            break;
+        }
+        let refuse = |why: &str| format!("{shown}:{number}: {why}");
+        let text = std::str::from_utf8(&line).unwrap_or("\u{fffd}");
+        if length as u64 == most || text == "\u{fffd}" {
+            return Err(refuse("a file of values has short lines of text"));
+        }
+        let text = text.split('#').next().unwrap_or_default().trim();
+        if text.is_empty() {
+            continue;
+        }
+        if values.len() == MOST_VALUES {
+            return Err(refuse("a file has 10000000 values at most; take fewer"));
+        }
+        values.push(value(text, measure).map_err(|why| refuse(&one_line(&why)))?);
+    }
+    match values.is_empty() {
+        true => Err(format!("{shown} holds no values; write one on each line")),
+        false => Ok(values),
+    }
+}
+
+/// One value; gaps without a unit are seconds, as captures are printed.
+fn value(text: &str, measure: Measure) -> Result<f64, String> {
+    let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+    let seconds = match measure == Measure::Gaps && bare {
+        true => format!("{text}s").parse::<Span>().ok(),
+        false => None,
+    };
+    match seconds {
+        #[expect(clippy::cast_precision_loss, reason = "gaps below hours are exact")]
+        Some(span) => Ok(span.as_picos() as f64),
+        None => Ok(quantity(text, measure)?.0),
+    }
+}

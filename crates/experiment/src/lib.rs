@@ -1,0 +1,321 @@
+//! The experiment format: docs/experiments.md describes every key.
+//!
+//! An [`Experiment`] is a tree of keys whose values know where they were
+//! written; `--set` writes over it; [`Experiment::plan`] reads it once for
+//! each combination of swept levels, and refuses by file, line, key and value
+//! whatever this build cannot honour.
+
+mod aliases;
+mod argument;
+mod cell;
+mod check;
+mod choices;
+mod claims;
+mod discipline;
+mod law;
+mod on;
+mod pareto;
+mod published;
+mod quantity;
+mod ranking;
+mod reader;
+mod resolved;
+mod shipped;
+mod steps;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+
+pub use cell::{
+    LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER,
+    auto_burst,
+};
+pub use check::{Check, Refusal};
+pub use discipline::queue_of;
+pub use law::WrittenLaw;
+pub use shipped::{Shipped, TEMPLATE, shipped};
+
+use aliases::Aliases;
+use law::LawFiles;
+use plan::Until;
+use plan::{Plan, World};
+use quantity::number;
+use reader::{Meaning, Reader, did_you_mean, refusal};
+use sweep::entries;
+use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
+
+/// The version of the experiment format.
+pub const FORMAT: i64 = 1;
+
+/// The most repeats of a cell.
+const MOST_REPEATS: u32 = 100_000;
+
+/// An experiment as written, with what `--set` wrote over it.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    tree: Table,
+    /// Where the file begins.
+    place: Origin,
+}
+
+impl Experiment {
+    /// The experiment in `text`; `name` stands for its file in messages.
+    ///
+    /// # Errors
+    /// One line with `name` and the line number where it is no TOML, or no
+    /// experiment of this format version.
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        let mut tree = tree::parse(text, name)?;
+        let place = Origin::File {
+            path: one_line(name).into(),
+            line: 1,
+        };
+        read_format(&mut Reader::new(&tree, "", place.clone()))?;
+        Aliases::read(&tree, &place)?;
+        published::remember_comparison(&mut tree);
+        Ok(Self { tree, place })
+    }
+
+    /// The shipped experiment of this name, or the one in the file at this
+    /// path: whatever ends in `.toml` or has a `/` in it is a path.
+    ///
+    /// # Errors
+    /// One line where there is no such experiment, or as [`Experiment::parse`].
+    pub fn load(name_or_path: &str) -> Result<Self> {
+        if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
+            let text = std::fs::read_to_string(name_or_path)
+                .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
+            return Self::parse(&text, name_or_path);
+        }
+        if let Some((name, text)) = shipped::text(name_or_path) {
+            return Self::parse(text, &format!("experiments/{name}.toml"));
+        }
+        let names: Vec<_> = shipped().map(|shipped| shipped.name).collect();
+        let hint = did_you_mean(name_or_path, names.iter().copied());
+        anyhow::bail!(
+            "no shipped experiment is called `{}`{hint}; there are: {}; a file is given by its path, as ./my.toml",
+            one_line(name_or_path),
+            names.join(", ")
+        )
+    }
+
+    /// Writes over the experiment what an argument of `--set` says:
+    /// `key=value`, where the key is an alias or a dotted key and commas make
+    /// a list of levels. A swept key gets other levels; a list makes a key swept.
+    ///
+    /// # Errors
+    /// One line where there is no such key, or where it takes no list.
+    pub fn set(&mut self, argument: &str) -> Result<()> {
+        let shown: Arc<str> = one_line(argument).into();
+        let origin = Origin::Set(shown.clone());
+        let Some((key, text)) = argument.split_once('=') else {
+            return Err(fault(
+                &origin,
+                "write key=value, for instance mtu=1500,9000",
+            ));
+        };
+        let aliases = Aliases::read(&self.tree, &self.place)?;
+        let path = aliases
+            .resolve(key.trim())
+            .map_err(|why| fault(&origin, why))?;
+        let unit = aliases.unit(key.trim());
+        let (values, listed) = match argument::values(text, &shown).as_slice() {
+            [
+                Node {
+                    value: Value::List(nodes),
+                    ..
+                },
+            ] => (nodes.clone(), true),
+            values => (values.to_vec(), values.len() != 1),
+        };
+        let list = Node {
+            value: Value::List(values.clone()),
+            origin: origin.clone(),
+        };
+        let (place, node) = match (self.swept_at(&aliases, &path), values.as_slice()) {
+            (Some(place), _) => (place, list),
+            (None, [value]) if !listed => match aliases.choices().at(&path) {
+                None => (path, aliases::with_unit(value, unit)),
+                Some(choice) => {
+                    let word = choice.word(&value.value);
+                    let word = word.map_err(|why| refusal(&origin, key, &value.value, why))?;
+                    for (path, node) in &word.keys {
+                        let node = Node {
+                            value: node.value.clone(),
+                            origin: origin.clone(),
+                        };
+                        self.put(path, node)?;
+                    }
+                    return Ok(());
+                }
+            },
+            (None, _) if path.root() == "sweep" => (path, list),
+            (None, _) => {
+                let path = aliases
+                    .resolve_factor(key.trim())
+                    .map_err(|why| refusal(&origin, &path.to_string(), &list.value, why))?;
+                let name = aliases.factor_name(key.trim(), &path);
+                (KeyPath(vec!["sweep".into(), name]), list)
+            }
+        };
+        self.put(&place, node)
+    }
+
+    /// The dotted key that an argument of `--set` means.
+    ///
+    /// # Errors
+    /// As [`Experiment::set`].
+    pub fn key_of(&self, argument: &str) -> Result<String> {
+        let origin = Origin::Set(one_line(argument).into());
+        let key = argument.split('=').next().unwrap_or_default();
+        let aliases = Aliases::read(&self.tree, &self.place)?;
+        let path = aliases.resolve(key.trim());
+        Ok(path.map_err(|why| fault(&origin, why))?.to_string())
+    }
+
+    /// The world that it is for, if it says so.
+    ///
+    /// # Errors
+    /// One line where there is no such world.
+    pub fn world(&self) -> Result<Option<World>> {
+        let mut reader = Reader::new(&self.tree, "", self.place.clone());
+        let world = reader.optional("world", named_world)?;
+        Ok(world.map(|found| found.value))
+    }
+
+    /// The experiment resolved for `world`: all cells, all values, all
+    /// defaults, and what `[on]` says of this world alone. After this nothing in it can be wrong.
+    ///
+    /// # Errors
+    /// One line that names the place, the key, the value and what would be
+    /// right, for the first thing that `world` cannot do; so where `check`,
+    /// which is the world's, refuses a setting.
+    pub fn plan(self, world: World, check: Check) -> Result<Plan> {
+        let of_cells = |key: &str| cell::ROOTS.contains(&key);
+        // `[run]` is what a run wrote into its plan.toml about itself.
+        let tree = on::applied(&self.tree, world)?;
+        let head = tree.only(|key| !of_cells(key) && key != "run");
+        let body = tree.only(of_cells);
+        let aliases = Aliases::read(&head, &self.place)?;
+
+        let mut reader = Reader::new(&head, "", self.place.clone());
+        read_format(&mut reader)?;
+        let name = reader.required("name", "name = \"my-experiment\"", quantity::name(64))?;
+        let title = reader.optional("title", quantity::line)?;
+        let source = reader.optional("source", quantity::line)?;
+        reader.optional("world", named_world)?;
+        let repeat = reader.read("trials.repeat", 20, number(1, MOST_REPEATS.into()))?;
+        let until = reader.optional("trials.until", |value| match value {
+            Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
+            _ => Err("write until = \"ci <= 2%\"".into()),
+        })?;
+        let seed = reader.read("trials.seed", 1, number(0, i64::MAX))?;
+        reader.read("trials.order", "random", |value| match value {
+            Value::Text(text) if text == "random" => Ok(((), value.clone())),
+            _ => Err("write \"random\"; no other order is honest".into()),
+        })?;
+        let factors = sweep::factors(&mut reader, &aliases)?;
+        let compare = sweep::compare(&mut reader, &factors, &aliases)?;
+        let leading = sweep::leading(&mut reader)?;
+        let paired = sweep::paired(&mut reader, world)?;
+        let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
+        let claims = claims::claims(&mut reader, &factors, &aliases)?;
+        let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
+        let ranking = ranking::ranking(&mut reader)?;
+        let steps = steps::steps(&mut reader, &factors, &aliases)?;
+        reader.table("aliases")?;
+        reader.table(choices::ROOT)?;
+
+        let files = LawFiles::default();
+        let (cells, sample, varying) =
+            sweep::cells(&body, &self.place, &factors, &aliases, world, check, &files)?;
+        let head = reader.finish(&sample.asked)?;
+        let known = head.asked.union(&sample.asked).cloned().collect();
+        aliases.check(&known)?;
+        on::check(&self.tree, world, &factors, &aliases::with_links(&known))?;
+
+        let resolved = resolved::Resolved {
+            head: &head.resolved,
+            cell: &sample.keys,
+            body: &body,
+            varying: &varying,
+            aliases: &aliases,
+            factors: &factors,
+            compare: &compare,
+            leading: &leading,
+            paired: &paired,
+            rows: &rows,
+            claims: &claims,
+            tradeoffs: &tradeoffs,
+            ranking: ranking.as_ref(),
+            steps: &steps,
+            cells: &cells,
+        };
+        let (text, hash) = resolved.write(world);
+        Ok(Plan {
+            name: name.value,
+            title: title.map(|found| found.value).unwrap_or_default(),
+            source: source.map(|found| found.value),
+            world,
+            cells,
+            repeat: u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
+            until: until.map(|found| found.value),
+            seed: units::Seed::new(seed.value.unsigned_abs()),
+            published: rows
+                .iter()
+                .filter(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
+                .filter_map(|row| row.against(&compare))
+                .collect(),
+            claims,
+            tradeoffs,
+            ranking,
+            steps,
+            compare,
+            leading,
+            paired,
+            text,
+            hash,
+            files: files.kept(),
+        })
+    }
+
+    fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
+        let origin = node.origin.clone();
+        let put = self.tree.put(&place.0, node);
+        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
+    }
+
+    /// Where in the tree the levels of `path` stand, if it is swept.
+    fn swept_at(&self, aliases: &Aliases, path: &KeyPath) -> Option<KeyPath> {
+        let entry = entries(self.tree.table("sweep")?)
+            .into_iter()
+            .find(|entry| aliases.resolve_factor(&entry.name).as_ref() == Ok(path))?;
+        let keys = [vec!["sweep".to_owned()], entry.place.0].concat();
+        Some(KeyPath(keys))
+    }
+}
+
+fn named_world(value: &Value) -> Meaning<World> {
+    let Value::Text(name) = value else {
+        return Err("write the name of a world, for instance \"sim\"".into());
+    };
+    let world: World = name.parse().map_err(|error| format!("{error}"))?;
+    Ok((world, world.to_string().as_str().into()))
+}
+
+fn read_format(reader: &mut Reader<'_>) -> Result<()> {
+    reader.required(
+        "format",
+        &format!("format = {FORMAT}"),
+        |value| match value {
+            Value::Integer(FORMAT) => Ok(((), value.clone())),
+            _ => Err(format!("this build reads format = {FORMAT}")),
+        },
+    )?;
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! The cells that the levels of factors make.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::Factor;
+use crate::aliases::Aliases;
+use crate::cell;
+use crate::cell::{Idle, Resolved};
+use crate::check::Check;
+use crate::law::LawFiles;
+use crate::reader::refusal;
+use crate::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use plan::{Cell, Factors, Level, World};
+
+/// The most cells that one experiment may have.
+const MOST_CELLS: usize = 10_000;
+
+/// The cells, the first factor slowest, the first of them as it was read, and
+/// the keys that are not the same in all of them.
+pub(crate) fn cells(
+    tree: &Table,
+    place: &Origin,
+    factors: &[Factor],
+    aliases: &Aliases,
+    world: World,
+    check: Check,
+    files: &LawFiles,
+) -> Result<(Vec<Cell>, Resolved, BTreeSet<String>)> {
+    refuse_what_words_write(tree, factors, aliases)?;
+    let count = factors
+        .iter()
+        .try_fold(1_usize, |count, factor| {
+            count.checked_mul(factor.levels.len())
+        })
+        .filter(|count| *count <= MOST_CELLS);
+    let Some(count) = count else {
+        let origin = factors.first().map_or(place, |factor| &factor.origin);
+        return Err(fault(
+            origin,
+            format!("sweep makes more cells than {MOST_CELLS}; list fewer levels"),
+        ));
+    };
+    for factor in factors {
+        if let Some(Node { value, origin }) = tree.at(&factor.path.0)
+            && matches!(value, Value::Table(_) | Value::List(_))
+        {
+            let why = format!(
+                "this key is swept; its levels go under [sweep] as {}",
+                factor.name
+            );
+            return Err(refusal(origin, &factor.path.to_string(), value, why));
+        }
+        factor.holds_no_file()?;
+    }
+    let mut cells = Vec::new();
+    let mut copies: BTreeMap<String, i64> = BTreeMap::new();
+    let mut varying = BTreeSet::new();
+    let mut sample: Option<Resolved> = None;
+    for number in 0..count {
+        let mut tree = tree.clone();
+        let mut names = Vec::new();
+        let mut below = count;
+        for factor in factors {
+            below /= factor.levels.len();
+            let (level, node) = &factor.levels[number / below % factor.levels.len()];
+            for (path, node) in written(factor, node, aliases) {
+                tree.put(&path.0, node.clone())
+                    .map_err(|key| fault(&node.origin, format!("{path}: `{key}` is no table")))?;
+            }
+            names.push((factor.name.clone(), level.clone()));
+        }
+        let read = cell::read(&tree, place, world, check, files)?;
+        let copy = copies.entry(format!("{names:?}")).or_default();
+        *copy += 1;
+        if *copy > 1 {
+            names.push(("copy".into(), Level::Integer(*copy)));
+        }
+        cells.push(Cell {
+            factors: Factors(names),
+            setting: read.setting.clone(),
+        });
+        match &mut sample {
+            None => sample = Some(read),
+            Some(sample) => {
+                differences(&sample.keys, &read.keys, &mut varying);
+                let idle = |path: &str| read.idle.iter().any(|other| other.path == path);
+                sample.idle.retain(|Idle { path, .. }| idle(path));
+                sample.asked.extend(read.asked);
+            }
+        }
+    }
+    let Some(mut sample) = sample else {
+        return Err(fault(place, "sweep: a sweep over nothing"));
+    };
+    let idle = sample
+        .idle
+        .iter()
+        .position(|idle| !is_for_a_word(idle, aliases));
+    match idle {
+        None => Ok((cells, sample, varying)),
+        Some(idle) => Err(sample.idle.swap_remove(idle).why),
+    }
+}
+
+/// Whether a key of the file is for a queue that some word of a choice asks
+/// for, though none of these cells.
+fn is_for_a_word(idle: &Idle, aliases: &Aliases) -> bool {
+    let queue = idle.path.rsplit('.').nth(1);
+    let mut choices = aliases.choices().iter();
+    !idle.is_set
+        && choices.any(|(_, choice)| {
+            let mut keys = choice.words.iter().flat_map(|word| &word.keys);
+            keys.any(|(path, node)| {
+                let is_queue = path.0.last().is_some_and(|key| key == "queue");
+                is_queue && matches!(&node.value, Value::Text(text) if Some(&**text) == queue)
+            })
+        })
+}
+
+/// What the level at `node` writes: its own key, or those of a word.
+fn written<'a>(
+    factor: &'a Factor,
+    node: &'a Node,
+    aliases: &'a Aliases,
+) -> Vec<(&'a KeyPath, &'a Node)> {
+    let choice = aliases.choices().at(&factor.path);
+    match choice.map(|choice| choice.word(&node.value)) {
+        None => vec![(&factor.path, node)],
+        Some(word) => {
+            let keys = word.into_iter().flat_map(|word| &word.keys);
+            keys.map(|(path, node)| (path, node)).collect()
+        }
+    }
+}
+
+/// Refuses an argument of `--set` for a key that all levels of a choice write.
+fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) -> Result<()> {
+    let chosen = factors
+        .iter()
+        .filter(|factor| aliases.choices().at(&factor.path).is_some());
+    for factor in chosen {
+        let writes = |node: &Node, path: &KeyPath| {
+            let written = written(factor, node, aliases);
+            written.iter().any(|(other, _)| *other == path)
+        };
+        let first = factor.levels.first().map(|(_, node)| node);
+        let of_first = first.map(|node| written(factor, node, aliases));
+        for (path, _) in of_first.into_iter().flatten() {
+            let by_all = factor.levels.iter().all(|(_, node)| writes(node, path));
+            if let Some(Node { value, origin }) = tree.at(&path.0)
+                && matches!(origin, Origin::Set(_))
+                && by_all
+            {
+                let why = format!(
+                    "every level of the factor {} writes this key; give that one instead",
+                    factor.name
+                );
+                return Err(refusal(origin, &path.to_string(), value, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the keys that `one` and `other` do not have alike to `varying`.
+fn differences(one: &[(String, Value)], other: &[(String, Value)], varying: &mut BTreeSet<String>) {
+    if one.len() == other.len()
+        && (one.iter().zip(other)).all(|(a, b)| a.0 == b.0 && same(&a.1, &b.1))
+    {
+        return;
+    }
+    let of_one: BTreeMap<&str, &Value> = one.iter().map(|(key, value)| (&**key, value)).collect();
+    let of_other: BTreeMap<&str, &Value> =
+        other.iter().map(|(key, value)| (&**key, value)).collect();
+    for key in of_one.keys().chain(of_other.keys()) {
+        let both = of_one.get(key).zip(of_other.get(key));
+        if !both.is_some_and(|(one, other)| same(one, other)) {
+            varying.insert((*key).to_owned());
+        }
+    }
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Text(one), Value::Text(other)) => one == other,
+        (Value::Integer(one), Value::Integer(other)) => one == other,
+        (one, other) => one.to_string() == other.to_string(),
+    }
+}

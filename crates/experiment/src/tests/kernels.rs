@@ -1,0 +1,120 @@
+//! Flows between kernels: what the world `netns` makes of `kind = "flows"`.
+
+use proto::traffic::Law;
+
+use super::*;
+
+const FLOWS: &str = "\
+format = 1
+name = \"kernels\"
+[traffic]
+kind = \"flows\"
+duration = \"10s\"
+[flows.voice]
+message = 160
+gap = \"20ms\"
+gap_law = \"constant\"
+[flows.bulk]
+protocol = \"tcp\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+";
+
+fn flows(plan: &Plan) -> Flows {
+    match &setting(plan, 0).traffic {
+        Traffic::Flows(flows) => flows.clone(),
+        _ => panic!("flows"),
+    }
+}
+
+#[test]
+fn a_connection_between_kernels_may_have_a_schedule_and_needs_none() {
+    let at_once = flows(&plan(FLOWS, &[]));
+    let gaps = |flow: &Flow| match &flow.sends {
+        Sends::Messages { gaps, .. } | Sends::Datagrams { gaps, .. } => gaps.clone(),
+        Sends::Octets { .. } => panic!("messages"),
+    };
+    assert_eq!(gaps(&at_once.flows[0]), Law::Constant(20e9));
+    assert_eq!(gaps(&at_once.flows[1]), Law::Constant(0.0));
+
+    let sets = [
+        "flows.bulk.message=6000",
+        "flows.bulk.gap=10us",
+        "flows.bulk.gap_law=constant",
+    ];
+    let paced = flows(&plan(FLOWS, &sets));
+    assert_eq!(gaps(&paced.flows[1]), Law::Constant(10e6));
+}
+
+#[test]
+fn sockets_are_those_that_were_asked_for() {
+    let usual = flows(&plan(FLOWS, &[])).sockets.unwrap();
+    assert_eq!(usual, Sockets::default());
+    let sets = [
+        "traffic.instrument=ditg",
+        "traffic.send_buffer=64KiB",
+        "traffic.log=on",
+    ];
+    let asked = flows(&plan(FLOWS, &sets)).sockets.unwrap();
+    assert_eq!(asked.instrument, Instrument::Ditg);
+    assert_eq!(asked.send_buffer, Some(Bytes::new(65_536)));
+    assert!(asked.log && asked.nagle, "D-ITG has Nagle's algorithm on");
+}
+
+#[test]
+fn what_only_simulated_flows_have_is_refused_by_name() {
+    for (set, line) in [
+        (
+            "flows.voice.class=1",
+            "--set flows.voice.class=1: flows.voice.class = 1: only simulated packets have it; write 0, or say --on sim",
+        ),
+        (
+            "flows.voice.message=20",
+            "--set flows.voice.message=20: flows.voice.message = 20: between kernels a message has at least the 28 octets of our header",
+        ),
+        (
+            "flows.bulk.dont_fragment=on",
+            "--set flows.bulk.dont_fragment=on: flows.bulk.dont_fragment = \"on\": what is sent over TCP is cut into packets by the kernel; remove it",
+        ),
+        (
+            "flows.bulk.watch.interval=1ms",
+            "--set flows.bulk.watch.interval=1ms: flows.bulk.watch.interval = \"1ms\": kernels have TCP of their own; remove it, or say --on sim",
+        ),
+        (
+            "flows.voice.count=65",
+            "--set flows.voice.count=65: flows.voice.count = 65: at most 64 flows between kernels; write fewer, or say --on sim",
+        ),
+        (
+            "traffic.size=5MB",
+            "--set traffic.size=5MB: traffic.size = \"5MB\": only traffic of kind = \"transfer\" or \"command\" or \"exchange\" has this key; remove it",
+        ),
+    ] {
+        check_refused(FLOWS, &[set], line);
+    }
+    let back = FLOWS.replace(
+        "[flows.bulk]",
+        "[flows.bulk]\nfrom = \"receiver\"\nto = \"sender\"",
+    );
+    check_refused(
+        &back,
+        &[],
+        "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows go from the sender to the receiver",
+    );
+}
+
+#[test]
+fn sockets_are_refused_in_the_simulator_but_may_stand_below_on() {
+    let text = FLOWS.replace("duration", "log = \"on\"\nduration");
+    let simulated = |text: &str| {
+        let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
+        experiment.plan(World::Sim, unchecked)
+    };
+    let error = simulated(&text).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "experiments/x.toml:5: traffic.log = \"on\": simulated flows have no sockets; remove it, or write it below [on.netns.traffic]"
+    );
+    let text = format!("{FLOWS}[on.netns.traffic]\nlog = \"on\"\n");
+    assert!(flows(&simulated(&text).unwrap()).sockets.is_none());
+    assert!(flows(&plan(&text, &[])).sockets.unwrap().log);
+}

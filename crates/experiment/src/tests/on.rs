@@ -1,0 +1,125 @@
+//! `[on.WORLD.TABLE]`: keys of one world alone.
+
+use super::simulated::{refused, sim};
+use super::*;
+
+const ON: &str = "\
+format = 1
+name = \"on\"
+[network]
+rate = \"1gbit\"
+[traffic]
+protocol = \"udp\"
+[on.sim.host]
+send_per_packet = \"3us\"
+[on.sim.trials]
+repeat = 3
+[on.netns.network]
+buffer = \"700kB\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+";
+
+fn netns(text: &str) -> Plan {
+    let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
+    experiment.plan(World::Netns, unchecked).unwrap()
+}
+
+fn cost(plan: &Plan) -> units::Span {
+    plan.cells[1]
+        .setting
+        .as_ref()
+        .unwrap()
+        .host
+        .costs
+        .send_per_packet
+}
+
+#[test]
+fn a_key_of_one_world_counts_there_and_nowhere_else() {
+    let simulated = sim(ON, &[]);
+    assert_eq!(cost(&simulated), units::Span::from_micros(3));
+    assert_eq!(simulated.repeat, 3);
+    let live = netns(ON);
+    assert_eq!(cost(&live), units::Span::ZERO);
+    assert_eq!(live.repeat, 20);
+    assert!(live.text.contains("buffer = \"700kB\""), "{}", live.text);
+    assert!(!simulated.text.contains("700kB"), "{}", simulated.text);
+}
+
+#[test]
+fn a_plan_holds_what_its_world_has_and_is_the_same_plan_again() {
+    let plan = sim(ON, &[]);
+    assert!(!plan.text.contains("[on"), "{}", plan.text);
+    assert!(
+        plan.text.contains("send_per_packet = \"3us\""),
+        "{}",
+        plan.text
+    );
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
+}
+
+#[test]
+fn what_another_world_has_does_not_change_the_name_of_a_folder() {
+    let (before, after) = ON.split_once("[on.sim.host]").unwrap();
+    let after = after.split_once("[on.netns").unwrap().1;
+    assert_eq!(
+        netns(&format!("{before}[on.netns{after}")).hash,
+        netns(ON).hash
+    );
+}
+
+#[test]
+fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
+    let of = |sets: &[&str]| cost(&sim(ON, sets)).as_nanos();
+    assert_eq!(of(&["on.sim.host.send_per_packet=2us"]), 2000);
+    assert_eq!(of(&["host.send_per_packet=1us"]), 1000);
+    let both = [
+        "on.sim.host.send_per_packet=2us",
+        "host.send_per_packet=1us",
+    ];
+    assert_eq!(of(&both), 2000);
+    // A key that becomes a factor has its levels in every world.
+    assert_eq!(of(&["host.send_per_packet=1us,5us"]), 5000);
+}
+
+#[test]
+fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
+    let with = |line: &str| ON.replace("[on.sim.host]", line);
+    refused(
+        &with("[on.mars.host]"),
+        &[],
+        "experiments/x.toml:7: on.mars: there is no world `mars`; there are: netns, sim; model and hosts are not built yet (docs/roadmap.md)",
+    );
+    refused(
+        &with("[on.sim.hosts]"),
+        &[],
+        "experiments/x.toml:7: on.sim.hosts: no table that a world may have of its own; did you mean `host`?",
+    );
+    refused(
+        ON,
+        &["on.sim=3"],
+        "--set on.sim=3: on.sim = 3: a table belongs here",
+    );
+    refused(
+        &ON.replace("send_per_packet", "send_per_paket"),
+        &[],
+        "experiments/x.toml:8: host.send_per_paket = \"3us\": unknown key; did you mean `host.send_per_packet`?",
+    );
+    refused(
+        &ON.replace("buffer =", "bufer ="),
+        &[],
+        "experiments/x.toml:12: on.netns.network.bufer = \"700kB\": there is no key `network.bufer`; did you mean `network.buffer`?",
+    );
+    refused(
+        ON,
+        &["on.netns.network.mtu=4000"],
+        "--set on.netns.network.mtu=4000: on.netns.network.mtu = 4000: this key is swept as network.mtu, in every world",
+    );
+    refused(
+        ON,
+        &["on.sim.network.rate=1gbit,2gbit"],
+        "--set on.sim.network.rate=1gbit,2gbit: on.sim.network.rate = [\"1gbit\", \"2gbit\"]: a world has one value of its own; levels are for all worlds",
+    );
+}

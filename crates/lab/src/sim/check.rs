@@ -1,0 +1,83 @@
+//! What the simulator refuses of a setting, and where an experiment says it.
+
+use experiment::Refusal;
+use plan::Setting;
+use plan::setting::Costs;
+use sim::{BadDomain, BadScenario};
+use units::{Bytes, Seed};
+
+use super::{scenario_of, simulation_of};
+
+/// Refuses what cannot be simulated on any machine.
+///
+/// # Errors
+/// The first thing that cannot be simulated.
+pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
+    if setting
+        .network
+        .links
+        .iter()
+        .any(|link| link.cross.is_some())
+    {
+        cross_traffic(setting)?;
+    }
+    // How much memory there is shows when the run begins.
+    let unbounded = Bytes::new(u64::MAX);
+    let scenario = scenario_of(setting, Seed::new(0), unbounded);
+    let Err(bad) = simulation_of(setting, scenario) else {
+        return Ok(());
+    };
+    let mut places = Vec::new();
+    if let Some((table, name)) = culprit(&bad) {
+        places.extend([(table, Some(name.to_owned())), (table, None)]);
+    }
+    places.push(("network", None));
+    Err(Refusal {
+        places,
+        why: bad.to_string(),
+    })
+}
+
+/// Refuses cross traffic where the simulator would have to make it of what is
+/// measured.
+fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
+    let why = if setting.network.graph.is_some() {
+        "only a path, e.g. shape = \"chain\", has links that simulated others share; write a flow instead"
+    } else if setting.host.costs != Costs::default() {
+        "simulated hosts would work on packets of others too; leave their costs out, or the others"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal {
+        places: vec![("network", Some("load".to_owned())), ("links", None)],
+        why: format!("cross traffic: {why}"),
+    })
+}
+
+/// The table of the element that is at fault, and its name.
+fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
+    match bad {
+        BadScenario::ToItself { link, .. }
+        | BadScenario::Parallel { other: link, .. }
+        | BadScenario::SwitchLoop { link }
+        | BadScenario::Link { link, .. }
+        | BadScenario::SmallMtu { link, .. }
+        | BadScenario::SmallQueue { link, .. } => Some(("links", link)),
+        BadScenario::SmallBuffer { .. } => Some(("host", "receive_buffer")),
+        BadScenario::NoHost { flow, .. }
+        | BadScenario::FlowToItself { flow, .. }
+        | BadScenario::Unreachable { flow, .. }
+        | BadScenario::Law { flow, .. }
+        | BadScenario::Tcp { flow, .. } => Some(("flows", flow)),
+        BadScenario::Domain(bad) => match bad {
+            BadDomain::TooBig { link, .. } | BadDomain::Duplicates(link) => Some(("links", link)),
+            BadDomain::Astray { flow, .. } => Some(("flows", flow)),
+            _ => Some(("domain", "edges")),
+        },
+        BadScenario::TooLong { .. } => Some(("traffic", "duration")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

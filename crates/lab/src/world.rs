@@ -1,0 +1,22 @@
+//! The worlds that this program has built.
+
+use anyhow::Result;
+use experiment::{Check, Experiment};
+use plan::{Plan, World};
+
+use crate::sim;
+
+/// The experiment resolved for `world`, whose engine can run every cell of it.
+///
+/// # Errors
+/// As [`Experiment::plan`].
+pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
+    experiment.plan(world, check(world))
+}
+
+fn check(world: World) -> Check {
+    match world {
+        World::Netns => |_| Ok(()),
+        World::Sim => sim::check,
+    }
+}
