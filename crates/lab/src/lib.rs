@@ -8,19 +8,15 @@
 //! [`report`] prints it. [`doctor`] says beforehand what the machine can do.
 
 mod agent;
-pub mod archive;
 pub mod certificate;
 pub mod claims;
 pub mod compare;
 pub mod completion;
-pub mod decode;
 pub mod doctor;
 mod emulation;
 pub mod facts;
 pub mod figures;
 pub mod flows;
-pub mod folder;
-pub mod journal;
 pub mod netns;
 pub mod outline;
 pub mod packet_log;

@@ -13,10 +13,9 @@ use std::num::NonZero;
 use std::thread;
 
 use anyhow::{Result, bail};
-use live::interrupt;
+use live::{clock, interrupt};
 
 use crate::completion::enough;
-use crate::folder::{Folder, Shard};
 use crate::interrupted;
 use crate::netns::Netns;
 use crate::sim::Simulator;
@@ -25,6 +24,7 @@ pub use order::{sort, trial_ids};
 use plan::Setting;
 use plan::Trial;
 use plan::{Cell, Plan, World};
+use results::folder::{Folder, Shard};
 
 /// Trials that may fail one after the other before the run gives up: then
 /// the test bed is at fault, not the trial.
@@ -168,7 +168,7 @@ impl Keeper<'_> {
         let (factors, reason) = (trial.factors.clone(), trial.failure.clone());
         match self.plan.world {
             World::Netns => self.folder.append(trial)?,
-            World::Sim => self.folder.append_soon(trial)?,
+            World::Sim => self.folder.append_soon(trial, clock::monotonic())?,
         }
         self.watch.done(self.plan, self.folder.trials());
         if self.failures == MOST_FAILURES_IN_A_ROW {

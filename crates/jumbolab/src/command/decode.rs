@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use lab::decode::{self, Definitions, Request};
+use results::decode;
+use results::decode::{Definitions, Request};
 use units::Span;
 
 use crate::args::{Decode, Metrics};

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use experiment::Experiment;
-use lab::folder::Folder;
-use lab::{archive, report};
+use lab::report;
 use plan::RunFacts;
 use plan::Trial;
 use plan::{Plan, World};
+use results::folder::Folder;
 
 use crate::args::Report;
 use crate::output;
@@ -79,7 +79,7 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     } = kept;
     // What is asked for is printed even where the folder cannot be written.
     let page = report::write_page(folder, plan, trials, facts).and_then(|page| {
-        archive::write(&folder.join(archive::FILE), trials)?;
+        results::trials::write(&folder.join(results::trials::FILE), trials)?;
         Ok(page)
     });
     if let Err(error) = &page {
@@ -87,7 +87,7 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     }
     if args.csv {
         let mut lines = Vec::new();
-        archive::csv(trials, &mut lines)?;
+        results::trials::csv(trials, &mut lines)?;
         return output::print(&String::from_utf8_lossy(&lines));
     }
     if args.json {

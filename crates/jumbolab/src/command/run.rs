@@ -4,13 +4,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use experiment::Experiment;
-use lab::folder::Folder;
+use lab::completion::complete;
 use lab::run::{Bench, How, sort};
-use lab::{archive, facts, outline, report};
+use lab::{facts, outline, report};
 use plan::{Plan, World};
+use results::folder::{Folder, Opening, Resume};
 
 use super::replay;
-use crate::args::{Resume, Run};
+use crate::args::{self, Run};
 use crate::output;
 use crate::progress::Progress;
 
@@ -34,18 +35,21 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         shard,
     };
     let facts = facts::here(plan.world)?;
-    let (resume, force) = (args.resume.is_some(), args.resume == Some(Resume::Force));
     // Privileges first: where they are refused, nothing has been written.
     let mut bench = Bench::ready(&plan, how)?;
-    let mut folder = Folder::open(
-        Path::new(RESULTS),
-        args.output.as_deref(),
-        &plan,
-        &facts,
-        resume,
-        force,
+    let mut folder = Folder::open(&Opening {
+        base: Path::new(RESULTS),
+        explicit: args.output.as_deref(),
+        plan: &plan,
+        facts: &facts,
+        resume: match args.resume {
+            None => Resume::No,
+            Some(args::Resume::Same) => Resume::Same,
+            Some(args::Resume::Force) => Resume::Force,
+        },
         shard,
-    )?;
+        complete,
+    })?;
     output::say(&format!("results go to {}", folder.path().display()));
     let kept = format!(
         "what was measured is in {}; add --resume to go on",
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             output::print_page(page)?;
         }
     }
-    page.and_then(|_| archive::write(&path.join(archive::FILE), trials))
+    page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
         .with_context(|| {
             format!(
                 "all is measured and kept: see `jumbolab report {}`",

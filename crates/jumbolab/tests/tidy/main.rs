@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 7] = [
     &["wire", "queue", "model"],
     &["proto"],
     &["plan", "sim", "live"],
-    &["experiment"],
+    &["experiment", "results"],
     &["lab"],
     &["jumbolab"],
 ];

@@ -20,7 +20,6 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::certificate::{Certificate, certify};
 use crate::compare::{Comparison, compare};
 use crate::completion::complete;
-use crate::folder::replace;
 use crate::report::section::{Found, Part, Place, SECTIONS};
 use crate::report::{notes, summary};
 use plan::Trial;
@@ -28,6 +27,7 @@ use plan::{HostFacts, RunFacts};
 use plan::{Plan, World};
 use plots::{Figure, Frame};
 pub(super) use plots::{Plotted, areas, courses, fronts, sizes};
+use results::replace;
 pub use worlds::{worlds_page, write_worlds_page};
 
 /// The page's name in a results folder.

@@ -82,8 +82,8 @@ pub(super) fn order(plan: &Plan) -> Vec<Slot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::Shard;
     use plan::synthetic::study;
+    use results::folder::Shard;
 
     #[test]
     fn shards_share_the_trials_out_and_leave_none() {

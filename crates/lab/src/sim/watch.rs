@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
-use crate::archive::{Column, Values, write_table};
 use crate::figures::Figures;
 use capture::Capture;
 use plan::Setting;
 use plan::setting::Watched;
+use results::table::{Column, Values, write_table};
 use senders::Senders;
 
 /// The folder of what is kept, in the results folder.

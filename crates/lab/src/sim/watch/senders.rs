@@ -7,9 +7,9 @@ use proto::tcp::{Counts, State};
 use units::{Span, Time};
 
 use super::{Shelf, column, whole};
-use crate::archive::{Column, Values, write_table};
 use plan::Setting;
 use plan::setting::{Sends, Traffic};
+use results::table::{Column, Values, write_table};
 
 /// The senders of a simulation.
 pub(super) struct Senders {

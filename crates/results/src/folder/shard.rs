@@ -16,7 +16,7 @@ const MOST_SHARDS: usize = 10_000;
 
 impl Shard {
     /// Whether the trial at `position` in the order of the whole run is one of ours.
-    pub(crate) const fn has(self, position: usize) -> bool {
+    pub const fn has(self, position: usize) -> bool {
         position % self.of == self.number - 1
     }
 

@@ -8,7 +8,7 @@ use proto::{ditg, ledger};
 use serde_json::{Map, Value};
 use wire::log::Flow;
 
-use crate::archive::{self, Column, Values};
+use crate::table::{self, Column, Values};
 
 /// Figures of a log, of one flow of it, or of an interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,12 +113,12 @@ pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
 
 /// Writes the rows as CSV with a line of names first.
 pub fn csv(rows: &[Row], output: &mut impl Write) -> Result<()> {
-    archive::csv_table(&columns(rows), rows.len(), output)
+    table::csv_table(&columns(rows), rows.len(), output)
 }
 
 /// Writes the rows as a Parquet file, whole or not at all.
 pub fn write(path: &Path, rows: &[Row]) -> Result<()> {
-    archive::write_table(path, &columns(rows))
+    table::write_table(path, &columns(rows))
 }
 
 /// Every name that a row has, in the order in which they first occur.

@@ -5,30 +5,58 @@
 //! part of a run (`--shard`) has a journal of its own beside the others, and
 //! all of them together are the run.
 
-use crate::completion::complete;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use live::clock;
 
 mod record;
 mod shard;
 
-pub(crate) use record::replace;
 use record::{PLAN, read_plan, write_plan};
 pub use shard::Shard;
 
 use crate::journal::Journal;
 use plan::Trial;
 use plan::{Factors, Plan, Resumed, RunFacts};
+use units::Time;
 
 /// The version of the folder's layout, see docs/formats.md.
 pub const FORMAT: u32 = 1;
 
 const JOURNAL: &str = "trials.jsonl";
+
+/// Which folder to open, and for what.
+#[derive(Clone, Copy)]
+pub struct Opening<'a> {
+    /// Where folders called `NAME-HASH` stand; the next free one is taken.
+    pub base: &'a Path,
+    /// The folder instead (`-o DIR`).
+    pub explicit: Option<&'a Path>,
+    /// What is run.
+    pub plan: &'a Plan,
+    /// What runs it.
+    pub facts: &'a RunFacts,
+    /// Whether an unfinished run is gone on with.
+    pub resume: Resume,
+    /// The part of the plan that is run; a shard may begin beside others.
+    pub shard: Option<Shard>,
+    /// Whether trials are all that a plan waits for.
+    pub complete: fn(&Plan, &[Trial]) -> bool,
+}
+
+/// Whether an unfinished run is gone on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// A folder that holds trials is left alone.
+    No,
+    /// By the kernel and the program that began it.
+    Same,
+    /// By any kernel and program; the folder records them.
+    Force,
+}
 
 /// A repeat of a cell, whose factors are written out.
 type Place = (u32, String);
@@ -47,24 +75,25 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder of `plan`: `explicit` (`-o DIR`), or the next free
-    /// `NAME-HASH` below `base`. With `resume` an unfinished run is gone on
-    /// with; with `force_resume` even by another kernel or program. A `shard`
-    /// may begin beside others.
-    pub fn open(
-        base: &Path,
-        explicit: Option<&Path>,
-        plan: &Plan,
-        facts: &RunFacts,
-        resume: bool,
-        force_resume: bool,
-        shard: Option<Shard>,
-    ) -> Result<Self> {
+    /// Opens the folder that `opening` asks for.
+    ///
+    /// # Errors
+    /// One line where the folder cannot be written, belongs to another plan, or
+    /// holds trials that `opening` does not go on with.
+    pub fn open(opening: &Opening<'_>) -> Result<Self> {
+        let &Opening {
+            base,
+            explicit,
+            plan,
+            facts,
+            shard,
+            ..
+        } = opening;
         let own = shard.map_or_else(|| JOURNAL.to_owned(), Shard::journal);
-        let resume = resume || force_resume;
+        let resume = opening.resume != Resume::No;
         let path = match explicit {
             Some(path) => path.to_owned(),
-            None => choose(base, plan, resume)?,
+            None => choose(base, opening)?,
         };
         let fresh = !path.exists();
         if fresh && resume {
@@ -77,7 +106,7 @@ impl Folder {
         let resume = resume || shard.is_some() && !path.join(&own).exists();
         let lock = prepare(&path, &own)?;
         if path.join(PLAN).exists() {
-            check(&path, plan, facts, explicit.is_some(), resume, force_resume)?;
+            check(&path, opening, resume)?;
         } else if let Err(error) = write_plan(&path, plan, facts) {
             if fresh {
                 // Leave nothing behind; the error that matters is the first.
@@ -140,8 +169,9 @@ impl Folder {
     }
 
     /// Keeps a trial that can be run again: see [`Journal::append_soon`].
-    pub fn append_soon(&mut self, trial: Trial) -> Result<()> {
-        self.journal.append_soon(&trial, clock::monotonic())?;
+    /// `now` is an instant of a clock that never goes back.
+    pub fn append_soon(&mut self, trial: Trial, now: Time) -> Result<()> {
+        self.journal.append_soon(&trial, now)?;
         self.take(trial);
         Ok(())
     }
@@ -159,7 +189,8 @@ impl Folder {
 
 /// The default folder: the last of NAME-HASH, NAME-HASH-2, .. that exists, or
 /// the one after it if that is complete and not to be resumed.
-fn choose(base: &Path, plan: &Plan, resume: bool) -> Result<PathBuf> {
+fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
+    let plan = opening.plan;
     let name = format!("{}-{}", plan.name, plan.hash);
     let mut path = base.join(&name);
     for suffix in 2u64.. {
@@ -168,11 +199,9 @@ fn choose(base: &Path, plan: &Plan, resume: bool) -> Result<PathBuf> {
             path = next;
             continue;
         }
-        if !resume && path.join(PLAN).exists() {
-            let complete = complete(plan, &trials(&path)?);
-            if complete {
-                return Ok(next);
-            }
+        let fresh = opening.resume == Resume::No;
+        if fresh && path.join(PLAN).exists() && (opening.complete)(plan, &trials(&path)?) {
+            return Ok(next);
         }
         break;
     }
@@ -216,15 +245,10 @@ fn prepare(path: &Path, journal: &str) -> Result<File> {
     }
 }
 
-/// Whether a folder that holds a plan may be written to.
-fn check(
-    path: &Path,
-    plan: &Plan,
-    facts: &RunFacts,
-    explicit: bool,
-    resume: bool,
-    force_resume: bool,
-) -> Result<()> {
+/// Whether a folder that holds a plan may be written to. `resume`: trials that
+/// are in it are gone on with.
+fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
+    let &Opening { plan, facts, .. } = opening;
     let place = path.display();
     let (_, record) = read_plan(path)?;
     if record.hash != plan.hash {
@@ -235,11 +259,11 @@ fn check(
         );
     }
     let trials = trials(path)?;
-    let complete = complete(plan, &trials);
+    let complete = (opening.complete)(plan, &trials);
     if complete && resume {
         return Ok(());
     }
-    if complete && explicit {
+    if complete && opening.explicit.is_some() {
         bail!(
             "{place} is complete and is never overwritten; choose another folder with -o DIR, or read it with `jumbolab report {place}`"
         );
@@ -265,7 +289,7 @@ fn check(
     if differing.is_empty() {
         return Ok(());
     }
-    if !force_resume {
+    if opening.resume != Resume::Force {
         bail!(
             "{place} was begun by {}; use --resume=force to mix them, or -o DIR to begin anew",
             differing.join(" and by ")

@@ -18,8 +18,34 @@ fn run(folder: &mut Folder, count: usize) {
     }
 }
 
+/// Whether every trial of the plan is there; what ends a run sooner is no
+/// matter of the folder.
+fn all(plan: &Plan, trials: &[Trial]) -> bool {
+    plan.finished_trials(trials) == plan.expected_trials()
+}
+
+fn open_for(
+    base: &Path,
+    explicit: Option<&Path>,
+    plan: &Plan,
+    facts: &RunFacts,
+    resume: Resume,
+    shard: Option<Shard>,
+) -> Result<Folder> {
+    Folder::open(&Opening {
+        base,
+        explicit,
+        plan,
+        facts,
+        resume,
+        shard,
+        complete: all,
+    })
+}
+
 fn open(base: &Path, resume: bool) -> Result<Folder> {
-    Folder::open(base, None, &four(), &facts(), resume, false, None)
+    let resume = if resume { Resume::Same } else { Resume::No };
+    open_for(base, None, &four(), &facts(), resume, None)
 }
 
 fn refusal(opened: Result<Folder>) -> String {
@@ -61,13 +87,12 @@ fn a_complete_folder_is_never_written_to_again() {
         run(&mut folder, 4);
     }
     let explicit = base.path().join("synthetic-0123abcd");
-    let again = Folder::open(
+    let again = open_for(
         base.path(),
         Some(&explicit),
         &four(),
         &facts(),
-        false,
-        false,
+        Resume::No,
         None,
     );
     assert!(refusal(again).contains("is complete and is never overwritten"));
@@ -117,8 +142,8 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     let mut other = facts();
     other.host.as_mut().unwrap().kernel = "Linux 7.0.0".into();
     other.binary = "b2".into();
-    let attempt = |force| Folder::open(base.path(), None, &four(), &other, true, force, None);
-    let refused = refusal(attempt(false));
+    let attempt = |resume| open_for(base.path(), None, &four(), &other, resume, None);
+    let refused = refusal(attempt(Resume::Same));
     for part in [
         "kernel Linux 6.18.0, now Linux 7.0.0",
         "program b1, now b2",
@@ -126,14 +151,14 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     ] {
         assert!(refused.contains(part), "{refused}");
     }
-    let path = attempt(true).unwrap().path().to_owned();
+    let path = attempt(Resume::Force).unwrap().path().to_owned();
     let (text, mixed, trials) = Folder::read(&path).unwrap();
     assert_eq!(text, four().text);
     assert_eq!(mixed.kernel(), Some("Linux 6.18.0"));
     assert_eq!(mixed.resumed.len(), 1);
     assert_eq!(mixed.resumed[0].kernel.as_deref(), Some("Linux 7.0.0"));
     assert_eq!(trials.len(), 1);
-    attempt(false).expect("what went on last may go on again");
+    attempt(Resume::Same).expect("what went on last may go on again");
 }
 
 #[test]
@@ -150,7 +175,7 @@ fn two_runs_never_share_a_folder() {
 fn folders_of_others_are_left_alone() {
     let base = tempfile::tempdir().unwrap();
     let explicit = |path: &Path, plan: &Plan| {
-        Folder::open(base.path(), Some(path), plan, &facts(), false, false, None)
+        open_for(base.path(), Some(path), plan, &facts(), Resume::No, None)
     };
     let foreign = base.path().join("photos");
     fs::create_dir(&foreign).unwrap();

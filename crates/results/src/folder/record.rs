@@ -1,7 +1,7 @@
 //! plan.toml: the experiment as it was resolved, and what ran it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
+use crate::replace;
 use plan::{Plan, RunFacts};
 
 pub(super) const PLAN: &str = "plan.toml";
@@ -88,40 +89,4 @@ pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
         .with_context(damaged)?;
     document.remove("run");
     Ok((document.to_string(), whole.run))
-}
-
-/// Writes a file whole or not at all: beside it first, then by rename. What
-/// stands there and is no file, a device say, stays.
-pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        bail!(
-            "cannot write {}: it is no file; name another one",
-            path.display()
-        );
-    }
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or("file");
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let written = File::create(&temporary)
-        .map_err(anyhow::Error::from)
-        .and_then(|mut file| {
-            write(&mut file)?;
-            file.sync_all()?;
-            fs::rename(&temporary, path)?;
-            // The rename itself must survive a crash too.
-            Ok(File::open(folder)?.sync_all()?)
-        });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written.with_context(|| {
-        format!(
-            "cannot write {}; make room or make the folder writable",
-            path.display()
-        )
-    })
 }

@@ -1,0 +1,133 @@
+//! Tables of columns, written as Parquet and as CSV.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::replace::replace;
+
+/// One column: a name, and a value for each row that has one.
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values by row.
+    pub values: Values,
+}
+
+/// The values of a column; a row without one has none.
+pub enum Values {
+    /// Words.
+    Text(Vec<Option<String>>),
+    /// Whole numbers.
+    Integer(Vec<Option<i64>>),
+    /// Numbers with a fraction.
+    Real(Vec<Option<f64>>),
+}
+
+/// Writes any table at `path`, whole or not at all.
+pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
+    replace(path, |file| Ok(write_columns(columns, file)?))
+}
+
+/// Writes any table of so many rows as CSV, with a line of names first.
+pub fn csv_table(columns: &[Column], rows: usize, output: &mut impl Write) -> Result<()> {
+    let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+    writeln!(output, "{}", names.join(","))?;
+    for row in 0..rows {
+        let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
+        writeln!(output, "{}", cells.join(","))?;
+    }
+    Ok(())
+}
+
+impl Column {
+    /// One value as CSV; a value that is missing is empty.
+    fn cell(&self, row: usize) -> String {
+        match &self.values {
+            Values::Text(values) => values[row].as_deref().map(quoted),
+            Values::Integer(values) => values[row].map(|value| value.to_string()),
+            Values::Real(values) => values[row].map(|value| value.to_string()),
+        }
+        .unwrap_or_default()
+    }
+
+    fn schema(&self) -> parquet::errors::Result<Arc<Type>> {
+        let (physical, logical) = match self.values {
+            Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Values::Integer(_) => (Physical::INT64, None),
+            Values::Real(_) => (Physical::DOUBLE, None),
+        };
+        Type::primitive_type_builder(&self.name, physical)
+            .with_logical_type(logical)
+            .with_repetition(Repetition::OPTIONAL)
+            .build()
+            .map(Arc::new)
+    }
+}
+
+fn write_columns(
+    columns: &[Column],
+    output: &mut (impl Write + Send),
+) -> parquet::errors::Result<()> {
+    let fields = columns
+        .iter()
+        .map(Column::schema)
+        .collect::<parquet::errors::Result<_>>()?;
+    let schema = Type::group_type_builder("trial")
+        .with_fields(fields)
+        .build()?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::LZ4_RAW)
+        .build();
+    let mut file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))?;
+    let mut rows = file.next_row_group()?;
+    for column in columns {
+        match &column.values {
+            Values::Text(values) => {
+                let octets = |text: &String| ByteArray::from(text.as_str());
+                write_column::<ByteArrayType, _>(&mut rows, values, octets)?;
+            }
+            Values::Integer(values) => {
+                write_column::<Int64Type, _>(&mut rows, values, |value| *value)?;
+            }
+            Values::Real(values) => {
+                write_column::<DoubleType, _>(&mut rows, values, |value| *value)?;
+            }
+        }
+    }
+    rows.close()?;
+    file.close()?;
+    Ok(())
+}
+
+fn write_column<T: DataType, V>(
+    rows: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    values: &[Option<V>],
+    convert: impl Fn(&V) -> T::T,
+) -> parquet::errors::Result<()> {
+    let present: Vec<T::T> = values.iter().flatten().map(convert).collect();
+    let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
+    if let Some(mut column) = rows.next_column()? {
+        column
+            .typed::<T>()
+            .write_batch(&present, Some(&levels), None)?;
+        column.close()?;
+    }
+    Ok(())
+}
+
+/// A text as a CSV field.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
