@@ -8,10 +8,6 @@
 //! [`report`] prints it. [`doctor`] says beforehand what the machine can do.
 
 mod agent;
-pub mod certificate;
-pub mod claims;
-pub mod compare;
-pub mod completion;
 pub mod doctor;
 mod emulation;
 pub mod facts;
@@ -20,22 +16,13 @@ pub mod flows;
 pub mod netns;
 pub mod outline;
 pub mod packet_log;
-pub mod paired;
-pub mod pareto;
 mod passed;
-pub mod predicted;
-pub mod ranking;
 pub mod recording;
 pub mod replay;
 pub mod report;
-pub mod resolution;
 pub mod run;
 pub mod shell;
 pub mod sim;
-pub mod sizes;
-pub mod split;
-pub mod statistics;
-pub mod verdict;
 pub mod worker;
 pub mod world;
 

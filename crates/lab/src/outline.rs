@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::predicted;
 use crate::run::trial_ids;
-use crate::split::slowest;
+use analysis::predicted;
+use analysis::split::slowest;
 use plan::Setting;
 use plan::setting::{Echo, Traffic};
 use plan::{Plan, World};

@@ -15,10 +15,10 @@ use std::thread;
 use anyhow::{Result, bail};
 use live::{clock, interrupt};
 
-use crate::completion::enough;
 use crate::interrupted;
 use crate::netns::Netns;
 use crate::sim::Simulator;
+use analysis::completion::enough;
 use order::{Slot, order};
 pub use order::{sort, trial_ids};
 use plan::Setting;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use analysis::completion::complete;
 use anyhow::{Context, Result};
 use experiment::Experiment;
-use lab::completion::complete;
 use lab::run::{Bench, How, sort};
 use lab::{facts, outline, report};
 use plan::{Plan, World};

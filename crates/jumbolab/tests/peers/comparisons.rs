@@ -1,7 +1,7 @@
 //! What comparisons find of what is there, and of what is not.
 
+use analysis::compare::{Difference, Shift, between, compare};
 use anyhow::{Context, Result, ensure};
-use lab::compare::{Difference, Shift, between, compare};
 use lab::netns::Netns;
 use plan::Plan;
 use plan::Trial;

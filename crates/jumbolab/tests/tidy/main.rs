@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 7] = [
     &["wire", "queue", "model"],
     &["proto"],
     &["plan", "sim", "live"],
-    &["experiment", "results"],
+    &["experiment", "results", "analysis"],
     &["lab"],
     &["jumbolab"],
 ];

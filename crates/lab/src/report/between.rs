@@ -7,11 +7,11 @@ use std::path::Path;
 use comfy_table::{Cell, Row};
 use serde::Serialize;
 
-use crate::certificate::{certify, word};
-use crate::compare::{Difference, Shift, between};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::report::json::{json_line, pair};
 use crate::report::{figure, notes};
+use analysis::certificate::{certify, word};
+use analysis::compare::{Difference, Shift, between};
 use plan::RunFacts;
 use plan::Trial;
 use plan::metric::Metric;

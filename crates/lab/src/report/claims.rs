@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::claims::{Average, Held, Judged, judged};
-use crate::compare::Comparison;
 use crate::report::figure;
 use crate::report::json::{json_line, pair};
 use crate::report::section::{Found, Section};
-use crate::statistics::{Interval, Mean};
-use crate::verdict::Verdict;
+use analysis::claims::{Average, Held, Judged, judged};
+use analysis::compare::Comparison;
+use analysis::statistics::{Interval, Mean};
+use analysis::verdict::Verdict;
 use plan::{Expected, Factors, Over, Plan};
 
 /// A terminal is shown so many settings of a claim.

@@ -2,10 +2,10 @@
 
 use comfy_table::{Cell, Row, Table as Grid};
 
-use crate::compare::Comparison;
 use crate::report::figure;
 use crate::report::grid::{factor_cells, factor_names, find, grid, side_by_side};
 use crate::report::rows::kinds;
+use analysis::compare::Comparison;
 use plan::metric::Metric;
 use plan::{Level, Plan};
 
@@ -86,7 +86,7 @@ fn means_table(plan: &Plan, columns: &[(String, Vec<String>)], width: u16) -> Gr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
+    use analysis::compare::compare;
     use plan::metric::Metric;
     use plan::synthetic::study;
 

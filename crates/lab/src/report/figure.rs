@@ -1,8 +1,8 @@
 //! Figures as people read them: no finer than they are known.
 
-use crate::compare::Comparison;
-use crate::split::Part;
-use crate::statistics::Interval;
+use analysis::compare::Comparison;
+use analysis::split::Part;
+use analysis::statistics::Interval;
 use plan::{Factors, Plan};
 use units::Rate;
 

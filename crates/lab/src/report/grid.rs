@@ -4,10 +4,10 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid, presets,
 };
 
-use crate::compare::{Comparison, Difference};
-use crate::predicted;
 use crate::report::figure;
-use crate::split::framing_uncounted;
+use analysis::compare::{Comparison, Difference};
+use analysis::predicted;
+use analysis::split::framing_uncounted;
 use plan::metric::Metric;
 use plan::{Factors, Plan};
 

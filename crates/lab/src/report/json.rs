@@ -4,11 +4,11 @@ mod cell;
 
 use serde::Serialize;
 
-use crate::compare::{Comparison, compare};
 use crate::report::grid::{framing_note, model};
 use crate::report::section::{Found, SECTIONS};
-use crate::split::{Part, Split};
-use crate::statistics::Interval;
+use analysis::compare::{Comparison, compare};
+use analysis::split::{Part, Split};
+use analysis::statistics::Interval;
 use plan::Flag;
 use plan::Trial;
 use plan::{Factors, Plan};

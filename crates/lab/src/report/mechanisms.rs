@@ -2,11 +2,11 @@
 
 use maud::html;
 
-use crate::compare::Comparison;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::areas::plots;
 use crate::report::section::{Found, Part, Place, Section};
+use analysis::compare::Comparison;
 use plan::Setting;
 use plan::metric::Metric;
 use plan::setting::Traffic;

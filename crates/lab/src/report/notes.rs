@@ -1,7 +1,7 @@
 //! What stands below the tables: how to read them, and the certificate.
 
-use crate::certificate::Certificate;
-use crate::compare::Comparison;
+use analysis::certificate::Certificate;
+use analysis::compare::Comparison;
 use plan::Setting;
 use plan::setting::LinkKind;
 use plan::{Plan, World};

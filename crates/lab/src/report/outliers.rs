@@ -3,9 +3,9 @@
 //! They are named, never taken out: an interval that they widen is the honest
 //! one, and what made them may be what a reader looks for.
 
-use crate::compare::by_cell;
 use crate::report::figure::{self, four_digits};
 use crate::report::section::{Found, Section};
+use analysis::compare::by_cell;
 use plan::Plan;
 use plan::Trial;
 use plan::metric::{METRICS, Metric};
@@ -100,7 +100,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
+    use analysis::compare::compare;
     use plan::synthetic::{Normal, cell, factors, plan, trial};
 
     fn run(values: &[f64]) -> (Plan, Vec<Trial>) {

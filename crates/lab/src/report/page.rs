@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::certificate::{Certificate, certify};
-use crate::compare::{Comparison, compare};
-use crate::completion::complete;
 use crate::report::section::{Found, Part, Place, SECTIONS};
 use crate::report::{notes, summary};
+use analysis::certificate::{Certificate, certify};
+use analysis::compare::{Comparison, compare};
+use analysis::completion::complete;
 use plan::Trial;
 use plan::{HostFacts, RunFacts};
 use plan::{Plan, World};

@@ -5,13 +5,13 @@ use comfy_table::{Cell, Row, Table as Grid};
 use maud::html;
 use serde::Serialize;
 
-use crate::paired::{metrics, paired};
 use crate::report::figure::{four_digits, signed};
 use crate::report::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::report::json::{json_line, pair};
 use crate::report::notes;
 use crate::report::section::{Found, Part, Place, Section};
-use crate::statistics::{Interval, Mean};
+use analysis::paired::{metrics, paired};
+use analysis::statistics::{Interval, Mean};
 use plan::Trial;
 use plan::{Factors, Plan};
 
@@ -78,7 +78,7 @@ fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
         plan.compare.factor, plan.compare.baseline
     );
     let titles = metrics(plan).into_iter();
-    let row = |pair: &crate::paired::Paired<'a>| {
+    let row = |pair: &analysis::paired::Paired<'a>| {
         let cells = pair.changes.iter().map(|change| written(change.as_ref()));
         (pair.factors, cells.collect())
     };

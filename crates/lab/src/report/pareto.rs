@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::compare::Comparison;
-use crate::pareto::{Front, Point, fronts};
 use crate::report::figure;
 use crate::report::json::{json_line, pair};
 use crate::report::page::fronts::plots;
 use crate::report::section::{Found, Part, Section};
-use crate::statistics::{Interval, Mean};
+use analysis::compare::Comparison;
+use analysis::pareto::{Front, Point, fronts};
+use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Plan};
 
 /// How the plots are meant.

@@ -7,10 +7,10 @@ mod words;
 
 use comfy_table::{Cell, CellAlignment, Row, Table as Grid};
 
-use crate::ranking::{Ranked, ranked};
 use crate::report::grid::{factor_cells, grid, keep_figures_whole};
 use crate::report::notes;
 use crate::report::section::{Found, Part, Place, Section};
+use analysis::ranking::{Ranked, ranked};
 use plan::Trial;
 use plan::{Plan, Ranking};
 use words::{Figures, varied};

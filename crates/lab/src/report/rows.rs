@@ -1,7 +1,7 @@
 //! Which rows and metrics the reports have, and in which order.
 
-use crate::compare::Comparison;
 use crate::report::grid::find;
+use analysis::compare::Comparison;
 use plan::metric::{Metric, Table};
 use plan::{Factors, Level, Plan};
 

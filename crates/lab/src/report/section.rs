@@ -3,11 +3,11 @@
 
 use maud::{Markup, html};
 
-use crate::compare::Comparison;
 use crate::report::page::Plotted;
 use crate::report::{
     claims, courses, mechanisms, notes, outliers, paired, pareto, ranking, sizes, verdicts,
 };
+use analysis::compare::Comparison;
 use plan::Plan;
 use plan::Trial;
 

@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::report::figure;
 use crate::report::page::sizes::plots;
 use crate::report::section::{Found, Part, Section};
-use crate::sizes::{Curve, Family, Judged, Shape, curves, judged, median};
-use crate::statistics::steps::Jump;
-use crate::statistics::{Mean, change, mean};
+use analysis::sizes::{Curve, Family, Judged, Shape, curves, judged, median};
+use analysis::statistics::steps::Jump;
+use analysis::statistics::{Mean, change, mean};
 use plan::Trial;
 use plan::{Cell, Plan};
 

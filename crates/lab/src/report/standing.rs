@@ -1,7 +1,7 @@
 //! How a run stands while it goes on.
 
-use crate::compare::{Comparison, in_cell};
 use crate::report::figure;
+use analysis::compare::{Comparison, in_cell};
 use plan::Plan;
 use plan::Trial;
 use plan::metric::Metric;

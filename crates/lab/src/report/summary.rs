@@ -1,11 +1,11 @@
 //! The answer first: what the highest level of the compared factor changes,
 //! what that owes to what, and how sure it is.
 
-use crate::compare::{Comparison, Difference};
 use crate::report::figure;
 use crate::report::grid::framing_note;
-use crate::split::slowest;
-use crate::verdict::Verdict;
+use analysis::compare::{Comparison, Difference};
+use analysis::split::slowest;
+use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Cell, Factors, Level, Plan, World};
 
@@ -313,7 +313,7 @@ fn verdicts(comparisons: &[Comparison]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
+    use analysis::compare::compare;
     use plan::synthetic::study;
 
     #[test]

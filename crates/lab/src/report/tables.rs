@@ -3,14 +3,14 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-use crate::certificate::certify;
-use crate::compare::{Comparison, compare};
-use crate::completion::complete;
 use crate::report::crosstab::{MOST_ROWS, crosstab};
 use crate::report::grid::{other_tables, study_table};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::section::{Found, Place, SECTIONS};
 use crate::report::{notes, summary};
+use analysis::certificate::certify;
+use analysis::compare::{Comparison, compare};
+use analysis::completion::complete;
 use plan::Plan;
 use plan::RunFacts;
 use plan::Trial;

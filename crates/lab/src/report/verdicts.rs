@@ -1,9 +1,9 @@
 //! The verdicts with their reasons, and what more trials would settle.
 
-use crate::compare::Comparison;
 use crate::report::section::{Found, Part, Section};
 use crate::report::{figure, summary};
-use crate::verdict::Verdict;
+use analysis::compare::Comparison;
+use analysis::verdict::Verdict;
 use plan::Plan;
 
 /// What became of published changes. The page has it in its tables.

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 use anyhow::{Result, anyhow};
 use comfy_table::{Cell, Row as GridRow};
 
-use crate::certificate::certify;
-use crate::compare::{Beside, Comparison, beside};
 use crate::report::between::Run;
 use crate::report::grid::{grid, keep_figures_whole};
 use crate::report::rows::heading;
 use crate::report::{notes, summary};
-use crate::statistics::Interval;
+use analysis::certificate::certify;
+use analysis::compare::{Beside, Comparison, beside};
+use analysis::statistics::Interval;
 pub use json::worlds_json;
 use plan::metric::Metric;
 pub(super) use tables::{Table, left_out, table};

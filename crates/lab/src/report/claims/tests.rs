@@ -1,5 +1,5 @@
 use super::*;
-use crate::compare::compare;
+use analysis::compare::compare;
 use plan::synthetic::{cell, factors, plan, trial};
 use plan::{Assertion, Level};
 

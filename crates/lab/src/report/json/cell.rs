@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::compare::{Comparison, by_cell};
 use crate::report::json::{fails, json_line, pair};
+use analysis::compare::{Comparison, by_cell};
 use plan::Trial;
 use plan::cell_id;
 use plan::{Factors, Plan};
@@ -62,7 +62,7 @@ impl Serialize for Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
+    use analysis::compare::compare;
     use plan::synthetic::study;
     use serde_json::Value;
 

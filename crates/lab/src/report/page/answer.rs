@@ -4,10 +4,10 @@
 use maud::{Markup, html};
 
 use super::series::{Series, series};
-use crate::compare::{Comparison, Difference};
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::rows::study_metrics;
+use analysis::compare::{Comparison, Difference};
 use plan::Plan;
 use plan::metric::{Better, Metric};
 

@@ -21,9 +21,9 @@ use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Layout, Plot};
 
 use super::series::{Series, levels, series};
-use crate::compare::Comparison;
 use crate::report::rows::{other_metrics, study_metrics};
 use crate::report::section::Found;
+use analysis::compare::Comparison;
 use plan::Plan;
 use plan::Trial;
 use plan::metric::{Better, Metric};

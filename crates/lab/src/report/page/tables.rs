@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use crate::compare::{Comparison, Difference};
 use crate::report::figure;
 use crate::report::grid::{NOT_PRINTED, factor_names, find, framing_note, is_unprinted, models};
 use crate::report::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
 use crate::report::summary;
-use crate::verdict::Verdict;
+use analysis::compare::{Comparison, Difference};
+use analysis::verdict::Verdict;
 use plan::Trial;
 use plan::metric::Metric;
 use plan::{Factors, Level, Plan};

@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use maud::{Markup, html};
 
 use super::{Frame, document, figure_card, plots};
-use crate::certificate::certify;
-use crate::compare::Beside;
 use crate::report::between::Run;
 use crate::report::section::Found;
 use crate::report::worlds::{agreement, answers, laid, left_out, reading, shown, table, title};
+use analysis::certificate::certify;
+use analysis::compare::Beside;
 use results::replace;
 
 /// The page's name in the results folder of the first run.

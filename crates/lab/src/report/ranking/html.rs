@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::words::{self, Figures};
-use crate::ranking::{Ranked, ranked};
+use analysis::ranking::{Ranked, ranked};
 use plan::Plan;
 use plan::Trial;
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::ranking::{Ranked, ranked};
 use crate::report::json::{json_line, pair};
-use crate::statistics::Mean;
+use analysis::ranking::{Ranked, ranked};
+use analysis::statistics::Mean;
 use plan::Trial;
 use plan::{Factors, Level, Plan, Ranking};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::ranking::{Measured, Ranked};
 use crate::report::figure::signed;
-use crate::statistics::{Chance, Interval, Mean};
+use analysis::ranking::{Measured, Ranked};
+use analysis::statistics::{Chance, Interval, Mean};
 use plan::{Level, Plan, Ranking, Target};
 
 /// How figures are written: to a hundredth of their gaps, or nearly.

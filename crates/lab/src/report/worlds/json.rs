@@ -4,9 +4,9 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::laid;
-use crate::compare::{Comparison, Difference, Row};
 use crate::report::between::Run;
 use crate::report::json::{json_line, pair};
+use analysis::compare::{Comparison, Difference, Row};
 use plan::metric::Metric;
 use plan::{Factors, World};
 

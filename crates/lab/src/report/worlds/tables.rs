@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::compare::{Beside, Comparison, Difference, Row, WORLD};
 use crate::report::figure;
+use analysis::compare::{Beside, Comparison, Difference, Row, WORLD};
 use plan::Level;
 use plan::metric::Metric;
 
@@ -50,7 +50,7 @@ pub(in crate::report) fn table(all: &Beside, metric: &Metric) -> Table {
         columns.push((name.clone(), column(figure::mean)));
         columns.push((format!("{name} %"), column(figure::change)));
     }
-    let published = |of: fn(&crate::verdict::Figures) -> Option<f64>| -> Vec<Option<f64>> {
+    let published = |of: fn(&analysis::verdict::Figures) -> Option<f64>| -> Vec<Option<f64>> {
         rows.iter().map(|row| of(row.published()?)).collect()
     };
     let values = published(|figures| figures.value);

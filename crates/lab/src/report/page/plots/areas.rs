@@ -7,10 +7,10 @@ use plotly::{Layout, Plot, Scatter};
 use proto::mechanisms::{PARTS, Part};
 
 use super::{Plotted, configuration, traces};
-use crate::compare::Comparison;
 use crate::report::grid::find;
 use crate::report::mechanisms::{Group, groups};
 use crate::report::section::Found;
+use analysis::compare::Comparison;
 use plan::metric::OF_MECHANISMS;
 
 /// Parts of one way; those of the way back come after the echo.

@@ -10,7 +10,7 @@ use plotly::{Layout, Plot, Scatter, Trace};
 use super::{Frame, Plotted, configuration, traces};
 use crate::report::page::series::place;
 use crate::report::section::Found;
-use crate::statistics::{Interval, Mean};
+use analysis::statistics::{Interval, Mean};
 use data::{Course, course};
 
 /// What is plotted, in the order of the page.

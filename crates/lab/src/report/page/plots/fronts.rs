@@ -6,9 +6,9 @@ use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Layout, Plot, Scatter};
 
 use super::{Plotted, configuration, traces};
-use crate::pareto::{Front, Point, fronts};
 use crate::report::pareto;
 use crate::report::section::Found;
+use analysis::pareto::{Front, Point, fronts};
 
 /// From which ratio of the largest figure to the smallest on an axis counts
 /// powers of ten.

@@ -5,11 +5,11 @@ use plotly::{Scatter, Trace};
 
 use super::Frame;
 use super::traces::{number, rounded, text};
-use crate::compare::Comparison;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::series::{name, place};
 use crate::report::rows::kinds;
+use analysis::compare::Comparison;
 use plan::Level;
 use plan::metric::Metric;
 

@@ -8,8 +8,8 @@ use plotly::{Layout, Plot, Scatter};
 use super::{Frame, Plotted, configuration, traces};
 use crate::report::figure;
 use crate::report::section::Found;
-use crate::sizes::{CLOCKS, Curve, curves, median};
-use crate::statistics::{Interval, change};
+use analysis::sizes::{CLOCKS, Curve, curves, median};
+use analysis::statistics::{Interval, change};
 use plan::Factors;
 
 /// The names of the clocks, in the order of [`CLOCKS`].
@@ -228,8 +228,8 @@ fn clocks(curve: &Curve<'_>) -> Option<Plot> {
                 .line(Line::new().width(1.2)),
         );
     };
-    let mean = |values: &[f64]| crate::statistics::mean(values).map(|mean| mean.mean);
-    let line = |of: &dyn Fn(&crate::sizes::Point) -> Option<f64>| -> Vec<(f64, f64)> {
+    let mean = |values: &[f64]| analysis::statistics::mean(values).map(|mean| mean.mean);
+    let line = |of: &dyn Fn(&analysis::sizes::Point) -> Option<f64>| -> Vec<(f64, f64)> {
         points()
             .filter_map(|point| Some((f64::from(point.size), traces::brief(of(point)?))))
             .collect()

@@ -6,11 +6,11 @@ use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, Ma
 use plotly::{Scatter, Trace};
 
 use super::Frame;
-use crate::certificate::above_limit;
 use crate::report::figure;
 use crate::report::grid::find;
 use crate::report::page::series::place;
-use crate::statistics::Interval;
+use analysis::certificate::above_limit;
+use analysis::statistics::Interval;
 use plan::Flag;
 use plan::Trial;
 use plan::metric::Metric;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Quantity;
-use crate::statistics::{Mean, mean};
+use analysis::statistics::{Mean, mean};
 use plan::Trial;
 use plan::UNKNOWN;
 

@@ -12,7 +12,7 @@ const CPU_TICK: f64 = 0.01;
 ///
 /// Trials that state their own (`resolution_NAME` in their evidence) are
 /// believed, on average as the figure is one; otherwise the coarsest counts.
-pub fn resolution(
+pub(crate) fn resolution(
     metric: &Metric,
     figure: f64,
     setting: Option<&Setting>,

@@ -6,7 +6,7 @@ mod facts;
 mod tests;
 
 use facts::describe;
-pub(crate) use facts::word;
+pub use facts::word;
 use plan::Flag;
 use plan::RunFacts;
 use plan::Trial;

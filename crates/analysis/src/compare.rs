@@ -128,7 +128,7 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
 }
 
 /// The trials of each cell, in their order.
-pub(crate) fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
+pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
     // Of many cells few are written alike.
     let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (position, cell) in plan.cells.iter().enumerate() {
@@ -226,7 +226,7 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
 }
 
 /// The mean of one metric in one cell, held against nothing.
-pub(crate) fn in_cell(
+pub fn in_cell(
     plan: &Plan,
     metric: &'static Metric,
     position: usize,

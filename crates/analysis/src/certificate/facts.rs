@@ -143,7 +143,7 @@ fn short(number: f64) -> String {
 }
 
 /// A value as people read it.
-pub(crate) fn word(value: &Value) -> String {
+pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or_else(String::new, short),

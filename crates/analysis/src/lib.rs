@@ -1,0 +1,23 @@
+//! Trials to findings: intervals, comparisons, verdicts, claims. No files and
+//! no clock.
+//!
+//! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
+//! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
+//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`split`] tells
+//! what a gain is made of, [`certificate`] whether the trials can be trusted,
+//! and [`completion`] whether there are enough of them. [`statistics`] has the
+//! arithmetic.
+
+pub mod certificate;
+pub mod claims;
+pub mod compare;
+pub mod completion;
+pub mod paired;
+pub mod pareto;
+pub mod predicted;
+pub mod ranking;
+mod resolution;
+pub mod sizes;
+pub mod split;
+pub mod statistics;
+pub mod verdict;
