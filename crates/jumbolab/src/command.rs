@@ -5,6 +5,7 @@ pub(crate) mod doctor;
 pub(crate) mod emulate;
 mod jumbogram;
 pub(crate) mod list;
+mod page;
 pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;

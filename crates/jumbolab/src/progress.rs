@@ -4,7 +4,6 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use lab::report;
 use lab::run::Watch;
 use live::clock;
 use plan::Trial;

@@ -19,7 +19,6 @@ pub mod packet_log;
 mod passed;
 pub mod recording;
 pub mod replay;
-pub mod report;
 pub mod run;
 pub mod shell;
 pub mod sim;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use experiment::Experiment;
-use lab::report;
 use plan::RunFacts;
 use plan::Trial;
 use plan::{Plan, World};
 use results::folder::Folder;
 
+use super::page;
 use crate::args::Report;
 use crate::output;
 
@@ -78,10 +78,11 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
         trials,
     } = kept;
     // What is asked for is printed even where the folder cannot be written.
-    let page = report::write_page(folder, plan, trials, facts).and_then(|page| {
-        results::trials::write(&folder.join(results::trials::FILE), trials)?;
-        Ok(page)
-    });
+    let page =
+        page::write(folder, report::PAGE, &report::page(plan, trials, facts)).and_then(|page| {
+            results::trials::write(&folder.join(results::trials::FILE), trials)?;
+            Ok(page)
+        });
     if let Err(error) = &page {
         output::complain(error);
     }
@@ -120,7 +121,9 @@ fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
     }
     output::print(&report::worlds(&runs, output::width())?)?;
     // What is asked for is printed even where the folder cannot be written.
-    match report::write_worlds_page(&runs) {
+    let written = report::worlds_page(&runs)
+        .and_then(|text| page::write(kept[0].folder, report::WORLDS_PAGE, &text));
+    match written {
         Ok(page) => output::print_page(&page),
         Err(error) => {
             output::complain(&error);

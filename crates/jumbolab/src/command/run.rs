@@ -6,11 +6,11 @@ use analysis::completion::complete;
 use anyhow::{Context, Result};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
-use lab::{facts, outline, report};
+use lab::{facts, outline};
 use plan::{Plan, World};
 use results::folder::{Folder, Opening, Resume};
 
-use super::replay;
+use super::{page, replay};
 use crate::args::{self, Run};
 use crate::output;
 use crate::progress::Progress;
@@ -72,7 +72,11 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         ));
     }
     let (trials, path) = (folder.trials(), folder.path());
-    let page = report::write_page(path, &plan, trials, folder.facts());
+    let page = page::write(
+        path,
+        report::PAGE,
+        &report::page(&plan, trials, folder.facts()),
+    );
     if args.json {
         output::print_lines(report::json_lines(&plan, trials))?;
     } else {

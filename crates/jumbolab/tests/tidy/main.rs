@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 7] = [
     &["proto"],
     &["plan", "sim", "live"],
     &["experiment", "results", "analysis"],
-    &["lab"],
+    &["lab", "report"],
     &["jumbolab"],
 ];
 

@@ -1,0 +1,87 @@
+//! Where the time of round trips goes: the parts one upon the other, along the
+//! size of the messages.
+
+use plotly::common::{HoverInfo, Line, Mode, Orientation, Title};
+use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Layout, Plot, Scatter};
+use proto::mechanisms::{PARTS, Part};
+
+use super::{Plotted, configuration, traces};
+use crate::grid::find;
+use crate::mechanisms::{Group, groups};
+use crate::section::Found;
+use analysis::compare::Comparison;
+use plan::metric::OF_MECHANISMS;
+
+/// Parts of one way; those of the way back come after the echo.
+const OF_A_WAY: usize = 8;
+
+/// A plot for each group of cells that differ in the size of their messages alone.
+pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let groups = groups(found.plan).into_iter().enumerate();
+    groups
+        .filter_map(|(number, group)| area(number, &group, found.comparisons))
+        .collect()
+}
+
+fn area(number: usize, group: &Group, comparisons: &[Comparison]) -> Option<Plotted> {
+    let mut plot = Plot::new();
+    for (place, metric) in OF_MECHANISMS.iter().take(PARTS).enumerate() {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for (size, cell) in &group.cells {
+            let mean = find(comparisons, metric, *cell).and_then(|row| row.mean);
+            if let Some(mean) = mean {
+                x.push(*size);
+                // What is negative cannot be stacked: the clocks disagree by it.
+                y.push(traces::brief(mean.mean.max(0.0)));
+            }
+        }
+        if x.is_empty() {
+            return None;
+        }
+        // The unexplained part is of neither way.
+        let meta = match place {
+            _ if place == Part::Unexplained as usize => format!("part {OF_A_WAY}"),
+            OF_A_WAY.. => format!("part {} back", place - OF_A_WAY),
+            _ => format!("part {place}"),
+        };
+        let trace = Scatter::new(x, y)
+            .mode(Mode::Lines)
+            .name(metric.title)
+            .meta(meta)
+            .stack_group("parts")
+            .line(Line::new().width(0.5))
+            .hover_info(HoverInfo::All);
+        plot.add_trace(trace);
+    }
+    let id = format!("mechanisms-{number}");
+    plot.set_layout(layout());
+    plot.set_configuration(configuration(&id));
+    let of = match group.name.as_str() {
+        "" => String::new(),
+        name => format!(", {name}"),
+    };
+    Some(Plotted {
+        title: format!("Parts of a round trip{of}"),
+        definition: "means in us over the octets of a message; the way back is paler",
+        id,
+        plot,
+    })
+}
+
+fn layout() -> Layout {
+    let axis = |title: &str| {
+        Axis::new()
+            .title(Title::with_text(title))
+            .auto_margin(true)
+            .zero_line(false)
+    };
+    Layout::new()
+        .x_axis(axis("message (octets)").type_(AxisType::Log))
+        .y_axis(axis("round trip (us)").range_mode(RangeMode::ToZero))
+        .hover_mode(HoverMode::XUnified)
+        .show_legend(true)
+        .legend(Legend::new().orientation(Orientation::Horizontal))
+        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+        .height(460)
+}

@@ -1,0 +1,96 @@
+//! Trade-offs of two metrics: every setting as a point, those on the front
+//! joined.
+
+use plotly::common::{HoverInfo, Line, Marker, Mode, Orientation, Title};
+use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Layout, Plot, Scatter};
+
+use super::{Plotted, configuration, traces};
+use crate::pareto;
+use crate::section::Found;
+use analysis::pareto::{Front, Point, fronts};
+
+/// From which ratio of the largest figure to the smallest on an axis counts
+/// powers of ten.
+const WIDE: f64 = 20.0;
+
+/// A plot for each front.
+pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+    let fronts = fronts(found.plan, found.comparisons);
+    let plotted = fronts.iter().enumerate().map(|(number, front)| {
+        let id = format!("front-{number}");
+        Plotted {
+            title: pareto::title(front),
+            definition: "each symbol is a setting; to those that are joined no other one is preferable",
+            plot: plot(found, front, &id),
+            id,
+        }
+    });
+    plotted.collect()
+}
+
+fn plot(found: &Found<'_>, front: &Front<'_>, id: &str) -> Plot {
+    let trace = |is_front: bool| {
+        let points: Vec<&Point> = front
+            .points
+            .iter()
+            .filter(|point| point.is_front == is_front)
+            .collect();
+        let along = |at: usize| {
+            points
+                .iter()
+                .map(move |point| traces::brief(point.means[at].mean))
+        };
+        let texts = points.iter().map(|point| {
+            let text = pareto::setting(found.plan, front, point);
+            traces::text(&text)
+        });
+        Scatter::new(along(0).collect(), along(1).collect())
+            .hover_text_array(texts.collect())
+            .hover_info(HoverInfo::Text)
+    };
+    let mut plot = Plot::new();
+    plot.add_trace(
+        trace(false)
+            .mode(Mode::Markers)
+            .name("others")
+            .meta("limit")
+            .marker(Marker::new().size(6)),
+    );
+    plot.add_trace(
+        trace(true)
+            .mode(Mode::LinesMarkers)
+            .name("front")
+            .meta("series 0")
+            .marker(Marker::new().size(11))
+            .line(Line::new().width(1.5)),
+    );
+    plot.set_layout(
+        Layout::new()
+            .x_axis(axis(front, 0))
+            .y_axis(axis(front, 1))
+            .hover_mode(HoverMode::Closest)
+            .show_legend(true)
+            .legend(Legend::new().orientation(Orientation::Horizontal))
+            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+            .height(400),
+    );
+    plot.set_configuration(configuration(id));
+    plot
+}
+
+fn axis(front: &Front<'_>, at: usize) -> Axis {
+    let metric = front.metrics[at];
+    let title = format!("{} ({})", metric.title, metric.unit);
+    let axis = Axis::new()
+        .title(Title::with_text(traces::text(&title)))
+        .auto_margin(true)
+        .zero_line(false);
+    let figures = || front.points.iter().map(|point| point.means[at].mean);
+    let least = figures().fold(f64::INFINITY, f64::min);
+    let most = figures().fold(f64::NEG_INFINITY, f64::max);
+    match least > 0.0 && most / least > WIDE {
+        true => axis.type_(AxisType::Log),
+        false => axis.range_mode(RangeMode::ToZero),
+    }
+}

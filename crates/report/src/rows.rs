@@ -1,0 +1,200 @@
+//! Which rows and metrics the reports have, and in which order.
+
+use crate::grid::find;
+use analysis::compare::Comparison;
+use plan::metric::{Metric, Table};
+use plan::{Factors, Level, Plan};
+
+/// The study that the numbers of [`Table`] are of.
+const NUMBERED: &str = "Praptodiyono2019";
+
+/// Metrics of the compact table below the study's.
+const OTHERS: [&str; 23] = [
+    "echo_time",
+    "rtt_transfer",
+    "rtt_tcp",
+    "delay",
+    "delay_p99",
+    "latency",
+    "latency_ditg",
+    "paper_throughput",
+    "offered_rate",
+    "sent_rate",
+    "lateness_p99",
+    "jitter_ditg",
+    "ipdv_p95",
+    "loss",
+    "retransmissions",
+    "cpu_softirq",
+    "cpu_programs",
+    "message_time",
+    "megabyte_time",
+    "stalls",
+    "repeats",
+    "receiver_drops",
+    "acknowledgements",
+];
+
+/// The metrics that have tables of their own: those that the plan names; or those
+/// of the study with its tables, in their order, and what else figures were
+/// published of.
+pub(super) fn study_metrics(
+    plan: &Plan,
+    comparisons: &[Comparison],
+) -> Vec<(Option<Table>, &'static Metric)> {
+    if !plan.leading.is_empty() {
+        let measured = |name: &String| metrics_of(comparisons).find(|metric| metric.name == name);
+        let leading = plan.leading.iter().filter_map(measured);
+        return leading.map(|metric| (metric.table, metric)).collect();
+    }
+    let of_table = |table: &Table| {
+        let table = *table;
+        metrics_of(comparisons)
+            .filter(move |metric| metric.table == Some(table))
+            .map(move |metric| (Some(table), metric))
+    };
+    let published = metrics_of(comparisons)
+        .filter(|metric| metric.table.is_none() && is_published(comparisons, metric))
+        .map(|metric| (None, metric));
+    Table::ALL
+        .iter()
+        .flat_map(of_table)
+        .chain(published)
+        .collect()
+}
+
+/// The metrics of the compact table that were measured, those of flows, and those
+/// over parts of the trial.
+pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
+    let shown = study_metrics(plan, comparisons);
+    let of_tables = metrics_of(comparisons).filter(|metric| metric.primary);
+    let others = OTHERS
+        .iter()
+        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
+    let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
+    let of_windows = metrics_of(comparisons).filter(|metric| metric.is_of_window());
+    let all = of_tables.chain(others).chain(of_flows).chain(of_windows);
+    all.filter(|metric| shown.iter().all(|(_, other)| other != metric))
+        .collect()
+}
+
+/// Whether a cell has a published figure of `metric`, which has no flow's name.
+fn is_published(comparisons: &[Comparison], metric: &Metric) -> bool {
+    let mut rows = comparisons.iter().filter(|row| row.metric == metric);
+    !metric.name.contains('/')
+        && rows.any(|row| row.published.value.is_some() || row.published.claim.is_some())
+}
+
+/// The rows of a metric's own table.
+pub(super) fn study_rows<'a>(
+    plan: &Plan,
+    comparisons: &'a [Comparison],
+    metric: &Metric,
+) -> Vec<&'a Comparison> {
+    let rows = rows_in_order(plan)
+        .into_iter()
+        .filter_map(|cell| find(comparisons, metric, cell));
+    without_repeats(plan, metric, rows.collect())
+}
+
+/// The cells, those that are compared with one another together.
+pub(super) fn rows_in_order(plan: &Plan) -> Vec<usize> {
+    let kinds = kinds(plan).into_iter();
+    kinds.flat_map(|kind| kind.cells).collect()
+}
+
+/// Cells that are compared with one another: they differ in nothing but the
+/// compared factor.
+pub(super) struct Kind {
+    /// The factors that they share.
+    pub(super) factors: Vec<(String, Level)>,
+    /// Their positions in the plan, in its order.
+    pub(super) cells: Vec<usize>,
+}
+
+/// The kinds of cells of a plan, in the order in which they appear in it.
+pub(super) fn kinds(plan: &Plan) -> Vec<Kind> {
+    let shared = |factors: &Factors| -> Vec<_> {
+        let other = |(name, _): &&(String, _)| *name != plan.compare.factor && name != "copy";
+        factors.0.iter().filter(other).cloned().collect()
+    };
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (position, cell) in plan.cells.iter().enumerate() {
+        let factors = shared(&cell.factors);
+        match kinds.iter_mut().find(|kind| kind.factors == factors) {
+            Some(kind) => kind.cells.push(position),
+            None => kinds.push(Kind {
+                factors,
+                cells: vec![position],
+            }),
+        }
+    }
+    kinds
+}
+
+/// What stands above the table of `metric`.
+pub(super) fn heading(plan: &Plan, table: Option<Table>, metric: &Metric) -> String {
+    let sources: Vec<&str> = plan
+        .published
+        .iter()
+        .filter(|published| published.metric == metric.name)
+        .map(|published| published.source.as_str())
+        .collect();
+    let mut published = plan.published.iter();
+    let numbered = published.any(|row| row.source.contains(NUMBERED));
+    let number = match table.filter(|_| numbered) {
+        Some(table) => format!("Table {}. ", table.number()),
+        None => String::new(),
+    };
+    let against = sources
+        .first()
+        .map_or_else(String::new, |source| format!(", held against {source}"));
+    format!("{number}{} ({}){against}", metric.title, metric.unit)
+}
+
+/// The metrics that are compared, in the catalogue's order.
+fn metrics_of(comparisons: &[Comparison]) -> impl Iterator<Item = &'static Metric> {
+    let first = |comparison: &&Comparison| comparison.cell == 0;
+    comparisons.iter().filter(first).map(|first| first.metric)
+}
+
+/// The rows without those that could only repeat the paper: a cell that is not
+/// measured here shows what was published for it, once, and nothing where
+/// nothing was.
+fn without_repeats<'a>(
+    plan: &Plan,
+    metric: &Metric,
+    rows: Vec<&'a Comparison>,
+) -> Vec<&'a Comparison> {
+    if plan.published.is_empty() {
+        return rows;
+    }
+    let named_by_paper = |name: &str| {
+        let of_metric = plan
+            .published
+            .iter()
+            .filter(|row| row.metric == metric.name);
+        name == plan.compare.factor
+            || of_metric
+                .into_iter()
+                .any(|row| row.factors.level(name).is_some())
+    };
+    let mut seen: Vec<Vec<&(String, Level)>> = Vec::new();
+    rows.into_iter()
+        .filter(|row| {
+            let cell = &plan.cells[row.cell];
+            if cell.setting.is_ok() {
+                return true;
+            }
+            let key: Vec<_> = cell
+                .factors
+                .0
+                .iter()
+                .filter(|(name, _)| named_by_paper(name))
+                .collect();
+            let new = key.len() > 1 && !seen.contains(&key);
+            seen.push(key);
+            new
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! How a run stands while it goes on.
+
+use crate::figure;
+use analysis::compare::{Comparison, in_cell};
+use plan::Plan;
+use plan::Trial;
+use plan::metric::Metric;
+
+/// The metric whose means are worth watching, the first that is measured.
+const WATCHED: [&str; 2] = ["throughput", "delay"];
+
+/// Cells that are watched at most: more would be a screenful of lines every time.
+const MOST_CELLS: usize = 200;
+
+/// The running means of the watched metric with their 95 % intervals: a line
+/// for each cell that has trials, figures under one another. Of a plan with many
+/// cells there are none.
+pub fn standing(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+    if plan.cells.len() > MOST_CELLS {
+        return Vec::new();
+    }
+    let measured = |name: &&&str| {
+        let here = |trial: &Trial| trial.metrics.contains_key(**name);
+        trials.iter().any(here)
+    };
+    let Some(metric) = WATCHED
+        .iter()
+        .find(measured)
+        .and_then(|name| Metric::named(name))
+    else {
+        return Vec::new();
+    };
+    let cells: Vec<Comparison> = plan
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(position, cell)| {
+            let belongs = |trial: &&Trial| trial.factors == cell.factors;
+            let trials: Vec<&Trial> = trials.iter().filter(belongs).collect();
+            in_cell(plan, metric, position, cell, &trials)
+        })
+        .filter(|cell| cell.n > 0)
+        .collect();
+    let mut means: Vec<String> = cells.iter().map(figure::mean).collect();
+    figure::align(&mut means);
+    let widest = |texts: &[String]| texts.iter().map(|text| text.chars().count()).max();
+    let names: Vec<String> = cells.iter().map(|cell| cell.factors.to_string()).collect();
+    let (name, mean) = (widest(&names).unwrap_or(0), widest(&means).unwrap_or(0));
+    cells
+        .iter()
+        .zip(names.iter().zip(&means))
+        .map(|(cell, (factors, text))| {
+            format!(
+                "{factors:name$}  {text:mean$} {}  ({} trials)",
+                metric.unit, cell.n
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic::study;
+
+    #[test]
+    fn each_cell_with_trials_has_a_line_and_figures_line_up() {
+        let (plan, trials) = study();
+        assert_eq!(
+            standing(&plan, &trials[..3]),
+            [
+                "scenario=LU-LU offloads=off mtu=1500  948 ± 13 Mbit/s  (2 trials)",
+                "scenario=LU-LU offloads=off mtu=9000  988      Mbit/s  (1 trials)",
+            ]
+        );
+        assert!(standing(&plan, &[]).is_empty());
+    }
+}

@@ -1,0 +1,120 @@
+use std::path::Path;
+
+use super::*;
+use crate::{worlds_json, worlds_page};
+use plan::RunFacts;
+use plan::Trial;
+use plan::synthetic::{facts, study};
+use plan::{Plan, World};
+
+/// The study simulated and measured; the simulator gains what the paper did,
+/// and has no offloads.
+fn two() -> [(Plan, Vec<Trial>, RunFacts); 2] {
+    let (live, of_live) = study();
+    let (mut plan, mut trials) = study();
+    plan.world = World::Sim;
+    for cell in &mut plan.cells {
+        if cell.factors.to_string().contains("offloads=on") {
+            cell.setting = Err("not simulated: hosts have no offloads".into());
+        }
+    }
+    trials.retain(|trial| !trial.factors.to_string().contains("offloads=on"));
+    for trial in &mut trials {
+        if let Some(throughput) = trial.metrics.get_mut("throughput") {
+            let mtu = trial.factors.to_string();
+            *throughput *= if mtu.ends_with("9000") { 0.95 } else { 0.8 };
+        }
+    }
+    let simulated = RunFacts {
+        world: World::Sim,
+        host: None,
+        ..facts()
+    };
+    [(plan, trials, simulated), (live, of_live, facts())]
+}
+
+fn on<T>(ask: impl FnOnce(&[Run<'_>]) -> T) -> T {
+    let runs = two();
+    let folders = ["results/s", "results/n"];
+    let runs: Vec<Run<'_>> = runs
+        .iter()
+        .zip(folders)
+        .map(|((plan, trials, facts), folder)| Run {
+            folder: Path::new(folder),
+            plan,
+            trials,
+            facts,
+        })
+        .collect();
+    ask(&runs)
+}
+
+#[test]
+fn both_worlds_and_the_paper_stand_in_one_row() {
+    let text = on(|runs| worlds(runs, 140)).unwrap();
+    assert!(
+        text.starts_with("synthetic: What a test needs\nsim: results/s\nnetns: results/n\n"),
+        "{text}"
+    );
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("LU-LU") && line.contains("9000"));
+    let words: Vec<&str> = row.unwrap().split_whitespace().collect();
+    let row = words.join(" ");
+    assert!(row.starts_with("LU-LU off 9000 940 ± "), "{row}");
+    for part in [" +23.9 [", " 989 ± ", " +4.3 [", " 938.88 +25.03 "] {
+        assert!(row.contains(part), "`{part}` is not in: {row}");
+    }
+    assert!(row.contains("sim, netns: direction only"), "{row}");
+    let missing = "Not in sim: 2 cells (needs a Windows host), 2 cells (not simulated: hosts have no offloads).";
+    assert!(text.contains(missing), "{text}");
+    let sentence = "Changes of which the intervals of sim and netns meet: throughput 0 of 1";
+    assert!(text.contains(sentence), "{text}");
+    assert!(text.contains("Certificate of sim: passed"), "{text}");
+    for width in [60, 80, 100] {
+        let text = on(|runs| worlds(runs, width)).unwrap();
+        let mut lines = text.lines();
+        assert!(
+            lines.all(|line| line.chars().count() <= usize::from(width)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_line_of_json_has_every_world_in_the_order_of_the_folders() {
+    let lines = on(worlds_json).unwrap();
+    let lines: Vec<serde_json::Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let line = lines
+        .iter()
+        .find(|line| line["metric"] == "throughput" && line["factors"]["mtu"] == 9000)
+        .unwrap();
+    assert_eq!(line["published_change_percent"], 25.03);
+    assert_eq!(line["source"], "[Praptodiyono2019 Table 4]");
+    let worlds = line["worlds"].as_array().unwrap();
+    let names: Vec<&str> = worlds
+        .iter()
+        .filter_map(|world| world["world"].as_str())
+        .collect();
+    assert_eq!(names, ["sim", "netns"]);
+    assert_eq!(worlds[0]["folder"], "results/s");
+    assert_eq!(worlds[1]["n"], 2);
+    assert_eq!(worlds[1]["verdict"], "direction only");
+}
+
+#[test]
+fn the_page_plots_each_world_as_a_series_beside_what_was_published() {
+    let page = on(worlds_page).unwrap();
+    for part in [
+        "world sim, offloads off",
+        "world netns, offloads on",
+        "published LU-LU",
+        "Certificates",
+        "results/n",
+    ] {
+        assert!(page.contains(part), "`{part}` is not in the page");
+    }
+}
