@@ -4,16 +4,18 @@ use proto::link::{Counters, Fate, Found, Witness};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 
-use crate::packet::Packet;
-use crate::{Loss, WayOutcome, bundles};
+use crate::load::Load;
+use crate::packet::{Header, Packet};
+use crate::{Loss, WayOutcome};
 
 /// What a way's witness writes down.
 pub(crate) struct Account {
     averages: Averages,
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
     beyond: u64,
-    /// Packets that will not come out, and whether the queue dropped them.
-    gone: Vec<(Packet, bool)>,
+    /// The headers of packets that will not come out, those of packets in bundles
+    /// too, each with whether its source may be told of it.
+    gone: Vec<(Header, bool)>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
     /// Whether notes say what is in bundles.
@@ -43,7 +45,7 @@ pub(crate) enum Looks {
 
 /// Something that happened to a packet on a way.
 pub(crate) struct Note {
-    pub(crate) packet: Packet,
+    pub(crate) packet: Header,
     pub(crate) at: Time,
     pub(crate) what: What,
     /// How many packets lived in it then.
@@ -58,8 +60,9 @@ pub(crate) struct Opening {
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
     pub(crate) tick: Tick,
-    /// The packets, while they lived, their octets of IP, and how long they waited.
-    pub(crate) inside: Vec<(Option<Packet>, Bytes, u16)>,
+    /// The headers of the packets that lived, octets of IP of each packet, and how
+    /// long they waited.
+    pub(crate) inside: Vec<(Option<Header>, Bytes, u16)>,
 }
 
 /// What happened.
@@ -71,18 +74,18 @@ pub(crate) enum What {
 }
 
 impl Opening {
-    fn of(packet: &Packet) -> Option<Box<Self>> {
-        bundles::look(packet.content, |load| {
-            let entries = load.bundle.entries().iter();
-            let inside =
-                entries.map(|entry| (entry.packet().copied(), entry.packed(), entry.waited()));
-            Box::new(Self {
-                number: load.number,
-                ingress: load.ingress,
-                egress: load.egress,
-                tick: load.bundle.tick(),
-                inside: inside.collect(),
-            })
+    fn of(load: &Load) -> Box<Self> {
+        let entries = load.bundle.entries().iter();
+        let inside = entries.map(|entry| {
+            let header = entry.packet().map(|packet| packet.header);
+            (header, entry.packed(), entry.waited())
+        });
+        Box::new(Self {
+            number: load.number,
+            ingress: load.ingress,
+            egress: load.egress,
+            tick: load.bundle.tick(),
+            inside: inside.collect(),
         })
     }
 }
@@ -109,8 +112,8 @@ impl Account {
         self.beyond
     }
 
-    /// The packets that were lost and not yet taken away.
-    pub(crate) const fn gone(&mut self) -> &mut Vec<(Packet, bool)> {
+    /// The headers of packets that were lost and not yet taken away.
+    pub(crate) const fn gone(&mut self) -> &mut Vec<(Header, bool)> {
         &mut self.gone
     }
 
@@ -128,15 +131,27 @@ impl Account {
     }
 
     fn note(&mut self, packet: &Packet, at: Time, what: What) {
-        let opens = self.opens && packet.is_bundle() && matches!(what, What::Sent { .. });
+        let opens = self.opens && matches!(what, What::Sent { .. });
         if let Some(notes) = &mut self.notes {
+            let load = packet.load.as_ref().filter(|_| opens);
             notes.push(Note {
-                packet: *packet,
+                packet: packet.header,
                 at,
                 what,
                 live: packet.live(),
-                opened: if opens { Opening::of(packet) } else { None },
+                opened: load.map(|load| Opening::of(load)),
             });
+        }
+    }
+
+    /// Takes down a packet that will not come out, with all that lives in it.
+    fn give_up(&mut self, packet: &Packet, by_queue: bool) {
+        // Of a bundle the sources of the packets in it are told.
+        let telling = by_queue && !packet.is_bundle();
+        self.gone.push((packet.header, telling));
+        if let Some(load) = &packet.load {
+            let inside = load.headers().map(|header| (header, by_queue));
+            self.gone.extend(inside);
         }
     }
 }
@@ -160,7 +175,7 @@ impl Witness<Packet> for Account {
             Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
         };
         self.note(packet, begins, What::Lost(lost));
-        self.gone.push((*packet, false));
+        self.give_up(packet, false);
     }
 
     fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
@@ -170,13 +185,13 @@ impl Witness<Packet> for Account {
         // One that is too big comes back to who sent it.
         if reason.is_some() {
             self.beyond += u64::from(packet.live()) - 1;
-            self.gone.push((*packet, true));
+            self.give_up(packet, true);
         }
     }
 
     fn thinned(&mut self, packet: &Packet, at: Time, reason: Reason) {
         self.note(packet, at, What::Thinned(reason));
-        self.gone.push((*packet, true));
+        self.give_up(packet, true);
     }
 }
 

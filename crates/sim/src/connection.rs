@@ -5,7 +5,7 @@ use units::{Rate, Time};
 
 use crate::fragments::ip_header;
 use crate::messages::Messages;
-use crate::packet::{Body, Congestion, Content, Outbox, Packet, Segment};
+use crate::packet::{Body, Congestion, Content, Header, Outbox, Segment};
 use crate::{Flow, Tcp, TcpOutcome};
 
 /// The ends of a connection, its segments made packets.
@@ -21,8 +21,8 @@ pub(crate) struct Connection {
     /// From when on nothing is sent at all.
     end: Time,
     /// What every packet to the receiver has in common, and every one back.
-    forth: Packet,
-    back: Packet,
+    forth: Header,
+    back: Header,
     /// Octets of a segment that are not payload.
     header: u32,
     path_mtu: Option<u32>,
@@ -44,7 +44,7 @@ impl Connection {
     pub(crate) fn new(
         flow: &Flow,
         tcp: &Tcp,
-        template: Packet,
+        template: Header,
         first_mtu: u32,
         end: Time,
         tally: bool,
@@ -82,7 +82,7 @@ impl Connection {
             stops: flow.stop,
             end,
             forth: template,
-            back: Packet {
+            back: Header {
                 to: u32::try_from(flow.from).expect("a scenario has fewer nodes than that"),
                 // A flow of its own, as far as queues are concerned.
                 key: template.key ^ 2,
@@ -250,7 +250,7 @@ impl Connection {
                     true => Congestion::Able,
                     false => Congestion::Unable,
                 };
-                let packet = Packet {
+                let packet = Header {
                     size: ip_header(self.forth.ip) + data.header + data.payload,
                     congestion,
                     ..self.forth
@@ -270,7 +270,7 @@ impl Connection {
         if let Some(ack) = self.receiver.poll_transmit()
             && now < self.end
         {
-            let packet = Packet {
+            let packet = Header {
                 size: ip_header(self.back.ip) + ack.header,
                 ..self.back
             };

@@ -14,9 +14,8 @@ use proto::tcp::React;
 use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
-use crate::bundles::Loads;
 use crate::fragments::{fragment_header, ip_header, pieces};
-use crate::packet::{Body, Congestion, Content, Contents, Outbox, Packet, Piece};
+use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::Way;
@@ -37,8 +36,6 @@ pub(crate) struct Engine<'a, W> {
     /// Packets of one message, while they are sent.
     outbox: Outbox,
     contents: Contents,
-    /// What is in bundles, between two steps.
-    loads: Loads,
     pub(crate) edges: Edges,
     /// What sources do that a way tells of drops, by its number; nobody tells
     /// where it is short.
@@ -135,7 +132,6 @@ impl<'a, W: Watch> Engine<'a, W> {
             events: 0,
             outbox: Vec::new(),
             contents: Contents::default(),
-            loads: Loads::default(),
             edges,
             telling: Vec::new(),
             watch,
@@ -147,19 +143,6 @@ impl<'a, W: Watch> Engine<'a, W> {
         let Some((now, element)) = self.agenda.first() else {
             return false;
         };
-        if self.edges.all.is_empty() {
-            self.act(now, element);
-        } else {
-            self.loads.trade();
-            self.act(now, element);
-            self.loads.trade();
-        }
-        true
-    }
-
-    /// The turn of an element has come.
-    #[inline]
-    fn act(&mut self, now: Time, element: usize) {
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;
         self.events += 1;
@@ -184,6 +167,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             self.visit_edge(element - edges);
         }
         self.contents.forget();
+        true
     }
 
     fn arrive(&mut self, node: usize, packet: Packet) {
@@ -239,8 +223,8 @@ impl<'a, W: Watch> Engine<'a, W> {
             return;
         };
         let mtu = self.ways[way].mtu;
-        if packet.size > mtu
-            && let Body::Datagram(piece) = self.contents.of(&packet).body
+        if packet.header.size > mtu
+            && let Body::Datagram(piece) = self.contents.of(&packet.header).body
             && !piece.dont_fragment
         {
             self.nodes[node].counts.cut += 1;
@@ -255,17 +239,18 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     fn cut(&mut self, node: usize, packet: Packet, piece: Piece, mtu: u32) {
         self.nodes[node].counts.forwarded += 1;
-        let header = fragment_header(packet.ip);
-        let whole = *self.contents.of(&packet);
-        for (offset, length) in pieces(packet.ip, mtu, piece.offset, piece.length) {
+        let Header { ip, .. } = packet.header;
+        let header = fragment_header(ip);
+        let whole = *self.contents.of(&packet.header);
+        for (offset, length) in pieces(ip, mtu, piece.offset, piece.length) {
             let body = Body::Datagram(Piece {
                 offset,
                 length,
                 ..piece
             });
-            let fragment = Packet {
+            let fragment = Header {
                 size: header + length,
-                ..packet
+                ..packet.header
             };
             self.post(node, fragment, Content { body, ..whole });
         }
@@ -275,8 +260,9 @@ impl<'a, W: Watch> Engine<'a, W> {
     /// Tells the source of `packet` that it is too big; never about an answer
     /// [RFC4443 s2.4], nor about a bundle. Acknowledgements fit every link, as was checked.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
-        let content = *self.contents.of(packet);
+        let content = *self.contents.of(&packet.header);
         self.contents.let_go(packet);
+        let packet = packet.header;
         if matches!(
             content.body,
             Body::TooBig { .. } | Body::Notice { .. } | Body::Bundle
@@ -286,13 +272,13 @@ impl<'a, W: Watch> Engine<'a, W> {
         self.nodes[node].counts.answered += 1;
         let header = ip_header(packet.ip) + ICMP_HEADER;
         let from = self.flows[packet.flow as usize].from;
-        let answer = Packet {
+        let answer = Header {
             to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
             size: (header + packet.size).min(largest_answer(packet.ip)),
             // A flow of its own, as far as queues are concerned.
             key: packet.key ^ 1,
             congestion: Congestion::Unable,
-            ..*packet
+            ..packet
         };
         let body = Body::TooBig { mtu };
         self.post(node, answer, Content { body, ..content });
@@ -301,16 +287,16 @@ impl<'a, W: Watch> Engine<'a, W> {
     /// Sends packets: through the host's processor to its link.
     fn send(&mut self, from: usize, mut packets: Outbox) {
         if let Some(send) = &mut self.nodes[from].send {
-            for (mut packet, content) in packets.drain(..) {
-                packet.content = self.contents.put(content);
-                let refused = send.push(self.now, packet);
+            for (mut header, content) in packets.drain(..) {
+                header.content = self.contents.put(content);
+                let refused = send.push(self.now, Packet::bare(header));
                 debug_assert!(refused.is_none(), "without a limit there is room");
             }
             self.finish_sending(from);
         } else {
-            for (packet, content) in packets.drain(..) {
+            for (header, content) in packets.drain(..) {
                 self.nodes[from].counts.sent += 1;
-                self.post(from, packet, content);
+                self.post(from, header, content);
             }
         }
         self.outbox = packets;
@@ -329,9 +315,9 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 
     /// Puts a packet that is new on the next link of its way.
-    fn post(&mut self, node: usize, packet: Packet, content: Content) {
+    fn post(&mut self, node: usize, header: Header, content: Content) {
         let content = self.contents.put(content);
-        self.depart(node, Packet { content, ..packet });
+        self.depart(node, Packet::bare(Header { content, ..header }));
     }
 
     /// Puts a packet on the next link of its way; there it is lost if it is
@@ -344,7 +330,7 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {
         if W::AWAKE {
-            let seen = self.seen(packet);
+            let seen = self.seen(&packet.header);
             self.watch.lost(self.now, place, seen, why);
         }
     }

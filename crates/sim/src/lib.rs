@@ -15,13 +15,13 @@
 
 mod account;
 mod agenda;
-mod bundles;
 mod check;
 mod connection;
 mod domain;
 mod engine;
 mod fragments;
 mod labels;
+mod load;
 mod messages;
 mod outcome;
 mod packet;

@@ -4,13 +4,21 @@ use proto::tcp::{Ack, Data};
 use queue::{Bundle, Thinning, Told, View};
 use units::{Bytes, IpVersion, Time};
 
-use crate::{Seen, bundles};
+use crate::Seen;
+use crate::load::Load;
 
-/// An IP packet under way: what links, queues and routers look at. It is copied
-/// from ring to ring, so it is small; what only its ends need is its
-/// [`Content`], which stays where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An IP packet under way. It moves from ring to ring, so it is small; what only
+/// its ends need is its [`Content`], which stays where it is.
+#[derive(Debug)]
 pub(crate) struct Packet {
+    pub(crate) header: Header,
+    /// The packets in it, if it is a bundle.
+    pub(crate) load: Option<Box<Load>>,
+}
+
+/// What links, queues and routers look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
     /// The flow as queues know it: a number that follows from its name.
     pub(crate) key: u64,
     /// The flow, by its number in the engine.
@@ -26,6 +34,7 @@ pub(crate) struct Packet {
     pub(crate) ip: IpVersion,
     pub(crate) class: u8,
     pub(crate) precedence: u8,
+    /// Without meaning for a bundle: each packet in it has its own.
     pub(crate) congestion: Congestion,
 }
 
@@ -38,8 +47,6 @@ pub(crate) enum Congestion {
     Able,
     /// It was met.
     Met,
-    /// It is a bundle: what the packets in it say.
-    Inside,
 }
 
 /// What is in a packet for its ends.
@@ -55,7 +62,7 @@ pub(crate) struct Content {
 }
 
 /// Packets that are to be sent, with what is in them.
-pub(crate) type Outbox = Vec<(Packet, Content)>;
+pub(crate) type Outbox = Vec<(Header, Content)>;
 
 /// The contents of all packets under way.
 #[derive(Default)]
@@ -78,34 +85,25 @@ impl Contents {
         u32::try_from(self.all.len() - 1).expect("memory ends before numbers do")
     }
 
-    /// The content of `packet`.
-    pub(crate) fn of(&self, packet: &Packet) -> &Content {
+    /// The content of a packet.
+    pub(crate) fn of(&self, packet: &Header) -> &Content {
         &self.all[packet.content as usize]
     }
 
     /// `packet`, and what lives in it, has come out of a link with these marks.
     pub(crate) fn mark(&mut self, packet: &Packet, marks: u64) {
-        self.all[packet.content as usize].marks |= marks;
-        if packet.is_bundle() {
-            bundles::look(packet.content, |load| {
-                let entries = load.bundle.entries().iter();
-                for inside in entries.filter_map(|entry| entry.packet()) {
-                    self.all[inside.content as usize].marks |= marks;
-                }
-            });
+        self.all[packet.header.content as usize].marks |= marks;
+        for inside in packet.load.iter().flat_map(|load| load.headers()) {
+            self.all[inside.content as usize].marks |= marks;
         }
     }
 
-    /// The packet is gone; its content can be read until
+    /// The packet is gone, with what lives in it; its content can be read until
     /// [`Contents::forget`].
     pub(crate) fn let_go(&mut self, packet: &Packet) {
-        self.leaving.push(packet.content);
-        if packet.is_bundle()
-            && let Some(load) = bundles::take(packet.content)
-        {
-            let inside = load.bundle.unpack().map(|(packet, _)| packet.content);
-            self.leaving.extend(inside);
-        }
+        self.leaving.push(packet.header.content);
+        let inside = packet.load.iter().flat_map(|load| load.headers());
+        self.leaving.extend(inside.map(|header| header.content));
     }
 
     /// Frees the places of packets that are gone.
@@ -163,7 +161,7 @@ impl Piece {
     }
 }
 
-impl Packet {
+impl Header {
     /// The packet as a watch sees it, where it is no bundle; `flow` is its place
     /// in the scenario.
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
@@ -188,15 +186,10 @@ impl Packet {
                 }
             },
             live: 1,
-            is_bundle: self.is_bundle(),
+            is_bundle: content.body == Body::Bundle,
             sent: content.sent,
             marks: content.marks,
         }
-    }
-
-    /// Whether there are packets in it.
-    pub(crate) fn is_bundle(&self) -> bool {
-        self.congestion == Congestion::Inside
     }
 
     /// The data of this packet, with the mark that it met on its way.
@@ -209,72 +202,67 @@ impl Packet {
 }
 
 impl Packet {
-    /// What `look` says of the packets in it.
-    fn inside<T>(&self, look: impl FnOnce(&mut Bundle<Self>) -> T) -> T {
-        let found = bundles::look(self.content, |load| look(&mut load.bundle));
-        found.expect("a bundle is under way no longer than what is in it")
+    /// A packet that is no bundle.
+    pub(crate) const fn bare(header: Header) -> Self {
+        Self { header, load: None }
+    }
+
+    /// Whether there are packets in it.
+    pub(crate) const fn is_bundle(&self) -> bool {
+        self.load.is_some()
     }
 }
 
 impl queue::Packet for Packet {
     fn view(&self) -> View {
         View {
-            size: Bytes::new(self.frame.into()),
-            flow: self.key,
-            class: self.class,
-            precedence: self.precedence,
+            size: Bytes::new(self.header.frame.into()),
+            flow: self.header.key,
+            class: self.header.class,
+            precedence: self.header.precedence,
         }
     }
 
     fn live(&self) -> u32 {
-        match self.congestion {
-            Congestion::Inside => self.inside(|bundle| bundle.live()),
-            Congestion::Unable | Congestion::Able | Congestion::Met => 1,
-        }
+        self.load.as_ref().map_or(1, |load| load.bundle.live())
     }
 
     fn told(&self) -> Told {
-        match self.congestion {
-            Congestion::Inside => self.inside(|bundle| bundle.told()),
-            Congestion::Unable | Congestion::Able | Congestion::Met => Told {
-                packets: 1,
-                average: Bytes::new(self.frame.into()),
-            },
-        }
+        let bare = Told {
+            packets: 1,
+            average: Bytes::new(self.header.frame.into()),
+        };
+        self.load.as_ref().map_or(bare, |load| load.bundle.told())
     }
 
     fn markable(&self) -> bool {
-        match self.congestion {
-            Congestion::Unable => false,
-            Congestion::Able | Congestion::Met => true,
-            Congestion::Inside => self.inside(|bundle| bundle.markable()),
+        match &self.load {
+            Some(load) => load.bundle.markable(),
+            None => self.header.congestion != Congestion::Unable,
         }
     }
 
     fn mark(&mut self) -> bool {
-        match self.congestion {
-            Congestion::Unable => false,
-            Congestion::Able | Congestion::Met => {
-                self.congestion = Congestion::Met;
-                true
-            }
-            Congestion::Inside => self.inside(Bundle::mark),
+        if let Some(load) = &mut self.load {
+            return load.bundle.mark();
         }
+        let markable = self.header.congestion != Congestion::Unable;
+        if markable {
+            self.header.congestion = Congestion::Met;
+        }
+        markable
     }
 
     fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
-        if !self.is_bundle() {
+        let Some(load) = &mut self.load else {
             return 0;
-        }
-        let (marked, size) = self.inside(|bundle| {
-            let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));
-            let marked = bundle.thin(thinning, &mut each);
-            (marked, bundle.view().size)
-        });
-        let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
+        };
+        let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));
+        let marked = load.bundle.thin(thinning, &mut each);
+        let size = u32::try_from(load.bundle.view().size.get()).unwrap_or(u32::MAX);
         // The frame around it is as much larger as it was.
-        self.frame -= self.size - size;
-        self.size = size;
+        self.header.frame -= self.header.size - size;
+        self.header.size = size;
         marked
     }
 }

@@ -35,12 +35,12 @@ impl Processor {
     /// Takes a packet in at `now`. What is done by then must have been taken
     /// out. Returns the packet where there is no room.
     pub(crate) fn push(&mut self, now: Time, packet: Packet) -> Option<Packet> {
-        let octets = self.octets + u64::from(packet.frame);
+        let octets = self.octets + u64::from(packet.header.frame);
         if self.buffer.is_some_and(|most| octets > most) {
             return Some(packet);
         }
         self.octets = octets;
-        let work = self.work.on(Bytes::new(packet.size.into()));
+        let work = self.work.on(Bytes::new(packet.header.size.into()));
         self.free_at = self.free_at.max(now) + work;
         self.waiting.push_back((self.free_at, packet));
         None
@@ -52,7 +52,7 @@ impl Processor {
             return None;
         }
         let (_, packet) = self.waiting.pop_front()?;
-        self.octets -= u64::from(packet.frame);
+        self.octets -= u64::from(packet.header.frame);
         Some(packet)
     }
 

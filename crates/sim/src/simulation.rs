@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::domain::exits;
 use crate::engine::{Addressing, Edge, Edges, Ends, Engine, Flow, Kind, Node};
 use crate::labels::Labels;
-use crate::packet::{Congestion, Packet};
+use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::sink::Sink;
@@ -253,12 +253,12 @@ impl Simulation {
 }
 
 /// What every packet of a flow has in common.
-fn template(flow: &crate::Flow, number: u32, seed: Seed) -> Packet {
+fn template(flow: &crate::Flow, number: u32, seed: Seed) -> Header {
     let (class, precedence) = match &flow.traffic {
         Traffic::Datagrams(datagrams) => (datagrams.class, datagrams.precedence),
         Traffic::Tcp(tcp) => (tcp.class, tcp.precedence),
     };
-    Packet {
+    Header {
         flow: number,
         to: u32::try_from(flow.to).expect("a scenario has fewer nodes than that"),
         key: seed.derive("key").get(),

@@ -9,7 +9,7 @@ use proto::traffic::{BadLaw, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
-use crate::packet::{Body, Content, Outbox, Packet, Piece};
+use crate::packet::{Body, Content, Header, Outbox, Piece};
 use crate::{Datagrams, Flow};
 
 /// A sender of datagrams on a schedule.
@@ -18,7 +18,7 @@ pub(crate) struct Source {
     /// The next message, if there is one: when it is sent, and its payload.
     next: Option<(Time, Bytes)>,
     /// What every packet has in common.
-    template: Packet,
+    template: Header,
     dont_fragment: bool,
     discovers: bool,
     first_mtu: u32,
@@ -44,7 +44,7 @@ impl Source {
     pub(crate) fn new(
         flow: &Flow,
         datagrams: &Datagrams,
-        template: Packet,
+        template: Header,
         first_mtu: u32,
         end: Time,
         seed: Seed,
@@ -125,8 +125,8 @@ impl Source {
         offset: u32,
         length: u32,
         whole: u32,
-    ) -> (Packet, Content) {
-        let packet = Packet {
+    ) -> (Header, Content) {
+        let packet = Header {
             size: header + length,
             ..self.template
         };

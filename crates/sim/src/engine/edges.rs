@@ -7,10 +7,10 @@ use queue::{Bundle, Gather, Packet as _, Release};
 use units::{Bytes, Time};
 
 use super::Engine;
-use crate::bundles::{self, Load};
 use crate::domain::Exit;
 use crate::labels::Labels;
-use crate::packet::{Body, Congestion, Content, Packet};
+use crate::load::Load;
+use crate::packet::{Body, Congestion, Content, Header, Packet};
 use crate::{EdgeOutcome, Ingress, Watch};
 
 /// The edges of the network's domain.
@@ -79,19 +79,19 @@ impl Edge {
 
 impl<W: Watch> Engine<'_, W> {
     /// A packet has come to an edge.
-    pub(super) fn arrive_at_edge(&mut self, node: usize, packet: Packet) {
+    pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
+        if let Some(load) = packet.load.take_if(|load| load.egress == node) {
+            self.contents.let_go(&packet);
+            self.unpack(node, *load);
+            return;
+        }
         if packet.is_bundle() {
-            let egress = bundles::look(packet.content, |load| load.egress);
-            if egress != Some(node) {
-                self.route(node, packet);
-            } else if let Some(load) = bundles::take(packet.content) {
-                self.contents.let_go(&packet);
-                self.unpack(node, load);
-            }
+            self.route(node, packet);
             return;
         }
         let number = self.edge_at(node);
-        let exit = self.edges.exits[packet.to as usize].filter(|(_, egress)| *egress != node);
+        let exit =
+            self.edges.exits[packet.header.to as usize].filter(|(_, egress)| *egress != node);
         match (exit, self.edges.all[number].ingress) {
             (Some(exit), Some(ingress)) => self.gather(number, exit, ingress, packet),
             _ => self.route(node, packet),
@@ -133,9 +133,9 @@ impl<W: Watch> Engine<'_, W> {
 
     fn gather(&mut self, number: usize, exit: Exit, ingress: Ingress, mut packet: Packet) {
         // Whatever link it came from, its octets of IP are what counts.
-        packet.frame = packet.size;
+        packet.header.frame = packet.header.size;
         let node = self.edges.all[number].node;
-        let (to, origins) = (packet.to as usize, self.edges.origins);
+        let (to, origins) = (packet.header.to as usize, self.edges.origins);
         let way = match &self.edges.addressing {
             Addressing::Egress => self.routes.next(node, exit.1),
             Addressing::FirstPacket => self.routes.next(node, to),
@@ -194,19 +194,18 @@ impl<W: Watch> Engine<'_, W> {
     fn send_bundle(&mut self, number: usize, exit: Exit, bundle: Bundle<Packet>) {
         let edge = &mut self.edges.all[number];
         let (node, packets) = (edge.node, u64::from(bundle.live()));
-        let Some(first) = bundle
-            .entries()
-            .first()
-            .and_then(|entry| entry.packet())
-            .copied()
-        else {
-            return;
-        };
         if bundle.is_bare() {
             edge.counts.bare += 1;
-            self.route(node, first);
+            for (packet, _) in bundle.unpack() {
+                self.route(node, packet);
+            }
             return;
         }
+        let entries = bundle.entries().iter();
+        let first = entries.filter_map(|entry| entry.packet()).next();
+        let Some(first) = first.map(|packet| packet.header) else {
+            return;
+        };
         edge.counts.bundles += 1;
         edge.counts.bundled += packets;
         let gathering = edge.gathers.get_mut(&exit);
@@ -226,7 +225,7 @@ impl<W: Watch> Engine<'_, W> {
             Addressing::Label(labels) => labels.first(node, exit),
         };
         let outer = match to {
-            Some(to) => Packet {
+            Some(to) => Header {
                 to,
                 // A flow of its own, as far as queues are concerned.
                 key: units::Seed::new(0).with(origin as u64).get(),
@@ -235,20 +234,20 @@ impl<W: Watch> Engine<'_, W> {
             None => first,
         };
         let packet = Packet {
-            size: octets(bundle.view().size),
-            content,
-            congestion: Congestion::Inside,
-            ..outer
+            header: Header {
+                size: octets(bundle.view().size),
+                content,
+                congestion: Congestion::Unable,
+                ..outer
+            },
+            load: Some(Box::new(Load {
+                bundle,
+                origin,
+                number,
+                ingress: node,
+                egress: exit.1,
+            })),
         };
-        let egress = exit.1;
-        let load = Load {
-            bundle,
-            origin,
-            number,
-            ingress: node,
-            egress,
-        };
-        bundles::put(content, load);
         self.nodes[node].counts.forwarded += 1;
         self.depart(node, packet);
     }

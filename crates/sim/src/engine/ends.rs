@@ -5,7 +5,7 @@ use units::Time;
 use super::{Engine, Flow};
 use crate::Watch;
 use crate::connection::Connection;
-use crate::packet::{Body, Packet, Segment};
+use crate::packet::{Body, Header, Packet, Segment};
 use crate::sink::Sink;
 use crate::source::Source;
 
@@ -56,18 +56,21 @@ impl<W: Watch> Engine<'_, W> {
     /// endpoint of its flow.
     pub(super) fn deliver(&mut self, node: usize, packet: Packet) {
         self.nodes[node].counts.received += 1;
-        let flow = &mut self.flows[packet.flow as usize];
-        let content = self.contents.of(&packet);
+        let flow = &mut self.flows[packet.header.flow as usize];
+        let content = self.contents.of(&packet.header);
         match (&content.body, &mut flow.ends) {
             (Body::Datagram(piece), Ends::Datagrams(ends)) => {
                 let complete = ends.1.receive(self.now, content, *piece);
                 if W::AWAKE && complete {
-                    let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
+                    let (node, seen) = (
+                        self.nodes[node].place,
+                        packet.header.seen(content, flow.place),
+                    );
                     self.watch.delivered(self.now, node, seen);
                 }
             }
             (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
-            (_, Ends::Tcp(_)) => self.deliver_to_connection(node, packet),
+            (_, Ends::Tcp(_)) => self.deliver_to_connection(node, &packet.header),
             (Body::Segment(_) | Body::Notice { .. } | Body::Bundle, Ends::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
             }
@@ -76,14 +79,14 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// A packet has come to an end of a connection, which may answer at once.
-    fn deliver_to_connection(&mut self, node: usize, packet: Packet) {
+    fn deliver_to_connection(&mut self, node: usize, packet: &Header) {
         let number = packet.flow as usize;
         let mut packets = std::mem::take(&mut self.outbox);
         let flow = &mut self.flows[number];
         let Ends::Tcp(connection) = &mut flow.ends else {
             unreachable!("asked for a connection");
         };
-        let content = self.contents.of(&packet);
+        let content = self.contents.of(packet);
         match &content.body {
             Body::Segment(Segment::Data(data)) => {
                 let data = packet.arrived(*data);

@@ -5,7 +5,7 @@ use queue::Packet as _;
 
 use super::{Addressing, Engine};
 use crate::account::{Opening, What};
-use crate::packet::Packet;
+use crate::packet::{Header, Packet};
 use crate::way::{Machine, Way};
 use crate::{Inside, Opened, Place, Seen, Watch};
 
@@ -34,7 +34,7 @@ impl<W: Watch> Engine<'_, W> {
                 }
                 Machine::Patient(link) => {
                     if let Some(delivery) = link.poll_transmit(self.now) {
-                        self.arrive_often((way, to), &delivery);
+                        self.arrive_often((way, to), delivery);
                     }
                 }
             }
@@ -47,19 +47,19 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Hands on every copy of a packet.
-    fn arrive_often(&mut self, (way, to): (usize, usize), delivery: &Delivery<Packet>) {
+    fn arrive_often(&mut self, (way, to): (usize, usize), delivery: Delivery<Packet>) {
         let mark = self.ways[way].mark;
         if W::AWAKE && mark != 0 {
             self.contents.mark(&delivery.packet, mark);
         }
         for _ in 1..delivery.copies {
-            let content = *self.contents.of(&delivery.packet);
+            let content = *self.contents.of(&delivery.packet.header);
             let content = self.contents.put(content);
-            let copy = Packet {
+            let copy = Header {
                 content,
-                ..delivery.packet
+                ..delivery.packet.header
             };
-            self.arrive(to, copy);
+            self.arrive(to, Packet::bare(copy));
         }
         self.arrive(to, delivery.packet);
     }
@@ -71,19 +71,20 @@ impl<W: Watch> Engine<'_, W> {
         if let Addressing::Label(labels) = &self.edges.addressing
             && packet.is_bundle()
         {
-            let hop = labels.of_label(packet.to)?;
+            let hop = labels.of_label(packet.header.to)?;
             return Some((hop.way, hop.next));
         }
-        Some((self.routes.next(node, packet.to as usize)?, packet.to))
+        let to = packet.header.to;
+        Some((self.routes.next(node, to as usize)?, to))
     }
 
     /// Puts a packet on the next link of its way. Returns it where it is too
     /// big for that link, which has counted it then.
     pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
         let (way, to) = self.next_way(node, &packet)?;
-        packet.to = to;
+        packet.header.to = to;
         let link = &mut self.ways[way];
-        packet.frame = link.frame(packet.size);
+        packet.header.frame = link.frame(packet.header.size);
         if packet.is_bundle() {
             link.beyond.0 += u64::from(packet.live()) - 1;
         }
@@ -99,7 +100,14 @@ impl<W: Watch> Engine<'_, W> {
                     }
                     Entry::Dropped(packet) => {
                         *beyond += u64::from(packet.live()) - 1;
-                        self.tell_sources(way, &packet);
+                        match &packet.load {
+                            Some(load) => {
+                                for inside in load.headers() {
+                                    self.tell_source(way, &inside);
+                                }
+                            }
+                            None => self.tell_source(way, &packet.header),
+                        }
                         self.contents.let_go(&packet);
                         None
                     }
@@ -141,11 +149,11 @@ impl<W: Watch> Engine<'_, W> {
         }
         // What is told may come back to this way.
         let mut gone = std::mem::take(link.witness().gone());
-        for (packet, by_queue) in gone.drain(..) {
-            if by_queue {
-                self.tell_sources(way, &packet);
+        for (header, may_be_told) in gone.drain(..) {
+            if may_be_told {
+                self.tell_source(way, &header);
             }
-            self.contents.let_go(&packet);
+            self.contents.let_go(&Packet::bare(header));
         }
         if let Machine::Patient(link) = &mut self.ways[way].machine {
             *link.witness().gone() = gone;
@@ -187,13 +195,13 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// A packet as a watch sees it.
-    pub(super) fn seen(&self, packet: &Packet) -> Seen {
+    pub(super) fn seen(&self, packet: &Header) -> Seen {
         let flow = self.flows[packet.flow as usize].place;
         packet.seen(self.contents.of(packet), flow)
     }
 
     /// What is in the bundle `packet`.
-    fn opened(&self, packet: &Packet, opening: &Opening) -> Opened {
+    fn opened(&self, packet: &Header, opening: &Opening) -> Opened {
         let (to, label) = match self.edges.addressing {
             Addressing::Egress | Addressing::FirstPacket => (packet.to as usize, None),
             Addressing::Label(_) => (opening.egress, Some(packet.to)),

@@ -3,58 +3,44 @@
 use proto::tcp::React;
 
 use super::{Engine, ICMP_HEADER};
+use crate::Watch;
 use crate::fragments::ip_header;
-use crate::packet::{Body, Congestion, Content, Packet, Segment};
-use crate::{Watch, bundles};
+use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 
 /// Octets of a packet that an answer quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
 impl<W: Watch> Engine<'_, W> {
-    /// The queue of a way has dropped `packet`, whose sources may be told.
-    pub(super) fn tell_sources(&mut self, way: usize, packet: &Packet) {
+    /// The queue of a way has dropped `packet`, no bundle; its source may be told.
+    pub(super) fn tell_source(&mut self, way: usize, packet: &Header) {
         let Some(react) = self.telling.get(way).copied().flatten() else {
             return;
         };
-        let inside = || {
-            bundles::look(packet.content, |load| {
-                let entries = load.bundle.entries().iter();
-                entries
-                    .filter_map(|entry| entry.packet().copied())
-                    .collect()
-            })
-        };
-        let lost: Vec<Packet> = match packet.is_bundle() {
-            true => inside().unwrap_or_default(),
-            false => vec![*packet],
+        let content = *self.contents.of(packet);
+        let Body::Segment(Segment::Data(data)) = content.body else {
+            return;
         };
         // The way back begins where this one does.
         let node = self.ways[way ^ 1].to;
-        for packet in lost {
-            let content = *self.contents.of(&packet);
-            let Body::Segment(Segment::Data(data)) = content.body else {
-                continue;
-            };
-            let from = self.flows[packet.flow as usize].from;
-            let header = ip_header(packet.ip);
-            let notice = Packet {
-                to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
-                size: header + ICMP_HEADER + header + QUOTED,
-                // A flow of its own, as far as queues are concerned.
-                key: packet.key ^ 1,
-                congestion: Congestion::Unable,
-                ..packet
-            };
-            let body = Body::Notice {
-                lost: data,
-                reduce: react == React::RetransmitAndReduce,
-            };
-            if node == from {
-                let content = self.contents.put(Content { body, ..content });
-                self.receive(node, Packet { content, ..notice });
-            } else {
-                self.post(node, notice, Content { body, ..content });
-            }
+        let from = self.flows[packet.flow as usize].from;
+        let header = ip_header(packet.ip);
+        let notice = Header {
+            to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
+            size: header + ICMP_HEADER + header + QUOTED,
+            // A flow of its own, as far as queues are concerned.
+            key: packet.key ^ 1,
+            congestion: Congestion::Unable,
+            ..*packet
+        };
+        let body = Body::Notice {
+            lost: data,
+            reduce: react == React::RetransmitAndReduce,
+        };
+        if node == from {
+            let content = self.contents.put(Content { body, ..content });
+            self.receive(node, Packet::bare(Header { content, ..notice }));
+        } else {
+            self.post(node, notice, Content { body, ..content });
         }
     }
 }
