@@ -8,6 +8,7 @@
 mod arrivals;
 pub mod control;
 pub mod ditg;
+pub mod edge;
 pub mod exchange;
 mod layout;
 pub mod ledger;

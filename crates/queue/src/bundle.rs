@@ -186,6 +186,19 @@ impl<P: Packet> Bundle<P> {
         self.carriage.is_none()
     }
 
+    /// The packet that travels bare, or else the bundle as it is.
+    ///
+    /// # Errors
+    /// The bundle, where it is one.
+    pub fn into_bare(mut self) -> Result<P, Self> {
+        if self.is_bare()
+            && let Some(packet) = self.entries.pop().and_then(|entry| entry.packet)
+        {
+            return Ok(packet);
+        }
+        Err(self)
+    }
+
     /// What it was packed of, the dead included.
     pub fn entries(&self) -> &[Entry<P>] {
         &self.entries

@@ -70,6 +70,17 @@ fn pack<P: Packet>(packets: impl IntoIterator<Item = P>) -> Bundle<P> {
 }
 
 #[test]
+fn a_bare_packet_is_given_back_and_a_bundle_stays_whole() {
+    let [one, two] = [Numbered(1, 100), Numbered(2, 100)];
+    assert_eq!(Bundle::bare(one).into_bare().ok(), Some(one));
+    let both = [(one, Span::ZERO), (two, Span::ZERO)];
+    let bundle = Bundle::pack(both, IPV4, Tick::Micro, None).unwrap();
+    let whole = bundle.into_bare().err().unwrap();
+    let packets: Vec<Numbered> = whole.unpack().map(|(packet, _)| packet).collect();
+    assert_eq!(packets, [one, two]);
+}
+
+#[test]
 fn two_packets_of_ethernet_in_a_bundle_are_four_octets_shorter_than_bare() {
     assert_eq!(IPV4.cost(2), -4);
     for count in 2..50 {
