@@ -5,12 +5,12 @@ mod check;
 
 use std::net::IpAddr;
 
+use proto::edge::{Exit, longest_match};
 use proto::tcp::React;
 use queue::{Carriage, GatherSettings, Tick, Trigger};
 use units::Bytes;
 
 use crate::Prefix;
-use crate::prefixes::longest_match;
 pub use check::BadDomain;
 
 /// A domain of a network. Routers inside of it forward bundles by their outer
@@ -107,15 +107,11 @@ pub struct Notices {
     pub react: React,
 }
 
-/// Where a packet leaves: the next autonomous system and the node.
-pub(crate) type Exit = (u32, usize);
-
 /// Where packets to each node leave the domain, by the node's number.
 pub(crate) fn exits(domain: &Domain, nodes: usize) -> Vec<Option<Exit>> {
     let mut exits = vec![None; nodes];
     for (node, address) in &domain.addresses {
-        let row = longest_match(&domain.table, *address);
-        exits[*node] = row.map(|row| (row.next_as, row.egress));
+        exits[*node] = longest_match(&domain.table, *address).map(Prefix::exit);
     }
     exits
 }

@@ -20,7 +20,7 @@ use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::way::Way;
 use crate::{Loss, NodeOutcome, Place, Watch};
-pub(crate) use edges::{Addressing, Edge, Edges};
+pub(crate) use edges::{DomainEdge, Edges};
 pub(crate) use ends::Ends;
 
 /// The network while it runs. Elements are in the order of their names.

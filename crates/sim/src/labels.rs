@@ -1,60 +1,25 @@
-//! Paths along which bundles are switched by their labels: no router between
-//! the edges looks at an address, in front of a bundle or in it [RFC3031].
+//! The paths along which bundles are switched by their labels.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::domain::Exit;
+use proto::edge::{Exit, Labels, Prefix};
+
 use crate::routes::{Routes, walk};
 use crate::{Domain, Scenario};
 
-/// The labels of a domain. No two routers give out the same, so that a label
-/// alone says who knows it.
-pub(crate) struct Labels {
-    hops: Vec<Hop>,
-    /// The label with which each edge sends on what leaves at an exit.
-    first: BTreeMap<(usize, Exit), u32>,
-}
-
-/// What a router does with a label [RFC3031 s3.10].
-#[derive(Clone, Copy)]
-pub(crate) struct Hop {
-    /// Where it sends the bundle.
-    pub(crate) way: usize,
-    /// The label in place of this one.
-    pub(crate) next: u32,
-}
-
-impl Labels {
-    /// A path from every edge that gathers to every exit.
-    pub(crate) fn of(domain: &Domain, scenario: &Scenario, routes: &Routes) -> Self {
-        let mut labels = Self {
-            hops: Vec::new(),
-            first: BTreeMap::new(),
-        };
-        let rows = domain.table.iter();
-        let exits: BTreeSet<Exit> = rows.map(|row| (row.next_as, row.egress)).collect();
-        for edge in domain.edges.iter().filter(|edge| edge.gather.is_some()) {
-            for exit in exits.iter().filter(|exit| exit.1 != edge.node) {
-                let path = path(domain, scenario, routes, edge.node, *exit);
-                let first = u32::try_from(labels.hops.len()).unwrap_or(u32::MAX);
-                labels.first.insert((edge.node, *exit), first);
-                for ((_, way), next) in path.into_iter().flatten().zip(first + 1..) {
-                    labels.hops.push(Hop { way, next });
-                }
+/// The labels of a domain: a path from every edge that gathers to every exit to
+/// which links lead.
+pub(crate) fn labels(domain: &Domain, scenario: &Scenario, routes: &Routes) -> Labels {
+    let mut labels = Labels::default();
+    let exits: BTreeSet<Exit> = domain.table.iter().map(Prefix::exit).collect();
+    for edge in domain.edges.iter().filter(|edge| edge.gather.is_some()) {
+        for exit in exits.iter().filter(|exit| exit.egress != edge.node) {
+            if let Some(path) = path(domain, scenario, routes, edge.node, *exit) {
+                labels.lay(edge.node, *exit, path.into_iter().map(|(_, way)| way));
             }
         }
-        labels
     }
-
-    /// The label of what `edge` sends to `exit`.
-    pub(crate) fn first(&self, edge: usize, exit: Exit) -> Option<u32> {
-        self.first.get(&(edge, exit)).copied()
-    }
-
-    /// What `label` means to who gave it out.
-    pub(crate) fn of_label(&self, label: u32) -> Option<Hop> {
-        self.hops.get(label as usize).copied()
-    }
+    labels
 }
 
 /// The nodes from an edge to an exit, each with the way that a bundle takes
@@ -68,11 +33,13 @@ pub(crate) fn path(
     exit: Exit,
 ) -> Option<Vec<(usize, usize)>> {
     let detours = domain.detours();
-    let detour = detours.iter().find(|one| (one.next_as, one.egress) == exit);
+    let detour = detours
+        .iter()
+        .find(|one| (one.next_as, one.egress) == (exit.next_as, exit.egress));
     let stops = detour.map_or(&[][..], |detour| &detour.via);
     let mut here = from;
     let mut all = Vec::new();
-    for stop in stops.iter().copied().chain([exit.1]) {
+    for stop in stops.iter().copied().chain([exit.egress]) {
         let piece = walk(scenario, routes, here, stop);
         if let Some((_, way)) = piece.last() {
             here = scenario.links[way / 2].ends[1 - way % 2];

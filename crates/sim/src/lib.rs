@@ -25,7 +25,6 @@ mod load;
 mod messages;
 mod outcome;
 mod packet;
-mod prefixes;
 mod processor;
 mod reassembly;
 mod refusal;
@@ -43,7 +42,7 @@ pub use outcome::{
     Outcome, TcpOutcome, WayOutcome,
 };
 pub use packet::Segment;
-pub use prefixes::Prefix;
+pub use proto::edge::Prefix;
 pub use refusal::BadScenario;
 pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,

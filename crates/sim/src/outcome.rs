@@ -1,6 +1,7 @@
 //! What a run came to.
 
 use proto::Summary;
+use proto::edge;
 use proto::link::Counters;
 use proto::tcp::Counts;
 use units::{Bytes, Rate, Span, Time};
@@ -57,6 +58,28 @@ pub struct EdgeOutcome {
     pub unpacked: u64,
     /// Packets that were alive in them.
     pub survivors: u64,
+}
+
+impl EdgeOutcome {
+    pub(crate) const fn of(name: String, counts: edge::Counts) -> Self {
+        let edge::Counts {
+            gathered,
+            bare,
+            bundles,
+            bundled,
+            unpacked,
+            survivors,
+        } = counts;
+        Self {
+            name,
+            gathered,
+            bare,
+            bundles,
+            bundled,
+            unpacked,
+            survivors,
+        }
+    }
 }
 
 /// Packets of senders on one direction of a link, those in bundles counted

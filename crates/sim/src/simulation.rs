@@ -2,14 +2,15 @@
 
 mod outcome;
 
+use proto::edge::{self, Addressing};
 use proto::tcp::React;
 use units::Seed;
 
 use crate::account::Looks;
 use crate::connection::Connection;
 use crate::domain::exits;
-use crate::engine::{Addressing, Edge, Edges, Ends, Engine, Flow, Kind, Node};
-use crate::labels::Labels;
+use crate::engine::{DomainEdge, Edges, Ends, Engine, Flow, Kind, Node};
+use crate::labels::labels;
 use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -188,23 +189,31 @@ impl Simulation {
     }
 
     fn edges(&self) -> Edges {
-        let domain = self.domain.as_ref();
-        let edges = domain.map_or(&[][..], |domain| &domain.edges);
+        let Some(domain) = &self.domain else {
+            return Edges::default();
+        };
+        let labels = match domain.destination {
+            Destination::Egress | Destination::FirstPacket => None,
+            Destination::Label(_) => Some(labels(domain, &self.scenario, &self.routes)),
+        };
         let edge = |edge: &crate::Edge| {
-            let name = self.scenario.nodes[edge.node].name.clone();
-            Edge::new(edge.node, edge.gather, name)
+            let settings = edge::Settings {
+                number: edge.node,
+                gather: edge.gather.map(|ingress| ingress.settings()),
+                addressing: match (&domain.destination, &labels) {
+                    (Destination::FirstPacket, _) => Addressing::FirstPacket,
+                    (_, Some(labels)) => Addressing::Label(labels.of_edge(edge.node)),
+                    (_, None) => Addressing::Egress,
+                },
+                shaping: domain.shaping,
+            };
+            let machine = edge::Edge::new(settings).expect("checked with the domain");
+            DomainEdge::new(edge.node, machine)
         };
         Edges {
-            all: edges.iter().map(edge).collect(),
-            exits: domain.map_or_else(Vec::new, |domain| exits(domain, self.scenario.nodes.len())),
-            addressing: domain.map_or(Addressing::Egress, |domain| match domain.destination {
-                Destination::Egress => Addressing::Egress,
-                Destination::FirstPacket => Addressing::FirstPacket,
-                Destination::Label(_) => {
-                    Addressing::Label(Labels::of(domain, &self.scenario, &self.routes))
-                }
-            }),
-            shaping: domain.is_some_and(|domain| domain.shaping),
+            all: domain.edges.iter().map(edge).collect(),
+            exits: exits(domain, self.scenario.nodes.len()),
+            labels,
             origins: 0,
         }
     }

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
+use proto::edge::Exit;
 use queue::BadGather;
 
-use super::{Destination, Domain, Exit, exits};
+use super::{Destination, Domain, exits};
 use crate::labels;
 use crate::routes::{Routes, walk};
 use crate::way::mtu;
@@ -186,7 +187,7 @@ impl Domain {
         [from, to]: [usize; 2],
         exit: Exit,
     ) -> Result<(), BadDomain> {
-        let egress = exit.1;
+        let egress = exit.egress;
         let name = |node: usize| scenario.nodes[node].name.clone();
         let path = walk(scenario, routes, from, to);
         let leaves = path.iter().position(|(node, _)| *node == egress);

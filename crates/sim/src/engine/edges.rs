@@ -1,78 +1,53 @@
-//! The edges of a domain: packets are gathered where they enter, and let out
-//! where they leave.
+//! The edges of a domain, driven: [`proto::edge`] decides what is gathered and
+//! when it goes on, the engine knows links and routes.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use queue::{Bundle, Gather, Packet as _, Release};
+use proto::edge::{Address, Edge, Exit, Labels, Outgoing, Transmit};
+use queue::Packet as _;
 use units::{Bytes, Time};
 
 use super::Engine;
-use crate::domain::Exit;
-use crate::labels::Labels;
+use crate::Watch;
 use crate::load::Load;
 use crate::packet::{Body, Congestion, Content, Header, Packet};
-use crate::{EdgeOutcome, Ingress, Watch};
 
 /// The edges of the network's domain.
+#[derive(Default)]
 pub(crate) struct Edges {
     /// In the order of their nodes.
-    pub(crate) all: Vec<Edge>,
+    pub(crate) all: Vec<DomainEdge>,
     /// Where packets to each node leave.
     pub(crate) exits: Vec<Option<Exit>>,
-    pub(crate) addressing: Addressing,
-    pub(crate) shaping: bool,
+    /// The labels by which bundles are forwarded, unless addresses are.
+    pub(crate) labels: Option<Labels>,
     /// How many gatherings there are.
     pub(crate) origins: usize,
 }
 
-/// What bundles are forwarded by.
-pub(crate) enum Addressing {
-    /// The address of who unpacks them.
-    Egress,
-    /// That of their first packet.
-    FirstPacket,
-    /// Labels.
-    Label(Labels),
-}
-
 /// A router at the border while the network runs.
-pub(crate) struct Edge {
+pub(crate) struct DomainEdge {
     pub(crate) node: usize,
-    pub(crate) ingress: Option<Ingress>,
-    /// What waits to be gathered, by where it leaves.
-    gathers: BTreeMap<Exit, Gathering>,
-    /// What waits to go on, by who gathered it.
-    outlets: BTreeMap<usize, Outlet>,
-    pub(crate) counts: EdgeOutcome,
+    pub(crate) machine: Edge<Packet>,
+    /// The place of each gathering in the network.
+    gatherings: BTreeMap<Exit, Gathering>,
 }
 
+#[derive(Clone, Copy)]
 struct Gathering {
-    gather: Gather<Packet>,
+    /// Its number among those of all edges.
     origin: usize,
-    /// The next way of a bundle.
+    /// The next way of its bundles.
     way: usize,
-    /// Bundles that were sent.
-    sent: u64,
 }
 
-/// Packets of a gathering that wait for their turn to go on.
-struct Outlet {
-    release: Release,
-    waiting: VecDeque<(Time, Packet)>,
-}
-
-impl Edge {
+impl DomainEdge {
     /// An edge before anything has happened.
-    pub(crate) fn new(node: usize, ingress: Option<Ingress>, name: String) -> Self {
+    pub(crate) const fn new(node: usize, machine: Edge<Packet>) -> Self {
         Self {
             node,
-            ingress,
-            gathers: BTreeMap::new(),
-            outlets: BTreeMap::new(),
-            counts: EdgeOutcome {
-                name,
-                ..EdgeOutcome::default()
-            },
+            machine,
+            gatherings: BTreeMap::new(),
         }
     }
 }
@@ -80,21 +55,29 @@ impl Edge {
 impl<W: Watch> Engine<'_, W> {
     /// A packet has come to an edge.
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
+        let number = self.edge_at(node);
         if let Some(load) = packet.load.take_if(|load| load.egress == node) {
             self.contents.let_go(&packet);
-            self.unpack(node, *load);
+            let machine = &mut self.edges.all[number].machine;
+            machine.receive_bundle(self.now, load.bundle, load.origin as u64);
+            machine.handle_timeout();
+            self.serve_edge(number);
             return;
         }
         if packet.is_bundle() {
             self.route(node, packet);
             return;
         }
-        let number = self.edge_at(node);
-        let exit =
-            self.edges.exits[packet.header.to as usize].filter(|(_, egress)| *egress != node);
-        match (exit, self.edges.all[number].ingress) {
-            (Some(exit), Some(ingress)) => self.gather(number, exit, ingress, packet),
-            _ => self.route(node, packet),
+        // Whatever link it came from, its octets of IP are what counts.
+        packet.header.frame = packet.header.size;
+        let to = packet.header.to as usize;
+        let exit = self.edges.exits[to];
+        let machine = &mut self.edges.all[number].machine;
+        if let Some(packet) = machine.receive(self.now, packet, exit) {
+            self.route(node, packet);
+        } else if let Some(exit) = exit {
+            self.know_gathering(number, exit, to);
+            self.serve_edge(number);
         }
     }
 
@@ -103,27 +86,8 @@ impl<W: Watch> Engine<'_, W> {
     pub(super) fn visit_edge(&mut self, number: usize) {
         let due = self.next_of_edge(number);
         self.events -= u64::from(due.is_none_or(|due| due > self.now));
+        self.edges.all[number].machine.handle_timeout();
         self.serve_edge(number);
-    }
-
-    /// Lets an edge do what is due.
-    pub(super) fn serve_edge(&mut self, number: usize) {
-        let exits: Vec<Exit> = self.edges.all[number].gathers.keys().copied().collect();
-        for exit in exits {
-            self.serve_gathering(number, exit);
-        }
-        let now = self.now;
-        let node = self.edges.all[number].node;
-        let mut ripe = Vec::new();
-        for outlet in self.edges.all[number].outlets.values_mut() {
-            while let Some((_, packet)) = outlet.waiting.pop_front_if(|first| first.0 <= now) {
-                ripe.push(packet);
-            }
-        }
-        for packet in ripe {
-            self.route(node, packet);
-        }
-        self.arm_edge(number);
     }
 
     fn edge_at(&self, node: usize) -> usize {
@@ -131,98 +95,75 @@ impl<W: Watch> Engine<'_, W> {
         edges.partition_point(|edge| edge.node < node)
     }
 
-    fn gather(&mut self, number: usize, exit: Exit, ingress: Ingress, mut packet: Packet) {
-        // Whatever link it came from, its octets of IP are what counts.
-        packet.header.frame = packet.header.size;
-        let node = self.edges.all[number].node;
-        let (to, origins) = (packet.header.to as usize, self.edges.origins);
-        let way = match &self.edges.addressing {
-            Addressing::Egress => self.routes.next(node, exit.1),
-            Addressing::FirstPacket => self.routes.next(node, to),
-            Addressing::Label(labels) => {
-                let label = labels.first(node, exit);
-                label.and_then(|label| Some(labels.of_label(label)?.way))
-            }
-        };
-        let gathers = &mut self.edges.all[number].gathers;
-        let gathering = gathers.entry(exit).or_insert_with(|| {
-            self.edges.origins += 1;
-            Gathering {
-                gather: Gather::new(ingress.settings()).expect("checked with the domain"),
-                origin: origins,
-                way: way.expect("checked with the domain"),
-                sent: 0,
-            }
-        });
-        let gone = gathering.gather.push(self.now, packet);
-        self.edges.all[number].counts.gathered += 1;
-        if let Some(bundle) = gone {
-            self.send_bundle(number, exit, bundle);
-        }
-        self.serve_gathering(number, exit);
-        self.arm_edge(number);
-    }
-
-    /// Lets go what must go, or may because the link is idle.
-    fn serve_gathering(&mut self, number: usize, exit: Exit) {
-        while self.due(number, exit).is_some_and(|due| due <= self.now) {
-            let gathering = self.edges.all[number].gathers.get_mut(&exit);
-            let Some(bundle) = gathering.and_then(|one| one.gather.flush(self.now)) else {
-                return;
-            };
-            self.send_bundle(number, exit, bundle);
-        }
-    }
-
-    /// When a gathering is to be looked at next: when its bundle must go, or
-    /// the link may be idle.
-    fn due(&mut self, number: usize, exit: Exit) -> Option<Time> {
-        let Gathering { gather, way, .. } = self.edges.all[number].gathers.get(&exit)?;
-        let (must, may) = (gather.due(), gather.due_on_idle_link());
-        if must == may {
-            return must;
-        }
-        // While others wait in front of it the wire is taken beyond now.
-        let free = self.ways[*way].free_at(self.now);
-        let may = may.map(|may| may.max(free));
-        match (must, may) {
-            (Some(must), Some(may)) => Some(must.min(may)),
-            (must, may) => must.or(may),
-        }
-    }
-
-    fn send_bundle(&mut self, number: usize, exit: Exit, bundle: Bundle<Packet>) {
+    /// Gives a gathering that is new, of which the first packet goes `to` that
+    /// node, its number and its way.
+    fn know_gathering(&mut self, number: usize, exit: Exit, to: usize) {
         let edge = &mut self.edges.all[number];
-        let (node, packets) = (edge.node, u64::from(bundle.live()));
-        if bundle.is_bare() {
-            edge.counts.bare += 1;
-            for (packet, _) in bundle.unpack() {
-                self.route(node, packet);
-            }
+        if edge.gatherings.contains_key(&exit) {
             return;
         }
-        let entries = bundle.entries().iter();
-        let first = entries.filter_map(|entry| entry.packet()).next();
-        let Some(first) = first.map(|packet| packet.header) else {
+        let way = match edge.machine.address(exit) {
+            Some(Address::Egress) => self.routes.next(edge.node, exit.egress),
+            Some(Address::FirstPacket) => self.routes.next(edge.node, to),
+            Some(Address::Label(label)) => {
+                let labels = self.edges.labels.as_ref();
+                labels.and_then(|labels| Some(labels.hop(label)?.link))
+            }
+            None => None,
+        };
+        let gathering = Gathering {
+            origin: self.edges.origins,
+            way: way.expect("checked with the domain"),
+        };
+        self.edges.origins += 1;
+        edge.gatherings.insert(exit, gathering);
+    }
+
+    /// Passes on what an edge lets go now.
+    fn serve_edge(&mut self, number: usize) {
+        let node = self.edges.all[number].node;
+        loop {
+            let (now, ways, edge) = (self.now, &mut self.ways, &mut self.edges.all[number]);
+            let gatherings = &edge.gatherings;
+            // While others wait in front of it the wire is taken beyond now.
+            let free_at = |exit| ways[gatherings[&exit].way].free_at(now);
+            match edge.machine.poll_transmit(now, free_at) {
+                Some(Transmit::Bundle(outgoing)) => self.send_bundle(number, outgoing),
+                Some(Transmit::Bare(packet) | Transmit::Released(packet)) => {
+                    self.route(node, packet);
+                }
+                None => break,
+            }
+        }
+        let next = self.next_of_edge(number);
+        self.agenda.set(self.elements.edges + number, next);
+    }
+
+    /// When an edge acts next, or looks whether it may.
+    fn next_of_edge(&mut self, number: usize) -> Option<Time> {
+        let (now, ways, edge) = (self.now, &mut self.ways, &self.edges.all[number]);
+        let free_at = |exit| ways[edge.gatherings[&exit].way].free_at(now);
+        edge.machine.next_timeout(free_at)
+    }
+
+    fn send_bundle(&mut self, number: usize, outgoing: Outgoing<Packet>) {
+        let Outgoing {
+            bundle,
+            exit,
+            address,
+            number: sent,
+        } = outgoing;
+        let edge = &self.edges.all[number];
+        let (node, origin) = (edge.node, edge.gatherings[&exit].origin);
+        let mut inside = bundle.entries().iter().filter_map(|entry| entry.packet());
+        let Some(first) = inside.next().map(|packet| packet.header) else {
             return;
         };
-        edge.counts.bundles += 1;
-        edge.counts.bundled += packets;
-        let gathering = edge.gathers.get_mut(&exit);
-        let (origin, number) = gathering.map_or((0, 0), |one| {
-            one.sent += 1;
-            (one.origin, one.sent - 1)
-        });
-        let content = Content {
-            body: Body::Bundle,
-            ..*self.contents.of(&first)
-        };
-        let content = self.contents.put(content);
-        let egress = u32::try_from(exit.1).expect("a scenario has fewer nodes than that");
-        let to = match &self.edges.addressing {
-            Addressing::Egress => Some(egress),
-            Addressing::FirstPacket => None,
-            Addressing::Label(labels) => labels.first(node, exit),
+        let egress = u32::try_from(exit.egress).expect("a scenario has fewer nodes than that");
+        let to = match address {
+            Address::Egress => Some(egress),
+            Address::FirstPacket => None,
+            Address::Label(label) => Some(label),
         };
         let outer = match to {
             Some(to) => Header {
@@ -233,53 +174,26 @@ impl<W: Watch> Engine<'_, W> {
             },
             None => first,
         };
-        let packet = Packet {
-            header: Header {
-                size: octets(bundle.view().size),
-                content,
-                congestion: Congestion::Unable,
-                ..outer
-            },
-            load: Some(Box::new(Load {
-                bundle,
-                origin,
-                number,
-                ingress: node,
-                egress: exit.1,
-            })),
+        let content = Content {
+            body: Body::Bundle,
+            ..*self.contents.of(&first)
+        };
+        let header = Header {
+            size: octets(bundle.view().size),
+            content: self.contents.put(content),
+            congestion: Congestion::Unable,
+            ..outer
+        };
+        let load = Load {
+            bundle,
+            origin,
+            number: sent,
+            ingress: node,
+            egress: exit.egress,
         };
         self.nodes[node].counts.forwarded += 1;
-        self.depart(node, packet);
-    }
-
-    fn unpack(&mut self, node: usize, load: Load) {
-        let (now, shaping, number) = (self.now, self.edges.shaping, self.edge_at(node));
-        let edge = &mut self.edges.all[number];
-        edge.counts.unpacked += 1;
-        edge.counts.survivors += u64::from(load.bundle.live());
-        let outlets = edge.outlets.entry(load.origin);
-        let outlet = outlets.or_insert_with(|| Outlet {
-            release: Release::new(shaping),
-            waiting: VecDeque::new(),
-        });
-        let packets = outlet.release.unpack(now, load.bundle);
-        outlet.waiting.extend(packets);
-        self.serve_edge(number);
-    }
-
-    fn arm_edge(&mut self, number: usize) {
-        let next = self.next_of_edge(number);
-        self.agenda.set(self.elements.edges + number, next);
-    }
-
-    /// When an edge acts next, or looks whether it may.
-    fn next_of_edge(&mut self, number: usize) -> Option<Time> {
-        let exits: Vec<Exit> = self.edges.all[number].gathers.keys().copied().collect();
-        let gathers = exits.into_iter().filter_map(|exit| self.due(number, exit));
-        let gathers = gathers.min();
-        let outlets = self.edges.all[number].outlets.values();
-        let outlets = outlets.filter_map(|outlet| Some(outlet.waiting.front()?.0));
-        [gathers, outlets.min()].into_iter().flatten().min()
+        let load = Some(Box::new(load));
+        self.depart(node, Packet { header, load });
     }
 }
 

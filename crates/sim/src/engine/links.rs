@@ -3,7 +3,7 @@
 use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 
-use super::{Addressing, Engine};
+use super::Engine;
 use crate::account::{Opening, What};
 use crate::packet::{Header, Packet};
 use crate::way::{Machine, Way};
@@ -68,11 +68,11 @@ impl<W: Watch> Engine<'_, W> {
     /// then.
     #[inline]
     pub(super) fn next_way(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
-        if let Addressing::Label(labels) = &self.edges.addressing
+        if let Some(labels) = &self.edges.labels
             && packet.is_bundle()
         {
-            let hop = labels.of_label(packet.header.to)?;
-            return Some((hop.way, hop.next));
+            let hop = labels.hop(packet.header.to)?;
+            return Some((hop.link, hop.next));
         }
         let to = packet.header.to;
         Some((self.routes.next(node, to as usize)?, to))
@@ -202,9 +202,9 @@ impl<W: Watch> Engine<'_, W> {
 
     /// What is in the bundle `packet`.
     fn opened(&self, packet: &Header, opening: &Opening) -> Opened {
-        let (to, label) = match self.edges.addressing {
-            Addressing::Egress | Addressing::FirstPacket => (packet.to as usize, None),
-            Addressing::Label(_) => (opening.egress, Some(packet.to)),
+        let (to, label) = match self.edges.labels {
+            None => (packet.to as usize, None),
+            Some(_) => (opening.egress, Some(packet.to)),
         };
         let inside = opening.inside.iter();
         let inside = inside.map(|(packet, size, waited)| Inside {

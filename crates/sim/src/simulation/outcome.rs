@@ -8,7 +8,9 @@ use crate::engine::{Ends, Engine, Flow};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::way::Way;
-use crate::{DomainOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome, Watch, WayOutcome};
+use crate::{
+    DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome, Watch, WayOutcome,
+};
 
 impl Simulation {
     /// What the run came to, each element where it stood as it was written.
@@ -49,7 +51,11 @@ impl Simulation {
 
     fn domain_outcome<W: Watch>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
         let edges = engine.edges.all.iter();
-        let edges = edges.map(|edge| (self.places.nodes[edge.node], edge.counts.clone()));
+        let edges = edges.map(|edge| {
+            let name = self.scenario.nodes[edge.node].name.clone();
+            let outcome = EdgeOutcome::of(name, edge.machine.counts());
+            (self.places.nodes[edge.node], outcome)
+        });
         let mut inner = engine.ways.iter_mut().map(Way::inner);
         let mut pair = || -> [InnerCounts; 2] {
             std::array::from_fn(|_| inner.next().expect("each link has two ways"))

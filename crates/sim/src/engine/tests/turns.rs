@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use proto::edge::Counts;
 use queue::{Tick, Trigger};
 
 use super::*;
-use crate::{Destination, Domain, Edge, EdgeOutcome, Ingress, Node, Prefix, Simulation};
+use crate::{Destination, Domain, Edge, Ingress, Node, Prefix, Simulation};
 
 /// Host `a` sends small packets through `in` and `out` to host `b`, in bundles
 /// of up to `mtu` octets.
@@ -87,8 +88,8 @@ fn gathering(mtu: u64) -> Simulation {
 }
 
 /// What the edges did, how many events there were, and when the last was.
-fn came_to(engine: &Engine<'_, ()>) -> (Vec<EdgeOutcome>, u64, Time) {
-    let edges = engine.edges.all.iter().map(|edge| edge.counts.clone());
+fn came_to(engine: &Engine<'_, ()>) -> (Vec<Counts>, u64, Time) {
+    let edges = engine.edges.all.iter().map(|edge| edge.machine.counts());
     (edges.collect(), engine.events, engine.now)
 }
 
