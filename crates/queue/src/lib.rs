@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+mod bad_spec;
 mod bundle;
 mod codel;
 mod discipline;
@@ -34,6 +35,7 @@ mod rio;
 mod spec;
 mod stamped;
 
+pub use bad_spec::BadSpec;
 pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
 pub use codel::{Codel, CodelSettings};
 pub use discipline::{Backlog, Discipline, Drops, Reason};
@@ -51,7 +53,7 @@ pub use priority::Priority;
 pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};
 pub use release::Release;
 pub use rio::{Rio, RioSettings};
-pub use spec::{BadSpec, Spec};
+pub use spec::Spec;
 
 #[cfg(test)]
 mod tests;

@@ -2,94 +2,13 @@
 
 use alloc::boxed::Box;
 
-use units::{Bytes, Rate, Seed, Span};
+use units::{Bytes, Rate, Seed};
 
-use crate::law::Curve;
 use crate::{
-    AdaptiveRedSettings, Codel, CodelSettings, Discipline, DropFront, DropTail, FqCodel,
+    AdaptiveRedSettings, BadSpec, Codel, CodelSettings, Discipline, DropFront, DropTail, FqCodel,
     FqCodelSettings, Limit, Mred, MredSettings, Packet, Pie, PieSettings, Priority, Red,
     RedSettings, Rio, RioSettings,
 };
-
-/// A queue that there cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadSpec {
-    /// It would hold nothing.
-    #[error("a queue that holds nothing passes nothing; give it room for a packet")]
-    Empty,
-    /// It would hold no packet of the size that is usual.
-    #[error("a buffer smaller than one packet holds none; give it room for one at least")]
-    Small,
-    /// A law that reckons with the link's rate, and a link without one.
-    #[error("{0} reckons with the rate of its link; give the link a rate")]
-    NoRate(&'static str),
-    /// Thresholds that are no numbers from 0 on, or not in order.
-    #[error("min must be a number from 0 on, and max a larger one")]
-    Thresholds,
-    /// A probability outside of 0 to 1.
-    #[error("{0} is a probability: from 0 to 1")]
-    Probability(&'static str),
-    /// A weight with which an average never moves, or is none.
-    #[error("weight is what one arrival counts: above 0, at most 1, for instance 0.002")]
-    Weight,
-    /// Bounds the wrong way round.
-    #[error("the lower bound of a share is above the upper one; swap them")]
-    Bounds,
-    /// A law that decides packet by packet, and a pick that does not.
-    #[error("RED as in ns-2 decides packet by packet; use pick = each with it")]
-    Pick,
-    /// What must be at least something.
-    #[error("{0} must be more than 0")]
-    Zero(&'static str),
-    /// What must be a number that is not negative.
-    #[error("{0} must be a number from 0 on")]
-    Negative(&'static str),
-    /// Classes of classes.
-    #[error("a class of a priority queue cannot have classes itself; name another queue for it")]
-    Nested,
-}
-
-impl BadSpec {
-    pub(crate) fn check_limit(limit: Limit, packet: Bytes) -> Result<(), Self> {
-        match limit {
-            _ if limit.is_zero() => Err(Self::Empty),
-            Limit::Bytes(most) if most < packet => Err(Self::Small),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn check_curve(curve: &Curve) -> Result<(), Self> {
-        let ordered = curve.min >= 0.0 && curve.min < curve.max && curve.max.is_finite();
-        if !ordered {
-            return Err(Self::Thresholds);
-        }
-        Self::check_probability("max_probability", curve.max_probability)
-    }
-
-    pub(crate) fn check_average(weight: f64, mean_size: Bytes) -> Result<(), Self> {
-        if !(weight > 0.0 && weight <= 1.0) {
-            return Err(Self::Weight);
-        }
-        if mean_size == Bytes::ZERO {
-            return Err(Self::Zero("mean_size"));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn check_probability(name: &'static str, value: f64) -> Result<(), Self> {
-        if !(0.0..=1.0).contains(&value) {
-            return Err(Self::Probability(name));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn check_span(name: &'static str, span: Span) -> Result<(), Self> {
-        if span == Span::ZERO {
-            return Err(Self::Zero(name));
-        }
-        Ok(())
-    }
-}
 
 /// A discipline and its parameters.
 #[derive(Clone, Debug, PartialEq)]
