@@ -2,27 +2,25 @@
 
 mod connections;
 mod domain;
+mod elements;
 mod exchange;
 mod others;
 
-use proto::link;
 use proto::tcp;
-use proto::traffic::{Law, mean_gap};
+use proto::traffic::Law;
 use sim::{
     BadScenario, Datagrams, Flow, Host, Link, Node, Notices, Role, Scenario, Simulation, Tcp, Work,
 };
 use units::{Bytes, Seed, Span, Time};
 
+pub(super) use elements::{ECHO, TRANSFER};
+use elements::{octets, place, slowest_gap, way, whole};
 pub(super) use exchange::settling;
 use experiment::MESSAGE_HEADER;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 use plan::Setting;
 use plan::setting as spec;
 use plan::setting::{Costs, Traffic};
-
-/// The names of the flows of a transfer: the messages, and answers to them.
-pub(super) const TRANSFER: &str = "transfer";
-pub(super) const ECHO: &str = "echo";
 
 /// What is added to the time that a transfer takes, so that rounding never
 /// stops its source.
@@ -141,14 +139,6 @@ fn host(costs: &Costs) -> Host {
             per_octet: costs.receive_per_octet,
         },
         receive_buffer: costs.receive_buffer,
-    }
-}
-
-/// A simulated link is the emulated one, to the octet.
-fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
-    link::Settings {
-        ethernet: link.framing == units::Framing::Ethernet,
-        ..network.emulated(link)
     }
 }
 
@@ -287,39 +277,4 @@ fn of_transfer(
             ..Datagrams::new(Law::Constant(gap), Law::Constant(octets(message)))
         }),
     }
-}
-
-/// How long the slowest link of the path takes for a message, in picoseconds.
-fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {
-    let network = &setting.network;
-    let gaps = network.links.iter().filter_map(|link| {
-        let wire = model::message_wire_size(message, link.mtu, network.ip, link.framing);
-        Some(mean_gap(wire, link.rate?))
-    });
-    gaps.fold(0.0, f64::max)
-}
-
-fn place(graph: &spec::Graph, name: &str) -> usize {
-    let mut nodes = graph.nodes.iter();
-    // A name that is none is out of bounds, and refused by the simulator.
-    nodes
-        .position(|node| node.name == name)
-        .unwrap_or(graph.nodes.len())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "messages are far below 2^53 octets"
-)]
-fn octets(size: Bytes) -> f64 {
-    size.get() as f64
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not below zero; what is longer than time goes on is refused by the simulator"
-)]
-fn whole(picos: f64) -> u64 {
-    picos as u64
 }

@@ -4,7 +4,7 @@ use proto::tcp;
 use sim::{Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
-use super::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
+use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 use experiment::MESSAGE_HEADER;
 use plan::Setting;
 use plan::setting as spec;

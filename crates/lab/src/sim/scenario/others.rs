@@ -7,8 +7,8 @@ use proto::traffic::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
+use super::elements::{octets, slowest_gap, way, whole};
 use super::exchange::settling;
-use super::{octets, slowest_gap, way, whole};
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 

@@ -1,0 +1,55 @@
+//! What every scenario is made of: names of flows, links, gaps.
+
+use proto::link;
+use proto::traffic::mean_gap;
+use units::Bytes;
+
+use plan::Setting;
+use plan::setting as spec;
+
+/// The names of the flows of a transfer: the messages, and answers to them.
+pub(in crate::sim) const TRANSFER: &str = "transfer";
+pub(in crate::sim) const ECHO: &str = "echo";
+
+/// A simulated link is the emulated one, to the octet.
+pub(super) fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
+    link::Settings {
+        ethernet: link.framing == units::Framing::Ethernet,
+        ..network.emulated(link)
+    }
+}
+
+/// How long the slowest link of the path takes for a message, in picoseconds.
+pub(super) fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {
+    let network = &setting.network;
+    let gaps = network.links.iter().filter_map(|link| {
+        let wire = model::message_wire_size(message, link.mtu, network.ip, link.framing);
+        Some(mean_gap(wire, link.rate?))
+    });
+    gaps.fold(0.0, f64::max)
+}
+
+pub(super) fn place(graph: &spec::Graph, name: &str) -> usize {
+    let mut nodes = graph.nodes.iter();
+    // A name that is none is out of bounds, and refused by the simulator.
+    nodes
+        .position(|node| node.name == name)
+        .unwrap_or(graph.nodes.len())
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "messages are far below 2^53 octets"
+)]
+pub(super) fn octets(size: Bytes) -> f64 {
+    size.get() as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not below zero; what is longer than time goes on is refused by the simulator"
+)]
+pub(super) fn whole(picos: f64) -> u64 {
+    picos as u64
+}
