@@ -10,6 +10,7 @@
 mod capture;
 mod carry;
 mod end;
+mod limits;
 mod malformed;
 mod measure;
 mod message;
@@ -18,16 +19,9 @@ mod way;
 
 pub use carry::{Carried, Carrying, carry};
 pub use end::{Listener, Sent, send};
+pub use limits::{LARGEST, LEAST_MTU};
 pub use malformed::{Ended, malformed};
 pub use measure::{By, Measured, Measuring, measure};
 pub use message::{Arrived, LEAST};
 pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};
 pub use way::{Between, Way};
-
-/// The largest payload that is carried: a kernel makes a packet that comes with
-/// its headers in one piece, of at most 4 MiB, and puts its own records behind it.
-pub const LARGEST: u32 = (4 << 20) - 1_024;
-
-/// The MTU that a link needs at least for a jumbogram: 65 536 octets behind the
-/// IPv6 header of 40 [RFC2675 s1].
-pub const LEAST_MTU: u32 = 65_576;

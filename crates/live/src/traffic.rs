@@ -10,185 +10,24 @@ mod connect;
 mod connection;
 mod delays;
 mod echo;
+mod flow;
 mod guests;
 mod options;
 mod paced;
 mod receive;
+mod records;
 mod send;
 mod serve;
 mod session;
 mod unanswered;
 
-use std::net::SocketAddr;
-use std::sync::mpsc::SyncSender;
-
-use proto::offset::Offset;
-use proto::traffic::Schedule;
-use units::{Bytes, Span, Transport};
-
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::Figures;
+pub use flow::Flow;
 pub use options::{Options, sizes};
+pub use records::{Described, Entry, Record, Records};
 pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;
 pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
-
-/// One flow as its sender wants it.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    /// Its name.
-    pub name: Name,
-    /// How it travels; ICMP echoes where there is none.
-    pub transport: Option<Transport>,
-    /// What is measured.
-    pub meter: Meter,
-    /// When messages leave and how large they are, from the start of the flow.
-    pub schedule: Schedule,
-    /// Whether gaps are kept; otherwise messages leave as fast as they can, and
-    /// of a round trip each once the one before is back.
-    pub paced: bool,
-    /// When it begins, after all flows are ready.
-    pub delay: Span,
-    /// How long it lasts, however fast its messages leave.
-    pub length: Option<Span>,
-    /// Octets of its largest message, if its sizes know one.
-    pub largest: Option<Bytes>,
-    /// What its socket is to be.
-    pub options: Options,
-}
-
-/// One message, as the log of a sender or of a receiver has it. Instants are
-/// nanoseconds since the session's beginning, on the sender's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// The number of its flow in the session.
-    pub flow: u16,
-    /// Octets of the message.
-    pub size: u32,
-    /// The place of the message in its flow, from 0.
-    pub sequence: u64,
-    /// When it left, as its header says.
-    pub sent: u64,
-    /// When it arrived, or was back.
-    pub received: Option<u64>,
-    /// Whether that is the kernel's stamp.
-    pub stamped: bool,
-    /// When the program had an arrival that goes one way.
-    pub read: Option<u64>,
-}
-
-impl Record {
-    /// When it came to be known.
-    fn at(&self) -> u64 {
-        self.received.unwrap_or(self.sent)
-    }
-}
-
-/// What a log is made of.
-#[derive(Clone, Debug)]
-pub enum Entry {
-    /// A flow of which there will be records.
-    Flow(Described),
-    /// Records of one flow, in the order in which it wrote them down.
-    Records(Vec<Record>),
-    /// How the clocks of all flows' ends stand to each other, and when this
-    /// was known, on the clock of whoever keeps the log.
-    Clocks(u64, Offset),
-    /// What was sent of a flow.
-    Sent {
-        /// Its number.
-        flow: u16,
-        /// Messages.
-        messages: u64,
-        /// Their octets.
-        octets: u64,
-    },
-}
-
-/// What is to be known of a flow to read its records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
-    /// Its number in the session.
-    pub flow: u16,
-    /// Its name.
-    pub name: Name,
-    /// How it travels; ICMP echoes where there is none.
-    pub transport: Option<Transport>,
-    /// What is measured.
-    pub meter: Meter,
-    /// Where it comes from; port 0 where that is not known yet.
-    pub from: SocketAddr,
-    /// Where it goes to.
-    pub to: SocketAddr,
-    /// Differentiated services code point.
-    pub dscp: u8,
-}
-
-/// Where entries go, many records at a time. A full queue holds the flow back:
-/// what waits to be written is bounded.
-pub type Records = SyncSender<Entry>;
-
-/// Records that are handed over together.
-const BUNDLE: usize = 4096;
-
-/// A record waits no longer than this for others, in nanoseconds: so much of a
-/// slow flow is lost with a program that is killed.
-const WAIT: u64 = 1_000_000_000;
-
-/// The records of one flow on their way.
-struct Keeping {
-    to: Option<Records>,
-    bundle: Vec<Record>,
-}
-
-impl Keeping {
-    fn new(to: Option<Records>) -> Self {
-        let room = if to.is_some() { BUNDLE } else { 0 };
-        Self {
-            to,
-            bundle: Vec::with_capacity(room),
-        }
-    }
-
-    /// Whether anybody wants records.
-    fn wanted(&self) -> bool {
-        self.to.is_some()
-    }
-
-    fn keep(&mut self, record: Record) {
-        if self.wanted() {
-            self.bundle.push(record);
-            if self.bundle.len() >= BUNDLE {
-                self.flush();
-            } else {
-                self.flush_old(record.at());
-            }
-        }
-    }
-
-    /// Hands over what is here if the first of it has waited long at this instant.
-    fn flush_old(&mut self, now: u64) {
-        if let Some(first) = self.bundle.first()
-            && now.saturating_sub(first.at()) >= WAIT
-        {
-            self.flush();
-        }
-    }
-
-    /// Hands over what is here.
-    fn flush(&mut self) {
-        if let Some(to) = self.to.as_ref().filter(|_| !self.bundle.is_empty()) {
-            let bundle = std::mem::replace(&mut self.bundle, Vec::with_capacity(BUNDLE));
-            // Whoever writes has ended with an error of its own.
-            let _ = to.send(Entry::Records(bundle));
-        }
-    }
-}
-
-impl Drop for Keeping {
-    fn drop(&mut self) {
-        self.flush();
-    }
-}

@@ -16,8 +16,9 @@ use proto::offset::Offset;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 
+use super::Records;
 use super::options::{self, address_of, bind_to};
-use super::{Keeping, Records};
+use super::records::Keeping;
 use crate::clock;
 use crate::error::{During, Result};
 use crate::sys::option;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wire::message::Message;
 
-use super::{Keeping, Record};
+use super::Record;
+use super::records::Keeping;
 
 /// An echo that comes so many messages late is written down as lost first, and
 /// then as what came.
@@ -31,7 +32,7 @@ pub(super) struct Answers(Arc<[AtomicU64]>);
 impl Unanswered {
     /// Nothing was sent. Where there is no log nothing is remembered either.
     pub(super) fn new(flow: u16, keeping: &Keeping) -> Self {
-        let window = if keeping.to.is_some() { WINDOW } else { 0 };
+        let window = if keeping.wanted() { WINDOW } else { 0 };
         Self {
             flow,
             waiting: Answers((0..window).map(|_| AtomicU64::new(0)).collect()),

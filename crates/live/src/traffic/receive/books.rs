@@ -7,8 +7,9 @@ use wire::message::Message;
 
 use super::Timeline;
 use crate::clock;
+use crate::traffic::Record;
 use crate::traffic::delays::Figures;
-use crate::traffic::{Keeping, Record};
+use crate::traffic::records::Keeping;
 
 /// The books of one flow.
 pub(super) struct Books {

@@ -15,9 +15,10 @@ use super::Log;
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
+use crate::traffic::Record;
 use crate::traffic::receive::{Clocks, Timeline};
+use crate::traffic::records::Keeping;
 use crate::traffic::unanswered::Answers;
-use crate::traffic::{Keeping, Record};
 use crate::transfer::stamp_arrivals;
 
 /// After this silence the echoes that are missing are lost, once the last
@@ -65,7 +66,7 @@ impl Replies {
         Self {
             flow,
             timeline: Timeline::new(clocks),
-            keeping: Keeping::new(keeping.to.clone()),
+            keeping: keeping.beside(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
             round_trips: Delays::default(),
