@@ -3,11 +3,13 @@
 //!
 //! A failure names the file, the line and what to do.
 
+mod imports;
 mod project;
 mod source;
 
 use std::fs;
 
+use imports::{Cycle, cycles};
 use project::{crates, dependencies, files, is_test, line_of, read, root, rows, rust_files, table};
 use source::{Source, cited, is_identifier, lines_without_tests};
 
@@ -22,6 +24,9 @@ const LAYERS: [&[&str]; 7] = [
     &["lab", "report"],
     &["jumbolab"],
 ];
+
+/// The most files of a crate that may import each other.
+const LARGEST_CYCLE: usize = 13;
 
 /// Crates in which neither clock nor socket nor libc exists.
 const NO_STD: [&str; 3] = ["units", "wire", "queue"];
@@ -58,6 +63,25 @@ fn crates_use_only_rows_below_their_own() {
             problems.push(format!(
                 "{file}:{line}: `{name}` must not use `{dependency}`, which is not in a row below; \
                  move what is shared down, or change the layers in ARCHITECTURE.md and say why"
+            ));
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn files_that_import_each_other_are_few() {
+    let mut problems = Vec::new();
+    for name in crates() {
+        let large = |cycle: &Cycle| cycle.files.len() > LARGEST_CYCLE;
+        for Cycle { files, upward } in cycles(&name).into_iter().filter(large) {
+            problems.push(format!(
+                "{}:1: {} files import each other, at most {LARGEST_CYCLE}; a module that calls its children \
+                 must not be called by them: {}; upward: {}",
+                files[0],
+                files.len(),
+                files.join(" "),
+                upward.join(", ")
             ));
         }
     }
