@@ -34,7 +34,6 @@ mod fuzz;
 mod gaps;
 mod packing;
 mod place;
-mod sum;
 #[cfg(test)]
 mod tests;
 

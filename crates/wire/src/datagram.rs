@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::Error;
 use crate::octets::demand_mut;
-use crate::too_big::Checksum;
+use crate::protocol::checksum::Checksum;
 
 /// Types of Ethernet frames [IEEE802.3 s3.2.6].
 const IPV4: u16 = 0x0800;

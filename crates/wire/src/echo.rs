@@ -3,7 +3,7 @@
 use units::IpVersion;
 
 use crate::octets::{demand, demand_mut, u8_at, u16_at};
-use crate::too_big::Checksum;
+use crate::protocol::checksum::Checksum;
 use crate::{Error, Field};
 
 /// Octets of the header of an echo.

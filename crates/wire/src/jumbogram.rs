@@ -17,7 +17,7 @@ use core::net::Ipv6Addr;
 
 use crate::Error;
 use crate::octets::demand_mut;
-use crate::too_big::Checksum;
+use crate::protocol::checksum::Checksum;
 pub use fault::{Answer, Fault};
 pub use head::{Head, Udp};
 

@@ -30,6 +30,7 @@ pub mod log;
 pub mod message;
 mod octets;
 pub mod pcapng;
+pub mod protocol;
 pub mod segment;
 pub mod too_big;
 

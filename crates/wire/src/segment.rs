@@ -152,7 +152,7 @@ mod tests {
     use std::vec;
 
     use super::*;
-    use crate::too_big::Checksum;
+    use crate::protocol::checksum::Checksum;
 
     fn segment<'a>(blocks: &'a [[u32; 2]], header: u16) -> Segment<'a> {
         Segment {

@@ -6,14 +6,13 @@
 //! address, and hosts look at the packet that is quoted, not at who quotes it
 //! [RFC8201 s4].
 
-mod checksum;
 mod offending;
 
 use units::IpVersion;
 
 use crate::Error;
 use crate::octets::demand_mut;
-pub(crate) use checksum::Checksum;
+use crate::protocol::checksum::Checksum;
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host

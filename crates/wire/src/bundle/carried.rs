@@ -7,10 +7,10 @@ use units::Span;
 use super::carriage::{Carriage, LABELLED};
 use super::gaps::Gaps;
 use super::place::{Outer, Place, udp as udp_header};
-use super::sum::Sum;
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
 use crate::frame::{flow_of, service_of};
 use crate::octets::{array, u16_at};
+use crate::protocol::checksum::Sum;
 use crate::{Error, Field};
 pub use thin::Thinned;
 

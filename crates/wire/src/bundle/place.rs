@@ -3,10 +3,10 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::carriage::{Carriage, PORT, PROTOCOL, UDP, UDP_HEADER};
-use super::sum::Sum;
 use crate::datagram::Addresses;
 use crate::octets::{array, u8_at, u16_at, u32_at};
-use crate::too_big::Checksum;
+use crate::protocol::checksum::Checksum;
+use crate::protocol::checksum::Sum;
 use crate::{Error, Field};
 
 /// Offsets in an IPv4 header [RFC791 s3.1].

@@ -3,6 +3,7 @@
 
 use super::{MAC_HEADER, VLAN_TAG, ethernet};
 use crate::octets::u16_at;
+use crate::protocol::checksum;
 
 /// Offsets in an IPv4 header [RFC791 s3.1].
 const IPV4_SERVICE: usize = 1;
@@ -49,8 +50,7 @@ pub fn mark_packet(packet: &mut [u8]) -> bool {
     };
     packet[IPV4_SERVICE] |= CONGESTION;
     let after = before | u16::from(CONGESTION);
-    // The new sum from the old one: ~(~sum + ~before + after) [RFC1624 s3].
-    let sum = !add(add(!sum, !before), after);
+    let sum = checksum::changed(sum, before, after);
     packet[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
     true
 }
@@ -70,12 +70,6 @@ fn ip_at(frame: &[u8]) -> Option<usize> {
         _ => return None,
     };
     (frame.get(at)? >> 4 == version).then_some(at)
-}
-
-/// One's complement addition [RFC791 s3.1].
-const fn add(one: u16, other: u16) -> u16 {
-    let (sum, carry) = one.overflowing_add(other);
-    sum + carry as u16
 }
 
 #[cfg(test)]
@@ -100,6 +94,12 @@ mod tests {
         let sum = !sum(&frame[ip..]);
         frame[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
         (frame, ip)
+    }
+
+    /// One's complement addition [RFC791 s3.1].
+    const fn add(one: u16, other: u16) -> u16 {
+        let (sum, carry) = one.overflowing_add(other);
+        sum + carry as u16
     }
 
     /// Over all words but the checksum's own.

@@ -2,8 +2,8 @@
 
 use units::IpVersion;
 
-use super::checksum::Checksum;
 use crate::octets::{array, u8_at, u16_at};
+use crate::protocol::checksum::Checksum;
 
 /// Octets of destination, source and type [IEEE802.3 s3.1.1].
 const MAC_HEADER: usize = 14;

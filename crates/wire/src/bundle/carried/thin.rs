@@ -7,10 +7,10 @@
 //! before, it shows after.
 
 use super::super::place::{Outer, ipv4, ipv6, put, put_udp_checksum, udp as udp_header};
-use super::super::sum::Sum;
 use super::Carried;
 use crate::frame::mark_packet;
 use crate::octets::u16_at;
+use crate::protocol::checksum::Sum;
 
 /// What died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -183,7 +183,7 @@ fn what_is_no_bundle_is_refused_with_what_is_wrong() {
         let mut octets = good.clone();
         octets[at] = octet;
         octets[10..12].fill(0);
-        let sum = crate::too_big::Checksum::default()
+        let sum = crate::protocol::checksum::Checksum::default()
             .add(&octets[..20])
             .finish();
         octets[10..12].copy_from_slice(&sum.to_be_bytes());
