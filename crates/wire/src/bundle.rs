@@ -41,7 +41,7 @@ use units::Span;
 
 use crate::octets::{demand, demand_mut, u16_at};
 use crate::{Error, Field};
-pub use carriage::{Carriage, LABELLED, PORT, PROTOCOL};
+pub use carriage::{Carriage, PORT, PROTOCOL};
 pub use carried::{Carried, Inner, Thinned};
 pub use packing::{Packing, Piece};
 

@@ -6,10 +6,9 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
+use crate::protocol::ethernet;
+use crate::protocol::ethernet::ether_type;
 
-/// Types of Ethernet frames [IEEE802.3 s3.2.6].
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 /// The number of UDP [RFC768].
 const UDP: u8 = 17;
 /// The number of the fragment header [RFC8200 s4.5].
@@ -17,7 +16,6 @@ const FRAGMENT: u8 = 44;
 /// How many hops a packet may still make.
 const HOPS: u8 = 64;
 const UDP_HEADER: usize = 8;
-const MAC_HEADER: usize = 14;
 
 /// An IP packet with a datagram of zeros, or with a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +69,7 @@ impl Datagram {
     /// The octets in front of what IP carries.
     pub(crate) const fn around_len(&self) -> usize {
         let around = if self.ethernet.is_some() {
-            MAC_HEADER
+            ethernet::HEADER_LEN
         } else {
             0
         };
@@ -104,7 +102,7 @@ impl Datagram {
     /// Where there are fewer.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.header_len())?;
-        let udp = self.emit_around(octets, UDP);
+        let udp = self.emit_around(octets, UDP)?;
         if self.offset == 0 {
             udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
             udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
@@ -136,26 +134,26 @@ impl Datagram {
 
     /// Writes the headers in front of what IP carries, of `octets` that are
     /// enough; what follows them, all zeros.
-    pub(crate) fn emit_around<'a>(&self, octets: &'a mut [u8], protocol: u8) -> &'a mut [u8] {
+    pub(crate) fn emit_around<'a>(
+        &self,
+        octets: &'a mut [u8],
+        protocol: u8,
+    ) -> Result<&'a mut [u8], Error> {
         octets.fill(0);
         let ip = match self.ethernet {
             None => octets,
-            Some([destination, source]) => {
-                let (mac, ip) = octets.split_at_mut(MAC_HEADER);
+            Some(addresses) => {
                 let kind = match self.addresses {
-                    Addresses::V4(_) => IPV4,
-                    Addresses::V6(_) => IPV6,
+                    Addresses::V4(_) => ether_type::IPV4,
+                    Addresses::V6(_) => ether_type::IPV6,
                 };
-                mac[..6].copy_from_slice(&destination);
-                mac[6..12].copy_from_slice(&source);
-                mac[12..].copy_from_slice(&kind.to_be_bytes());
-                ip
+                ethernet::Fields { addresses, kind }.emit(octets)?
             }
         };
-        match self.addresses {
+        Ok(match self.addresses {
             Addresses::V4(ends) => self.ipv4(ip, ends, protocol),
             Addresses::V6(ends) => self.ipv6(ip, ends, protocol),
-        }
+        })
     }
 
     /// The IPv4 header [RFC791 s3.1]; what follows it.

@@ -13,21 +13,9 @@ use units::IpVersion;
 
 use crate::Error;
 use crate::octets::{u8_at, u16_at};
+use crate::protocol::ethernet::ether_type;
+use crate::protocol::{ethernet, vlan};
 pub use service::{mark, mark_packet, service, service_of};
-
-/// Octets of destination, source and type [IEEE802.3 s3.1.1].
-const MAC_HEADER: usize = 14;
-/// Octets of a VLAN tag [IEEE802.1Q].
-const VLAN_TAG: usize = 4;
-
-/// Offsets in an Ethernet frame, and the types that concern us.
-mod ethernet {
-    pub(super) const TYPE: usize = 12;
-    pub(super) const IPV4: u16 = 0x0800;
-    pub(super) const IPV6: u16 = 0x86dd;
-    /// A customer's tag and a provider's [IEEE802.1Q].
-    pub(super) const TAGGED: [u16; 2] = [0x8100, 0x88a8];
-}
 
 /// Offsets in an IPv4 header [RFC791 s3.1].
 mod ipv4 {
@@ -94,9 +82,7 @@ pub enum Transport {
 /// protocol and ports, in one direction. Frames without IP share a number, and
 /// fragments have the flow of their addresses alone.
 pub fn flow(frame: &[u8]) -> u64 {
-    let tagged =
-        u16_at(frame, ethernet::TYPE).is_ok_and(|protocol| ethernet::TAGGED.contains(&protocol));
-    let ip = MAC_HEADER + if tagged { VLAN_TAG } else { 0 };
+    let ip = vlan::inside(frame, 1).map_or(frame.len(), |(_, ip)| ip);
     let packet = frame.get(ip..).unwrap_or_default();
     flow_in(&Summary::of(frame, frame.len()), packet)
 }
@@ -134,11 +120,7 @@ fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
 
 /// The octets of the VLAN tags of an Ethernet frame, of which it has two at most.
 pub fn tags(frame: &[u8]) -> usize {
-    let tagged = |&place: &usize| {
-        u16_at(frame, ethernet::TYPE + place).is_ok_and(|kind| ethernet::TAGGED.contains(&kind))
-    };
-    let tags = [0, VLAN_TAG].iter().take_while(|place| tagged(place));
-    tags.count() * VLAN_TAG
+    vlan::tags(frame, 2) * vlan::TAG_LEN
 }
 
 /// What a frame is.
@@ -171,7 +153,7 @@ impl Summary {
         let frame_size = original_len.max(frame.len());
         let mut summary = Self {
             frame_size,
-            ..Self::bare(frame_size.saturating_sub(MAC_HEADER))
+            ..Self::bare(frame_size.saturating_sub(ethernet::HEADER_LEN))
         };
         // An error marks where the octets ended; what was found before stands.
         let _ = summary.read_ethernet(frame);
@@ -191,17 +173,12 @@ impl Summary {
     }
 
     fn read_ethernet(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let mut header = MAC_HEADER;
-        let mut kind = u16_at(frame, ethernet::TYPE)?;
-        if ethernet::TAGGED.contains(&kind) {
-            kind = u16_at(frame, ethernet::TYPE + VLAN_TAG)?;
-            header += VLAN_TAG;
-            self.payload = self.frame_size.saturating_sub(header);
-        }
+        let (kind, header) = vlan::inside(frame, 1)?;
+        self.payload = self.frame_size.saturating_sub(header);
         let packet = frame.get(header..).unwrap_or_default();
         match kind {
-            ethernet::IPV4 => self.read_ipv4(packet),
-            ethernet::IPV6 => self.read_ipv6(packet),
+            ether_type::IPV4 => self.read_ipv4(packet),
+            ether_type::IPV6 => self.read_ipv6(packet),
             _ => Ok(()),
         }
     }

@@ -18,6 +18,16 @@ pub(crate) fn demand_mut(octets: &mut [u8], need: usize) -> Result<&mut [u8], Er
         .ok_or(Error::Truncated { need, have })
 }
 
+/// The first `N` octets, to be written to, and what follows them.
+pub(crate) fn split_mut<const N: usize>(
+    octets: &mut [u8],
+) -> Result<(&mut [u8; N], &mut [u8]), Error> {
+    let have = octets.len();
+    octets
+        .split_first_chunk_mut()
+        .ok_or(Error::Truncated { need: N, have })
+}
+
 /// The `N` octets from `at` on.
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> Result<[u8; N], Error> {
     octets
@@ -28,6 +38,25 @@ pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> Result<[u8; N],
             need: at.saturating_add(N),
             have: octets.len(),
         })
+}
+
+/// The same, to be written to.
+pub(crate) fn array_mut<const N: usize>(
+    octets: &mut [u8],
+    at: usize,
+) -> Result<&mut [u8; N], Error> {
+    let have = octets.len();
+    let from = octets.get_mut(at..);
+    from.and_then(<[u8]>::first_chunk_mut)
+        .ok_or_else(|| Error::Truncated {
+            need: at.saturating_add(N),
+            have,
+        })
+}
+
+/// Writes `field` at `at`, which the caller knows that `octets` reach beyond.
+pub(crate) fn put<const N: usize>(octets: &mut [u8], at: usize, field: [u8; N]) {
+    octets[at..at + N].copy_from_slice(&field);
 }
 
 /// The octet at `at`.

@@ -13,3 +13,5 @@
 //! Whatever the octets, nothing here panics.
 
 pub(crate) mod checksum;
+pub mod ethernet;
+pub mod vlan;

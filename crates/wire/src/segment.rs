@@ -101,7 +101,7 @@ impl Segment<'_> {
         }
         let octets = demand_mut(octets, self.header_len())?;
         let around = self.around();
-        let tcp = around.emit_around(octets, TCP);
+        let tcp = around.emit_around(octets, TCP)?;
         let [one, other] = self.ports.map(u16::to_be_bytes);
         tcp[..2].copy_from_slice(&one);
         tcp[2..4].copy_from_slice(&other);

@@ -13,6 +13,7 @@ use units::IpVersion;
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
+use crate::protocol::ethernet;
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host
@@ -129,9 +130,8 @@ impl<'a> TooBig<'a> {
         octets.fill(0);
         let (link_header, packet) = octets.split_at_mut(self.offending.link_header.len());
         link_header.copy_from_slice(self.offending.link_header);
-        let (to, from) = self.offending.ends();
-        link_header[..6].copy_from_slice(from);
-        link_header[6..12].copy_from_slice(to);
+        let [to, from] = ethernet::Header::of(&link_header).addresses()?;
+        ethernet::Header::of(link_header).set_addresses([from, to])?;
         match self.offending.ip {
             IpVersion::V4 => self.emit_v4(packet),
             IpVersion::V6 => self.emit_v6(packet),

@@ -8,16 +8,13 @@ use std::rc::Rc;
 use queue::{Packet, Thinning, Told, View};
 use units::{Bytes, Framing};
 use wire::bundle::Carried;
+use wire::protocol::ethernet::ADDRESSES_LEN;
 
 use crate::sys::packet::HEADER;
 
 /// Sizes of buffers: short packets, standard frames, jumbo frames, the largest
 /// that an interface can have, each with its header.
 const CLASSES: [usize; 4] = [256, 2_048, 10_240, 65_664];
-
-/// Octets of the two addresses at the start of a frame [IEEE802.3 s3.1.1]: a
-/// VLAN tag is behind them [IEEE802.1Q].
-const ADDRESSES: usize = 12;
 
 /// Places in the header in front of a frame [Virtio s5.1.6].
 mod virtio {
@@ -226,7 +223,7 @@ impl Pool {
     /// `tag`, if the kernel took one out of it, where it was.
     pub(super) fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
         let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
-        let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES));
+        let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES_LEN));
         let mut kept = self.copy(&[before, tag, after]);
         if kept.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
             move_checksum(&mut kept.octets, tag.len());

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use wire::protocol::vlan;
 
 use super::packet::{HEADER, set};
 
@@ -23,8 +24,6 @@ const BLOCKS: std::ops::RangeInclusive<u32> = 16..=20;
 /// Octets of a slot before the frame, at most: the header of the slot, an
 /// address, alignment, and the header before the frame.
 const BEFORE: usize = 128;
-/// The type of a VLAN tag where the kernel names none [IEEE802.1Q].
-const CUSTOMER_TAG: u16 = 0x8100;
 
 /// The frames that wait to be read, oldest first.
 pub(crate) struct PacketRing {
@@ -130,7 +129,8 @@ impl PacketRing {
         let has = |flag| status & flag != 0;
         let kind = match has(libc::TP_STATUS_VLAN_TPID_VALID) {
             true => header.tp_vlan_tpid,
-            false => CUSTOMER_TAG,
+            // Where the kernel names none.
+            false => vlan::CUSTOMER,
         };
         let tag = has(libc::TP_STATUS_VLAN_VALID).then(|| {
             let [a, b] = kind.to_be_bytes();

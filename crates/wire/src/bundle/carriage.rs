@@ -11,8 +11,6 @@ pub const PROTOCOL: u8 = 253;
 /// The port of bundles in UDP: ours, one of those that nobody can register
 /// [RFC6335 s6].
 pub const PORT: u16 = 50_253;
-/// The type of Ethernet frames with a label in front [RFC3032 s5].
-pub const LABELLED: u16 = 0x8847;
 
 /// The number of UDP, and octets of its header [RFC768].
 pub(super) const UDP: u8 = 17;
@@ -96,7 +94,7 @@ impl Carriage {
         };
         match self {
             Self::Ip { addresses, service } => {
-                datagram(addresses, *service, 0)?.emit_around(&mut octets[..header], PROTOCOL);
+                datagram(addresses, *service, 0)?.emit_around(&mut octets[..header], PROTOCOL)?;
             }
             Self::Udp {
                 addresses,
@@ -104,7 +102,7 @@ impl Carriage {
                 port,
             } => {
                 let datagram = datagram(addresses, *service, *port)?;
-                let udp = datagram.emit_around(&mut octets[..header], UDP);
+                let udp = datagram.emit_around(&mut octets[..header], UDP)?;
                 for (field, number) in udp.chunks_exact_mut(2).zip([*port, PORT, datagram.whole]) {
                     field.copy_from_slice(&number.to_be_bytes());
                 }

@@ -4,26 +4,17 @@ mod thin;
 
 use units::Span;
 
-use super::carriage::{Carriage, LABELLED};
+use super::carriage::Carriage;
 use super::gaps::Gaps;
 use super::place::{Outer, Place, udp as udp_header};
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
 use crate::frame::{flow_of, service_of};
 use crate::octets::{array, u16_at};
 use crate::protocol::checksum::Sum;
+use crate::protocol::ethernet::ether_type;
+use crate::protocol::vlan;
 use crate::{Error, Field};
 pub use thin::Thinned;
-
-/// Octets of a frame's addresses, and the types that concern us
-/// [IEEE802.3 s3.2.6] [IEEE802.1Q].
-mod ethernet {
-    pub(super) const ADDRESSES: usize = 12;
-    pub(super) const TYPE: usize = 2;
-    pub(super) const IPV4: u16 = 0x0800;
-    pub(super) const IPV6: u16 = 0x86dd;
-    pub(super) const TAGGED: [u16; 2] = [0x8100, 0x88a8];
-    pub(super) const TAG: usize = 4;
-}
 
 /// A packet, or a frame, with a bundle inside: a view of its octets that knows
 /// where things are. What was dropped here stays where it was, and is left out
@@ -88,18 +79,12 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// As [`Carried::parse`].
     pub fn parse_frame(octets: T) -> Result<Self, Error> {
         let frame = octets.as_ref();
-        let mut at = ethernet::ADDRESSES;
-        for _ in 0..2 {
-            if ethernet::TAGGED.contains(&u16_at(frame, at)?) {
-                at += ethernet::TAG;
-            }
-        }
-        let inside = at + ethernet::TYPE;
-        let place = match u16_at(frame, at)? {
-            LABELLED => Place::of_labels(frame, inside)?,
-            kind @ (ethernet::IPV4 | ethernet::IPV6) => {
+        let (kind, inside) = vlan::inside(frame, 2)?;
+        let place = match kind {
+            ether_type::MPLS => Place::of_labels(frame, inside)?,
+            ether_type::IPV4 | ether_type::IPV6 => {
                 let place = Place::of_packet(frame, inside)?;
-                if (place.outer == Outer::V4) != (kind == ethernet::IPV4) {
+                if (place.outer == Outer::V4) != (kind == ether_type::IPV4) {
                     return Err(Error::Malformed(Field::Version));
                 }
                 place

@@ -1,9 +1,9 @@
 //! The octet of service of an IP packet in its frame: class and congestion
 //! [RFC2474 s3] [RFC3168 s5].
 
-use super::{MAC_HEADER, VLAN_TAG, ethernet};
 use crate::octets::u16_at;
-use crate::protocol::checksum;
+use crate::protocol::ethernet::ether_type;
+use crate::protocol::{checksum, vlan};
 
 /// Offsets in an IPv4 header [RFC791 s3.1].
 const IPV4_SERVICE: usize = 1;
@@ -57,16 +57,10 @@ pub fn mark_packet(packet: &mut [u8]) -> bool {
 
 /// Where the IP header begins.
 fn ip_at(frame: &[u8]) -> Option<usize> {
-    let kind = u16_at(frame, ethernet::TYPE).ok()?;
-    let (kind, at) = if ethernet::TAGGED.contains(&kind) {
-        let inner = u16_at(frame, ethernet::TYPE + VLAN_TAG).ok()?;
-        (inner, MAC_HEADER + VLAN_TAG)
-    } else {
-        (kind, MAC_HEADER)
-    };
+    let (kind, at) = vlan::inside(frame, 1).ok()?;
     let version = match kind {
-        ethernet::IPV4 => 4,
-        ethernet::IPV6 => 6,
+        ether_type::IPV4 => 4,
+        ether_type::IPV6 => 6,
         _ => return None,
     };
     (frame.get(at)? >> 4 == version).then_some(at)

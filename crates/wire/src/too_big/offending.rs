@@ -4,22 +4,8 @@ use units::IpVersion;
 
 use crate::octets::{array, u8_at, u16_at};
 use crate::protocol::checksum::Checksum;
-
-/// Octets of destination, source and type [IEEE802.3 s3.1.1].
-const MAC_HEADER: usize = 14;
-/// Octets of a VLAN tag [IEEE802.1Q].
-const VLAN_TAG: usize = 4;
-
-/// Offsets in an Ethernet frame, and the types that concern us.
-mod ethernet {
-    pub(super) const TYPE: usize = 12;
-    pub(super) const IPV4: u16 = 0x0800;
-    pub(super) const IPV6: u16 = 0x86dd;
-    /// A customer's tag and a provider's [IEEE802.1Q].
-    pub(super) const TAGGED: [u16; 2] = [0x8100, 0x88a8];
-    /// An address of many [IEEE802.3 s3.2.3].
-    pub(super) const GROUP: u8 = 0x01;
-}
+use crate::protocol::ethernet::ether_type;
+use crate::protocol::{ethernet, vlan};
 
 /// Offsets that are read of an IPv4 header [RFC791 s3.1].
 mod ipv4 {
@@ -88,27 +74,17 @@ pub(super) struct Offending<'a> {
 impl<'a> Offending<'a> {
     /// The packet in `frame`, if there may be an error about it.
     pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
-        let mut header = MAC_HEADER;
-        let mut kind = u16_at(frame, ethernet::TYPE).ok()?;
-        if ethernet::TAGGED.contains(&kind) {
-            kind = u16_at(frame, ethernet::TYPE + VLAN_TAG).ok()?;
-            header += VLAN_TAG;
-        }
+        let (kind, header) = vlan::inside(frame, 1).ok()?;
         let (link_header, packet) = frame.split_at_checked(header)?;
-        let many = |address: u8| address & ethernet::GROUP != 0;
-        if many(link_header[0]) || many(link_header[6]) {
+        let ends = ethernet::Header::of(link_header).addresses().ok()?;
+        if ends.into_iter().any(ethernet::is_group) {
             return None;
         }
         match kind {
-            ethernet::IPV4 => Self::read_ipv4(link_header, packet),
-            ethernet::IPV6 => Self::read_ipv6(link_header, packet),
+            ether_type::IPV4 => Self::read_ipv4(link_header, packet),
+            ether_type::IPV6 => Self::read_ipv6(link_header, packet),
             _ => None,
         }
-    }
-
-    /// The Ethernet addresses: whom it was for, who sent it.
-    pub(super) fn ends(&self) -> (&'a [u8], &'a [u8]) {
-        (&self.link_header[..6], &self.link_header[6..12])
     }
 
     fn read_ipv4(link_header: &'a [u8], packet: &'a [u8]) -> Option<Self> {

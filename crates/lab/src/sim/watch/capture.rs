@@ -13,6 +13,7 @@ use sim::{Opened, Scenario, Seen, Traffic};
 use units::{IpVersion, Time};
 use wire::datagram::{Addresses, Datagram};
 use wire::pcapng::{Block, LinkType};
+use wire::protocol::ethernet::HEADER_LEN;
 
 use super::short;
 use bundles::Outer;
@@ -23,8 +24,6 @@ use plan::setting::Network;
 const FIRST_PORT: u16 = 49_152;
 /// Octets of the longest headers of a packet: there are 114.
 const MOST_HEADERS: usize = 128;
-/// Octets of the header of Ethernet [IEEE802.3 s3.1.1].
-const ETHERNET: usize = 14;
 /// How many such ports there are.
 const PORTS: usize = 16_384;
 
@@ -134,7 +133,7 @@ impl Capture {
         let Some(frame) = outer.frame(bundle, &packets, self.macs(way)) else {
             return;
         };
-        let begin = if self.ethernet { 0 } else { ETHERNET };
+        let begin = if self.ethernet { 0 } else { HEADER_LEN };
         let octets = frame.get(begin..).unwrap_or_default();
         self.put(Block::Packet {
             interface: u32::from(way > 0),

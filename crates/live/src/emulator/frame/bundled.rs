@@ -7,9 +7,6 @@ use wire::bundle::{Carried, Inner};
 
 use super::{Body, Buffer, Frame, HEADER};
 
-/// Octets of a frame around an IP packet without tags [IEEE802.3 s3.1.1].
-const AROUND: Bytes = Bytes::new(14);
-
 /// The octets that are sent, the virtio header in front of the first.
 pub(super) fn pieces(bundle: &Carried<Buffer>) -> [&[u8]; 2] {
     let mut parts = bundle.parts();
@@ -99,7 +96,7 @@ fn thin_one_by_one(
 
 /// A packet out of a bundle, as what is left to be said of it.
 fn dropped(inner: &Inner<'_>) -> Frame {
-    let size = AROUND + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
+    let size = Framing::MAC_HEADER + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
     Frame {
         body: Body::Dropped(size.max(Framing::SMALLEST_FRAME)),
         flow: inner.flow(),

@@ -13,12 +13,12 @@ use queue::{
 use units::{Bytes, Rate, Seed, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, Unit};
 use wire::datagram::Addresses;
+use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
 
 use super::super::frame::{Frame, Pool};
 use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
 
 /// Addresses and type of a frame, and its FCS [IEEE802.3 s3.1.1].
-const MAC_HEADER: usize = 14;
 const FRAMING: Bytes = Bytes::new(18);
 
 /// What comes to the link in one frame.

@@ -3,16 +3,14 @@
 use queue::Tick;
 use sim::Opened;
 use units::IpVersion;
-use wire::bundle::{Carriage, Carried, LABELLED, Packing, Piece, SEQUENCES, Unit};
+use wire::bundle::{Carriage, Carried, Packing, Piece, SEQUENCES, Unit};
+use wire::protocol::ethernet::{HEADER_LEN, ether_type, ip_type};
 
-use super::{ETHERNET, addresses};
+use super::addresses;
 use plan::setting::Network;
 
 /// The first label that is not reserved [RFC3032 s2.1].
 const FIRST_LABEL: u32 = 16;
-/// The types of frames with IP.
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 
 /// What is in front of a bundle.
 #[derive(Clone, Copy)]
@@ -62,14 +60,13 @@ impl Outer {
             sequence: u16::try_from(bundle.number % u64::from(SEQUENCES)).unwrap_or(0),
         };
         let kind = match self {
-            Self::Ip(IpVersion::V4) | Self::Udp(IpVersion::V4) => IPV4,
-            Self::Ip(IpVersion::V6) | Self::Udp(IpVersion::V6) => IPV6,
-            Self::Label => LABELLED,
+            Self::Ip(ip) | Self::Udp(ip) => ip_type(ip),
+            Self::Label => ether_type::MPLS,
         };
         let octets = packets.iter().map(Vec::len).sum();
         let mut frame = [&macs.concat()[..], &kind.to_be_bytes()].concat();
-        frame.resize(ETHERNET + packing.packet_len(packets.len(), octets), 0);
-        packing.emit(&pieces, frame.get_mut(ETHERNET..)?).ok()?;
+        frame.resize(HEADER_LEN + packing.packet_len(packets.len(), octets), 0);
+        packing.emit(&pieces, frame.get_mut(HEADER_LEN..)?).ok()?;
         let mut carried = Carried::parse_frame(frame).ok()?;
         for (place, inside) in (0..).zip(&bundle.inside) {
             if inside.packet.is_none() {
