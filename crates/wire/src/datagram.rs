@@ -6,16 +6,14 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
-use crate::protocol::ethernet;
 use crate::protocol::ethernet::ether_type;
+use crate::protocol::ip::HOP_LIMIT;
+use crate::protocol::{ethernet, udp};
 
 /// The number of UDP [RFC768].
 const UDP: u8 = 17;
 /// The number of the fragment header [RFC8200 s4.5].
 const FRAGMENT: u8 = 44;
-/// How many hops a packet may still make.
-const HOPS: u8 = 64;
-const UDP_HEADER: usize = 8;
 
 /// An IP packet with a datagram of zeros, or with a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +60,7 @@ impl Addresses {
 impl Datagram {
     /// The octets of its headers.
     pub const fn header_len(&self) -> usize {
-        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
+        let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.around_len() + udp
     }
 
@@ -83,7 +81,7 @@ impl Datagram {
 
     /// The octets of all of it, zeros included, without an FCS.
     pub const fn packet_len(&self) -> usize {
-        let udp = if self.offset == 0 { UDP_HEADER } else { 0 };
+        let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.header_len() - udp + self.length as usize
     }
 
@@ -104,17 +102,16 @@ impl Datagram {
         let octets = demand_mut(octets, self.header_len())?;
         let udp = self.emit_around(octets, UDP)?;
         if self.offset == 0 {
-            udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
-            udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
-            udp[4..6].copy_from_slice(&self.whole.to_be_bytes());
+            let fields = udp::Fields {
+                ports: self.ports,
+                length: self.whole,
+            };
+            fields.emit(udp)?;
             // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
             // [RFC8200 s8.1]; the payload's zeros add nothing to it.
             if let Addresses::V6(_) = self.addresses {
-                let sum = match self.pseudo_header(UDP).add(udp).finish() {
-                    0 => u16::MAX,
-                    sum => sum,
-                };
-                udp[6..8].copy_from_slice(&sum.to_be_bytes());
+                let sum = self.pseudo_header(UDP).add(udp).finish();
+                udp::Header::of(udp).set_checksum(sum)?;
             }
         }
         Ok(())
@@ -167,7 +164,7 @@ impl Datagram {
         let more = u16::from(self.more()) << 13;
         let place = dont_fragment | more | (self.offset / 8);
         ip[6..8].copy_from_slice(&place.to_be_bytes());
-        ip[8] = HOPS;
+        ip[8] = HOP_LIMIT;
         ip[9] = protocol;
         ip[12..16].copy_from_slice(&ends[0].octets());
         ip[16..20].copy_from_slice(&ends[1].octets());
@@ -185,7 +182,7 @@ impl Datagram {
         ip[1] = self.service << 4;
         ip[4..6].copy_from_slice(&self.length.saturating_add(extra).to_be_bytes());
         ip[6] = if extra > 0 { FRAGMENT } else { protocol };
-        ip[7] = HOPS;
+        ip[7] = HOP_LIMIT;
         ip[8..24].copy_from_slice(&ends[0].octets());
         ip[24..40].copy_from_slice(&ends[1].octets());
         if extra == 0 {

@@ -14,7 +14,7 @@ use units::IpVersion;
 use crate::Error;
 use crate::octets::{u8_at, u16_at};
 use crate::protocol::ethernet::ether_type;
-use crate::protocol::{ethernet, vlan};
+use crate::protocol::{ethernet, tcp, udp, vlan};
 pub use service::{mark, mark_packet, service, service_of};
 
 /// Offsets in an IPv4 header [RFC791 s3.1].
@@ -55,16 +55,6 @@ mod protocol {
     pub(super) const AUTHENTICATION: u8 = 51;
     pub(super) const NO_NEXT_HEADER: u8 = 59;
     pub(super) const DESTINATION: u8 = 60;
-}
-
-/// Offsets in TCP [RFC9293 s3.1] and UDP [RFC768], which agree on the ports.
-mod transport {
-    pub(super) const SOURCE: usize = 0;
-    pub(super) const DESTINATION: usize = 2;
-    pub(super) const UDP_LENGTH: usize = 4;
-    pub(super) const UDP_HEADER: usize = 8;
-    pub(super) const TCP_DATA_OFFSET: usize = 12;
-    pub(super) const TCP_HEADER: usize = 20;
 }
 
 /// What IP carries.
@@ -249,21 +239,28 @@ impl Summary {
             number => Transport::Other(number),
         };
         self.transport = Some(transport);
-        if later || matches!(transport, Transport::Other(_)) {
-            return Ok(());
+        match transport {
+            Transport::Tcp if !later => self.read_tcp(tcp::Header::of(segment)),
+            Transport::Udp if !later => self.read_udp(udp::Header::of(segment)),
+            _ => Ok(()),
         }
-        self.source_port = Some(u16_at(segment, transport::SOURCE)?);
-        self.destination_port = Some(u16_at(segment, transport::DESTINATION)?);
-        if transport == Transport::Udp {
-            let length = usize::from(u16_at(segment, transport::UDP_LENGTH)?);
-            if length >= transport::UDP_HEADER {
-                self.payload = self.payload.min(length);
-            }
-            self.strip(transport::UDP_HEADER);
-        } else {
-            let header = usize::from(u8_at(segment, transport::TCP_DATA_OFFSET)? >> 4) * 4;
-            self.strip(header.max(transport::TCP_HEADER));
+    }
+
+    fn read_tcp(&mut self, segment: tcp::Header<&[u8]>) -> Result<(), Error> {
+        self.source_port = Some(segment.source_port()?);
+        self.destination_port = Some(segment.destination_port()?);
+        self.strip(segment.header_len()?.max(tcp::HEADER_LEN));
+        Ok(())
+    }
+
+    fn read_udp(&mut self, datagram: udp::Header<&[u8]>) -> Result<(), Error> {
+        self.source_port = Some(datagram.source_port()?);
+        self.destination_port = Some(datagram.destination_port()?);
+        let length = usize::from(datagram.length()?);
+        if length >= udp::HEADER_LEN {
+            self.payload = self.payload.min(length);
         }
+        self.strip(udp::HEADER_LEN);
         Ok(())
     }
 

@@ -18,6 +18,8 @@ use core::net::Ipv6Addr;
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
+use crate::protocol::ip::HOP_LIMIT;
+use crate::protocol::udp;
 pub use fault::{Answer, Fault};
 pub use head::{Head, Udp};
 
@@ -34,7 +36,6 @@ pub(crate) mod number {
 /// Payload option [RFC2675 s2], and of the UDP header.
 pub(crate) const IPV6: usize = 40;
 const OPTIONS: usize = 8;
-pub(crate) const UDP: usize = 8;
 
 /// The type of the Jumbo Payload option, and the length of its data [RFC2675 s2].
 pub(crate) const JUMBO: u8 = 0xc2;
@@ -43,9 +44,6 @@ pub(crate) const JUMBO_LENGTH: u8 = 4;
 /// The most octets that a packet has behind its IPv6 header without the option
 /// [RFC8200 s3].
 pub const LARGEST_ORDINARY: u32 = 65_535;
-
-/// How many hops a packet may make.
-const HOPS: u8 = 64;
 
 /// A UDP datagram in one IPv6 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +82,8 @@ impl Packet {
     /// Octets of its headers: 48, or 56 of a jumbogram.
     pub const fn head_len(&self) -> usize {
         match self.is_jumbogram() {
-            true => IPV6 + OPTIONS + UDP,
-            false => IPV6 + UDP,
+            true => IPV6 + OPTIONS + udp::HEADER_LEN,
+            false => IPV6 + udp::HEADER_LEN,
         }
     }
 
@@ -108,15 +106,15 @@ impl Packet {
         octets.fill(0);
         let (ip, rest) = octets.split_at_mut(IPV6);
         ip[0] = 0x60;
-        ip[7] = HOPS;
+        ip[7] = HOP_LIMIT;
         ip[8..24].copy_from_slice(&self.addresses[0].octets());
         ip[24..].copy_from_slice(&self.addresses[1].octets());
         let length = self.payload + 8;
         // Too long for its own field, it is 0 there [RFC2675 s4].
-        let written = u16::try_from(length).unwrap_or(0).to_be_bytes();
+        let written = u16::try_from(length).unwrap_or(0);
         let udp = match self.is_jumbogram() {
             false => {
-                ip[4..6].copy_from_slice(&written);
+                ip[4..6].copy_from_slice(&written.to_be_bytes());
                 ip[6] = number::UDP;
                 rest
             }
@@ -130,22 +128,21 @@ impl Packet {
                 udp
             }
         };
-        udp[..2].copy_from_slice(&self.ports[0].to_be_bytes());
-        udp[2..4].copy_from_slice(&self.ports[1].to_be_bytes());
-        udp[4..6].copy_from_slice(&written);
+        let fields = udp::Fields {
+            ports: self.ports,
+            length: written,
+        };
+        fields.emit(udp)?;
         // Its headers are even, so the payload's sum may be added as it is.
         let sum = self.pseudo_header().add(udp).and(payload.0).finish();
-        // None is not an option over IPv6 [RFC8200 s8.1].
-        let sum = if sum == 0 { u16::MAX } else { sum };
-        udp[6..8].copy_from_slice(&sum.to_be_bytes());
-        Ok(())
+        udp::Header::of(udp).set_checksum(sum)
     }
 
     /// Whether the checksum `udp` holds over a payload of this sum: with the
     /// true length, whatever its own field says [RFC2675 s4].
-    pub fn holds(&self, udp: [u8; 8], payload: Sum) -> bool {
+    pub fn holds(&self, udp: [u8; udp::HEADER_LEN], payload: Sum) -> bool {
         let sum = self.pseudo_header().add(&udp).and(payload.0).finish();
-        sum == 0 && udp[6..] != [0, 0]
+        sum == 0 && udp::Header::of(udp).checksum() != Ok(0)
     }
 
     /// What the checksum covers besides the datagram: the length is the true

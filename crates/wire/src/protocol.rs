@@ -14,4 +14,8 @@
 
 pub(crate) mod checksum;
 pub mod ethernet;
+pub(crate) mod ip;
+pub(crate) mod mpls;
+pub mod tcp;
+pub(crate) mod udp;
 pub mod vlan;

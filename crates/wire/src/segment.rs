@@ -3,31 +3,11 @@
 
 use crate::Error;
 use crate::datagram::{Addresses, Datagram};
-use crate::error::Field;
 use crate::octets::demand_mut;
+use crate::protocol::tcp;
 
 /// The number of TCP [RFC9293 s3.1].
 const TCP: u8 = 6;
-/// Octets of a header without options, and with as many as there can be
-/// [RFC9293 s3.1].
-const LEAST: u16 = 20;
-const MOST: u16 = 60;
-/// Kinds of options [RFC9293 s3.2] [RFC2018 s3] [RFC7323 s3.2].
-const NOTHING: u8 = 1;
-const BLOCKS: u8 = 5;
-const TIMESTAMPS: u8 = 8;
-
-/// Bits of the flags [RFC9293 s3.1].
-pub mod flag {
-    /// Synchronise: it opens the connection.
-    pub const SYN: u8 = 0x02;
-    /// The acknowledgement counts.
-    pub const ACK: u8 = 0x10;
-    /// A mark was seen.
-    pub const ECE: u8 = 0x40;
-    /// The window was reduced.
-    pub const CWR: u8 = 0x80;
-}
 
 /// An IP packet with a segment of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +26,7 @@ pub struct Segment<'a> {
     pub sequence: u32,
     /// The number that is awaited.
     pub acknowledgement: u32,
-    /// Bits of [`flag`].
+    /// Bits of [`tcp::flag`].
     pub flags: u8,
     /// Octets that may be sent.
     pub window: u16,
@@ -96,53 +76,21 @@ impl Segment<'_> {
     /// # Errors
     /// Where there are fewer, or no header of TCP is so long.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        if !(LEAST..=MOST).contains(&self.header) || !self.header.is_multiple_of(4) {
-            return Err(Error::Malformed(Field::HeaderLength));
-        }
+        let data_offset = tcp::data_offset(self.header)?;
         let octets = demand_mut(octets, self.header_len())?;
         let around = self.around();
         let tcp = around.emit_around(octets, TCP)?;
-        let [one, other] = self.ports.map(u16::to_be_bytes);
-        tcp[..2].copy_from_slice(&one);
-        tcp[2..4].copy_from_slice(&other);
-        tcp[4..8].copy_from_slice(&self.sequence.to_be_bytes());
-        tcp[8..12].copy_from_slice(&self.acknowledgement.to_be_bytes());
-        // The length in words of four octets, in the upper half.
-        let [_, words] = (self.header / 4).to_be_bytes();
-        tcp[12] = words << 4;
-        tcp[13] = self.flags;
-        tcp[14..16].copy_from_slice(&self.window.to_be_bytes());
-        self.options(&mut tcp[LEAST.into()..]);
-        let sum = around.pseudo_header(TCP).add(tcp).finish();
-        tcp[16..18].copy_from_slice(&sum.to_be_bytes());
-        Ok(())
-    }
-
-    /// Fills the room behind the header's fixed part: timestamps first, then as
-    /// many blocks as fit, each option at the end of its words.
-    fn options(&self, room: &mut [u8]) {
-        room.fill(NOTHING);
-        let before = match self.timestamps {
-            Some([now, echo]) if room.len() >= 12 => {
-                room[2..4].copy_from_slice(&[TIMESTAMPS, 10]);
-                room[4..8].copy_from_slice(&now.to_be_bytes());
-                room[8..12].copy_from_slice(&echo.to_be_bytes());
-                12
-            }
-            _ => 0,
+        let fields = tcp::Fields {
+            ports: self.ports,
+            sequence: self.sequence,
+            acknowledgement: self.acknowledgement,
+            data_offset,
+            flags: self.flags,
+            window: self.window,
         };
-        let fit = ((room.len() - before).saturating_sub(2) / 8).min(self.blocks.len());
-        if fit == 0 {
-            return;
-        }
-        let length = 2 + 8 * fit;
-        let at = room.len() - length;
-        room[at] = BLOCKS;
-        room[at + 1] = u8::try_from(length).unwrap_or(u8::MAX);
-        let places = room[at + 2..].chunks_exact_mut(4);
-        for (place, number) in places.zip(self.blocks.iter().flatten()) {
-            place.copy_from_slice(&number.to_be_bytes());
-        }
+        tcp::option::fill(fields.emit(tcp)?, self.timestamps, self.blocks);
+        let sum = around.pseudo_header(TCP).add(tcp).finish();
+        tcp::Header::of(tcp).set_checksum(sum)
     }
 }
 
@@ -152,7 +100,9 @@ mod tests {
     use std::vec;
 
     use super::*;
+    use crate::Field;
     use crate::protocol::checksum::Checksum;
+    use crate::protocol::tcp::flag;
 
     fn segment<'a>(blocks: &'a [[u32; 2]], header: u16) -> Segment<'a> {
         Segment {

@@ -14,15 +14,13 @@ use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ethernet;
+use crate::protocol::ip::HOP_LIMIT;
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host
 /// takes so much IPv4 [RFC1812 s4.3.2.3].
 const LARGEST_V6: usize = 1280;
 const LARGEST_V4: usize = 576;
-
-/// A hop limit, or time to live, that every host is within.
-const HOPS: u8 = 64;
 
 /// An ICMP message: type, code, checksum, and what the type has
 /// [RFC4443 s2.1] [RFC792].
@@ -147,7 +145,7 @@ impl<'a> TooBig<'a> {
         header[ipv4::TYPE_OF_SERVICE] = ipv4::CONTROL;
         put(header, ipv4::TOTAL_LENGTH, length);
         put(header, ipv4::FRAGMENT, ipv4::DO_NOT_FRAGMENT);
-        header[ipv4::TIME_TO_LIVE] = HOPS;
+        header[ipv4::TIME_TO_LIVE] = HOP_LIMIT;
         header[ipv4::PROTOCOL] = icmp::PROTOCOL_V4;
         header[ipv4::SOURCE..][..4].copy_from_slice(self.offending.destination);
         header[ipv4::DESTINATION..][..4].copy_from_slice(self.offending.source);
@@ -169,7 +167,7 @@ impl<'a> TooBig<'a> {
         header[ipv6::VERSION] = ipv6::VERSION_6;
         put(header, ipv6::PAYLOAD_LENGTH, length);
         header[ipv6::NEXT_HEADER] = icmp::PROTOCOL_V6;
-        header[ipv6::HOP_LIMIT] = HOPS;
+        header[ipv6::HOP_LIMIT] = HOP_LIMIT;
         header[ipv6::SOURCE..][..16].copy_from_slice(self.offending.destination);
         header[ipv6::DESTINATION..][..16].copy_from_slice(self.offending.source);
         message[icmp::TYPE] = packet_too_big::TYPE;

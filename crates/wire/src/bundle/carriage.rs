@@ -1,8 +1,9 @@
 //! What is in front of a bundle.
 
-use super::place::{Outer, Place, ipv4, ipv6, label};
+use super::place::{Outer, Place, ipv4, ipv6};
 use crate::datagram::{Addresses, Datagram};
 use crate::octets::demand_mut;
+use crate::protocol::{mpls, udp};
 use crate::{Error, Field};
 
 /// The number in the IP header: the first of two for experiments
@@ -12,13 +13,8 @@ pub const PROTOCOL: u8 = 253;
 /// [RFC6335 s6].
 pub const PORT: u16 = 50_253;
 
-/// The number of UDP, and octets of its header [RFC768].
+/// The number of UDP [RFC768].
 pub(super) const UDP: u8 = 17;
-pub(super) const UDP_HEADER: usize = 8;
-/// One more than the largest label [RFC3032 s2.1].
-const LABELS: u32 = 1 << 20;
-/// How many routers a labelled bundle may still pass, as [`Datagram`] has it.
-const HOPS: u32 = 64;
 
 /// What carries a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +51,8 @@ impl Carriage {
     pub const fn header_len(&self) -> usize {
         match self {
             Self::Ip { addresses, .. } => ip_header_len(addresses),
-            Self::Udp { addresses, .. } => ip_header_len(addresses) + UDP_HEADER,
-            Self::Label { .. } => label::LEN,
+            Self::Udp { addresses, .. } => ip_header_len(addresses) + udp::HEADER_LEN,
+            Self::Label { .. } => mpls::ENTRY_LEN,
         }
     }
 
@@ -103,19 +99,19 @@ impl Carriage {
             } => {
                 let datagram = datagram(addresses, *service, *port)?;
                 let udp = datagram.emit_around(&mut octets[..header], UDP)?;
-                for (field, number) in udp.chunks_exact_mut(2).zip([*port, PORT, datagram.whole]) {
-                    field.copy_from_slice(&number.to_be_bytes());
-                }
+                let fields = udp::Fields {
+                    ports: datagram.ports,
+                    length: datagram.whole,
+                };
+                fields.emit(udp)?;
             }
             Self::Label { label, class } => {
-                if *label >= LABELS || *class > 0b111 {
-                    return Err(Error::Malformed(Field::Label));
-                }
-                let entry = label << label::SHIFT
-                    | u32::from(*class) << label::CLASS_SHIFT
-                    | label::BOTTOM
-                    | HOPS;
-                octets[..header].copy_from_slice(&entry.to_be_bytes());
+                let entry = mpls::Entry {
+                    label: *label,
+                    class: *class,
+                    bottom: true,
+                };
+                octets[..header].copy_from_slice(&entry.octets()?);
             }
         }
         let outer = match self {
@@ -127,7 +123,7 @@ impl Carriage {
         };
         Ok(Place {
             start: 0,
-            udp: matches!(self, Self::Udp { .. }).then(|| header - UDP_HEADER),
+            udp: matches!(self, Self::Udp { .. }).then(|| header - udp::HEADER_LEN),
             bundle: header,
             end: all,
             outer,

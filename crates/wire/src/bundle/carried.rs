@@ -6,13 +6,13 @@ use units::Span;
 
 use super::carriage::Carriage;
 use super::gaps::Gaps;
-use super::place::{Outer, Place, udp as udp_header};
+use super::place::{Outer, Place};
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
 use crate::frame::{flow_of, service_of};
-use crate::octets::{array, u16_at};
+use crate::octets::array;
 use crate::protocol::checksum::Sum;
 use crate::protocol::ethernet::ether_type;
-use crate::protocol::vlan;
+use crate::protocol::{udp, vlan};
 use crate::{Error, Field};
 pub use thin::Thinned;
 
@@ -227,7 +227,8 @@ impl<T: AsRef<[u8]>> Carried<T> {
     }
 
     fn udp_checksum(&self, udp: usize) -> u16 {
-        u16_at(self.octets.as_ref(), udp + udp_header::CHECKSUM).unwrap_or(0)
+        let header = udp::Header::of(&self.octets.as_ref()[udp..]);
+        header.checksum().unwrap_or(0)
     }
 
     /// The sum of what is left of the packets in front of `end`.

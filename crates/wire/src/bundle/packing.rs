@@ -65,7 +65,7 @@ impl Packing {
             there.copy_from_slice(packet.octets);
             room = rest;
         }
-        place.seal(octets);
+        place.seal(octets)?;
         Ok(length)
     }
 }

@@ -2,11 +2,11 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use super::carriage::{Carriage, PORT, PROTOCOL, UDP, UDP_HEADER};
+use super::carriage::{Carriage, PORT, PROTOCOL, UDP};
 use crate::datagram::Addresses;
 use crate::octets::{array, u8_at, u16_at, u32_at};
-use crate::protocol::checksum::Checksum;
-use crate::protocol::checksum::Sum;
+use crate::protocol::checksum::{Checksum, Sum};
+use crate::protocol::{mpls, udp};
 use crate::{Error, Field};
 
 /// Offsets in an IPv4 header [RFC791 s3.1].
@@ -30,21 +30,6 @@ pub(super) mod ipv6 {
     pub(in crate::bundle) const SOURCE: usize = 8;
     pub(in crate::bundle) const DESTINATION: usize = 24;
     pub(in crate::bundle) const HEADER_LEN: usize = 40;
-}
-
-/// Offsets in a UDP header [RFC768].
-pub(super) mod udp {
-    pub(in crate::bundle) const PORTS: usize = 0;
-    pub(in crate::bundle) const LENGTH: usize = 4;
-    pub(in crate::bundle) const CHECKSUM: usize = 6;
-}
-
-/// Fields of an entry of a label stack [RFC3032 s2.1].
-pub(super) mod label {
-    pub(in crate::bundle) const LEN: usize = 4;
-    pub(in crate::bundle) const SHIFT: u32 = 12;
-    pub(in crate::bundle) const CLASS_SHIFT: u32 = 9;
-    pub(in crate::bundle) const BOTTOM: u32 = 1 << 8;
 }
 
 /// Where the parts of a carried bundle are.
@@ -117,7 +102,7 @@ impl Place {
         Ok(Self {
             start,
             udp,
-            bundle: after + udp.map_or(0, |_| UDP_HEADER),
+            bundle: after + udp.map_or(0, |_| udp::HEADER_LEN),
             end: after + length,
             outer,
         })
@@ -126,13 +111,13 @@ impl Place {
     /// Of the labels from `start` on.
     pub(super) fn of_labels(octets: &[u8], start: usize) -> Result<Self, Error> {
         let mut bundle = start;
-        while u32_at(octets, bundle)? & label::BOTTOM == 0 {
-            bundle += label::LEN;
+        while !mpls::Entry::parse(octets, bundle)?.bottom {
+            bundle += mpls::ENTRY_LEN;
         }
         Ok(Self {
             start,
             udp: None,
-            bundle: bundle + label::LEN,
+            bundle: bundle + mpls::ENTRY_LEN,
             end: octets.len(),
             outer: Outer::Label,
         })
@@ -143,10 +128,10 @@ impl Place {
         let ip = octets.get(self.start..).unwrap_or_default();
         let (addresses, service) = match self.outer {
             Outer::Label => {
-                let entry = u32_at(octets, self.bundle - label::LEN)?;
+                let entry = mpls::Entry::parse(octets, self.bundle - mpls::ENTRY_LEN)?;
                 return Ok(Carriage::Label {
-                    label: entry >> label::SHIFT,
-                    class: (entry >> label::CLASS_SHIFT & 0b111) as u8,
+                    label: entry.label,
+                    class: entry.class,
                 });
             }
             Outer::V4 => {
@@ -168,7 +153,7 @@ impl Place {
             Some(udp) => Carriage::Udp {
                 addresses,
                 service,
-                port: u16_at(octets, udp + udp::PORTS)?,
+                port: udp::Header::of(&octets[udp..]).source_port()?,
             },
         })
     }
@@ -182,39 +167,23 @@ impl Place {
             Outer::V6 => self.start + ipv6::SOURCE..self.start + ipv6::HEADER_LEN,
             Outer::Label => 0..0,
         };
-        let length = &octets[udp + udp::LENGTH..udp + udp::CHECKSUM];
+        let udp = udp::Header::of(&octets[udp..]);
         Checksum::default()
             .add(&octets[addresses])
             .add(&[0, UDP])
-            .add(length)
-            .add(&octets[udp..udp + udp::CHECKSUM])
+            .add(&udp.length().unwrap_or(0).to_be_bytes())
+            .and(udp.sum().unwrap_or_default())
             .into()
     }
 
     /// Writes the checksum of UDP, if there is UDP.
-    pub(super) fn seal(&self, octets: &mut [u8]) {
-        if let Some(udp) = self.udp {
-            let sum = self
-                .udp_sum(octets, udp)
-                .plus(Sum::of(&octets[self.bundle..self.end]));
-            put_udp_checksum(octets, udp, sum);
-        }
+    pub(super) fn seal(&self, octets: &mut [u8]) -> Result<(), Error> {
+        let Some(udp) = self.udp else { return Ok(()) };
+        let sum = self
+            .udp_sum(octets, udp)
+            .plus(Sum::of(&octets[self.bundle..self.end]));
+        udp::Header::of(&mut octets[udp..]).set_checksum(sum.checksum())
     }
-}
-
-/// Writes the checksum of a UDP header at `udp`; zero would say that there is
-/// none [RFC768].
-pub(super) fn put_udp_checksum(octets: &mut [u8], udp: usize, sum: Sum) {
-    let checksum = match sum.checksum() {
-        0 => u16::MAX,
-        checksum => checksum,
-    };
-    put(octets, udp + udp::CHECKSUM, checksum);
-}
-
-/// Writes a 16-bit number; the caller knows that there is room.
-pub(super) fn put(octets: &mut [u8], at: usize, number: u16) {
-    octets[at..at + 2].copy_from_slice(&number.to_be_bytes());
 }
 
 /// Octets of the IPv4 header of a packet that is no fragment.
@@ -233,15 +202,16 @@ fn ipv4_header(packet: &[u8]) -> Result<usize, Error> {
 
 /// Whether the header of a datagram over IP is that of a bundle.
 fn check_udp(datagram: &[u8], outer: Outer) -> Result<(), Error> {
-    if u16_at(datagram, udp::PORTS + 2)? != PORT {
+    let header = udp::Header::of(datagram);
+    if header.destination_port()? != PORT {
         return Err(Error::Malformed(Field::Port));
     }
-    let length = usize::from(u16_at(datagram, udp::LENGTH)?);
-    if length != datagram.len() || length < UDP_HEADER {
+    let length = usize::from(header.length()?);
+    if length != datagram.len() || length < udp::HEADER_LEN {
         return Err(Error::Malformed(Field::Length));
     }
     // Over IPv6 there must be one [RFC8200 s8.1].
-    if outer == Outer::V6 && u16_at(datagram, udp::CHECKSUM)? == 0 {
+    if outer == Outer::V6 && header.checksum()? == 0 {
         return Err(Error::Malformed(Field::Checksum));
     }
     Ok(())

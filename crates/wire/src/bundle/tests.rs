@@ -131,7 +131,7 @@ fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
         octets[at..at + survivor.len()].copy_from_slice(survivor);
         at += survivor.len();
     }
-    place.seal(&mut octets);
+    place.seal(&mut octets).unwrap();
     octets
 }
 

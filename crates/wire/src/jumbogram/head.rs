@@ -2,7 +2,9 @@
 
 use core::net::Ipv6Addr;
 
-use super::{Fault, IPV6, JUMBO, JUMBO_LENGTH, LARGEST_ORDINARY, Packet, UDP, number};
+use super::{Fault, IPV6, JUMBO, JUMBO_LENGTH, LARGEST_ORDINARY, Packet, number};
+use crate::Error;
+use crate::protocol::udp;
 
 /// The option of one octet that pads [RFC8200 s4.2].
 const PAD1: u8 = 0;
@@ -28,7 +30,7 @@ pub struct Udp {
     /// The packet as [`Packet::emit`] would write it, but for other headers.
     pub packet: Packet,
     /// Its header as it stands there.
-    pub header: [u8; UDP],
+    pub header: [u8; udp::HEADER_LEN],
     /// Where the payload begins.
     pub payload: u32,
 }
@@ -89,9 +91,10 @@ impl Head {
         if self.protocol != number::UDP {
             return Err(Fault::NotUdp(self.protocol));
         }
-        let found = piece(octets, self.upper, UDP)?;
-        let header: [u8; UDP] = core::array::from_fn(|place| found[place]);
-        let says = u16::from_be_bytes([header[4], header[5]]);
+        let found = piece(octets, self.upper, udp::HEADER_LEN)?;
+        let header = core::array::from_fn(|place| found[place]);
+        let udp = udp::Fields::parse(found).map_err(fault)?;
+        let says = udp.length;
         let have = (u64::from(self.length) + 40).saturating_sub(u64::from(self.upper));
         let wrong = Fault::UdpLength { says, have };
         // A jumbogram with a few octets of options may carry a datagram whose
@@ -107,7 +110,7 @@ impl Head {
         Ok(Udp {
             packet: Packet {
                 addresses: self.addresses,
-                ports: [[header[0], header[1]], [header[2], header[3]]].map(u16::from_be_bytes),
+                ports: udp.ports,
                 payload: payload.ok_or(wrong)?,
             },
             header,
@@ -237,6 +240,17 @@ const fn pass_over(kind: u8, option: u32) -> Result<(), Fault> {
     match kind >> 6 {
         0 => Ok(()),
         _ => Err(Fault::UnknownOption { option, kind }),
+    }
+}
+
+/// What is wrong where a header could not be read.
+const fn fault(error: Error) -> Fault {
+    match error {
+        Error::Truncated { need, have } => Fault::Truncated {
+            need: need as u64,
+            have: have as u64,
+        },
+        Error::Malformed(_) => Fault::Version,
     }
 }
 

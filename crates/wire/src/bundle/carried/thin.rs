@@ -6,11 +6,12 @@
 //! read, and none is moved [RFC1624]. An error that a checksum would have shown
 //! before, it shows after.
 
-use super::super::place::{Outer, ipv4, ipv6, put, put_udp_checksum, udp as udp_header};
+use super::super::place::{Outer, ipv4, ipv6};
 use super::Carried;
 use crate::frame::mark_packet;
-use crate::octets::u16_at;
+use crate::octets::{put, u16_at};
 use crate::protocol::checksum::Sum;
+use crate::protocol::udp;
 
 /// What died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
             let checksum = self.udp_checksum(udp);
             if checksum != 0 {
                 let sum = Sum::behind(checksum).minus(old).plus(new);
-                put_udp_checksum(self.octets.as_mut(), udp, sum);
+                self.set_udp_checksum(udp, sum);
             }
         }
         marked
@@ -102,7 +103,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     pub fn seal(&mut self) {
         if let Some(udp) = self.place.udp {
             let sum = self.head_sum(udp).plus(self.sum_until(self.place.end));
-            put_udp_checksum(self.octets.as_mut(), udp, sum);
+            self.set_udp_checksum(udp, sum);
         }
     }
 
@@ -153,7 +154,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
 
     fn bury(&mut self, index: u16, at: usize, length: usize) {
         let entry = self.entry_at(index);
-        put(self.octets.as_mut(), entry, 0);
+        put(self.octets.as_mut(), entry, [0; 2]);
         self.gaps.add(at..at + length);
         self.live -= 1;
     }
@@ -168,7 +169,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         let lower = |all: &mut [u8], at: usize| {
             let before = u16_at(all, at).unwrap_or(0);
             let after = before.saturating_sub(less);
-            put(all, at, after);
+            put(all, at, after.to_be_bytes());
             Sum::word(after).minus(Sum::word(before))
         };
         match self.place.outer {
@@ -177,7 +178,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
                 let at = start + ipv4::CHECKSUM;
                 // ~(~sum + ~before + after) [RFC1624 s3].
                 let sum = Sum::behind(u16_at(all, at).unwrap_or(0)).plus(change);
-                put(all, at, sum.checksum());
+                put(all, at, sum.checksum().to_be_bytes());
             }
             Outer::V6 => {
                 lower(all, start + ipv6::PAYLOAD_LENGTH);
@@ -185,11 +186,18 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
             Outer::Label => {}
         }
         if let Some(udp) = self.place.udp {
-            lower(all, udp + udp_header::LENGTH);
+            // Its header is there, as parsing has read it.
+            let _ = udp::Header::of(&mut all[udp..]).shorten(less);
             if let Some(body_sum) = body_sum {
                 let sum = self.head_sum(udp).plus(body_sum);
-                put_udp_checksum(self.octets.as_mut(), udp, sum);
+                self.set_udp_checksum(udp, sum);
             }
         }
+    }
+
+    /// Writes the checksum of UDP, whose header parsing has read.
+    fn set_udp_checksum(&mut self, udp: usize, sum: Sum) {
+        let octets = &mut self.octets.as_mut()[udp..];
+        let _ = udp::Header::of(octets).set_checksum(sum.checksum());
     }
 }

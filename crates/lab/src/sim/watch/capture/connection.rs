@@ -4,7 +4,8 @@ use proto::tcp::{Ack, Data, MOST_BLOCKS, Profile, Settings};
 use sim::{Seen, Segment};
 use units::Time;
 use wire::datagram::Addresses;
-use wire::segment::{self, flag};
+use wire::protocol::tcp::flag;
+use wire::segment;
 
 use super::super::short;
 

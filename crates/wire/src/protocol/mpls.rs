@@ -1,0 +1,85 @@
+//! Entries of an MPLS label stack [RFC3032 s2.1].
+
+use super::ip::HOP_LIMIT;
+use crate::octets::u32_at;
+use crate::{Error, Field};
+
+/// An entry, as one number: the label, its class, whether it is the bottom of
+/// the stack, and the time to live.
+mod field {
+    pub(super) const LABEL_SHIFT: u32 = 12;
+    pub(super) const CLASS_SHIFT: u32 = 9;
+    pub(super) const CLASS_MASK: u8 = 0b111;
+    pub(super) const BOTTOM: u32 = 1 << 8;
+}
+
+/// Octets of an entry.
+pub(crate) const ENTRY_LEN: usize = 4;
+/// One more than the largest label.
+const LABELS: u32 = 1 << 20;
+
+/// An entry. Its time to live is written as [`super::ip::HOP_LIMIT`] and not
+/// read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The label, 20 bits.
+    pub(crate) label: u32,
+    /// The class, 3 bits.
+    pub(crate) class: u8,
+    /// Whether no other entry follows.
+    pub(crate) bottom: bool,
+}
+
+impl Entry {
+    /// The entry at `at`.
+    pub(crate) fn parse(octets: &[u8], at: usize) -> Result<Self, Error> {
+        let entry = u32_at(octets, at)?;
+        let [_, _, upper, _] = entry.to_be_bytes();
+        Ok(Self {
+            label: entry >> field::LABEL_SHIFT,
+            class: upper >> (field::CLASS_SHIFT - u8::BITS) & field::CLASS_MASK,
+            bottom: entry & field::BOTTOM != 0,
+        })
+    }
+
+    /// Its octets.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] where the label or the class has too many bits.
+    pub(crate) fn octets(self) -> Result<[u8; ENTRY_LEN], Error> {
+        if self.label >= LABELS || self.class > field::CLASS_MASK {
+            return Err(Error::Malformed(Field::Label));
+        }
+        let bottom = if self.bottom { field::BOTTOM } else { 0 };
+        let entry = self.label << field::LABEL_SHIFT
+            | u32::from(self.class) << field::CLASS_SHIFT
+            | bottom
+            | u32::from(HOP_LIMIT);
+        Ok(entry.to_be_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_laid_out_as_in_the_figure() {
+        let entry = Entry {
+            label: 0xf_abcd,
+            class: 5,
+            bottom: true,
+        };
+        let octets = entry.octets().unwrap();
+        // 20 bits of label, 101, 1, and eight bits of time to live.
+        assert_eq!(octets, [0xfa, 0xbc, 0xdb, 64]);
+        assert_eq!(Entry::parse(&octets, 0), Ok(entry));
+        let above = Entry {
+            bottom: false,
+            ..entry
+        };
+        assert_eq!(above.octets(), Ok([0xfa, 0xbc, 0xda, 64]));
+        let truncated = Err(Error::Truncated { need: 5, have: 4 });
+        assert_eq!(Entry::parse(&octets, 1), truncated);
+    }
+}

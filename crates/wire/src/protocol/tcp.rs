@@ -1,0 +1,154 @@
+//! TCP [RFC9293].
+
+pub(crate) mod option;
+
+use crate::octets::{array_mut, put, split_mut, u8_at, u16_at};
+use crate::{Error, Field};
+
+/// The header [RFC9293 s3.1].
+mod field {
+    pub(super) const SOURCE_PORT: usize = 0;
+    pub(super) const DESTINATION_PORT: usize = 2;
+    pub(super) const SEQUENCE: usize = 4;
+    pub(super) const ACKNOWLEDGEMENT: usize = 8;
+    /// The length of the header in words of four octets, in the upper half.
+    pub(super) const DATA_OFFSET: usize = 12;
+    pub(super) const FLAGS: usize = 13;
+    pub(super) const WINDOW: usize = 14;
+    pub(super) const CHECKSUM: usize = 16;
+    pub(super) const URGENT: usize = 18;
+}
+
+/// Octets of a header without options, and with as many as there can be.
+pub(crate) const HEADER_LEN: usize = 20;
+const LONGEST_HEADER: usize = 60;
+/// Octets of a word, which the header is a number of.
+const WORD: usize = 4;
+
+/// Bits of the flags [RFC9293 s3.1].
+pub mod flag {
+    /// Synchronise: it opens the connection.
+    pub const SYN: u8 = 0x02;
+    /// The acknowledgement counts.
+    pub const ACK: u8 = 0x10;
+    /// A mark was seen.
+    pub const ECE: u8 = 0x40;
+    /// The window was reduced.
+    pub const CWR: u8 = 0x80;
+}
+
+/// A view of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<T>(T);
+
+impl<T> Header<T> {
+    pub(crate) const fn of(octets: T) -> Self {
+        Self(octets)
+    }
+}
+
+impl<T: AsRef<[u8]>> Header<T> {
+    pub(crate) fn source_port(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::SOURCE_PORT)
+    }
+
+    pub(crate) fn destination_port(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::DESTINATION_PORT)
+    }
+
+    /// Octets of the header, options included, as its length field says.
+    pub(crate) fn header_len(&self) -> Result<usize, Error> {
+        let words = u8_at(self.0.as_ref(), field::DATA_OFFSET)? >> 4;
+        Ok(usize::from(words) * WORD)
+    }
+}
+
+impl<T: AsMut<[u8]>> Header<T> {
+    pub(crate) fn set_checksum(&mut self, checksum: u16) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::CHECKSUM)? = checksum.to_be_bytes();
+        Ok(())
+    }
+}
+
+/// The fields of a header, without the checksum and the options, which are written
+/// afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    /// Source and destination port.
+    pub(crate) ports: [u16; 2],
+    /// The number of the first octet.
+    pub(crate) sequence: u32,
+    /// The number that is awaited.
+    pub(crate) acknowledgement: u32,
+    /// Words of the header, options included, as [`data_offset`] has them.
+    pub(crate) data_offset: u8,
+    /// Bits of [`flag`].
+    pub(crate) flags: u8,
+    /// Octets that may be sent.
+    pub(crate) window: u16,
+}
+
+impl Fields {
+    /// Writes the header without options and checksum. Returns what follows, which is
+    /// the room for the options.
+    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+        let [source, destination] = self.ports;
+        put(header, field::SOURCE_PORT, source.to_be_bytes());
+        put(header, field::DESTINATION_PORT, destination.to_be_bytes());
+        put(header, field::SEQUENCE, self.sequence.to_be_bytes());
+        let acknowledgement = self.acknowledgement.to_be_bytes();
+        put(header, field::ACKNOWLEDGEMENT, acknowledgement);
+        header[field::DATA_OFFSET] = self.data_offset << 4;
+        header[field::FLAGS] = self.flags;
+        put(header, field::WINDOW, self.window.to_be_bytes());
+        put(header, field::CHECKSUM, [0; 2]);
+        put(header, field::URGENT, [0; 2]);
+        Ok(rest)
+    }
+}
+
+/// The words of four octets of a header of `header` octets.
+///
+/// # Errors
+/// [`Error::Malformed`] if no header has this length.
+pub(crate) fn data_offset(header: u16) -> Result<u8, Error> {
+    let octets = usize::from(header);
+    let words = u8::try_from(octets / WORD).ok();
+    words
+        .filter(|_| (HEADER_LEN..=LONGEST_HEADER).contains(&octets) && octets.is_multiple_of(WORD))
+        .ok_or(Error::Malformed(Field::HeaderLength))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_laid_out_as_in_the_figure() {
+        let fields = Fields {
+            ports: [50_000, 7_770],
+            sequence: 0x0102_0304,
+            acknowledgement: 0x1112_1314,
+            data_offset: data_offset(24).unwrap(),
+            flags: flag::ACK | flag::CWR,
+            window: 0x2122,
+        };
+        let mut octets = [0xee; 24];
+        assert_eq!(fields.emit(&mut octets), Ok(&mut [0xee; 4][..]));
+        let mut header = Header::of(&mut octets);
+        header.set_checksum(0x3132).unwrap();
+        assert_eq!(header.source_port(), Ok(50_000));
+        assert_eq!(header.destination_port(), Ok(7_770));
+        assert_eq!(header.header_len(), Ok(24));
+        let expected = [
+            0xc3, 0x50, 0x1e, 0x5a, 1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, // ports, numbers
+            0x60, 0x90, 0x21, 0x22, 0x31, 0x32, 0, 0, // six words, flags, window, sum
+            0xee, 0xee, 0xee, 0xee,
+        ];
+        assert_eq!(octets, expected);
+        let cut = Header::of(&octets[..12]);
+        assert_eq!(cut.destination_port(), Ok(7_770));
+        assert!(cut.header_len().is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! Options of TCP [RFC9293 s3.2]: timestamps [RFC7323 s3.2] and blocks of what was
+//! received beyond the acknowledgement [RFC2018 s3].
+
+use crate::octets::put;
+
+/// Every option of more than one octet, and what these have.
+mod field {
+    pub(super) const KIND: usize = 0;
+    pub(super) const LENGTH: usize = 1;
+    pub(super) const BLOCKS: usize = 2;
+    /// The sender's clock, and what it saw last of the other's.
+    pub(super) const VALUE: usize = 2;
+    pub(super) const ECHO: usize = 6;
+}
+
+/// Kinds of options.
+mod kind {
+    pub(super) const NOTHING: u8 = 1;
+    pub(super) const BLOCKS: u8 = 5;
+    pub(super) const TIMESTAMPS: u8 = 8;
+}
+
+/// Octets of timestamps, with two in front that fill their words [RFC7323 sA].
+const TIMESTAMPS_LEN: u8 = 10;
+const PADDED_TIMESTAMPS: usize = 12;
+const PADDING: usize = 2;
+/// Octets of a block.
+const BLOCK_LEN: usize = 8;
+
+/// Fills the room behind the header's fixed part: timestamps first, then as
+/// many blocks as fit, each option at the end of its words.
+pub(crate) fn fill(room: &mut [u8], timestamps: Option<[u32; 2]>, blocks: &[[u32; 2]]) {
+    room.fill(kind::NOTHING);
+    let room = match timestamps {
+        Some([value, echo]) if room.len() >= PADDED_TIMESTAMPS => {
+            let (padded, rest) = room.split_at_mut(PADDED_TIMESTAMPS);
+            let option = &mut padded[PADDING..];
+            option[field::KIND] = kind::TIMESTAMPS;
+            option[field::LENGTH] = TIMESTAMPS_LEN;
+            put(option, field::VALUE, value.to_be_bytes());
+            put(option, field::ECHO, echo.to_be_bytes());
+            rest
+        }
+        _ => room,
+    };
+    let fit = room.len().saturating_sub(field::BLOCKS) / BLOCK_LEN;
+    let fit = fit.min(blocks.len());
+    if fit == 0 {
+        return;
+    }
+    let length = field::BLOCKS + BLOCK_LEN * fit;
+    let at = room.len() - length;
+    let option = &mut room[at..];
+    option[field::KIND] = kind::BLOCKS;
+    option[field::LENGTH] = u8::try_from(length).unwrap_or(u8::MAX);
+    let places = option[field::BLOCKS..].chunks_exact_mut(4);
+    for (place, number) in places.zip(blocks.iter().flatten()) {
+        place.copy_from_slice(&number.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_laid_out_as_in_the_figures() {
+        let mut room = [0; 24];
+        fill(&mut room, Some([0x0102_0304, 0x0506_0708]), &[[0x11, 0x22]]);
+        let timestamps = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8];
+        let blocks = [1, 1, 5, 10, 0, 0, 0, 0x11, 0, 0, 0, 0x22];
+        assert_eq!(room[..12], timestamps);
+        assert_eq!(room[12..], blocks);
+    }
+}
