@@ -6,7 +6,8 @@ use jumbolab_proto::edge::{Addressing, Edge, Outgoing, Prefix, Settings, Transmi
 use queue::{Bundle, Carriage, GatherSettings, Packet, Tick, Trigger, View};
 use units::{Bytes, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, SEQUENCES, Unit};
-use wire::datagram::{Addresses, Datagram};
+use wire::datagram::Datagram;
+use wire::protocol::ip::Addresses;
 
 /// The octets of an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]

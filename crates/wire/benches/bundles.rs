@@ -11,7 +11,7 @@ use core::net::Ipv6Addr;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
-use jumbolab_wire::datagram::Addresses;
+use jumbolab_wire::protocol::ip::Addresses;
 
 /// Octets of IP that a bundle may have, and of the packets in it.
 const SIZES: [(usize, usize); 4] = [(3_000, 64), (9_000, 64), (9_000, 576), (9_000, 1_460)];

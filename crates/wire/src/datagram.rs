@@ -1,19 +1,14 @@
 //! The headers of a UDP datagram, or of a fragment of one, whose payload is
 //! zeros: what a capture shows of traffic that was only simulated.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
-use crate::protocol::ethernet::ether_type;
-use crate::protocol::ip::HOP_LIMIT;
-use crate::protocol::{ethernet, udp};
-
-/// The number of UDP [RFC768].
-const UDP: u8 = 17;
-/// The number of the fragment header [RFC8200 s4.5].
-const FRAGMENT: u8 = 44;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::ipv6::extension;
+use crate::protocol::{ethernet, ipv4, ipv6, udp};
 
 /// An IP packet with a datagram of zeros, or with a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,25 +33,6 @@ pub struct Datagram {
     pub dont_fragment: bool,
 }
 
-/// Source and destination of an IP packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addresses {
-    /// Of IPv4.
-    V4([Ipv4Addr; 2]),
-    /// Of IPv6.
-    V6([Ipv6Addr; 2]),
-}
-
-impl Addresses {
-    /// Both ends as addresses of any version.
-    pub fn ends(self) -> [IpAddr; 2] {
-        match self {
-            Self::V4(ends) => ends.map(IpAddr::V4),
-            Self::V6(ends) => ends.map(IpAddr::V6),
-        }
-    }
-}
-
 impl Datagram {
     /// The octets of its headers.
     pub const fn header_len(&self) -> usize {
@@ -71,12 +47,11 @@ impl Datagram {
         } else {
             0
         };
-        let ip = match self.addresses {
-            Addresses::V4(_) => 20,
-            Addresses::V6(_) if self.is_fragment() => 48,
-            Addresses::V6(_) => 40,
+        let fragment = match self.addresses {
+            Addresses::V6(_) if self.is_fragment() => extension::FRAGMENT_LEN,
+            _ => 0,
         };
-        around + ip
+        around + self.addresses.header_len() + fragment
     }
 
     /// The octets of all of it, zeros included, without an FCS.
@@ -100,7 +75,7 @@ impl Datagram {
     /// Where there are fewer.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.header_len())?;
-        let udp = self.emit_around(octets, UDP)?;
+        let udp = self.emit_around(octets, number::UDP)?;
         if self.offset == 0 {
             let fields = udp::Fields {
                 ports: self.ports,
@@ -110,90 +85,93 @@ impl Datagram {
             // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
             // [RFC8200 s8.1]; the payload's zeros add nothing to it.
             if let Addresses::V6(_) = self.addresses {
-                let sum = self.pseudo_header(UDP).add(udp).finish();
+                let sum = self.pseudo_header(number::UDP).add(udp).finish();
                 udp::Header::of(udp).set_checksum(sum)?;
             }
         }
         Ok(())
     }
 
-    /// What goes into the checksum of what IP carries besides itself
-    /// [RFC768] [RFC8200 s8.1].
+    /// The sum of the pseudo-header, which the checksum of the payload of IP covers too.
     pub(crate) fn pseudo_header(&self, protocol: u8) -> Checksum {
-        let sum = Checksum::default()
-            .add(&[0, protocol])
-            .add(&self.whole.to_be_bytes());
-        match self.addresses {
-            Addresses::V4([from, to]) => sum.add(&from.octets()).add(&to.octets()),
-            Addresses::V6([from, to]) => sum.add(&from.octets()).add(&to.octets()),
-        }
+        let length = u32::from(self.whole);
+        self.addresses.pseudo_header(protocol, length)
     }
 
-    /// Writes the headers in front of what IP carries, of `octets` that are
-    /// enough; what follows them, all zeros.
+    /// Writes the headers in front of what IP carries; what follows them.
     pub(crate) fn emit_around<'a>(
         &self,
         octets: &'a mut [u8],
         protocol: u8,
     ) -> Result<&'a mut [u8], Error> {
-        octets.fill(0);
         let ip = match self.ethernet {
             None => octets,
             Some(addresses) => {
-                let kind = match self.addresses {
-                    Addresses::V4(_) => ether_type::IPV4,
-                    Addresses::V6(_) => ether_type::IPV6,
-                };
+                let kind = ethernet::ip_type(self.addresses.version());
                 ethernet::Fields { addresses, kind }.emit(octets)?
             }
         };
-        Ok(match self.addresses {
+        match self.addresses {
             Addresses::V4(ends) => self.ipv4(ip, ends, protocol),
             Addresses::V6(ends) => self.ipv6(ip, ends, protocol),
-        })
-    }
-
-    /// The IPv4 header [RFC791 s3.1]; what follows it.
-    fn ipv4<'a>(&self, octets: &'a mut [u8], ends: [Ipv4Addr; 2], protocol: u8) -> &'a mut [u8] {
-        let (ip, rest) = octets.split_at_mut(20);
-        ip[0] = 0x45;
-        ip[1] = self.service;
-        ip[2..4].copy_from_slice(&self.length.saturating_add(20).to_be_bytes());
-        ip[4..6].copy_from_slice(&self.identification.to_be_bytes()[2..]);
-        let dont_fragment = u16::from(self.dont_fragment) << 14;
-        let more = u16::from(self.more()) << 13;
-        let place = dont_fragment | more | (self.offset / 8);
-        ip[6..8].copy_from_slice(&place.to_be_bytes());
-        ip[8] = HOP_LIMIT;
-        ip[9] = protocol;
-        ip[12..16].copy_from_slice(&ends[0].octets());
-        ip[16..20].copy_from_slice(&ends[1].octets());
-        let sum = Checksum::default().add(ip).finish();
-        ip[10..12].copy_from_slice(&sum.to_be_bytes());
-        rest
-    }
-
-    /// The IPv6 header [RFC8200 s3] and, of a fragment, the one that says so
-    /// [RFC8200 s4.5]; what follows them.
-    fn ipv6<'a>(&self, octets: &'a mut [u8], ends: [Ipv6Addr; 2], protocol: u8) -> &'a mut [u8] {
-        let (ip, rest) = octets.split_at_mut(40);
-        let extra = if self.is_fragment() { 8 } else { 0 };
-        ip[0] = 0x60 | (self.service >> 4);
-        ip[1] = self.service << 4;
-        ip[4..6].copy_from_slice(&self.length.saturating_add(extra).to_be_bytes());
-        ip[6] = if extra > 0 { FRAGMENT } else { protocol };
-        ip[7] = HOP_LIMIT;
-        ip[8..24].copy_from_slice(&ends[0].octets());
-        ip[24..40].copy_from_slice(&ends[1].octets());
-        if extra == 0 {
-            return rest;
         }
-        let (fragment, rest) = rest.split_at_mut(8);
-        fragment[0] = protocol;
-        let place = (self.offset & !0b111) | u16::from(self.more());
-        fragment[2..4].copy_from_slice(&place.to_be_bytes());
-        fragment[4..8].copy_from_slice(&self.identification.to_be_bytes());
-        rest
+    }
+
+    /// Octets of its part of the datagram and of a header of `header` octets.
+    fn length_with(&self, header: usize) -> u16 {
+        u16::try_from(header + usize::from(self.length)).unwrap_or(u16::MAX)
+    }
+
+    /// The IPv4 header; what follows it.
+    fn ipv4<'a>(
+        &self,
+        octets: &'a mut [u8],
+        addresses: [Ipv4Addr; 2],
+        protocol: u8,
+    ) -> Result<&'a mut [u8], Error> {
+        let [_, _, upper, lower] = self.identification.to_be_bytes();
+        let fields = ipv4::Fields {
+            service: self.service,
+            total_length: self.length_with(ipv4::HEADER_LEN),
+            identification: u16::from_be_bytes([upper, lower]),
+            dont_fragment: self.dont_fragment,
+            more_fragments: self.more(),
+            offset: self.offset,
+            protocol,
+            addresses,
+        };
+        fields.emit(octets)
+    }
+
+    /// The IPv6 header and, of a fragment, the one that says so; what follows
+    /// them.
+    fn ipv6<'a>(
+        &self,
+        octets: &'a mut [u8],
+        addresses: [Ipv6Addr; 2],
+        protocol: u8,
+    ) -> Result<&'a mut [u8], Error> {
+        let whole = ipv6::Fields {
+            traffic_class: self.service,
+            payload_length: self.length,
+            next_header: protocol,
+            addresses,
+        };
+        if !self.is_fragment() {
+            return whole.emit(octets);
+        }
+        let part = ipv6::Fields {
+            payload_length: self.length_with(extension::FRAGMENT_LEN),
+            next_header: number::FRAGMENT,
+            ..whole
+        };
+        let fragment = extension::Fragment {
+            next_header: protocol,
+            offset: self.offset,
+            more_fragments: self.more(),
+            identification: self.identification,
+        };
+        fragment.emit(part.emit(octets)?)
     }
 }
 

@@ -12,50 +12,11 @@ mod service;
 use units::IpVersion;
 
 use crate::Error;
-use crate::octets::{u8_at, u16_at};
 use crate::protocol::ethernet::ether_type;
-use crate::protocol::{ethernet, tcp, udp, vlan};
+use crate::protocol::ip::number;
+use crate::protocol::ipv6::extension::Extension;
+use crate::protocol::{ethernet, ip, ipv4, ipv6, tcp, udp, vlan};
 pub use service::{mark, mark_packet, service, service_of};
-
-/// Offsets in an IPv4 header [RFC791 s3.1].
-mod ipv4 {
-    pub(super) const VERSION: usize = 0;
-    pub(super) const TOTAL_LENGTH: usize = 2;
-    pub(super) const FRAGMENT: usize = 6;
-    pub(super) const PROTOCOL: usize = 9;
-    pub(super) const ADDRESSES: usize = 12;
-    pub(super) const HEADER_LEN: usize = 20;
-    /// The fragment offset without the flags beside it.
-    pub(super) const OFFSET_MASK: u16 = 0x1fff;
-}
-
-/// Offsets in an IPv6 header [RFC8200 s3] and in its extensions [RFC8200 s4].
-mod ipv6 {
-    pub(super) const VERSION: usize = 0;
-    pub(super) const PAYLOAD_LENGTH: usize = 4;
-    pub(super) const NEXT_HEADER: usize = 6;
-    pub(super) const ADDRESSES: usize = 8;
-    pub(super) const HEADER_LEN: usize = 40;
-
-    pub(super) const EXTENSION_NEXT: usize = 0;
-    pub(super) const EXTENSION_LENGTH: usize = 1;
-    pub(super) const FRAGMENT_OFFSET: usize = 2;
-    pub(super) const FRAGMENT_LEN: usize = 8;
-    /// The fragment offset without the flags beside it.
-    pub(super) const OFFSET_MASK: u16 = 0xfff8;
-}
-
-/// IP protocol numbers [RFC8200 s4.1] [RFC4302 s2].
-mod protocol {
-    pub(super) const HOP_BY_HOP: u8 = 0;
-    pub(super) const TCP: u8 = 6;
-    pub(super) const UDP: u8 = 17;
-    pub(super) const ROUTING: u8 = 43;
-    pub(super) const FRAGMENT: u8 = 44;
-    pub(super) const AUTHENTICATION: u8 = 51;
-    pub(super) const NO_NEXT_HEADER: u8 = 59;
-    pub(super) const DESTINATION: u8 = 60;
-}
 
 /// What IP carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +42,7 @@ pub fn flow(frame: &[u8]) -> u64 {
 pub fn flow_of(packet: &[u8]) -> u64 {
     let mut summary = Summary::bare(packet.len());
     // As in a frame, what was found before an error stands.
-    let _ = match packet.first().map_or(0, |first| first >> 4) {
+    let _ = match ip::version(packet).unwrap_or(0) {
         4 => summary.read_ipv4(packet),
         6 => summary.read_ipv6(packet),
         _ => Ok(()),
@@ -91,14 +52,10 @@ pub fn flow_of(packet: &[u8]) -> u64 {
 
 /// The number of the flow of `packet`, of which `summary` says what it is.
 fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
-    let addresses = match summary.ip {
-        Some(IpVersion::V4) => packet.get(ipv4::ADDRESSES..ipv4::HEADER_LEN),
-        Some(IpVersion::V6) => packet.get(ipv6::ADDRESSES..ipv6::HEADER_LEN),
-        None => None,
-    };
+    let ends = summary.ip.map(|version| ip::ends(version, packet));
     let [source, destination] =
         [summary.source_port, summary.destination_port].map(|port| port.unwrap_or(0).to_be_bytes());
-    let octets = addresses.unwrap_or_default().iter();
+    let octets = ends.unwrap_or_default().iter();
     // FNV-1a [FNV].
     octets
         .chain(&source)
@@ -174,68 +131,52 @@ impl Summary {
     }
 
     fn read_ipv4(&mut self, packet: &[u8]) -> Result<(), Error> {
-        let first = u8_at(packet, ipv4::VERSION)?;
-        let header = usize::from(first & 0xf) * 4;
-        let protocol = u8_at(packet, ipv4::PROTOCOL)?;
-        if first >> 4 != 4 || header < ipv4::HEADER_LEN {
+        let ip = ipv4::Header::of(packet);
+        let (header, protocol) = (ip.header_len()?, ip.protocol()?);
+        if ip::version(packet)? != 4 {
             return Ok(());
         }
         self.ip = Some(IpVersion::V4);
-        let total = usize::from(u16_at(packet, ipv4::TOTAL_LENGTH)?);
+        let total = usize::from(ip.total_length()?);
         if total >= header {
             self.payload = self.payload.min(total);
         }
         self.strip(header);
-        let fragment = u16_at(packet, ipv4::FRAGMENT)? & ipv4::OFFSET_MASK;
         let segment = packet.get(header..).unwrap_or_default();
-        self.read_transport(protocol, fragment != 0, segment)
+        self.read_transport(protocol, ip.is_later_fragment()?, segment)
     }
 
     fn read_ipv6(&mut self, packet: &[u8]) -> Result<(), Error> {
-        if u8_at(packet, ipv6::VERSION)? >> 4 != 6 {
+        let ip = ipv6::Header::of(packet);
+        let mut next = ip.next_header()?;
+        if ip::version(packet)? != 6 {
             return Ok(());
         }
-        let mut next = u8_at(packet, ipv6::NEXT_HEADER)?;
         self.ip = Some(IpVersion::V6);
         self.strip(ipv6::HEADER_LEN);
-        let length = usize::from(u16_at(packet, ipv6::PAYLOAD_LENGTH)?);
-        if length != 0 || next == protocol::NO_NEXT_HEADER {
+        let length = usize::from(ip.payload_length()?);
+        if length != 0 || next == number::NO_NEXT_HEADER {
             self.payload = self.payload.min(length);
         }
         let mut rest = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
-        let mut fragment = false;
-        // Every round takes at least eight octets off `rest`.
-        loop {
-            let header = match next {
-                protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION => {
-                    (usize::from(u8_at(rest, ipv6::EXTENSION_LENGTH)?) + 1) * 8
-                }
-                protocol::AUTHENTICATION => {
-                    (usize::from(u8_at(rest, ipv6::EXTENSION_LENGTH)?) + 2) * 4
-                }
-                protocol::FRAGMENT => {
-                    fragment = u16_at(rest, ipv6::FRAGMENT_OFFSET)? & ipv6::OFFSET_MASK != 0;
-                    ipv6::FRAGMENT_LEN
-                }
-                _ => break,
-            };
-            next = u8_at(rest, ipv6::EXTENSION_NEXT)?;
-            self.strip(header);
-            rest = rest.get(header..).unwrap_or_default();
-            // Only the first fragment has the headers that follow.
-            if fragment {
-                break;
-            }
+        let mut later_fragment = false;
+        // Every round takes at least eight octets off `rest`. Only the first
+        // fragment has the headers that follow.
+        while !later_fragment && let Some(extension) = Extension::parse(next, rest)? {
+            self.strip(extension.length);
+            rest = rest.get(extension.length..).unwrap_or_default();
+            next = extension.next_header;
+            later_fragment = extension.later_fragment;
         }
-        self.read_transport(next, fragment, rest)
+        self.read_transport(next, later_fragment, rest)
     }
 
     /// Reads the header at the start of `segment`, if this is no later
     /// fragment, which has none.
     fn read_transport(&mut self, number: u8, later: bool, segment: &[u8]) -> Result<(), Error> {
         let transport = match number {
-            protocol::TCP => Transport::Tcp,
-            protocol::UDP => Transport::Udp,
+            number::TCP => Transport::Tcp,
+            number::UDP => Transport::Udp,
             number => Transport::Other(number),
         };
         self.transport = Some(transport);

@@ -18,32 +18,50 @@ use core::net::Ipv6Addr;
 use crate::Error;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
-use crate::protocol::ip::HOP_LIMIT;
-use crate::protocol::udp;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::ipv6::option;
+use crate::protocol::{ipv6, udp};
 pub use fault::{Answer, Fault};
 pub use head::{Head, Udp};
-
-/// Numbers of what follows a header [RFC8200 s4] [RFC768].
-pub(crate) mod number {
-    pub(crate) const HOP_BY_HOP: u8 = 0;
-    pub(crate) const UDP: u8 = 17;
-    pub(crate) const ROUTING: u8 = 43;
-    pub(crate) const FRAGMENT: u8 = 44;
-    pub(crate) const DESTINATION: u8 = 60;
-}
-
-/// Octets of the IPv6 header, of a hop-by-hop header with nothing but the Jumbo
-/// Payload option [RFC2675 s2], and of the UDP header.
-pub(crate) const IPV6: usize = 40;
-const OPTIONS: usize = 8;
-
-/// The type of the Jumbo Payload option, and the length of its data [RFC2675 s2].
-pub(crate) const JUMBO: u8 = 0xc2;
-pub(crate) const JUMBO_LENGTH: u8 = 4;
 
 /// The most octets that a packet has behind its IPv6 header without the option
 /// [RFC8200 s3].
 pub const LARGEST_ORDINARY: u32 = 65_535;
+
+/// Octets of the IPv6 header, of the UDP header, and of a hop-by-hop header with
+/// nothing but the Jumbo Payload option [RFC2675 s2].
+const IPV6: u32 = place(ipv6::HEADER_LEN);
+const UDP: u32 = place(udp::HEADER_LEN);
+const OPTIONS: u32 = place(option::JUMBO_HEADER_LEN);
+
+/// An offset in headers, in 32 bits as lengths of jumbograms are.
+#[expect(clippy::cast_possible_truncation, reason = "no header is so long")]
+const fn place(octets: usize) -> u32 {
+    octets as u32
+}
+
+/// Offsets in a jumbogram as [`Packet::emit`] writes it.
+pub mod at {
+    use crate::protocol::ipv6::{HEADER_LEN, extension, field, option};
+    use crate::protocol::udp;
+
+    /// The payload length of the IPv6 header.
+    pub const LENGTH: usize = field::PAYLOAD_LENGTH;
+    /// The number of what follows the IPv6 header.
+    pub const NEXT: usize = field::NEXT_HEADER;
+    /// The hop-by-hop header.
+    pub const OPTIONS: usize = HEADER_LEN;
+    /// The Jumbo Payload option in it.
+    pub const OPTION: usize = OPTIONS + extension::START;
+    /// The length that the option says.
+    pub const JUMBO_LENGTH: usize = OPTION + option::field::DATA;
+    /// The UDP header.
+    pub const UDP: usize = OPTIONS + option::JUMBO_HEADER_LEN;
+    /// Its length.
+    pub const UDP_LENGTH: usize = UDP + udp::field::LENGTH;
+    /// Its checksum.
+    pub const CHECKSUM: usize = UDP + udp::field::CHECKSUM;
+}
 
 /// A UDP datagram in one IPv6 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,18 +90,18 @@ impl Sum {
 impl Packet {
     /// The most octets of a payload: the option counts the headers behind the
     /// IPv6 header too, in 32 bits [RFC2675 s2].
-    pub const LARGEST: u32 = u32::MAX - 16;
+    pub const LARGEST: u32 = u32::MAX - OPTIONS - UDP;
 
     /// Whether it needs the Jumbo Payload option.
     pub const fn is_jumbogram(&self) -> bool {
-        self.payload > LARGEST_ORDINARY - 8
+        self.payload > LARGEST_ORDINARY - UDP
     }
 
     /// Octets of its headers: 48, or 56 of a jumbogram.
     pub const fn head_len(&self) -> usize {
         match self.is_jumbogram() {
-            true => IPV6 + OPTIONS + udp::HEADER_LEN,
-            false => IPV6 + udp::HEADER_LEN,
+            true => ipv6::HEADER_LEN + option::JUMBO_HEADER_LEN + udp::HEADER_LEN,
+            false => ipv6::HEADER_LEN + udp::HEADER_LEN,
         }
     }
 
@@ -103,29 +121,27 @@ impl Packet {
             return Err(Error::Malformed(crate::Field::Length));
         }
         let octets = demand_mut(octets, self.head_len())?;
-        octets.fill(0);
-        let (ip, rest) = octets.split_at_mut(IPV6);
-        ip[0] = 0x60;
-        ip[7] = HOP_LIMIT;
-        ip[8..24].copy_from_slice(&self.addresses[0].octets());
-        ip[24..].copy_from_slice(&self.addresses[1].octets());
-        let length = self.payload + 8;
+        let length = self.payload + UDP;
         // Too long for its own field, it is 0 there [RFC2675 s4].
         let written = u16::try_from(length).unwrap_or(0);
+        let ip = ipv6::Fields {
+            traffic_class: 0,
+            payload_length: written,
+            next_header: match self.is_jumbogram() {
+                true => number::HOP_BY_HOP,
+                false => number::UDP,
+            },
+            addresses: self.addresses,
+        };
+        let behind = ip.emit(octets)?;
         let udp = match self.is_jumbogram() {
-            false => {
-                ip[4..6].copy_from_slice(&written.to_be_bytes());
-                ip[6] = number::UDP;
-                rest
-            }
+            false => behind,
             true => {
-                ip[6] = number::HOP_BY_HOP;
-                let (options, udp) = rest.split_at_mut(OPTIONS);
-                options[0] = number::UDP;
-                options[2] = JUMBO;
-                options[3] = JUMBO_LENGTH;
-                options[4..].copy_from_slice(&(length + 8).to_be_bytes());
-                udp
+                let option = option::JumboPayload {
+                    next_header: number::UDP,
+                    length: length + OPTIONS,
+                };
+                option.emit(behind)?
             }
         };
         let fields = udp::Fields {
@@ -148,11 +164,7 @@ impl Packet {
     /// What the checksum covers besides the datagram: the length is the true
     /// one, in 32 bits [RFC8200 s8.1] [RFC2675 s4].
     fn pseudo_header(&self) -> Checksum {
-        let length = self.payload.saturating_add(8);
-        Checksum::default()
-            .add(&self.addresses[0].octets())
-            .add(&self.addresses[1].octets())
-            .add(&length.to_be_bytes())
-            .add(&[0, 0, 0, number::UDP])
+        let length = self.payload.saturating_add(UDP);
+        Addresses::V6(self.addresses).pseudo_header(number::UDP, length)
     }
 }

@@ -14,7 +14,9 @@
 
 pub(crate) mod checksum;
 pub mod ethernet;
-pub(crate) mod ip;
+pub mod ip;
+pub(crate) mod ipv4;
+pub(crate) mod ipv6;
 pub(crate) mod mpls;
 pub mod tcp;
 pub(crate) mod udp;

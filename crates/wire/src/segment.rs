@@ -2,12 +2,10 @@
 //! a connection that was only simulated.
 
 use crate::Error;
-use crate::datagram::{Addresses, Datagram};
+use crate::datagram::Datagram;
 use crate::octets::demand_mut;
+use crate::protocol::ip::{Addresses, number};
 use crate::protocol::tcp;
-
-/// The number of TCP [RFC9293 s3.1].
-const TCP: u8 = 6;
 
 /// An IP packet with a segment of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl Segment<'_> {
         let data_offset = tcp::data_offset(self.header)?;
         let octets = demand_mut(octets, self.header_len())?;
         let around = self.around();
-        let tcp = around.emit_around(octets, TCP)?;
+        let tcp = around.emit_around(octets, number::TCP)?;
         let fields = tcp::Fields {
             ports: self.ports,
             sequence: self.sequence,
@@ -89,7 +87,7 @@ impl Segment<'_> {
             window: self.window,
         };
         tcp::option::fill(fields.emit(tcp)?, self.timestamps, self.blocks);
-        let sum = around.pseudo_header(TCP).add(tcp).finish();
+        let sum = around.pseudo_header(number::TCP).add(tcp).finish();
         tcp::Header::of(tcp).set_checksum(sum)
     }
 }

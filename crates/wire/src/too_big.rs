@@ -8,13 +8,15 @@
 
 mod offending;
 
+use core::net::{Ipv4Addr, Ipv6Addr};
+
 use units::IpVersion;
 
 use crate::Error;
-use crate::octets::demand_mut;
+use crate::octets::{demand_mut, put};
 use crate::protocol::checksum::Checksum;
-use crate::protocol::ethernet;
-use crate::protocol::ip::HOP_LIMIT;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::{ethernet, ipv4, ipv6};
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host
@@ -29,9 +31,6 @@ mod icmp {
     pub(super) const CODE: usize = 1;
     pub(super) const CHECKSUM: usize = 2;
     pub(super) const HEADER_LEN: usize = 8;
-    /// The protocol numbers [RFC8200 s3] [RFC791 s3.1].
-    pub(super) const PROTOCOL_V6: u8 = 58;
-    pub(super) const PROTOCOL_V4: u8 = 1;
 }
 
 /// Packet Too Big [RFC4443 s3.2].
@@ -47,40 +46,9 @@ mod fragmentation_needed {
     pub(super) const NEXT_HOP_MTU: usize = 6;
 }
 
-/// Offsets that are written of an IPv4 header [RFC791 s3.1].
-mod ipv4 {
-    pub(super) const VERSION: usize = 0;
-    pub(super) const TYPE_OF_SERVICE: usize = 1;
-    pub(super) const TOTAL_LENGTH: usize = 2;
-    pub(super) const FRAGMENT: usize = 6;
-    pub(super) const TIME_TO_LIVE: usize = 8;
-    pub(super) const PROTOCOL: usize = 9;
-    pub(super) const CHECKSUM: usize = 10;
-    pub(super) const SOURCE: usize = 12;
-    pub(super) const DESTINATION: usize = 16;
-    pub(super) const HEADER_LEN: usize = 20;
-
-    /// Version 4, five words of header.
-    pub(super) const PLAIN: u8 = 0x45;
-    /// Internetwork control, as errors are sent [RFC1812 s4.3.2.5].
-    pub(super) const CONTROL: u8 = 0xc0;
-    pub(super) const DO_NOT_FRAGMENT: u16 = 0x4000;
-}
-
-/// Offsets that are written of an IPv6 header [RFC8200 s3].
-mod ipv6 {
-    pub(super) const VERSION: usize = 0;
-    pub(super) const PAYLOAD_LENGTH: usize = 4;
-    pub(super) const NEXT_HEADER: usize = 6;
-    pub(super) const HOP_LIMIT: usize = 7;
-    pub(super) const SOURCE: usize = 8;
-    pub(super) const DESTINATION: usize = 24;
-    pub(super) const HEADER_LEN: usize = 40;
-
-    pub(super) const VERSION_6: u8 = 0x60;
-    /// No node believes that a link carries less [RFC8201 s4].
-    pub(super) const SMALLEST_MTU: u32 = 1280;
-}
+/// The octet of service of internetwork control, as errors are sent
+/// [RFC1812 s4.3.2.5].
+const CONTROL: u8 = 0xc0;
 
 /// The answer to a packet that was too big.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +74,10 @@ impl<'a> TooBig<'a> {
     pub fn to(frame: &'a [u8], mtu: u32) -> Option<Self> {
         let offending = Offending::read(frame)?;
         let larger = u32::try_from(offending.packet.len()).is_ok_and(|length| length > mtu);
-        let heeded = match offending.ip {
+        let heeded = match offending.addresses.version() {
             IpVersion::V4 => u16::try_from(mtu).is_ok(),
-            IpVersion::V6 => mtu >= ipv6::SMALLEST_MTU,
+            // No node believes that a link carries less [RFC8201 s4].
+            IpVersion::V6 => mtu >= IpVersion::V6.smallest_mtu(),
         };
         (larger && heeded).then_some(Self { offending, mtu })
     }
@@ -125,87 +94,91 @@ impl<'a> TooBig<'a> {
     /// [`Error::Truncated`] if it has no room.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.buffer_len())?;
-        octets.fill(0);
         let (link_header, packet) = octets.split_at_mut(self.offending.link_header.len());
         link_header.copy_from_slice(self.offending.link_header);
         let [to, from] = ethernet::Header::of(&link_header).addresses()?;
         ethernet::Header::of(link_header).set_addresses([from, to])?;
-        match self.offending.ip {
-            IpVersion::V4 => self.emit_v4(packet),
-            IpVersion::V6 => self.emit_v6(packet),
+        match self.offending.addresses {
+            Addresses::V4(ends) => self.emit_v4(packet, ends),
+            Addresses::V6(ends) => self.emit_v6(packet, ends),
         }
-        Ok(())
     }
 
-    /// Writes to a packet of the right length that is zero so far.
-    fn emit_v4(&self, packet: &mut [u8]) {
-        let length = u16::try_from(packet.len()).unwrap_or(u16::MAX);
-        let (header, message) = packet.split_at_mut(ipv4::HEADER_LEN);
-        header[ipv4::VERSION] = ipv4::PLAIN;
-        header[ipv4::TYPE_OF_SERVICE] = ipv4::CONTROL;
-        put(header, ipv4::TOTAL_LENGTH, length);
-        put(header, ipv4::FRAGMENT, ipv4::DO_NOT_FRAGMENT);
-        header[ipv4::TIME_TO_LIVE] = HOP_LIMIT;
-        header[ipv4::PROTOCOL] = icmp::PROTOCOL_V4;
-        header[ipv4::SOURCE..][..4].copy_from_slice(self.offending.destination);
-        header[ipv4::DESTINATION..][..4].copy_from_slice(self.offending.source);
-        let sum = Checksum::default().add(header).finish();
-        put(header, ipv4::CHECKSUM, sum);
+    /// Writes the answer to `packet`, which has the right length. The addresses are
+    /// those of the offending packet.
+    fn emit_v4(
+        &self,
+        packet: &mut [u8],
+        [source, destination]: [Ipv4Addr; 2],
+    ) -> Result<(), Error> {
+        let fields = ipv4::Fields {
+            service: CONTROL,
+            total_length: u16::try_from(packet.len()).unwrap_or(u16::MAX),
+            identification: 0,
+            dont_fragment: true,
+            more_fragments: false,
+            offset: 0,
+            protocol: number::ICMP,
+            addresses: [destination, source],
+        };
+        let message = fields.emit(packet)?;
+        message.fill(0);
         message[icmp::TYPE] = fragmentation_needed::TYPE;
         message[icmp::CODE] = fragmentation_needed::CODE;
         let mtu = u16::try_from(self.mtu).unwrap_or(u16::MAX);
-        put(message, fragmentation_needed::NEXT_HOP_MTU, mtu);
+        put(
+            message,
+            fragmentation_needed::NEXT_HOP_MTU,
+            mtu.to_be_bytes(),
+        );
         message[icmp::HEADER_LEN..].copy_from_slice(self.quoted());
         let sum = Checksum::default().add(message).finish();
-        put(message, icmp::CHECKSUM, sum);
+        put(message, icmp::CHECKSUM, sum.to_be_bytes());
+        Ok(())
     }
 
     /// Likewise.
-    fn emit_v6(&self, packet: &mut [u8]) {
-        let (header, message) = packet.split_at_mut(ipv6::HEADER_LEN);
-        let length = u16::try_from(message.len()).unwrap_or(u16::MAX);
-        header[ipv6::VERSION] = ipv6::VERSION_6;
-        put(header, ipv6::PAYLOAD_LENGTH, length);
-        header[ipv6::NEXT_HEADER] = icmp::PROTOCOL_V6;
-        header[ipv6::HOP_LIMIT] = HOP_LIMIT;
-        header[ipv6::SOURCE..][..16].copy_from_slice(self.offending.destination);
-        header[ipv6::DESTINATION..][..16].copy_from_slice(self.offending.source);
+    fn emit_v6(
+        &self,
+        packet: &mut [u8],
+        [source, destination]: [Ipv6Addr; 2],
+    ) -> Result<(), Error> {
+        let length = packet.len().saturating_sub(ipv6::HEADER_LEN);
+        let length = u16::try_from(length).unwrap_or(u16::MAX);
+        let addresses = [destination, source];
+        let fields = ipv6::Fields {
+            traffic_class: 0,
+            payload_length: length,
+            next_header: number::ICMPV6,
+            addresses,
+        };
+        let message = fields.emit(packet)?;
+        message.fill(0);
         message[icmp::TYPE] = packet_too_big::TYPE;
-        message[packet_too_big::MTU..][..4].copy_from_slice(&self.mtu.to_be_bytes());
+        put(message, packet_too_big::MTU, self.mtu.to_be_bytes());
         message[icmp::HEADER_LEN..].copy_from_slice(self.quoted());
-        // The pseudo-header: addresses, length, protocol [RFC8200 s8.1].
-        let sum = Checksum::default()
-            .add(&header[ipv6::SOURCE..])
-            .add(&u32::from(length).to_be_bytes())
-            .add(&[0, 0, 0, icmp::PROTOCOL_V6])
+        let sum = Addresses::V6(addresses)
+            .pseudo_header(number::ICMPV6, length.into())
             .add(message)
             .finish();
-        put(message, icmp::CHECKSUM, sum);
+        put(message, icmp::CHECKSUM, sum.to_be_bytes());
+        Ok(())
     }
 
     /// Octets of the answer's IP and ICMP headers.
-    fn headers(&self) -> usize {
-        icmp::HEADER_LEN
-            + match self.offending.ip {
-                IpVersion::V4 => ipv4::HEADER_LEN,
-                IpVersion::V6 => ipv6::HEADER_LEN,
-            }
+    const fn headers(&self) -> usize {
+        self.offending.addresses.header_len() + icmp::HEADER_LEN
     }
 
     /// As much of the offending packet as the answer has room for.
     fn quoted(&self) -> &'a [u8] {
-        let largest = match self.offending.ip {
+        let largest = match self.offending.addresses.version() {
             IpVersion::V4 => LARGEST_V4,
             IpVersion::V6 => LARGEST_V6,
         };
         let packet = self.offending.packet;
         &packet[..packet.len().min(largest - self.headers())]
     }
-}
-
-/// Writes a 16-bit number; the caller knows that there is room.
-fn put(octets: &mut [u8], at: usize, number: u16) {
-    octets[at..][..2].copy_from_slice(&number.to_be_bytes());
 }
 
 #[cfg(test)]

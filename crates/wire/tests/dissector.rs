@@ -8,8 +8,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::{Command, Stdio};
 
 use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
-use jumbolab_wire::datagram::{Addresses, Datagram};
+use jumbolab_wire::datagram::Datagram;
 use jumbolab_wire::pcapng::LinkType;
+use jumbolab_wire::protocol::ip::Addresses;
 use tempfile::TempDir;
 
 use capture::capture;

@@ -1,8 +1,9 @@
 //! What is in front of a bundle.
 
-use super::place::{Outer, Place, ipv4, ipv6};
-use crate::datagram::{Addresses, Datagram};
+use super::place::{Outer, Place};
+use crate::datagram::Datagram;
 use crate::octets::demand_mut;
+use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{mpls, udp};
 use crate::{Error, Field};
 
@@ -12,9 +13,6 @@ pub const PROTOCOL: u8 = 253;
 /// The port of bundles in UDP: ours, one of those that nobody can register
 /// [RFC6335 s6].
 pub const PORT: u16 = 50_253;
-
-/// The number of UDP [RFC768].
-pub(super) const UDP: u8 = 17;
 
 /// What carries a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +48,8 @@ impl Carriage {
     /// Its octets in front of a bundle.
     pub const fn header_len(&self) -> usize {
         match self {
-            Self::Ip { addresses, .. } => ip_header_len(addresses),
-            Self::Udp { addresses, .. } => ip_header_len(addresses) + udp::HEADER_LEN,
+            Self::Ip { addresses, .. } => addresses.header_len(),
+            Self::Udp { addresses, .. } => addresses.header_len() + udp::HEADER_LEN,
             Self::Label { .. } => mpls::ENTRY_LEN,
         }
     }
@@ -67,7 +65,7 @@ impl Carriage {
         let (header, all) = (self.header_len(), octets.len());
         demand_mut(octets, header)?;
         let datagram = |addresses: &Addresses, service, port| {
-            let after = all - ip_header_len(addresses);
+            let after = all - addresses.header_len();
             // Total length counts the header, payload length does not.
             let counted = match addresses {
                 Addresses::V4(_) => all,
@@ -98,7 +96,7 @@ impl Carriage {
                 port,
             } => {
                 let datagram = datagram(addresses, *service, *port)?;
-                let udp = datagram.emit_around(&mut octets[..header], UDP)?;
+                let udp = datagram.emit_around(&mut octets[..header], number::UDP)?;
                 let fields = udp::Fields {
                     ports: datagram.ports,
                     length: datagram.whole,
@@ -115,10 +113,9 @@ impl Carriage {
             }
         }
         let outer = match self {
-            Self::Ip { addresses, .. } | Self::Udp { addresses, .. } => match addresses {
-                Addresses::V4(_) => Outer::V4,
-                Addresses::V6(_) => Outer::V6,
-            },
+            Self::Ip { addresses, .. } | Self::Udp { addresses, .. } => {
+                Outer::Ip(addresses.version())
+            }
             Self::Label { .. } => Outer::Label,
         };
         Ok(Place {
@@ -128,12 +125,5 @@ impl Carriage {
             end: all,
             outer,
         })
-    }
-}
-
-const fn ip_header_len(addresses: &Addresses) -> usize {
-    match addresses {
-        Addresses::V4(_) => ipv4::HEADER_LEN,
-        Addresses::V6(_) => ipv6::HEADER_LEN,
     }
 }

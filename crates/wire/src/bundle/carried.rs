@@ -84,7 +84,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
             ether_type::MPLS => Place::of_labels(frame, inside)?,
             ether_type::IPV4 | ether_type::IPV6 => {
                 let place = Place::of_packet(frame, inside)?;
-                if (place.outer == Outer::V4) != (kind == ether_type::IPV4) {
+                if place.outer.ether_type() != kind {
                     return Err(Error::Malformed(Field::Version));
                 }
                 place

@@ -1,36 +1,13 @@
 //! Where the parts of a carried bundle are, as headers that were read tell.
 
-use core::net::{Ipv4Addr, Ipv6Addr};
+use units::IpVersion;
 
-use super::carriage::{Carriage, PORT, PROTOCOL, UDP};
-use crate::datagram::Addresses;
-use crate::octets::{array, u8_at, u16_at, u32_at};
-use crate::protocol::checksum::{Checksum, Sum};
-use crate::protocol::{mpls, udp};
+use super::carriage::{Carriage, PORT, PROTOCOL};
+use crate::octets::demand;
+use crate::protocol::checksum::Sum;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::{ethernet, ip, ipv4, ipv6, mpls, udp};
 use crate::{Error, Field};
-
-/// Offsets in an IPv4 header [RFC791 s3.1].
-pub(super) mod ipv4 {
-    pub(in crate::bundle) const SERVICE: usize = 1;
-    pub(in crate::bundle) const TOTAL_LENGTH: usize = 2;
-    pub(in crate::bundle) const FRAGMENT: usize = 6;
-    /// More fragments, or an offset.
-    pub(in crate::bundle) const FRAGMENT_MASK: u16 = 0x3fff;
-    pub(in crate::bundle) const PROTOCOL: usize = 9;
-    pub(in crate::bundle) const CHECKSUM: usize = 10;
-    pub(in crate::bundle) const SOURCE: usize = 12;
-    pub(in crate::bundle) const DESTINATION: usize = 16;
-    pub(in crate::bundle) const HEADER_LEN: usize = 20;
-}
-
-/// Offsets in an IPv6 header [RFC8200 s3].
-pub(super) mod ipv6 {
-    pub(in crate::bundle) const PAYLOAD_LENGTH: usize = 4;
-    pub(in crate::bundle) const NEXT_HEADER: usize = 6;
-    pub(in crate::bundle) const SOURCE: usize = 8;
-    pub(in crate::bundle) const DESTINATION: usize = 24;
-    pub(in crate::bundle) const HEADER_LEN: usize = 40;
-}
 
 /// Where the parts of a carried bundle are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +27,18 @@ pub(super) struct Place {
 /// What says how long the bundle is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outer {
-    V4,
-    V6,
+    Ip(IpVersion),
     Label,
+}
+
+impl Outer {
+    /// The type of its frames.
+    pub(super) const fn ether_type(self) -> u16 {
+        match self {
+            Self::Ip(version) => ethernet::ip_type(version),
+            Self::Label => ethernet::ether_type::MPLS,
+        }
+    }
 }
 
 impl Place {
@@ -60,22 +46,22 @@ impl Place {
     pub(super) fn of_packet(octets: &[u8], start: usize) -> Result<Self, Error> {
         let packet = octets.get(start..).unwrap_or_default();
         // Most packets carry something else, and that is seen first.
-        let (outer, header, protocol, length) = match u8_at(packet, 0)? >> 4 {
+        let (version, header, protocol, length) = match ip::version(packet)? {
             4 => {
                 let header = ipv4_header(packet)?;
-                let total = usize::from(u16_at(packet, ipv4::TOTAL_LENGTH)?);
-                let length = total.checked_sub(header);
-                (Outer::V4, header, packet[ipv4::PROTOCOL], length)
+                let ip = ipv4::Header::of(packet);
+                let length = usize::from(ip.total_length()?).checked_sub(header);
+                (IpVersion::V4, header, ip.protocol()?, length)
             }
             6 => {
-                array::<{ ipv6::HEADER_LEN }>(packet, 0)?;
+                let header = ipv6::HEADER_LEN;
+                let ip = ipv6::Header::of(demand(packet, header)?);
                 // Zero is a jumbogram's, which none of ours is [RFC2675 s3].
-                let length = match usize::from(u16_at(packet, ipv6::PAYLOAD_LENGTH)?) {
+                let length = match usize::from(ip.payload_length()?) {
                     0 => None,
                     length => Some(length),
                 };
-                let protocol = packet[ipv6::NEXT_HEADER];
-                (Outer::V6, ipv6::HEADER_LEN, protocol, length)
+                (IpVersion::V6, header, ip.next_header()?, length)
             }
             _ => return Err(Error::Malformed(Field::Version)),
         };
@@ -89,14 +75,14 @@ impl Place {
         let after = start + header;
         let udp = match protocol {
             PROTOCOL => None,
-            UDP => Some(after),
+            number::UDP => Some(after),
             _ => return Err(Error::Malformed(Field::Protocol)),
         };
         if udp.is_some() {
             let datagram = &packet[header..header + length];
-            check_udp(datagram, outer)?;
+            check_udp(datagram, version)?;
         }
-        if outer == Outer::V4 && Checksum::default().add(&packet[..header]).finish() != 0 {
+        if version == IpVersion::V4 && !ipv4::Header::of(packet).checksum_holds()? {
             return Err(Error::Malformed(Field::Checksum));
         }
         Ok(Self {
@@ -104,7 +90,7 @@ impl Place {
             udp,
             bundle: after + udp.map_or(0, |_| udp::HEADER_LEN),
             end: after + length,
-            outer,
+            outer: Outer::Ip(version),
         })
     }
 
@@ -125,7 +111,7 @@ impl Place {
 
     /// What the octets in front of the bundle say.
     pub(super) fn carriage(&self, octets: &[u8]) -> Result<Carriage, Error> {
-        let ip = octets.get(self.start..).unwrap_or_default();
+        let packet = octets.get(self.start..).unwrap_or_default();
         let (addresses, service) = match self.outer {
             Outer::Label => {
                 let entry = mpls::Entry::parse(octets, self.bundle - mpls::ENTRY_LEN)?;
@@ -134,18 +120,13 @@ impl Place {
                     class: entry.class,
                 });
             }
-            Outer::V4 => {
-                let [from, to] = [ipv4::SOURCE, ipv4::DESTINATION];
-                let ends = [array(ip, from)?, array(ip, to)?].map(Ipv4Addr::from_octets);
-                (Addresses::V4(ends), u8_at(ip, ipv4::SERVICE)?)
+            Outer::Ip(IpVersion::V4) => {
+                let ip = ipv4::Header::of(packet);
+                (Addresses::V4(ip.addresses()?), ip.service()?)
             }
-            Outer::V6 => {
-                let [from, to] = [ipv6::SOURCE, ipv6::DESTINATION];
-                let ends = [array(ip, from)?, array(ip, to)?].map(Ipv6Addr::from_octets);
-                // The version, the octet of service and the flow label share
-                // octets [RFC8200 s3].
-                let [service, ..] = (u32_at(ip, 0)? << 4).to_be_bytes();
-                (Addresses::V6(ends), service)
+            Outer::Ip(IpVersion::V6) => {
+                let ip = ipv6::Header::of(packet);
+                (Addresses::V6(ip.addresses()?), ip.traffic_class()?)
             }
         };
         Ok(match self.udp {
@@ -160,18 +141,15 @@ impl Place {
 
     /// The sum of what UDP's checksum covers in front of the bundle, without
     /// the checksum itself: the pseudo-header and the UDP header, with the
-    /// lengths as they stand there [RFC768] [RFC8200 s8.1].
+    /// lengths as they stand there.
     pub(super) fn udp_sum(&self, octets: &[u8], udp: usize) -> Sum {
-        let addresses = match self.outer {
-            Outer::V4 => self.start + ipv4::SOURCE..self.start + ipv4::HEADER_LEN,
-            Outer::V6 => self.start + ipv6::SOURCE..self.start + ipv6::HEADER_LEN,
-            Outer::Label => 0..0,
+        let ends = match self.outer {
+            Outer::Ip(version) => ip::ends(version, &octets[self.start..]),
+            Outer::Label => &[],
         };
         let udp = udp::Header::of(&octets[udp..]);
-        Checksum::default()
-            .add(&octets[addresses])
-            .add(&[0, UDP])
-            .add(&udp.length().unwrap_or(0).to_be_bytes())
+        let length = u32::from(udp.length().unwrap_or(0));
+        ip::pseudo_header(ends, number::UDP, length)
             .and(udp.sum().unwrap_or_default())
             .into()
     }
@@ -188,20 +166,19 @@ impl Place {
 
 /// Octets of the IPv4 header of a packet that is no fragment.
 fn ipv4_header(packet: &[u8]) -> Result<usize, Error> {
-    array::<{ ipv4::HEADER_LEN }>(packet, 0)?;
-    let length = usize::from(packet[0] & 0xf) * 4;
-    let header = packet.get(..length).unwrap_or_default();
-    if header.len() < ipv4::HEADER_LEN {
+    let ip = ipv4::Header::of(demand(packet, ipv4::HEADER_LEN)?);
+    let length = ip.header_len()?;
+    if length > packet.len() {
         return Err(Error::Malformed(Field::HeaderLength));
     }
-    if u16_at(header, ipv4::FRAGMENT)? & ipv4::FRAGMENT_MASK != 0 {
+    if ip.is_fragment()? {
         return Err(Error::Malformed(Field::Fragment));
     }
     Ok(length)
 }
 
 /// Whether the header of a datagram over IP is that of a bundle.
-fn check_udp(datagram: &[u8], outer: Outer) -> Result<(), Error> {
+fn check_udp(datagram: &[u8], version: IpVersion) -> Result<(), Error> {
     let header = udp::Header::of(datagram);
     if header.destination_port()? != PORT {
         return Err(Error::Malformed(Field::Port));
@@ -211,7 +188,7 @@ fn check_udp(datagram: &[u8], outer: Outer) -> Result<(), Error> {
         return Err(Error::Malformed(Field::Length));
     }
     // Over IPv6 there must be one [RFC8200 s8.1].
-    if outer == Outer::V6 && header.checksum()? == 0 {
+    if version == IpVersion::V6 && header.checksum()? == 0 {
         return Err(Error::Malformed(Field::Checksum));
     }
     Ok(())

@@ -7,7 +7,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::*;
-use crate::datagram::Addresses;
+use crate::protocol::ip::Addresses;
 
 /// Packets, and for how long they waited.
 pub(super) type Packets = Vec<(Vec<u8>, u16)>;

@@ -1,13 +1,9 @@
 //! The octet of service of an IP packet in its frame: class and congestion
 //! [RFC2474 s3] [RFC3168 s5].
 
-use crate::octets::u16_at;
 use crate::protocol::ethernet::ether_type;
-use crate::protocol::{checksum, vlan};
+use crate::protocol::{ip, ipv4, ipv6, vlan};
 
-/// Offsets in an IPv4 header [RFC791 s3.1].
-const IPV4_SERVICE: usize = 1;
-const IPV4_CHECKSUM: usize = 10;
 /// The two bits of congestion [RFC3168 s5].
 const CONGESTION: u8 = 0b11;
 
@@ -19,12 +15,9 @@ pub fn service(frame: &[u8]) -> Option<u8> {
 
 /// The same of an IP packet without a frame.
 pub fn service_of(packet: &[u8]) -> Option<u8> {
-    let &[first, second] = packet.first_chunk()?;
-    match first >> 4 {
-        4 => Some(second),
-        // The version, the octet of service, and the flow label share octets
-        // [RFC8200 s3].
-        6 => Some(first << 4 | second >> 4),
+    match ip::version(packet).ok()? {
+        4 => ipv4::Header::of(packet).service().ok(),
+        6 => ipv6::Header::of(packet).traffic_class().ok(),
         _ => None,
     }
 }
@@ -38,21 +31,16 @@ pub fn mark(frame: &mut [u8]) -> bool {
 
 /// The same of an IP packet without a frame.
 pub fn mark_packet(packet: &mut [u8]) -> bool {
-    if service_of(packet).is_none_or(|service| service & CONGESTION == 0) {
-        return false;
-    }
-    if packet[0] >> 4 == 6 {
-        packet[1] |= CONGESTION << 4;
-        return true;
-    }
-    let (Ok(before), Ok(sum)) = (u16_at(packet, 0), u16_at(packet, IPV4_CHECKSUM)) else {
+    let Some(service) = service_of(packet).filter(|service| service & CONGESTION != 0) else {
         return false;
     };
-    packet[IPV4_SERVICE] |= CONGESTION;
-    let after = before | u16::from(CONGESTION);
-    let sum = checksum::changed(sum, before, after);
-    packet[IPV4_CHECKSUM..IPV4_CHECKSUM + 2].copy_from_slice(&sum.to_be_bytes());
-    true
+    let marked = service | CONGESTION;
+    let written = match ip::version(packet) {
+        Ok(6) => ipv6::Header::of(packet).set_traffic_class(marked),
+        _ => ipv4::Header::of(packet).set_service(marked),
+    };
+    // A packet may end before its checksum.
+    written.is_ok()
 }
 
 /// Where the IP header begins.
@@ -63,7 +51,8 @@ fn ip_at(frame: &[u8]) -> Option<usize> {
         ether_type::IPV6 => 6,
         _ => return None,
     };
-    (frame.get(at)? >> 4 == version).then_some(at)
+    let found = ip::version(frame.get(at..)?).ok()?;
+    (found == version).then_some(at)
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+use super::{at, place};
+use crate::protocol::ipv6::option::{self, Unknown, unknown};
+
 /// Why octets are no packet that a node would take [RFC2675 s3] [RFC2675 s4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -121,13 +124,14 @@ impl Fault {
     /// [RFC8200 s4.2] two more; the rest is dropped.
     pub const fn answer(&self) -> Answer {
         let (code, pointer) = match *self {
-            Self::NoOption => (0, 4),
+            Self::NoOption => (0, place(at::LENGTH)),
             Self::BothLengths { option } => (0, option),
-            Self::NeedsNone { option, .. } => (0, option + 2),
+            Self::NeedsNone { option, .. } => (0, option + place(option::field::DATA)),
             Self::Fragment { header } => (0, header),
             Self::LateHopByHop { field } => (1, field),
-            // The two highest bits say what to do [RFC8200 s4.2].
-            Self::UnknownOption { option, kind } if kind >> 6 >= 2 => (2, option),
+            Self::UnknownOption { option, kind } if matches!(unknown(kind), Unknown::Tell) => {
+                (2, option)
+            }
             _ => return Answer::Discard,
         };
         Answer::ParameterProblem { code, pointer }

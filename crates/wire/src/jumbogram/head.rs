@@ -2,12 +2,17 @@
 
 use core::net::Ipv6Addr;
 
-use super::{Fault, IPV6, JUMBO, JUMBO_LENGTH, LARGEST_ORDINARY, Packet, number};
+use super::{Fault, IPV6, LARGEST_ORDINARY, Packet, UDP, at, place};
 use crate::Error;
+use crate::protocol::ip::number;
+use crate::protocol::ipv6::option::{JUMBO_PAYLOAD, JUMBO_PAYLOAD_LEN, Tlv, Unknown, unknown};
+use crate::protocol::ipv6::{self, extension};
 use crate::protocol::udp;
 
-/// The option of one octet that pads [RFC8200 s4.2].
-const PAD1: u8 = 0;
+/// Where the number of what follows the IPv6 header stands.
+const NEXT_HEADER: u32 = place(at::NEXT);
+/// Octets of an extension header in front of what it has of its own.
+const START: u32 = place(extension::START);
 
 /// What stands in front of the upper layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,26 +48,19 @@ impl Head {
     /// What a node that understands the option has to object to. Where `octets`
     /// end before the headers do, [`Fault::Truncated`].
     pub fn parse(octets: &[u8], whole: u64) -> Result<Self, Fault> {
-        let ip = piece(octets, 0, IPV6)?;
-        if ip[0] >> 4 != 6 {
-            return Err(Fault::Version);
-        }
-        let address = |at: usize| {
-            let octets: [u8; 16] = core::array::from_fn(|place| ip[at + place]);
-            Ipv6Addr::from(octets)
-        };
+        let ip = ipv6::Fields::parse(octets).map_err(fault)?;
         let mut head = Self {
-            addresses: [address(8), address(24)],
-            length: u32::from(u16::from_be_bytes([ip[4], ip[5]])),
+            addresses: ip.addresses,
+            length: ip.payload_length.into(),
             option: None,
-            protocol: ip[6],
-            upper: 40,
+            protocol: ip.next_header,
+            upper: IPV6,
         };
         let truncated = Fault::Truncated {
-            need: 40,
+            need: IPV6.into(),
             have: whole,
         };
-        let have = whole.checked_sub(40).ok_or(truncated)?;
+        let have = whole.checked_sub(IPV6.into()).ok_or(truncated)?;
         if head.protocol == number::HOP_BY_HOP {
             // A jumbogram's header says nothing of its length, so its options
             // are read before it is known.
@@ -95,7 +93,7 @@ impl Head {
         let header = core::array::from_fn(|place| found[place]);
         let udp = udp::Fields::parse(found).map_err(fault)?;
         let says = udp.length;
-        let have = (u64::from(self.length) + 40).saturating_sub(u64::from(self.upper));
+        let have = (u64::from(self.length) + u64::from(IPV6)).saturating_sub(u64::from(self.upper));
         let wrong = Fault::UdpLength { says, have };
         // A jumbogram with a few octets of options may carry a datagram whose
         // length fits; where it does not, it has to be 0.
@@ -106,7 +104,7 @@ impl Head {
         };
         let payload = u32::try_from(length)
             .ok()
-            .and_then(|all| all.checked_sub(8));
+            .and_then(|all| all.checked_sub(UDP));
         Ok(Udp {
             packet: Packet {
                 addresses: self.addresses,
@@ -114,7 +112,7 @@ impl Head {
                 payload: payload.ok_or(wrong)?,
             },
             header,
-            payload: self.upper + 8,
+            payload: self.upper + UDP,
         })
     }
 
@@ -128,7 +126,7 @@ impl Head {
         };
         let (next, end) = self.extension(octets, within)?;
         let options = piece(octets, 0, end as usize)?;
-        let mut at = self.upper + 2;
+        let mut at = self.upper + START;
         while at < end {
             at = self.option(options, at, written)?;
         }
@@ -143,19 +141,20 @@ impl Head {
     /// Reads the option at `at` of `header`; where the next one begins.
     fn option(&mut self, header: &[u8], at: u32, written: u32) -> Result<u32, Fault> {
         let option = at;
-        let kind = piece(header, at, 1)?[0];
-        if kind == JUMBO {
-            let length = piece(header, at + 1, 1).map_or(0, |length| length[0]);
-            if length != JUMBO_LENGTH {
+        let found = Tlv::of(from(header, at));
+        let kind = found.kind().map_err(fault)?;
+        if kind == JUMBO_PAYLOAD {
+            let length = found.length().unwrap_or(0);
+            if length != JUMBO_PAYLOAD_LEN {
                 return Err(Fault::OptionLength { option, length });
             }
             if at % 4 != 2 {
                 return Err(Fault::Misaligned { option });
             }
         }
-        let (data, next) = data(header, at)?;
-        match (kind, data.first_chunk()) {
-            (JUMBO, Some(&says)) => {
+        let next = behind(header, at)?;
+        match (kind, found.data().map(<[u8]>::first_chunk)) {
+            (JUMBO_PAYLOAD, Ok(Some(&says))) => {
                 let says = u32::from_be_bytes(says);
                 if says <= LARGEST_ORDINARY {
                     return Err(Fault::NeedsNone { option, says });
@@ -178,18 +177,22 @@ impl Head {
     fn skip_extensions(&mut self, octets: &[u8]) -> Result<(), Fault> {
         let have = u64::from(self.length);
         // Where the number of the header at hand stands.
-        let mut field = if self.upper == 40 { 6 } else { 40 };
+        let mut field = match self.upper {
+            IPV6 => NEXT_HEADER,
+            _ => IPV6,
+        };
         loop {
             match self.protocol {
-                number::ROUTING | number::DESTINATION => {
+                number::ROUTING | number::DESTINATION_OPTIONS => {
                     let (next, end) = self.extension(octets, have)?;
-                    if self.protocol == number::DESTINATION {
+                    if self.protocol == number::DESTINATION_OPTIONS {
                         let options = piece(octets, 0, end as usize)?;
-                        let mut at = self.upper + 2;
+                        let mut at = self.upper + START;
                         while at < end {
                             // The Jumbo Payload option is unknown here.
-                            pass_over(piece(options, at, 1)?[0], at)?;
-                            (_, at) = data(options, at)?;
+                            let kind = Tlv::of(from(options, at)).kind().map_err(fault)?;
+                            pass_over(kind, at)?;
+                            at = behind(options, at)?;
                         }
                     }
                     field = self.upper;
@@ -211,39 +214,36 @@ impl Head {
     /// What the header at hand says follows it, and where it ends, which is
     /// within the packet.
     fn extension(&self, octets: &[u8], have: u64) -> Result<(u8, u32), Fault> {
-        let header = piece(octets, self.upper, 2)?;
-        let end = self.upper + 8 * (1 + u32::from(header[1]));
-        match u64::from(end) > have + 40 {
+        let start = piece(octets, self.upper, extension::START)?;
+        let (next, length) = extension::next_and_length(start).map_err(fault)?;
+        let end = self.upper + place(length);
+        let have = have + u64::from(IPV6);
+        match u64::from(end) > have {
             true => Err(Fault::Truncated {
                 need: end.into(),
-                have: have + 40,
+                have,
             }),
-            false => Ok((header[0], end)),
+            false => Ok((next, end)),
         }
     }
 }
 
-/// The data of the option at `at` of `header`, and where the next one begins.
-fn data(header: &[u8], at: u32) -> Result<(&[u8], u32), Fault> {
-    if piece(header, at, 1)?[0] == PAD1 {
-        return Ok((&[], at + 1));
-    }
-    let overrun = Fault::Overrun { option: at };
-    let length = piece(header, at + 1, 1).map_err(|_| overrun)?[0];
-    let data = piece(header, at + 2, length.into()).map_err(|_| overrun)?;
-    Ok((data, at + 2 + u32::from(length)))
+/// Where the option behind that at `at` of `header` begins.
+fn behind(header: &[u8], at: u32) -> Result<u32, Fault> {
+    let option = Tlv::of(from(header, at)).octets();
+    let octets = option.map_err(|_| Fault::Overrun { option: at })?;
+    Ok(at + place(octets.len()))
 }
 
-/// Whether an option that is not known may be passed over, which its two highest
-/// bits say [RFC8200 s4.2].
+/// Whether an option that is not known may be passed over.
 const fn pass_over(kind: u8, option: u32) -> Result<(), Fault> {
-    match kind >> 6 {
-        0 => Ok(()),
+    match unknown(kind) {
+        Unknown::Skip => Ok(()),
         _ => Err(Fault::UnknownOption { option, kind }),
     }
 }
 
-/// What is wrong where a header could not be read.
+/// The fault of a packet with a header that could not be read.
 const fn fault(error: Error) -> Fault {
     match error {
         Error::Truncated { need, have } => Fault::Truncated {
@@ -252,6 +252,11 @@ const fn fault(error: Error) -> Fault {
         },
         Error::Malformed(_) => Fault::Version,
     }
+}
+
+/// All octets from `at` on; none if there are fewer.
+fn from(octets: &[u8], at: u32) -> &[u8] {
+    octets.get(at as usize..).unwrap_or_default()
 }
 
 /// `length` octets from `at` on.

@@ -5,11 +5,11 @@ use crate::Error;
 use crate::octets::{array_mut, demand, put, split_mut, u16_at};
 
 /// The header [RFC768].
-mod field {
+pub(crate) mod field {
     pub(super) const SOURCE_PORT: usize = 0;
     pub(super) const DESTINATION_PORT: usize = 2;
-    pub(super) const LENGTH: usize = 4;
-    pub(super) const CHECKSUM: usize = 6;
+    pub(crate) const LENGTH: usize = 4;
+    pub(crate) const CHECKSUM: usize = 6;
 }
 
 /// Octets of the header.

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sim::{Opened, Scenario, Seen, Traffic};
 use units::{IpVersion, Time};
-use wire::datagram::{Addresses, Datagram};
+use wire::datagram::Datagram;
 use wire::pcapng::{Block, LinkType};
 use wire::protocol::ethernet::HEADER_LEN;
+use wire::protocol::ip::Addresses;
 
 use super::short;
 use bundles::Outer;

@@ -114,7 +114,7 @@ mod tests {
 
     use queue::Packet;
     use wire::bundle::{Carriage, Packing, Piece, Unit};
-    use wire::datagram::Addresses;
+    use wire::protocol::ip::Addresses;
 
     use super::super::{Pool, virtio};
     use super::*;

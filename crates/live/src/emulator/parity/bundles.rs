@@ -12,8 +12,8 @@ use queue::{
 };
 use units::{Bytes, Rate, Seed, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, Unit};
-use wire::datagram::Addresses;
 use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
+use wire::protocol::ip::Addresses;
 
 use super::super::frame::{Frame, Pool};
 use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};

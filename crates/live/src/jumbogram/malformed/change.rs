@@ -1,20 +1,9 @@
 //! What is changed in a jumbogram that is right.
 
+use wire::jumbogram::at;
+
 /// Octets of its payload, all zero.
 pub(super) const PAYLOAD: u32 = 65_600;
-
-/// Where things stand in it.
-pub(super) mod at {
-    pub(in super::super) const LENGTH: usize = 4;
-    pub(in super::super) const NEXT: usize = 6;
-    /// The hop-by-hop header, in it the option, in it the length.
-    pub(in super::super) const OPTIONS: usize = 40;
-    pub(in super::super) const OPTION: usize = 42;
-    pub(in super::super) const JUMBO_LENGTH: usize = 44;
-    pub(in super::super) const UDP: usize = 48;
-    pub(in super::super) const UDP_LENGTH: usize = 52;
-    pub(in super::super) const CHECKSUM: usize = 54;
-}
 
 /// Writes a number of 16 bits.
 pub(super) fn put16(octets: &mut [u8], at: usize, value: u16) {

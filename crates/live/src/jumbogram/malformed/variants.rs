@@ -2,9 +2,9 @@
 
 use std::net::Ipv6Addr;
 
-use wire::jumbogram::{Answer, Packet, Sum};
+use wire::jumbogram::{Answer, Packet, Sum, at};
 
-use super::change::{PAYLOAD, at, insert, more_options, ordinary, put16, put32, resum, shift};
+use super::change::{PAYLOAD, insert, more_options, ordinary, put16, put32, resum, shift};
 use crate::error::{During, Result};
 use crate::jumbogram::end::FROM;
 

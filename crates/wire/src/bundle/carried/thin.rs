@@ -6,12 +6,14 @@
 //! read, and none is moved [RFC1624]. An error that a checksum would have shown
 //! before, it shows after.
 
-use super::super::place::{Outer, ipv4, ipv6};
+use units::IpVersion;
+
+use super::super::place::Outer;
 use super::Carried;
 use crate::frame::mark_packet;
-use crate::octets::{put, u16_at};
+use crate::octets::put;
 use crate::protocol::checksum::Sum;
-use crate::protocol::udp;
+use crate::protocol::{ipv4, ipv6, udp};
 
 /// What died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
             return false;
         };
         // An IPv4 header without options: what a mark changes is within.
-        let changed = at..at + length.min(20);
+        let changed = at..at + length.min(ipv4::HEADER_LEN);
         let old = Sum::of(&self.octets.as_ref()[changed.clone()]).moved(before);
         let marked = mark_packet(&mut self.octets.as_mut()[at..at + length]);
         let new = Sum::of(&self.octets.as_ref()[changed]).moved(before);
@@ -166,27 +168,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         };
         let start = self.place.start;
         let all = self.octets.as_mut();
-        let lower = |all: &mut [u8], at: usize| {
-            let before = u16_at(all, at).unwrap_or(0);
-            let after = before.saturating_sub(less);
-            put(all, at, after.to_be_bytes());
-            Sum::word(after).minus(Sum::word(before))
+        // Parsing has read these headers, so each of them is there.
+        let _ = match self.place.outer {
+            Outer::Ip(IpVersion::V4) => ipv4::Header::of(&mut all[start..]).shorten(less),
+            Outer::Ip(IpVersion::V6) => ipv6::Header::of(&mut all[start..]).shorten(less),
+            Outer::Label => Ok(()),
         };
-        match self.place.outer {
-            Outer::V4 => {
-                let change = lower(all, start + ipv4::TOTAL_LENGTH);
-                let at = start + ipv4::CHECKSUM;
-                // ~(~sum + ~before + after) [RFC1624 s3].
-                let sum = Sum::behind(u16_at(all, at).unwrap_or(0)).plus(change);
-                put(all, at, sum.checksum().to_be_bytes());
-            }
-            Outer::V6 => {
-                lower(all, start + ipv6::PAYLOAD_LENGTH);
-            }
-            Outer::Label => {}
-        }
         if let Some(udp) = self.place.udp {
-            // Its header is there, as parsing has read it.
             let _ = udp::Header::of(&mut all[udp..]).shorten(less);
             if let Some(body_sum) = body_sum {
                 let sum = self.head_sum(udp).plus(body_sum);

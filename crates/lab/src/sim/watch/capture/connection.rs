@@ -3,7 +3,7 @@
 use proto::tcp::{Ack, Data, MOST_BLOCKS, Profile, Settings};
 use sim::{Seen, Segment};
 use units::Time;
-use wire::datagram::Addresses;
+use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
 use wire::segment;
 

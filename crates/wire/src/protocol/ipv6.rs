@@ -1,0 +1,191 @@
+//! IPv6 [RFC8200].
+
+pub(crate) mod extension;
+pub(crate) mod option;
+
+use core::net::Ipv6Addr;
+use core::ops::Range;
+
+use super::ip;
+use super::ip::HOP_LIMIT;
+use crate::octets::{array, array_mut, demand, put, split_mut, u8_at, u16_at};
+use crate::{Error, Field};
+
+/// The header [RFC8200 s3].
+pub(crate) mod field {
+    /// The version, the traffic class and the upper bits of the flow label.
+    pub(super) const VERSION: usize = 0;
+    /// Its lower bits.
+    pub(super) const FLOW_LABEL: usize = 2;
+    pub(crate) const PAYLOAD_LENGTH: usize = 4;
+    pub(crate) const NEXT_HEADER: usize = 6;
+    pub(super) const HOP_LIMIT: usize = 7;
+    pub(super) const SOURCE: usize = 8;
+    pub(super) const DESTINATION: usize = 24;
+}
+
+/// The bits of the traffic class in the first two octets, and how many are
+/// behind it.
+const CLASS_MASK: u16 = 0x0ff0;
+const CLASS_SHIFT: u32 = 4;
+/// The version, in the first two octets.
+const VERSION_6: u16 = 0x6000;
+
+/// Octets of the header without extensions.
+pub(crate) const HEADER_LEN: usize = 40;
+/// Where source and destination are.
+pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
+
+/// A view of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<T>(T);
+
+impl<T> Header<T> {
+    pub(crate) const fn of(octets: T) -> Self {
+        Self(octets)
+    }
+}
+
+impl<T: AsRef<[u8]>> Header<T> {
+    /// The octet of service.
+    pub(crate) fn traffic_class(&self) -> Result<u8, Error> {
+        let [first, second] = array(self.0.as_ref(), field::VERSION)?;
+        Ok(first << CLASS_SHIFT | second >> CLASS_SHIFT)
+    }
+
+    /// Octets behind the header; zero: there are none, or the Jumbo Payload option
+    /// says how many.
+    pub(crate) fn payload_length(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::PAYLOAD_LENGTH)
+    }
+
+    /// The number of what follows.
+    pub(crate) fn next_header(&self) -> Result<u8, Error> {
+        u8_at(self.0.as_ref(), field::NEXT_HEADER)
+    }
+
+    /// Source and destination.
+    pub(crate) fn addresses(&self) -> Result<[Ipv6Addr; 2], Error> {
+        let octets = self.0.as_ref();
+        let ends: [[u8; 16]; 2] = [
+            array(octets, field::SOURCE)?,
+            array(octets, field::DESTINATION)?,
+        ];
+        Ok(ends.map(Ipv6Addr::from_octets))
+    }
+}
+
+impl<T: AsMut<[u8]>> Header<T> {
+    /// Changes the octet of service.
+    pub(crate) fn set_traffic_class(&mut self, class: u8) -> Result<(), Error> {
+        self.change(field::VERSION, |word| {
+            word & !CLASS_MASK | u16::from(class) << CLASS_SHIFT
+        })
+    }
+
+    /// Lowers the payload length by `by` octets.
+    pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
+        self.change(field::PAYLOAD_LENGTH, |length| length.saturating_sub(by))
+    }
+
+    /// Changes the 16-bit number at `at`.
+    fn change(&mut self, at: usize, change: impl FnOnce(u16) -> u16) -> Result<(), Error> {
+        let number = array_mut(self.0.as_mut(), at)?;
+        *number = change(u16::from_be_bytes(*number)).to_be_bytes();
+        Ok(())
+    }
+}
+
+/// The fields of a header. The flow label is written as zero and the hop limit as
+/// [`HOP_LIMIT`]; neither is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fields {
+    /// The octet of service.
+    pub(crate) traffic_class: u8,
+    /// Octets behind the header.
+    pub(crate) payload_length: u16,
+    /// The number of what follows.
+    pub(crate) next_header: u8,
+    /// Source and destination.
+    pub(crate) addresses: [Ipv6Addr; 2],
+}
+
+impl Fields {
+    /// Reads the header at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], and [`Error::Malformed`] for another version.
+    pub(crate) fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let octets = demand(octets, HEADER_LEN)?;
+        if ip::version(octets)? != 6 {
+            return Err(Error::Malformed(Field::Version));
+        }
+        let header = Header::of(octets);
+        Ok(Self {
+            traffic_class: header.traffic_class()?,
+            payload_length: header.payload_length()?,
+            next_header: header.next_header()?,
+            addresses: header.addresses()?,
+        })
+    }
+
+    /// Writes the header. Returns what follows it.
+    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+        let [source, destination] = self.addresses.map(|address| address.octets());
+        let version = VERSION_6 | u16::from(self.traffic_class) << CLASS_SHIFT;
+        put(header, field::VERSION, version.to_be_bytes());
+        put(header, field::FLOW_LABEL, [0; 2]);
+        let payload_length = self.payload_length.to_be_bytes();
+        put(header, field::PAYLOAD_LENGTH, payload_length);
+        header[field::NEXT_HEADER] = self.next_header;
+        header[field::HOP_LIMIT] = HOP_LIMIT;
+        put(header, field::SOURCE, source);
+        put(header, field::DESTINATION, destination);
+        Ok(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: Fields = Fields {
+        traffic_class: 0xb8,
+        payload_length: 1_460,
+        next_header: 17,
+        addresses: [
+            Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+            Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+        ],
+    };
+
+    #[test]
+    fn a_header_is_laid_out_as_in_the_figure() {
+        let mut octets = [0xee; HEADER_LEN + 1];
+        assert_eq!(FIELDS.emit(&mut octets), Ok(&mut [0xee][..]));
+        assert_eq!(octets[..8], [0x6b, 0x80, 0, 0, 0x05, 0xb4, 17, 64]);
+        assert_eq!(octets[8..12], [0x20, 0x01, 0x0d, 0xb8]);
+        assert_eq!((octets[23], octets[39]), (1, 2));
+        assert_eq!(Fields::parse(&octets), Ok(FIELDS));
+        octets[0] = 0x4b;
+        let other = Err(Error::Malformed(Field::Version));
+        assert_eq!(Fields::parse(&octets), other);
+        let cut = Err(Error::Truncated { need: 40, have: 39 });
+        assert_eq!(Fields::parse(&octets[..39]), cut);
+    }
+
+    #[test]
+    fn a_change_in_place_leaves_version_and_flow_label() {
+        let mut octets = [0x6b, 0x8f, 0xab, 0xcd, 0x05, 0xb4, 17];
+        let mut header = Header::of(&mut octets);
+        header.set_traffic_class(0x2e).unwrap();
+        header.shorten(60).unwrap();
+        assert_eq!(octets, [0x62, 0xef, 0xab, 0xcd, 0x05, 0x78, 17]);
+        let header = Header::of(octets);
+        assert_eq!(header.traffic_class(), Ok(0x2e));
+        assert_eq!(header.payload_length(), Ok(1_400));
+        assert_eq!(header.next_header(), Ok(17));
+        assert!(header.addresses().is_err());
+    }
+}

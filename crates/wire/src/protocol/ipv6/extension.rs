@@ -1,0 +1,159 @@
+//! Headers between that of IPv6 and what it carries [RFC8200 s4].
+
+use crate::Error;
+use crate::octets::{put, split_mut, u8_at, u16_at};
+use crate::protocol::ip::number;
+
+/// Every header [RFC8200 s4.3], and that of fragments [RFC8200 s4.5].
+mod field {
+    pub(super) const NEXT_HEADER: usize = 0;
+    /// Reserved in headers of fixed length.
+    pub(super) const LENGTH: usize = 1;
+    /// The offset in its upper 13 bits, in units of eight octets.
+    pub(super) const FRAGMENT_OFFSET: usize = 2;
+    pub(super) const IDENTIFICATION: usize = 4;
+}
+
+/// The bits of a fragment's offset; read as they stand, they count octets. The
+/// lowest of the others says that more follow.
+const OFFSET_MASK: u16 = 0xfff8;
+const MORE_FRAGMENTS: u16 = 0x0001;
+
+/// Octets of next header and length, with which most headers begin.
+pub(crate) const START: usize = 2;
+/// Octets that a length field counts as one; it does not count the first unit.
+const UNIT: usize = 8;
+/// Octets of a Fragment header.
+pub(crate) const FRAGMENT_LEN: usize = 8;
+
+/// An extension header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extension {
+    /// The protocol number of what follows it.
+    pub(crate) next_header: u8,
+    /// Its octets, as its length field says.
+    pub(crate) length: usize,
+    /// Whether it makes the packet a fragment other than the first.
+    pub(crate) later_fragment: bool,
+}
+
+impl Extension {
+    /// Reads the extension header with this protocol number at the start of `octets`,
+    /// of which only the fixed fields must be there; `None` if the number is not that
+    /// of an extension header.
+    pub(crate) fn parse(number: u8, octets: &[u8]) -> Result<Option<Self>, Error> {
+        let (length, later_fragment) = match number {
+            number::HOP_BY_HOP | number::ROUTING | number::DESTINATION_OPTIONS => {
+                (next_and_length(octets)?.1, false)
+            }
+            // Words of four octets, without the first two [RFC4302 s2.2].
+            number::AUTHENTICATION => ((length(octets)? + 2) * 4, false),
+            number::FRAGMENT => {
+                let offset = u16_at(octets, field::FRAGMENT_OFFSET)? & OFFSET_MASK;
+                (FRAGMENT_LEN, offset != 0)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Self {
+            next_header: u8_at(octets, field::NEXT_HEADER)?,
+            length,
+            later_fragment,
+        }))
+    }
+}
+
+/// The protocol number behind a header of options or of a route, and the octets of
+/// the header, whose length field counts units of eight.
+pub(crate) fn next_and_length(octets: &[u8]) -> Result<(u8, usize), Error> {
+    let length = (length(octets)? + 1) * UNIT;
+    Ok((u8_at(octets, field::NEXT_HEADER)?, length))
+}
+
+fn length(octets: &[u8]) -> Result<usize, Error> {
+    u8_at(octets, field::LENGTH).map(usize::from)
+}
+
+/// The fields of a Fragment header [RFC8200 s4.5].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragment {
+    /// The protocol number of the payload of the whole packet.
+    pub(crate) next_header: u8,
+    /// Octets of the payload in front of this fragment.
+    pub(crate) offset: u16,
+    /// Whether another fragment follows.
+    pub(crate) more_fragments: bool,
+    /// The number that the fragments of one packet share.
+    pub(crate) identification: u32,
+}
+
+impl Fragment {
+    /// Writes the header. Returns what follows it.
+    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<FRAGMENT_LEN>(octets)?;
+        let more = if self.more_fragments {
+            MORE_FRAGMENTS
+        } else {
+            0
+        };
+        let offset = self.offset & OFFSET_MASK | more;
+        header[field::NEXT_HEADER] = self.next_header;
+        header[field::LENGTH] = 0;
+        put(header, field::FRAGMENT_OFFSET, offset.to_be_bytes());
+        let identification = self.identification.to_be_bytes();
+        put(header, field::IDENTIFICATION, identification);
+        Ok(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_count_as_each_header_has_it() {
+        for (number, octets) in [(0, 24), (43, 24), (60, 24), (51, 16), (44, 8)] {
+            let found = Extension {
+                next_header: 17,
+                length: octets,
+                later_fragment: false,
+            };
+            assert_eq!(Extension::parse(number, &[17, 2, 0, 1]), Ok(Some(found)));
+            let start = if number == 44 { 4 } else { 2 };
+            let cut = Extension::parse(number, &[17, 2, 0][..start - 1]);
+            let (need, have) = (start, start - 1);
+            assert_eq!(cut, Err(Error::Truncated { need, have }));
+        }
+        for number in [6, 17, 58, 59] {
+            assert_eq!(Extension::parse(number, &[]), Ok(None));
+        }
+    }
+
+    #[test]
+    fn the_header_of_a_fragment_is_laid_out_as_in_the_figure() {
+        let first = Fragment {
+            next_header: 17,
+            offset: 0,
+            more_fragments: true,
+            identification: 0x0102_0304,
+        };
+        let mut octets = [0xee; FRAGMENT_LEN];
+        assert_eq!(first.emit(&mut octets), Ok(&mut [][..]));
+        assert_eq!(octets, [17, 0, 0, 1, 1, 2, 3, 4]);
+        let later = |octets: &[u8]| {
+            Extension::parse(44, octets)
+                .unwrap()
+                .unwrap()
+                .later_fragment
+        };
+        assert!(!later(&octets));
+        let second = Fragment {
+            offset: 1_232,
+            more_fragments: false,
+            ..first
+        };
+        second.emit(&mut octets).unwrap();
+        // 154 units, three bits to the left.
+        assert_eq!(octets[2..4], [0x04, 0xd0]);
+        assert!(later(&octets));
+    }
+}

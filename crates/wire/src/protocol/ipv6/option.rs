@@ -1,0 +1,145 @@
+//! Options of Hop-by-Hop and Destination Options headers [RFC8200 s4.2], and the
+//! Jumbo Payload option [RFC2675 s2].
+
+use super::extension;
+use crate::Error;
+use crate::octets::{demand, put, split_mut, u8_at};
+
+/// Every option but [`PAD1`].
+pub(crate) mod field {
+    pub(super) const KIND: usize = 0;
+    pub(super) const LENGTH: usize = 1;
+    pub(crate) const DATA: usize = 2;
+}
+
+/// The option of one octet that pads.
+const PAD1: u8 = 0;
+/// The Jumbo Payload option, and octets of its data.
+pub(crate) const JUMBO_PAYLOAD: u8 = 0xc2;
+pub(crate) const JUMBO_PAYLOAD_LEN: u8 = 4;
+/// Octets of a Hop-by-Hop Options header with this option alone.
+pub(crate) const JUMBO_HEADER_LEN: usize = 8;
+
+/// The action of a node that does not know an option [RFC8200 s4.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Skip the option.
+    Skip,
+    /// Discard the packet.
+    Discard,
+    /// Discard the packet and send a Parameter Problem; one of the two codes makes
+    /// an exception for multicast.
+    Tell,
+}
+
+/// The action that the two highest bits of an option's type ask for.
+pub(crate) const fn unknown(kind: u8) -> Unknown {
+    match kind >> 6 {
+        0b00 => Unknown::Skip,
+        0b01 => Unknown::Discard,
+        _ => Unknown::Tell,
+    }
+}
+
+/// A view of an option, which is type, length and value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tlv<'a>(&'a [u8]);
+
+impl<'a> Tlv<'a> {
+    pub(crate) const fn of(octets: &'a [u8]) -> Self {
+        Self(octets)
+    }
+
+    pub(crate) fn kind(&self) -> Result<u8, Error> {
+        u8_at(self.0, field::KIND)
+    }
+
+    /// Octets of its data, as its length field says.
+    pub(crate) fn length(&self) -> Result<u8, Error> {
+        match self.kind()? {
+            PAD1 => Ok(0),
+            _ => u8_at(self.0, field::LENGTH),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn octets(&self) -> Result<&'a [u8], Error> {
+        let front = match self.kind()? {
+            PAD1 => 1,
+            _ => field::DATA,
+        };
+        demand(self.0, front + usize::from(self.length()?))
+    }
+
+    /// Its data.
+    pub(crate) fn data(&self) -> Result<&'a [u8], Error> {
+        Ok(self.octets()?.get(field::DATA..).unwrap_or_default())
+    }
+}
+
+/// The fields of a Hop-by-Hop Options header with the Jumbo Payload option alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JumboPayload {
+    /// The protocol number of what follows.
+    pub(crate) next_header: u8,
+    /// Octets behind the IPv6 header.
+    pub(crate) length: u32,
+}
+
+impl JumboPayload {
+    /// Writes the header. Returns what follows it.
+    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<JUMBO_HEADER_LEN>(octets)?;
+        let (start, option) = header.split_at_mut(extension::START);
+        // One unit of eight octets.
+        start.copy_from_slice(&[self.next_header, 0]);
+        option[field::KIND] = JUMBO_PAYLOAD;
+        option[field::LENGTH] = JUMBO_PAYLOAD_LEN;
+        put(option, field::DATA, self.length.to_be_bytes());
+        Ok(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_jumbo_payload_option_is_laid_out_as_in_the_figure() {
+        let header = JumboPayload {
+            next_header: 17,
+            length: 190_016,
+        };
+        let mut octets = [0xee; JUMBO_HEADER_LEN];
+        assert_eq!(header.emit(&mut octets), Ok(&mut [][..]));
+        assert_eq!(octets, [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40]);
+        let option = Tlv::of(&octets[2..]);
+        assert_eq!((option.kind(), option.length()), (Ok(0xc2), Ok(4)));
+        assert_eq!(option.data(), Ok(&[0, 2, 0xe6, 0x40][..]));
+        assert_eq!(option.octets().map(<[u8]>::len), Ok(6));
+    }
+
+    #[test]
+    fn padding_of_one_octet_has_no_length_and_what_is_cut_short_no_data() {
+        let padding = Tlv::of(&[0, 0xc2, 4]);
+        assert_eq!(
+            (padding.octets(), padding.data()),
+            (Ok(&[0][..]), Ok(&[][..]))
+        );
+        let cut = Tlv::of(&[1, 2, 0]);
+        assert_eq!(cut.data(), Err(Error::Truncated { need: 4, have: 3 }));
+        assert!(Tlv::of(&[]).kind().is_err());
+    }
+
+    #[test]
+    fn the_highest_bits_say_what_becomes_of_a_packet() {
+        let asked = [0x1e, 0x5e, 0x9e, 0xc2].map(unknown);
+        let expected = [
+            Unknown::Skip,
+            Unknown::Discard,
+            Unknown::Tell,
+            Unknown::Tell,
+        ];
+        assert_eq!(asked, expected);
+    }
+}
