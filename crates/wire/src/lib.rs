@@ -19,12 +19,10 @@ extern crate std;
 pub mod bundle;
 pub mod control;
 pub mod datagram;
-pub mod echo;
 mod error;
 pub mod frame;
 #[cfg(test)]
 mod fuzz;
-pub mod icmpv6;
 pub mod jumbogram;
 pub mod log;
 pub mod message;

@@ -14,8 +14,11 @@
 
 pub(crate) mod checksum;
 pub mod ethernet;
+pub mod icmp;
+pub(crate) mod icmpv4;
+pub mod icmpv6;
 pub mod ip;
-pub(crate) mod ipv4;
+pub mod ipv4;
 pub(crate) mod ipv6;
 pub(crate) mod mpls;
 pub mod tcp;

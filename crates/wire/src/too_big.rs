@@ -13,38 +13,16 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use units::IpVersion;
 
 use crate::Error;
-use crate::octets::{demand_mut, put};
+use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ip::{Addresses, number};
-use crate::protocol::{ethernet, ipv4, ipv6};
+use crate::protocol::{ethernet, icmp, icmpv4, icmpv6, ipv4, ipv6};
 use offending::Offending;
 
 /// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host
 /// takes so much IPv4 [RFC1812 s4.3.2.3].
 const LARGEST_V6: usize = 1280;
 const LARGEST_V4: usize = 576;
-
-/// An ICMP message: type, code, checksum, and what the type has
-/// [RFC4443 s2.1] [RFC792].
-mod icmp {
-    pub(super) const TYPE: usize = 0;
-    pub(super) const CODE: usize = 1;
-    pub(super) const CHECKSUM: usize = 2;
-    pub(super) const HEADER_LEN: usize = 8;
-}
-
-/// Packet Too Big [RFC4443 s3.2].
-mod packet_too_big {
-    pub(super) const TYPE: u8 = 2;
-    pub(super) const MTU: usize = 4;
-}
-
-/// Destination Unreachable, fragmentation needed and DF set [RFC1191 s4].
-mod fragmentation_needed {
-    pub(super) const TYPE: u8 = 3;
-    pub(super) const CODE: u8 = 4;
-    pub(super) const NEXT_HOP_MTU: usize = 6;
-}
 
 /// The octet of service of internetwork control, as errors are sent
 /// [RFC1812 s4.3.2.5].
@@ -122,19 +100,10 @@ impl<'a> TooBig<'a> {
             addresses: [destination, source],
         };
         let message = fields.emit(packet)?;
-        message.fill(0);
-        message[icmp::TYPE] = fragmentation_needed::TYPE;
-        message[icmp::CODE] = fragmentation_needed::CODE;
         let mtu = u16::try_from(self.mtu).unwrap_or(u16::MAX);
-        put(
-            message,
-            fragmentation_needed::NEXT_HOP_MTU,
-            mtu.to_be_bytes(),
-        );
-        message[icmp::HEADER_LEN..].copy_from_slice(self.quoted());
-        let sum = Checksum::default().add(message).finish();
-        put(message, icmp::CHECKSUM, sum.to_be_bytes());
-        Ok(())
+        let quote = icmpv4::fragmentation_needed(mtu).emit(message)?;
+        quote.copy_from_slice(self.quoted());
+        icmp::set_checksum(message, Checksum::default().add(message).finish())
     }
 
     /// Likewise.
@@ -153,16 +122,13 @@ impl<'a> TooBig<'a> {
             addresses,
         };
         let message = fields.emit(packet)?;
-        message.fill(0);
-        message[icmp::TYPE] = packet_too_big::TYPE;
-        put(message, packet_too_big::MTU, self.mtu.to_be_bytes());
-        message[icmp::HEADER_LEN..].copy_from_slice(self.quoted());
+        let quote = icmpv6::packet_too_big(self.mtu).emit(message)?;
+        quote.copy_from_slice(self.quoted());
         let sum = Addresses::V6(addresses)
             .pseudo_header(number::ICMPV6, length.into())
             .add(message)
             .finish();
-        put(message, icmp::CHECKSUM, sum.to_be_bytes());
-        Ok(())
+        icmp::set_checksum(message, sum)
     }
 
     /// Octets of the answer's IP and ICMP headers.

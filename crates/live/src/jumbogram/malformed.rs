@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, socket};
 use units::Span;
 use wire::jumbogram::Answer;
+use wire::protocol::{icmp, icmpv6};
 
 use super::carry::counters;
 use super::end::{Listener, Raw, udp};
@@ -36,10 +37,6 @@ const COUNTERS: [&str; 9] = [
 const BARRIER: &[u8] = b"what comes last";
 const PATIENCE: Span = Span::from_secs(10);
 
-/// Types of ICMPv6 [RFC4443 s2.1] [RFC4443 s3.4].
-const PARAMETER_PROBLEM: u8 = 4;
-const ERRORS: u8 = 128;
-
 /// What became of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -63,7 +60,7 @@ impl Ended {
         let answered = match (self.asked, self.error) {
             (Answer::Discard, None) => !self.counters.is_empty(),
             (Answer::ParameterProblem { code, pointer }, Some(error)) => {
-                error == (PARAMETER_PROBLEM, code, pointer)
+                error == (icmpv6::PARAMETER_PROBLEM, code, pointer)
             }
             _ => false,
         };
@@ -169,12 +166,14 @@ impl<'a> Bench<'a> {
         let mut octets = [0; 64];
         loop {
             match recv(self.errors.as_raw_fd(), &mut octets, MsgFlags::empty()) {
-                // Other messages than errors have higher types.
-                Ok(length) if length >= 8 && octets[0] < ERRORS => {
-                    let pointer = [octets[4], octets[5], octets[6], octets[7]];
-                    found = Some((octets[0], octets[1], u32::from_be_bytes(pointer)));
+                Ok(length) => {
+                    if let Ok(message) = icmp::Fields::parse(&octets[..length])
+                        && icmpv6::is_error(message.kind)
+                    {
+                        let pointer = u32::from_be_bytes(message.rest);
+                        found = Some((message.kind, message.code, pointer));
+                    }
                 }
-                Ok(_) => {}
                 Err(Errno::EAGAIN) => return Ok(found),
                 Err(error) => {
                     return Err(io::Error::from(error)).during(|| "reading ICMPv6 errors");

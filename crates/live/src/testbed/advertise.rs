@@ -8,7 +8,7 @@ use nix::sys::socket::{
     socket, sockopt,
 };
 use units::Span;
-use wire::icmpv6::{Prefix, RouterAdvertisement};
+use wire::protocol::icmpv6::{Prefix, RouterAdvertisement};
 
 use super::Interface;
 use crate::clock;

@@ -10,8 +10,9 @@ use nix::sys::socket::{
     MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, send, socket,
 };
 use units::{IpVersion, Span, Time};
-use wire::echo::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::message::{Echo, HEADER_LEN, Message};
+use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
+use wire::protocol::ipv4;
 
 use super::connect::{FlowOutcome, Outcome};
 use super::options::{self, family};
@@ -32,9 +33,6 @@ const LOST: Span = Span::from_secs(1);
 
 /// How long a call waits for echoes.
 const LOOK: Span = Span::from_millis(20);
-
-/// Octets that an IPv4 header may have in front of an echo [RFC791 s3.1].
-const LONGEST_HEADER: usize = 60;
 
 /// Sends flows of echoes to a host, all at once.
 ///
@@ -171,7 +169,7 @@ impl Echoes {
             socket,
             raw,
             identifier: u16::from_be_bytes([high, low]),
-            inbox: Inbox::of_datagrams(LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
+            inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
             timeline: Timeline::new(clocks),
             unanswered: Unanswered::new(number, &keeping),
             keeping,
@@ -285,8 +283,7 @@ impl Echoes {
     /// What we sent, if these octets are the answer to it.
     fn ours(&self, octets: &[u8]) -> Option<Message> {
         let octets = if self.raw && self.version == IpVersion::V4 {
-            let words = usize::from(octets.first()? & 0x0f);
-            octets.get(words * 4..)?
+            octets.get(ipv4::Header::of(octets).header_len().ok()?..)?
         } else {
             octets
         };

@@ -3,8 +3,8 @@
 use jumbolab_proto::MessageStream;
 use jumbolab_proto::ledger::{Arrival, Ledger};
 use units::{IpVersion, Time};
-use wire::echo::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::message::{Echo, HEADER_LEN, Message};
+use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 
 use super::{Chance, try_all};
 

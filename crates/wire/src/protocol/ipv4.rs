@@ -35,6 +35,8 @@ mod fragment {
 
 /// Octets of a header without options.
 pub(crate) const HEADER_LEN: usize = 20;
+/// Octets of a header with as many options as there can be.
+pub const LONGEST_HEADER: usize = 60;
 /// Where source and destination are.
 pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
 /// Octets of a word, which the header is a number of.
@@ -44,10 +46,11 @@ const PLAIN: u8 = 0x45;
 
 /// A view of a packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Header<T>(T);
+pub struct Header<T>(T);
 
 impl<T> Header<T> {
-    pub(crate) const fn of(octets: T) -> Self {
+    /// A view of the packet at the start of `octets`.
+    pub const fn of(octets: T) -> Self {
         Self(octets)
     }
 }
@@ -56,8 +59,9 @@ impl<T: AsRef<[u8]>> Header<T> {
     /// Octets of the header, options included, as its length field says.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for less than [`HEADER_LEN`].
-    pub(crate) fn header_len(&self) -> Result<usize, Error> {
+    /// [`Error::Truncated`] without octets, [`Error::Malformed`] for less than
+    /// [`HEADER_LEN`].
+    pub fn header_len(&self) -> Result<usize, Error> {
         let words = u8_at(self.0.as_ref(), field::VERSION)? & 0xf;
         let length = usize::from(words) * WORD;
         let found = Some(length).filter(|length| *length >= HEADER_LEN);

@@ -5,16 +5,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use crate::protocol::ethernet::ether_type;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension::Extension;
-use crate::protocol::{ethernet, ip, ipv4, ipv6, vlan};
-
-/// Types of ICMP that ask or answer; all others are errors or unknown: echo
-/// reply, echo, timestamp and its reply [RFC792].
-const NO_ERRORS: [u8; 4] = [0, 8, 13, 14];
-/// Informational messages of ICMPv6 have this bit [RFC4443 s2.1].
-const INFORMATIONAL: u8 = 0x80;
-/// A redirect is informational by number and not to be answered
-/// [RFC4443 s2.4].
-const REDIRECT: u8 = 137;
+use crate::protocol::{ethernet, icmpv4, icmpv6, ip, ipv4, ipv6, vlan};
 
 /// A whole IP packet from one host to one other, about which there may be an
 /// ICMP error.
@@ -63,7 +54,7 @@ impl<'a> Offending<'a> {
         if !addresses.iter().all(is_single_v4) {
             return None;
         }
-        if ip.protocol().ok()? == number::ICMP && !NO_ERRORS.contains(rest.first()?) {
+        if ip.protocol().ok()? == number::ICMP && !icmpv4::may_be_answered(*rest.first()?) {
             return None;
         }
         Some(Self {
@@ -115,7 +106,7 @@ fn answerable(mut next: u8, mut rest: &[u8]) -> bool {
         }
     }
     match rest {
-        [kind, _, ..] if next == number::ICMPV6 => kind & INFORMATIONAL != 0 && *kind != REDIRECT,
+        [kind, _, ..] if next == number::ICMPV6 => icmpv6::may_be_answered(*kind),
         rest => rest.len() >= 2,
     }
 }

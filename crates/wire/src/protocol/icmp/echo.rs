@@ -2,20 +2,10 @@
 
 use units::IpVersion;
 
-use crate::octets::{demand, demand_mut, u8_at, u16_at};
+use super::{Fields, set_checksum};
 use crate::protocol::checksum::Checksum;
+use crate::protocol::{icmpv4, icmpv6};
 use crate::{Error, Field};
-
-/// Octets of the header of an echo.
-pub const HEADER_LEN: usize = 8;
-
-mod field {
-    pub(super) const TYPE: usize = 0;
-    pub(super) const CODE: usize = 1;
-    pub(super) const CHECKSUM: usize = 2;
-    pub(super) const IDENTIFIER: usize = 4;
-    pub(super) const SEQUENCE: usize = 6;
-}
 
 /// The header of an echo, behind that of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +25,19 @@ impl EchoHeader {
     /// # Errors
     /// [`Error::Truncated`], or [`Error::Malformed`] where it is no echo.
     pub fn parse(octets: &[u8], version: IpVersion) -> Result<Self, Error> {
-        let octets = demand(octets, HEADER_LEN)?;
+        let Fields { kind, code, rest } = Fields::parse(octets)?;
         let [request, reply] = types(version);
-        let kind = u8_at(octets, field::TYPE)?;
         if kind != request && kind != reply {
             return Err(Error::Malformed(Field::Type));
         }
-        if u8_at(octets, field::CODE)? != 0 {
+        if code != 0 {
             return Err(Error::Malformed(Field::Code));
         }
+        let [a, b, c, d] = rest;
         Ok(Self {
             reply: kind == reply,
-            identifier: u16_at(octets, field::IDENTIFIER)?,
-            sequence: u16_at(octets, field::SEQUENCE)?,
+            identifier: u16::from_be_bytes([a, b]),
+            sequence: u16::from_be_bytes([c, d]),
         })
     }
 
@@ -59,30 +49,32 @@ impl EchoHeader {
     /// [`Error::Truncated`] if the header has no room.
     pub fn emit(&self, octets: &mut [u8], version: IpVersion) -> Result<(), Error> {
         let [request, reply] = types(version);
-        let header = demand_mut(octets, HEADER_LEN)?;
-        header[field::TYPE] = if self.reply { reply } else { request };
-        header[field::CODE] = 0;
-        header[field::CHECKSUM..field::IDENTIFIER].fill(0);
-        header[field::IDENTIFIER..field::SEQUENCE].copy_from_slice(&self.identifier.to_be_bytes());
-        header[field::SEQUENCE..].copy_from_slice(&self.sequence.to_be_bytes());
-        if version == IpVersion::V4 {
-            let checksum = Checksum::default().add(octets).finish();
-            octets[field::CHECKSUM..field::IDENTIFIER].copy_from_slice(&checksum.to_be_bytes());
+        let [a, b] = self.identifier.to_be_bytes();
+        let [c, d] = self.sequence.to_be_bytes();
+        let header = Fields {
+            kind: if self.reply { reply } else { request },
+            code: 0,
+            rest: [a, b, c, d],
+        };
+        header.emit(octets)?;
+        match version {
+            IpVersion::V4 => set_checksum(octets, Checksum::default().add(octets).finish()),
+            IpVersion::V6 => Ok(()),
         }
-        Ok(())
     }
 }
 
 /// A request and a reply.
 const fn types(version: IpVersion) -> [u8; 2] {
     match version {
-        IpVersion::V4 => [8, 0],
-        IpVersion::V6 => [128, 129],
+        IpVersion::V4 => icmpv4::ECHO,
+        IpVersion::V6 => icmpv6::ECHO,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::HEADER_LEN;
     use super::*;
     use proptest::prelude::*;
     use std::vec::Vec;

@@ -1,13 +1,15 @@
 //! Router Advertisements [RFC4861 s4.2]: how a router tells its link the MTU,
 //! the prefix and the way out.
+//!
+//! Checksums are left zero: on a raw ICMPv6 socket the kernel computes them
+//! [RFC3542 s3.1].
 
 use core::net::Ipv6Addr;
 
+use super::kind::ROUTER_ADVERTISEMENT;
 use crate::octets::{array, demand, demand_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
-/// The ICMPv6 type of a Router Advertisement [RFC4861 s4.2].
-const TYPE: u8 = 134;
 /// Octets up to the first option [RFC4861 s4.2].
 const HEADER_LEN: usize = 16;
 /// Options measure themselves in these [RFC4861 s4.6].
@@ -16,8 +18,7 @@ const UNIT: usize = 8;
 /// The message [RFC4861 s4.2]. Reachable time and retransmission timer are
 /// left unspecified.
 mod field {
-    pub(super) const TYPE: usize = 0;
-    pub(super) const CODE: usize = 1;
+    pub(super) use crate::protocol::icmp::field::{CODE, TYPE};
     pub(super) const HOP_LIMIT: usize = 4;
     pub(super) const ROUTER_LIFETIME: usize = 6;
 }
@@ -102,7 +103,7 @@ impl RouterAdvertisement {
     /// longer than an address.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let header = demand(octets, HEADER_LEN)?;
-        if u8_at(header, field::TYPE)? != TYPE {
+        if u8_at(header, field::TYPE)? != ROUTER_ADVERTISEMENT {
             return Err(Error::Malformed(Field::Type));
         }
         if u8_at(header, field::CODE)? != 0 {
@@ -168,7 +169,7 @@ impl RouterAdvertisement {
         let octets = demand_mut(octets, self.buffer_len())?;
         octets.fill(0);
         let (header, mut rest) = octets.split_at_mut(HEADER_LEN);
-        header[field::TYPE] = TYPE;
+        header[field::TYPE] = ROUTER_ADVERTISEMENT;
         header[field::HOP_LIMIT] = self.hop_limit;
         header[field::ROUTER_LIFETIME..][..2]
             .copy_from_slice(&self.router_lifetime_seconds.to_be_bytes());
