@@ -1,10 +1,18 @@
-//! Octets and their meaning: the messages that our traffic is made of, Router
-//! Advertisements, packet logs, and what a captured frame is.
+//! Octets and their meaning.
+//!
+//! | modules | what they are about |
+//! |---|---|
+//! | [`protocol`] | the protocols that packets are made of, one file each |
+//! | [`frame`] | what a captured frame is |
+//! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built, and some that are read |
+//! | [`message`], [`control`], [`log`] | formats of our own |
+//! | [`pcapng`] | captures for other programs |
 //!
 //! One file per format. A format is a plain struct that says what the octets
 //! mean, with `parse` (octets to meaning) and `emit` (meaning to octets); the
 //! offsets stand together in a `mod field` that reads like the figure of the
-//! standard. Whatever the octets, nothing here panics: `parse` and `emit`
+//! standard, and nowhere else: packets are put together of protocols and have no
+//! offsets. Whatever the octets, nothing here panics: `parse` and `emit`
 //! return an [`Error`] that names the field, [`frame::Summary::of`] says what
 //! it could still make out.
 //!

@@ -1,14 +1,16 @@
 //! The protocols that packets are made of, one file each.
 //!
-//! A file has the protocol's offsets, in a `mod field` that reads like the figure
-//! of the standard, and what the packets around it need of two levels:
+//! A file has the offsets of its protocol, in a `mod field` that reads like the
+//! figure of the standard. Two types stand for a header, each with as much as is
+//! used of it:
 //!
-//! - `Header` is a view of octets. It needs no whole header, because captures
-//!   and fragments end anywhere: each accessor says whether its field is there.
-//!   Over octets that may be written, it changes fields in place, and with them
-//!   the checksum that covers them.
-//! - `Fields` is the meaning of a header. It is written in one piece, to the start of
-//!   octets of which the rest is what follows the header.
+//! - `Header` is a view of octets. It does not need a whole header, because
+//!   captures cut packets short: an accessor returns an error if its field is
+//!   missing. Setters change octets in place, and the checksum of the header with
+//!   them.
+//! - `Fields` is the meaning of a header. `emit` writes all of the header to the
+//!   start of a buffer and returns the rest of it, for the next header or the
+//!   payload.
 //!
 //! Whatever the octets, nothing here panics.
 
