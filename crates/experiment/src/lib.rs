@@ -7,6 +7,7 @@
 
 mod aliases;
 mod argument;
+mod canonical;
 mod cell;
 mod check;
 mod choices;
@@ -254,9 +255,9 @@ impl Experiment {
             tradeoffs: &tradeoffs,
             ranking: ranking.as_ref(),
             steps: &steps,
-            cells: &cells,
         };
-        let (text, hash) = resolved.write(world);
+        let text = resolved.write();
+        let hash = canonical::hash(&text, world)?;
         Ok(Plan {
             name: name.value,
             title: title.map(|found| found.value).unwrap_or_default(),

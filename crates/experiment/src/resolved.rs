@@ -1,28 +1,14 @@
-//! Writes an experiment out with nothing left to default, and its hash.
+//! Writes an experiment out with nothing left to default.
 
 use std::collections::BTreeSet;
 
-use units::Seed;
-
-use super::FORMAT;
 use super::aliases::Aliases;
 use super::claims::OVER;
 use super::published::Row;
 use super::steps::{OF, WAYS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use plan::{
-    Assertion, Cell, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff, World,
-};
-
-/// Keys that came after results were kept, and their defaults, which are
-/// written out and not hashed: folders are named by the hash.
-const LATER: [(&str, &str); 4] = [
-    ("network.jitter_law", "uniform"),
-    ("network.wire_mtu", "mtu"),
-    ("network.too_big", "drop"),
-    ("network.cut_through", "off"),
-];
+use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff};
 
 /// An experiment after `--set`, read and found good.
 pub(super) struct Resolved<'a> {
@@ -44,24 +30,17 @@ pub(super) struct Resolved<'a> {
     pub(super) tradeoffs: &'a [Tradeoff],
     pub(super) ranking: Option<&'a Ranking>,
     pub(super) steps: &'a [StepClaim],
-    /// What `auto` and the other words came to.
-    pub(super) cells: &'a [Cell],
 }
 
-/// The text, and the part of it that is hashed: all but the comments.
+/// The text so far.
 #[derive(Default)]
-struct Writer {
-    text: String,
-    hashed: String,
-}
+struct Writer(String);
 
 impl Resolved<'_> {
-    /// The experiment as TOML, and eight hexadecimal digits that change with
-    /// everything in it, with what its words came to in each cell, with the
-    /// world and with the format's version. Keys
-    /// are written in the order of the format, so their order in the file
-    /// does not matter; that of the factors does, for it numbers the cells.
-    pub(super) fn write(&self, world: World) -> (String, String) {
+    /// The experiment as TOML. Keys are written in the order of the format, so
+    /// their order in the file does not matter; that of the factors does, for it
+    /// numbers the cells.
+    pub(super) fn write(&self) -> String {
         let mut writer = Writer::default();
         writer.comment("Resolved by jumbolab: --set applied, defaults written out.");
         for key in ["format", "name", "title", "source", "world"] {
@@ -106,12 +85,7 @@ impl Resolved<'_> {
         for step in self.steps {
             writer.step(step);
         }
-        let Writer { text, hashed } = writer;
-        let stream = format!("jumbolab experiment, format {FORMAT}, world {world}\n{hashed}");
-        let settings: Vec<_> = self.cells.iter().map(|cell| &cell.setting).collect();
-        let stream = format!("{stream}{settings:?}");
-        let seed = Seed::new(FORMAT.unsigned_abs()).derive(&stream);
-        (text, format!("{:08x}", seed.get() >> 32))
+        writer.0
     }
 
     fn head_key(&self, writer: &mut Writer, path: &str, key: &str) {
@@ -158,9 +132,6 @@ impl Resolved<'_> {
                         writer.comment(&format!("{key}: see {} in [sweep]", factor.name))
                     }
                     None if self.varying.contains(path) => self.varies(writer, path, key),
-                    None if LATER.contains(&(path, word(value))) => {
-                        writer.unhashed(key, &value.to_string());
-                    }
                     None => writer.pair(key, &value.to_string()),
                 }
             }
@@ -194,14 +165,12 @@ impl Resolved<'_> {
 
 impl Writer {
     fn line(&mut self, line: &str) {
-        for text in [&mut self.text, &mut self.hashed] {
-            text.push_str(line);
-            text.push('\n');
-        }
+        self.0.push_str(line);
+        self.0.push('\n');
     }
 
     fn comment(&mut self, comment: &str) {
-        self.text.push_str(&format!("# {comment}\n"));
+        self.line(&format!("# {comment}"));
     }
 
     fn table(&mut self, name: &str) {
@@ -211,10 +180,6 @@ impl Writer {
 
     fn pair(&mut self, key: &str, value: &str) {
         self.line(&format!("{key} = {value}"));
-    }
-
-    fn unhashed(&mut self, key: &str, value: &str) {
-        self.text.push_str(&format!("{key} = {value}\n"));
     }
 
     fn row(&mut self, Row { figures, compare }: &Row) {
@@ -336,14 +301,6 @@ impl Writer {
         if !pairs.is_empty() {
             self.pair(key, &format!("{{ {} }}", pairs.join(", ")));
         }
-    }
-}
-
-/// The text of a value, empty for any other.
-fn word(value: &Value) -> &str {
-    match value {
-        Value::Text(text) => text,
-        _ => "",
     }
 }
 

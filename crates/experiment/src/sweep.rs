@@ -13,6 +13,9 @@ pub(super) use cells::cells;
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Level, World};
 
+/// The table of factors and their levels.
+pub(super) const ROOT: &str = "sweep";
+
 /// An entry of `[sweep]`, not yet understood.
 pub(super) struct Entry<'a> {
     /// Where it stands below `[sweep]`.
@@ -67,8 +70,8 @@ pub(super) fn levels(node: &Node) -> &[Node] {
 /// The factors of an experiment, in the order of `[sweep]`.
 pub(super) fn factors(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<Factor>> {
     let missing = "[sweep] mtu = [1500, 9000]";
-    let Some((sweep, origin)) = reader.table("sweep")? else {
-        return Err(reader.missing("sweep", missing));
+    let Some((sweep, origin)) = reader.table(ROOT)? else {
+        return Err(reader.missing(ROOT, missing));
     };
     let mut factors: Vec<Factor> = Vec::new();
     for Entry { place, name, node } in entries(sweep) {

@@ -11,7 +11,6 @@ mod flows;
 mod graph;
 mod mechanisms;
 mod watched;
-mod written;
 
 pub use proto::link::JitterLaw;
 use proto::tcp::React;
@@ -42,7 +41,7 @@ pub struct Setting {
 }
 
 /// The nodes and the links between them.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// What stands between the links.
     pub shape: Shape,
@@ -153,7 +152,7 @@ pub enum Addresses {
 }
 
 /// One link, both directions alike.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name, e.g. `sender-router`.
     pub name: String,
@@ -200,7 +199,7 @@ impl Link {
 }
 
 /// What an emulated link does to frames besides serialising them.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default, Debug, PartialEq)]
 pub struct Wire {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
@@ -250,7 +249,7 @@ pub enum Queue {
 }
 
 /// What runs on the end hosts.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Host {
     /// The operating systems of sender and receiver.
     pub scenario: Scenario,
@@ -296,7 +295,7 @@ pub enum System {
 }
 
 /// What one trial carries.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// A transfer of our own between two agents.
     Transfer(Transfer),
@@ -311,7 +310,7 @@ pub enum Traffic {
 }
 
 /// So many octets from sender to receiver.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     /// The transport.
     pub protocol: Protocol,

@@ -64,13 +64,8 @@ fn load_can_be_swept_and_no_load_is_no_cross_traffic() {
         })
         .collect();
     assert_eq!(loads, [None, Rate::from_bits_per_second(50_000_000)]);
-    // Without load a cell is what it was when nobody shared links.
     let bare = emulated(&["mtu=1500"]);
-    assert_eq!(
-        format!("{:?}", setting(&plan, 0)),
-        format!("{:?}", setting(&bare, 0))
-    );
-    assert!(!format!("{:?}", setting(&bare, 0)).contains("cross"));
+    assert_eq!(setting(&plan, 0), setting(&bare, 0));
 }
 
 #[test]
@@ -142,7 +137,6 @@ fn lateness_is_forgiven_where_there_is_an_emulator() {
     let mixed = ["network.link=mixed", "network.lateness=2ms"];
     assert_eq!(lateness(&mixed), Some(Span::from_millis(2)));
     check_round_trip(&plan(SMALL, &mixed));
-    assert!(!format!("{:?}", setting(&plan(SMALL, &[]), 0)).contains("lateness"));
     check_refused(
         SMALL,
         &["network.lateness=2ms"],
@@ -167,7 +161,4 @@ fn echoes_are_a_switch_with_a_third_position() {
         &["traffic.echo=half"],
         "--set traffic.echo=half: traffic.echo = \"half\": write \"on\", \"off\" or \"whole\"",
     );
-    let debug = |echo: &str| format!("{:?}", transfer(&plan(SMALL, &[echo]), 0));
-    assert!(!debug("traffic.echo=on").contains("echo"));
-    assert!(debug("traffic.echo=off").contains("echo: false"));
 }

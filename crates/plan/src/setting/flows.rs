@@ -15,7 +15,7 @@ pub const PATH_MTUS: &[(&str, PathMtu)] = &[
 ];
 
 /// Flows, and for how long they are sent.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
     /// When the last of them stops; what is under way then still arrives.
     pub duration: Span,
@@ -55,7 +55,7 @@ pub enum Instrument {
 }
 
 /// Traffic from one host to another, once or several times alike.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Its name, of which there is no other.
     pub name: String,
