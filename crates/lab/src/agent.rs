@@ -8,15 +8,17 @@ use std::io::{BufRead, Write};
 use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::exchange::{Answered, Answerer, Asked, Exchange, ask as ask_other};
+use live::testbed::Testbed;
 use live::transfer::mechanisms::{self, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
+use live::worker::Command;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::interrupted;
 pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
 
-/// The role of the worker, as [`Worker::spawn`] takes it.
+/// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "node";
 
 /// How many times longer than its link needs a transfer may take: congestion
@@ -131,8 +133,25 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    pub(crate) fn new(sender: Worker, receiver: Worker) -> Self {
-        Self { sender, receiver }
+    /// Starts both by the commands of their workers.
+    ///
+    /// # Errors
+    /// Where one cannot be started.
+    pub(crate) fn start(sender: Command<'_>, receiver: Command<'_>) -> Result<Self> {
+        Ok(Self {
+            sender: Worker::spawn(sender)?,
+            receiver: Worker::spawn(receiver)?,
+        })
+    }
+
+    /// Starts both in the outer nodes of `testbed`.
+    ///
+    /// # Errors
+    /// As [`Agents::start`].
+    pub(crate) fn of(testbed: &Testbed) -> Result<Self> {
+        let [sender, receiver] = [testbed.sender(), testbed.receiver()]
+            .map(|node| Command::local(Some(&node.namespace), ROLE));
+        Self::start(sender, receiver)
     }
 
     /// Runs one transfer between the two.

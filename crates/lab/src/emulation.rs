@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use live::clock;
 use live::emulator::{Cross, Emulator, Report, Wire};
+use live::worker::Command;
 use live::{Namespace, Worker};
 use proto::link::{self, Event, Fate};
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ pub(crate) struct Emulation {
 impl Emulation {
     /// Starts the emulator in `namespace` and returns when it carries frames.
     pub(crate) fn start(namespace: &Namespace, wires: Vec<Wire>, seed: Seed) -> Result<Self> {
-        let mut worker = Worker::spawn(Some(namespace), ROLE)?;
+        let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         let order = Order {
             wires,
             seed: seed.get(),

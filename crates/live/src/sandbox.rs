@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use crate::error::{Error, Result};
-use crate::worker::{ANCHOR, Worker};
+use crate::worker::{ANCHOR, Command, Worker};
 
 /// Capabilities that a test bed needs [capabilities(7)]: CAP_NET_ADMIN (12),
 /// CAP_NET_RAW (13) and CAP_SYS_ADMIN (21).
@@ -47,7 +47,7 @@ impl Sandbox {
         mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
             .map_err(|error| refused(error.into()))?;
         Ok(Self {
-            _anchor: Worker::spawn(None, ANCHOR)?,
+            _anchor: Worker::spawn(Command::local(None, ANCHOR))?,
         })
     }
 }

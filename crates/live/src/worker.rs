@@ -1,12 +1,14 @@
-//! Processes of our own inside the sandbox.
+//! Processes of our own, spoken to in lines: inside the sandbox, or behind a
+//! program that reaches them.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use units::Time;
+use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -29,7 +31,61 @@ pub const ANCHOR: &str = "anchor";
 /// The longest answer that is read: a worker that says more is broken.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// This program again, as a process of its own, spoken to in lines.
+/// How often a worker that has time to leave is asked whether it has.
+const PAUSE: Span = Span::from_millis(2);
+
+/// A command that starts a worker: a program that reads requests from its
+/// standard input, answers on its standard output, and leaves when its input
+/// ends.
+pub struct Command<'a> {
+    program: process::Command,
+    /// The network namespace that it starts in; the caller's if `None`.
+    namespace: Option<&'a Namespace>,
+    /// The worker's name in messages.
+    name: String,
+    /// The time that the worker has to leave once its input has ended; it is
+    /// killed afterwards.
+    grace: Span,
+}
+
+impl Command<'static> {
+    /// A program that is a worker or reaches one on another machine, for
+    /// instance `ssh`. It starts in the caller's namespaces.
+    ///
+    /// When its [`Worker`] is dropped, the program is killed `grace` after its
+    /// input has ended, unless it has left by then.
+    pub fn new(
+        program: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        grace: Span,
+    ) -> Self {
+        let mut command = process::Command::new(program);
+        command.args(arguments);
+        Self {
+            program: command,
+            namespace: None,
+            name: program.to_owned(),
+            grace,
+        }
+    }
+}
+
+impl<'a> Command<'a> {
+    /// This program again, as a worker in `role`, inside `namespace` or in the
+    /// caller's. It is killed as soon as its [`Worker`] is dropped.
+    pub fn local(namespace: Option<&'a Namespace>, role: &str) -> Self {
+        let mut program = process::Command::new("/proc/self/exe");
+        program.arg0("jumbolab").args([ARGUMENT, role]);
+        Self {
+            program,
+            namespace,
+            name: role.to_owned(),
+            grace: Span::ZERO,
+        }
+    }
+}
+
+/// A process that is spoken to in lines.
 ///
 /// It dies when its parent dies, and leaves when its input ends.
 pub struct Worker {
@@ -37,35 +93,35 @@ pub struct Worker {
     input: Option<ChildStdin>,
     output: ChildStdout,
     unread: Vec<u8>,
+    grace: Span,
 }
 
 impl Worker {
-    /// Starts a worker in `role`, inside `namespace` or in the caller's.
+    /// Starts the worker of `command`, which ignores Ctrl-C and the end of the
+    /// terminal.
     ///
     /// # Errors
     /// Where the kernel refuses to start or place it.
-    pub fn spawn(namespace: Option<&Namespace>, role: &str) -> Result<Self> {
-        let mut command = Command::new("/proc/self/exe");
-        command
-            .arg0("jumbolab")
-            .args([ARGUMENT, role])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        namespace::place(namespace, Terminal::Ignored, &mut command);
-        let mut child = command
-            .spawn()
-            .during(|| format!("starting the worker `{role}`"))?;
+    pub fn spawn(command: Command<'_>) -> Result<Self> {
+        let Command {
+            mut program,
+            namespace,
+            name,
+            grace,
+        } = command;
+        program.stdin(Stdio::piped()).stdout(Stdio::piped());
+        namespace::place(namespace, Terminal::Ignored, &mut program);
+        let operation = || format!("starting the worker `{name}`");
+        let mut child = program.spawn().during(operation)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::new(
-                format!("starting the worker `{role}`"),
-                "it has no pipes",
-            ));
+            return Err(Error::new(operation(), "it has no pipes"));
         };
         Ok(Self {
             child,
             input: Some(input),
             output,
             unread: Vec::new(),
+            grace,
         })
     }
 
@@ -125,6 +181,10 @@ impl Drop for Worker {
         // Closing its input asks it to leave; killing it makes sure. Neither
         // can fail in a way that matters: it may be gone already.
         drop(self.input.take());
+        let deadline = clock::monotonic() + self.grace;
+        while clock::monotonic() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+            clock::sleep(PAUSE);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -137,4 +197,60 @@ pub fn anchor() {
     interrupt::forget_children();
     let mut sink = [0; 64];
     while !matches!(std::io::stdin().read(&mut sink), Ok(0) | Err(_)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Span = Span::from_secs(60);
+
+    fn soon() -> Time {
+        clock::monotonic() + LONG
+    }
+
+    #[test]
+    fn any_program_that_speaks_in_lines_is_a_worker() {
+        let none: [&str; 0] = [];
+        let mut worker = Worker::spawn(Command::new("cat", none, LONG)).unwrap();
+        for line in ["one", "", "three"] {
+            worker.send_line(line).unwrap();
+            assert_eq!(worker.receive_line(soon()).unwrap().as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn a_worker_has_its_time_to_leave_and_no_more() {
+        // It says its own number and stays for as long as it is told after its
+        // input has ended.
+        let says = |seconds: &str, grace| {
+            let script = "echo $$; read nothing; exec sleep $0";
+            let command = Command::new("sh", ["-c", script, seconds], grace);
+            let mut worker = Worker::spawn(command).unwrap();
+            let line = worker.receive_line(soon()).unwrap().unwrap();
+            let begun = clock::monotonic();
+            drop(worker);
+            assert!(!std::path::Path::new(&format!("/proc/{line}")).exists());
+            clock::monotonic().since(begun).unwrap()
+        };
+        assert!(says("0.1", LONG) >= Span::from_millis(100));
+        assert!(says("1000", Span::ZERO) < LONG);
+        assert!(says("1000", Span::from_millis(50)) < LONG);
+    }
+
+    #[test]
+    fn the_error_of_a_worker_that_cannot_start_or_has_ended_says_so() {
+        let none: [&str; 0] = [];
+        let Err(error) = Worker::spawn(Command::new("/no/such/program", none, LONG)) else {
+            panic!("there is no such program");
+        };
+        let text = error.to_string();
+        assert!(
+            text.starts_with("starting the worker `/no/such/program`"),
+            "{text}"
+        );
+        let mut worker = Worker::spawn(Command::new("true", none, LONG)).unwrap();
+        let error = worker.receive_line(soon()).unwrap_err();
+        assert!(error.to_string().contains("it ended early"), "{error}");
+    }
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, stdin};
 
 use live::Worker;
 use live::clock::monotonic;
+use live::worker::Command;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use units::Span;
@@ -23,7 +24,7 @@ pub(crate) const ROLE: &str = "clock-watcher";
 /// The 99th percentile of lateness of a grid of [`PACE`] instants a second on
 /// the sender's processor, in microseconds, with nothing sent.
 pub(crate) fn watch(work: &Work) -> Result<f64> {
-    let mut worker = Worker::spawn(None, ROLE)?;
+    let mut worker = Worker::spawn(Command::local(None, ROLE))?;
     worker.send_line(&work.processors[0].to_string())?;
     let patience = monotonic() + Span::from_secs(2 * u64::from(SECONDS));
     let said = worker.receive_line(patience)?;

@@ -5,6 +5,7 @@ use std::io::{BufRead, IoSliceMut, stdin};
 use std::os::fd::AsRawFd;
 
 use live::clock::monotonic;
+use live::worker::Command;
 use live::{Namespace, Worker};
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -45,7 +46,7 @@ pub(crate) struct Departures {
 impl Witness {
     /// Has one look at what arrives in `namespace`.
     pub(crate) fn post(namespace: &Namespace) -> Result<Self> {
-        let mut worker = Worker::spawn(Some(namespace), ROLE)?;
+        let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         hear(&mut worker)?;
         Ok(Self(worker))
     }

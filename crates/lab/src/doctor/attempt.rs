@@ -10,14 +10,15 @@ use live::capture::Capture;
 use live::clock::{self, Epoch};
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
 use live::transfer::{Echo, Protocol, Received, Transfer, keep_stamping, try_congestion_control};
+use live::worker::Command;
 use live::{Refusal, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
-use crate::agent::{self, Agents, Failure};
+use crate::agent::{Agents, Failure};
 pub use emulated::{Carriage, Trial};
 
-/// The role of the worker, as [`Worker::spawn`] takes it.
+/// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "doctor";
 
 /// Congestion controls that are worth having.
@@ -100,7 +101,7 @@ pub enum Ability {
 /// Starts the worker and hears what it found.
 pub(super) fn attempt() -> Attempt {
     let ask = || -> Result<Attempt> {
-        let mut worker = Worker::spawn(None, ROLE)?;
+        let mut worker = Worker::spawn(Command::local(None, ROLE))?;
         match worker.receive_line(clock::monotonic() + PATIENCE)? {
             Some(line) => serde_json::from_str(&line).context("hearing the worker"),
             None => bail!("it gave no answer within {PATIENCE}"),
@@ -193,10 +194,7 @@ impl Inside {
         };
         let received = self.step(Ability::Transfer, || {
             let _stamping = keep_stamping()?;
-            let mut agents = Agents::new(
-                Worker::spawn(Some(&testbed.sender().namespace), agent::ROLE)?,
-                Worker::spawn(Some(&testbed.receiver().namespace), agent::ROLE)?,
-            );
+            let mut agents = Agents::of(&testbed)?;
             let mut carry = |protocol| carried(&mut agents, &transfer(&testbed, path, protocol));
             Ok((carry(Protocol::Tcp)?, carry(Protocol::Udp)?))
         });

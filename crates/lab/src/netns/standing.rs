@@ -1,7 +1,6 @@
 //! A test bed that stands, and what its wires show.
 
 use anyhow::{Context, Result, ensure};
-use live::Worker;
 use live::capture::Capture;
 use live::testbed::{Node, Path, Testbed};
 use live::transfer::Transfer;
@@ -9,7 +8,7 @@ use units::{Bytes, Rate, Seed};
 
 use super::Failure;
 use super::convert::{Paced, pace};
-use crate::agent::{Agents, ROLE};
+use crate::agent::Agents;
 use crate::emulation::Emulation;
 use plan::Setting;
 use plan::setting::Protocol;
@@ -74,10 +73,7 @@ impl Standing {
                 interface.mtu
             );
         }
-        let agents = Agents::new(
-            Worker::spawn(Some(&testbed.sender().namespace), ROLE)?,
-            Worker::spawn(Some(&testbed.receiver().namespace), ROLE)?,
-        );
+        let agents = Agents::of(&testbed)?;
         let offloads = testbed.sender().offloads(&testbed.sender().interfaces[0])?;
         Ok(Self {
             path,

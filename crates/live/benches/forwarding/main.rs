@@ -25,6 +25,7 @@ use live::Worker;
 use live::clock::monotonic;
 use live::emulator::{Emulator, Wire};
 use live::meter::Process;
+use live::worker::Command;
 use proto::link::{Fate, Settings};
 use queue::{Limit, Spec};
 use units::{Bytes, Seed, Span};
@@ -107,10 +108,10 @@ fn median(numbers: &mut [f64]) -> f64 {
 
 /// Frames a second and per second of processor.
 fn round(carrier: &str, size: u32) -> Result<(f64, f64)> {
-    let mut carrier = Worker::spawn(None, carrier)?;
+    let mut carrier = Worker::spawn(Command::local(None, carrier))?;
     carrier.send_line("")?;
     hear(&mut carrier)?;
-    let mut flood = Worker::spawn(None, "flood")?;
+    let mut flood = Worker::spawn(Command::local(None, "flood"))?;
     flood.send_line(&size.to_string())?;
     hear(&mut flood)?;
     let said = hear(&mut carrier)?;

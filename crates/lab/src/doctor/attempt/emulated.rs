@@ -1,7 +1,6 @@
 //! Which rate this machine carries over emulated links: a short search.
 
 use anyhow::{Context, Result};
-use live::Worker;
 use live::clock;
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
 use live::transfer::{Protocol, Transfer, keep_stamping};
@@ -12,7 +11,7 @@ use units::Transport;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 
 use super::{carried, transfer};
-use crate::agent::{self, Agents};
+use crate::agent::Agents;
 use crate::emulation::Emulation;
 
 /// The MTUs that are tried.
@@ -163,10 +162,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     })?;
     let mut emulation = emulation.context("the link has no emulator")?;
     let _stamping = keep_stamping()?;
-    let mut agents = Agents::new(
-        Worker::spawn(Some(&testbed.sender().namespace), agent::ROLE)?,
-        Worker::spawn(Some(&testbed.receiver().namespace), agent::ROLE)?,
-    );
+    let mut agents = Agents::of(&testbed)?;
     let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet);
     let limit_mbit = bits.context("no payload fits")? / 1e6;
     let received = carried(
