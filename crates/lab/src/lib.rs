@@ -13,6 +13,7 @@ mod emulation;
 pub mod facts;
 pub mod figures;
 pub mod flows;
+mod measure;
 pub mod netns;
 pub mod outline;
 pub mod packet_log;

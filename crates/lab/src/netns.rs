@@ -4,18 +4,10 @@
 //! the end, so that no trial pays for making or removing namespaces. Where
 //! links are mixed a setting has two: one for bulk, one for single messages.
 
-mod checks;
-mod command;
 mod convert;
-mod exchange;
-mod figures;
-mod flows;
 mod keeping_up;
-mod kept;
-mod meanwhile;
-mod mechanisms;
+mod pair;
 mod standing;
-mod transfers;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -25,21 +17,19 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use live::Sandbox;
 use live::clock::Epoch;
-use live::emulator::Report;
 use live::transfer::keep_stamping;
+use plan::Setting;
+use plan::setting::Traffic;
 use serde_json::json;
 use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
 use crate::figures::Figures;
+use crate::measure::{self, Paced, Pair, counted_of};
 use crate::recording::Shelf;
-pub(crate) use command::{ended, until_ready};
-use convert::{Paced, counted_of, cross_of, path_of, recorded_of};
-use plan::Setting;
-use plan::setting::Traffic;
+use convert::{cross_of, path_of, recorded_of};
 pub(crate) use standing::Standing;
-use standing::{INSPECTION, OUTRUNNING, Seen};
 
 /// Test beds that stand at once; the one that was not used for longest goes
 /// first. Each keeps two namespaces or more, and as many processes.
@@ -136,8 +126,8 @@ impl Netns {
         epoch: Epoch,
         shelf: Option<Shelf<'_>>,
     ) -> Result<Figures, Failure> {
-        if let (true, Traffic::Flows(flows)) = (setting.network.fresh, &setting.traffic) {
-            self.renew(setting, flows, epoch)?;
+        if let (true, Traffic::Flows(_)) = (setting.network.fresh, &setting.traffic) {
+            self.renew(setting, epoch)?;
         }
         let recorded = match shelf {
             Some(_) => recorded_of(setting),
@@ -157,16 +147,9 @@ impl Netns {
                 live::clock::sleep(SETTLING);
             }
         }
-        let measured = match &setting.traffic {
-            Traffic::Transfer(transfer) => self.transfers(setting, transfer, luck, epoch),
-            Traffic::Command(command) => self
-                .stand(setting)
-                .map_err(Failure::from)
-                .and_then(|standing| standing.command(setting, command, luck, epoch, shelf)),
-            Traffic::Flows(flows) => self.flows(setting, flows, luck, epoch, shelf),
-            Traffic::Mechanisms(trips) => self.mechanisms(setting, trips, luck, epoch),
-            Traffic::Exchange(exchange) => self.exchange(setting, exchange, luck, epoch),
-        };
+        let measured = self
+            .pairs(setting, luck, epoch)
+            .and_then(|mut pairs| measure::trial(&mut pairs, setting, luck, epoch, shelf));
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {
             let mut files = Vec::new();
@@ -179,12 +162,44 @@ impl Netns {
             }
             self.emulation(setting)?.end(files)?;
         }
-        let (mut figures, seen) = measured?;
-        figures.take_setting(setting, &seen);
+        let mut figures = measured?;
         if !names.is_empty() {
             figures.note("recordings", json!(names));
         }
         Ok(figures)
+    }
+
+    /// The pairs that a trial of `setting` is measured between, that for bulk
+    /// first: their paths are inspected, and what chance does on them follows
+    /// from `luck`.
+    fn pairs<'a>(
+        &'a mut self,
+        setting: &'a Setting,
+        luck: Seed,
+        epoch: Epoch,
+    ) -> Result<Vec<Pair<'a>>, Failure> {
+        let mut paths = Vec::new();
+        for paced in Paced::of_trial(setting) {
+            let standing = self.bed(setting, paced)?;
+            paths.push(standing.see(setting, epoch)?);
+            standing.begin_luck(luck)?;
+        }
+        // The beds that were asked for last stand last, in this order.
+        let first = self.standing.len() - paths.len();
+        let beds = self.standing[first..].iter_mut().zip(paths);
+        Ok(beds.map(|(bed, path)| bed.pair(setting, path)).collect())
+    }
+
+    /// Replaces the test bed of `setting`, once its frames were looked at, by
+    /// one whose hosts have heard nothing.
+    fn renew(&mut self, setting: &Setting, epoch: Epoch) -> Result<(), Failure> {
+        let [_, paced] = Paced::of(setting.network.link);
+        self.bed(setting, paced)?.see(setting, epoch)?;
+        // The bed that was asked for last stands last.
+        if let Some(known) = self.standing.pop() {
+            self.standing.push(known.renewed()?);
+        }
+        Ok(())
     }
 
     /// Begins the cross traffic of `setting` for whoever else uses its test bed.
@@ -226,26 +241,5 @@ impl Netns {
         };
         self.standing.push(standing);
         Ok(self.standing.last_mut().expect("it was just put there"))
-    }
-
-    /// Packets dropped by the kernel's queues of all test beds of `setting`.
-    fn queue_drops(&mut self, setting: &Setting) -> Result<u64> {
-        let mut drops = 0;
-        for paced in Paced::beds(setting.network.link) {
-            let standing = self.bed(setting, paced)?;
-            drops += standing.testbed.queue_drops().context("counting drops")?;
-        }
-        Ok(drops)
-    }
-
-    /// What the emulator did so far, if there is one; lateness since it was
-    /// last asked.
-    fn emulator_report(&mut self, setting: &Setting) -> Result<Option<Report>> {
-        let mut beds = Paced::beds(setting.network.link);
-        let Some(paced) = beds.find(|&paced| paced == Paced::Emulator) else {
-            return Ok(None);
-        };
-        let emulation = self.bed(setting, paced)?.emulation.as_mut();
-        emulation.map(Emulation::report).transpose()
     }
 }

@@ -9,7 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use live::tool::{Tool, in_foreground};
 
-use crate::netns::{Netns, Standing, ended, until_ready};
+use crate::measure::{ended, until_ready};
+use crate::netns::{Netns, Standing};
 use plan::Setting;
 use plan::command_line::{Addresses, CommandLine, ROUTER};
 use plan::setting::{Network, Shape};

@@ -2,24 +2,17 @@
 
 use anyhow::{Context, Result, ensure};
 use live::capture::Capture;
+use live::clock::Epoch;
 use live::testbed::{Node, Path, Testbed};
 use live::transfer::Transfer;
-use units::{Bytes, Rate, Seed};
-
-use super::Failure;
-use super::convert::{Paced, pace};
-use crate::agent::Agents;
-use crate::emulation::Emulation;
 use plan::Setting;
+use plan::command_line::Addresses;
 use plan::setting::Protocol;
+use units::{Bytes, Seed};
 
-/// What is sent once through a new test bed to see its frames: enough for
-/// TCP to build its largest segments, little enough for a capture to hold.
-pub(super) const INSPECTION: Bytes = Bytes::new(300_000);
-
-/// A message of the pre-roll where goodput counts: long enough for a sender to
-/// be faster than any link that the kernel can shape.
-pub(super) const OUTRUNNING: Bytes = Bytes::new(64_000);
+use crate::agent::{Agents, Failure};
+use crate::emulation::Emulation;
+use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
 
 /// The seed of what chance does on emulated links outside of trials, each of
 /// which has luck of its own.
@@ -35,25 +28,6 @@ pub(crate) struct Standing {
     /// What the sender's interface says is on.
     offloads: Vec<String>,
     inspections: Vec<Inspection>,
-}
-
-/// A test bed as one trial meets it.
-pub(super) struct Seen {
-    pub(super) paced: Paced,
-    pub(super) inspection: Inspection,
-    pub(super) offloads: Vec<String>,
-    /// The most goodput that its path carries.
-    pub(super) pace: Option<Rate>,
-}
-
-/// What the wire shows of a test bed's settings.
-#[derive(Clone)]
-pub(super) struct Inspection {
-    pub(super) protocol: Protocol,
-    pub(super) message: Bytes,
-    /// The largest IP packets seen leaving the sender and reaching the receiver.
-    pub(super) largest_sent: Bytes,
-    pub(super) largest_received: Bytes,
 }
 
 impl Standing {
@@ -118,16 +92,43 @@ impl Standing {
             .with_context(|| format!("the test bed has no node `{name}`"))
     }
 
-    /// What a trial of `setting` meets here, as a little traffic like `base` shows.
+    /// The addresses that stand for names in command lines.
+    pub(crate) fn addresses(&self) -> Addresses {
+        let of = |name: &str| {
+            let node = self.node(name).ok()?;
+            let first = node.interfaces.first()?;
+            self.testbed.address(&self.path, node, first)
+        };
+        let receiver = self.testbed.destination(&self.path);
+        Addresses {
+            sender: of("sender").unwrap_or(receiver),
+            receiver,
+            router: of("router"),
+        }
+    }
+
+    /// Has TCP of both hosts begin with the congestion control of `setting`.
+    ///
+    /// # Errors
+    /// Where the kernel refuses it.
+    pub(crate) fn set_congestion_control(&self, setting: &Setting) -> Result<()> {
+        let name = &setting.host.congestion;
+        Ok(self.testbed.set_congestion_control(&self.path, name)?)
+    }
+
+    /// The path as a trial of `setting` meets it, as a little traffic shows.
     pub(super) fn see(
         &mut self,
         setting: &Setting,
-        base: &Transfer,
-        protocol: Protocol,
-    ) -> Result<Seen, Failure> {
-        Ok(Seen {
+        epoch: Epoch,
+    ) -> Result<measure::Path, Failure> {
+        let sample = sample(&setting.traffic);
+        let addresses = self.addresses();
+        let base = transfer_of(setting, self.paced, &sample, addresses.receiver, epoch);
+        Ok(measure::Path {
             paced: self.paced,
-            inspection: self.inspect(base, protocol)?,
+            addresses,
+            inspection: self.inspect(&base, sample.protocol)?,
             offloads: self.offloads.clone(),
             pace: pace(setting, self.paced),
         })

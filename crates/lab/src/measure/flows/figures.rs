@@ -4,21 +4,21 @@
 use std::collections::BTreeMap;
 
 use live::testbed::Fragments;
+use plan::metric::{OF_FLOWS, of_flow};
+use plan::setting::{Flows, PathMtu};
 use proto::Summary;
 use serde_json::{Map, Value, json};
 
 use super::Seeing;
 use crate::agent::{Arrived, Departed};
 use crate::figures::Figures;
-use plan::metric::{OF_FLOWS, of_flow};
-use plan::setting::{Flows, PathMtu};
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);
 
 impl Figures {
     /// Puts down what `flows` came to.
-    pub(in crate::netns) fn take_flows(&mut self, flows: &Flows, seeing: &Seeing<'_>) {
+    pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &Seeing<'_>) {
         let ends: Vec<Ends<'_>> = seeing.sent.iter().zip(seeing.received).collect();
         for (metric, value) in of(&ends) {
             self.put(metric, value);
@@ -46,7 +46,7 @@ impl Figures {
 
     /// Puts down what processors did for a message. What a node in between does
     /// with a packet, the kernel mostly does in the context of whoever sent it.
-    pub(in crate::netns) fn take_work(&mut self, seeing: &Seeing<'_>) {
+    pub(in crate::measure) fn take_work(&mut self, seeing: &Seeing<'_>) {
         // Each flow of a process tells the account of all.
         let sender = seeing.sent.iter().map(|flow| flow.cpu).max();
         let receiver = seeing.received.iter().map(|flow| flow.cpu).max();
@@ -66,7 +66,7 @@ impl Figures {
 
     /// Puts down what nodes did with packets that did not fit between the two
     /// looks; nothing of nodes that did nothing.
-    pub(in crate::netns) fn take_fragments(
+    pub(in crate::measure) fn take_fragments(
         &mut self,
         before: &[(String, Fragments)],
         after: &[(String, Fragments)],

@@ -5,14 +5,15 @@ use anyhow::{Context, Result};
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, MachineUse, Process};
+use plan::Setting;
 use proto::link::Fate;
 use serde_json::json;
 use units::Span;
 
+use super::Pair;
 use super::figures::ratio;
-use super::keeping_up::invalid;
-use super::{Failure, Figures, Netns};
-use plan::Setting;
+use crate::agent::Failure;
+use crate::figures::Figures;
 
 /// How everything stood before.
 pub(super) struct Before {
@@ -38,41 +39,45 @@ pub(super) struct Meanwhile {
     pub(super) emulator: Option<Report>,
 }
 
-impl Netns {
-    /// Looks before anything of a trial of `setting` is sent.
-    pub(super) fn before(&mut self, setting: &Setting) -> Result<Before> {
+impl Before {
+    /// Looks before anything of a trial is sent between `pairs`.
+    ///
+    /// # Errors
+    /// Where a meter cannot be read.
+    pub(super) fn look(pairs: &mut [Pair<'_>]) -> Result<Self> {
         let wall_offset = clock::wall_offset_nanos();
-        let (machine, conductor) = sample()?;
-        Ok(Before {
+        let (machine, conductor) = sample(pairs)?;
+        let drops = queue_drops(pairs)?;
+        let emulator = emulated(pairs)?.map(|(_, report)| report);
+        Ok(Self {
             wall_offset,
             machine,
             conductor,
-            drops: self.queue_drops(setting)?,
-            emulator: self.emulator_report(setting)?.unwrap_or_default(),
+            drops,
+            emulator: emulator.unwrap_or_default(),
         })
     }
 
-    /// What happened since `before`.
+    /// What happened since then.
     ///
     /// # Errors
     /// [`Failure::Transfer`] where the emulator could not keep up.
-    pub(super) fn meanwhile(
-        &mut self,
-        setting: &Setting,
-        before: &Before,
-    ) -> Result<Meanwhile, Failure> {
-        let (machine, conductor) = sample()?;
+    pub(super) fn meanwhile(&self, pairs: &mut [Pair<'_>]) -> Result<Meanwhile, Failure> {
+        let (machine, conductor) = sample(pairs)?;
         // The kernel counts in 32 bits, and starts again from 0.
-        let drops = self.queue_drops(setting)?.saturating_sub(before.drops);
-        let clock_step = clock::wall_offset_nanos() - before.wall_offset;
-        let emulator = self.emulator_report(setting)?;
-        let emulator = emulator.map(|report| report.since(&before.emulator));
-        if let Some(why) = emulator.as_ref().and_then(|one| invalid(setting, one)) {
-            return Err(Failure::Transfer(why));
+        let drops = queue_drops(pairs)?.saturating_sub(self.drops);
+        let clock_step = clock::wall_offset_nanos() - self.wall_offset;
+        let mut emulator = None;
+        if let Some((pair, report)) = emulated(pairs)? {
+            let report = report.since(&self.emulator);
+            if let Some(why) = pair.meters.invalid(&report) {
+                return Err(Failure::Transfer(why));
+            }
+            emulator = Some(report);
         }
         Ok(Meanwhile {
-            machine: machine.since(&before.machine),
-            conductor: conductor.cpu - before.conductor.cpu,
+            machine: machine.since(&self.machine),
+            conductor: conductor.cpu - self.conductor.cpu,
             drops,
             clock_step,
             emulator,
@@ -107,10 +112,31 @@ impl Figures {
 }
 
 /// The accounts of the machine and of this process.
-fn sample() -> Result<(Machine, Process)> {
-    let machine = Machine::sample().context("metering the machine")?;
-    let conductor = Process::sample().context("metering the conductor")?;
+fn sample(pairs: &[Pair<'_>]) -> Result<(Machine, Process)> {
+    let meters = &pairs[0].meters;
+    let machine = meters.machine().context("metering the machine")?;
+    let conductor = meters.conductor().context("metering the conductor")?;
     Ok((machine, conductor))
+}
+
+/// Packets dropped by the kernel's queues of all paths.
+fn queue_drops(pairs: &[Pair<'_>]) -> Result<u64> {
+    let mut drops = 0;
+    for pair in pairs {
+        drops += pair.meters.queue_drops().context("counting drops")?;
+    }
+    Ok(drops)
+}
+
+/// The pair whose links are emulated, if there is one, and what the emulator
+/// did so far; lateness since it was last asked.
+fn emulated<'p, 'a>(pairs: &'p mut [Pair<'a>]) -> Result<Option<(&'p Pair<'a>, Report)>> {
+    for pair in pairs {
+        if let Some(report) = pair.meters.emulator()? {
+            return Ok(Some((pair, report)));
+        }
+    }
+    Ok(None)
 }
 
 /// Packets that the emulator did not carry.

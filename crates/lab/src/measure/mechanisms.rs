@@ -2,20 +2,24 @@
 
 mod transmission;
 
+use std::slice;
+
 use live::clock::Epoch;
 use live::transfer::Transfer;
 use live::transfer::mechanisms::{Answered, Asked, Inject, Place, Probe};
-use proto::mechanisms::{Exchange, Part, Parts, Way};
-use serde_json::json;
-use units::{Bytes, Seed, Span};
-
-use super::checks::flags_of_mechanisms;
-use super::convert::{Paced, transfer_of};
-use super::{Failure, Figures, Netns, OUTRUNNING, Seen};
 use plan::Setting;
 use plan::metric::part_metric;
-use plan::setting as spec;
-use plan::setting::{Echo, Mechanisms, Protocol};
+use plan::setting::{self as spec, Echo, Mechanisms};
+use proto::mechanisms::{Exchange, Part, Parts, Way};
+use serde_json::json;
+use units::{Bytes, Span};
+
+use super::Pair;
+use super::checks::flags_of_mechanisms;
+use super::convert::transfer_of;
+use super::meanwhile::Before;
+use crate::agent::Failure;
+use crate::figures::Figures;
 use transmission::transmission;
 
 /// Round trips without departure stamps, of which half warm up: as many as a
@@ -38,62 +42,49 @@ pub(super) struct Seeing<'a> {
     pub(super) unstamped: usize,
 }
 
-impl Netns {
-    /// Exchanges the messages of `setting`, and takes each round trip apart.
-    pub(super) fn mechanisms(
-        &mut self,
-        setting: &Setting,
-        trips: &Mechanisms,
-        luck: Seed,
-        epoch: Epoch,
-    ) -> Result<(Figures, Vec<Seen>), Failure> {
-        let [_, paced] = Paced::of(setting.network.link);
-        let standing = self.bed(setting, paced)?;
-        let to = standing.testbed.destination(&standing.path);
-        let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
-        let look = spec::Transfer {
-            protocol: Protocol::Tcp,
-            message: OUTRUNNING,
-            ..as_transfer(trips)
-        };
-        let look = transfer_of(setting, paced, &look, to, epoch);
-        let bed = standing.see(setting, &look, Protocol::Tcp)?;
-        standing.begin_luck(luck)?;
-        let probe = probe(trips, base);
-        let before = self.before(setting)?;
-        let (asked, answered) = self.bed(setting, paced)?.agents.mechanisms(&probe)?;
-        let meanwhile = self.meanwhile(setting, &before)?;
+/// Exchanges the messages of `setting`, and takes each round trip apart.
+pub(super) fn mechanisms(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    trips: &Mechanisms,
+    epoch: Epoch,
+) -> Result<Figures, Failure> {
+    let (paced, to) = (pair.path.paced, pair.path.addresses.receiver);
+    let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
+    let probe = probe(trips, base);
+    let before = Before::look(slice::from_mut(pair))?;
+    let (asked, answered) = pair.agents.mechanisms(&probe)?;
+    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
 
-        let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
-        let exchanges = exchanges(&asked, &answered, wire);
-        let dropped = meanwhile.dropped();
-        let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
-        let mut figures = Figures::default();
-        figures.take_parts(&exchanges, trips.message, asked.lasted)?;
-        figures.take_plain(&asked.plain);
-        let seeing = Seeing {
-            asked: &asked,
-            host_drops: lost as u64 > dropped,
-            clock_step: meanwhile.clock_step,
-            stolen: meanwhile.stolen(),
-            unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
-        };
-        figures.flags = flags_of_mechanisms(setting, trips, &seeing, &bed);
-        figures.take_meanwhile(setting, &meanwhile);
-        let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
-        figures.note("softirq_us", json!(found));
-        figures.note("messages_lost", json!(lost));
-        figures.note("trips_unstamped", json!(seeing.unstamped));
-        figures.note("transmission_us", json!(micros(wire.as_nanos())));
-        figures.note("send_buffer", json!(asked.buffers[0]));
-        figures.note("receive_buffer", json!(asked.buffers[1]));
-        if let Some(tcp) = &asked.tcp {
-            figures.note("congestion", json!(tcp.congestion));
-            figures.note("segment_size", json!(tcp.segment_size));
-            figures.put("retransmissions", Some(count(tcp.retransmitted)));
-        }
-        Ok((figures, vec![bed]))
+    let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
+    let exchanges = exchanges(&asked, &answered, wire);
+    let dropped = meanwhile.dropped();
+    let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
+    let mut figures = Figures::default();
+    figures.take_parts(&exchanges, trips.message, asked.lasted)?;
+    figures.take_plain(&asked.plain);
+    let seeing = Seeing {
+        asked: &asked,
+        host_drops: lost as u64 > dropped,
+        clock_step: meanwhile.clock_step,
+        stolen: meanwhile.stolen(),
+        unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
+    };
+    figures.flags = flags_of_mechanisms(setting, trips, &seeing, &pair.path);
+    figures.take_meanwhile(setting, &meanwhile);
+    let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
+    figures.note("softirq_us", json!(found));
+    figures.note("messages_lost", json!(lost));
+    figures.note("trips_unstamped", json!(seeing.unstamped));
+    figures.note("transmission_us", json!(micros(wire.as_nanos())));
+    figures.note("send_buffer", json!(asked.buffers[0]));
+    figures.note("receive_buffer", json!(asked.buffers[1]));
+    if let Some(tcp) = &asked.tcp {
+        figures.note("congestion", json!(tcp.congestion));
+        figures.note("segment_size", json!(tcp.segment_size));
+        figures.put("retransmissions", Some(count(tcp.retransmitted)));
     }
+    Ok(figures)
 }
 
 impl Figures {
@@ -194,8 +185,8 @@ fn probe(trips: &Mechanisms, transfer: Transfer) -> Probe {
     }
 }
 
-/// The same messages as a transfer: what shows the frames of a test bed.
-fn as_transfer(trips: &Mechanisms) -> spec::Transfer {
+/// The same messages as a transfer.
+pub(super) fn as_transfer(trips: &Mechanisms) -> spec::Transfer {
     spec::Transfer {
         protocol: trips.protocol,
         size: trips.message,

@@ -1,81 +1,72 @@
 //! A trial of messages of many sizes, one at a time.
 
-use live::clock::Epoch;
+use std::slice;
+
 use live::exchange::{self, Asked, OfSize};
+use plan::Setting;
+use plan::setting as spec;
 use serde_json::{Value, json};
 use units::Seed;
 
+use super::Pair;
 use super::checks::flags_of_exchanges;
-use super::convert::{Paced, transfer_of};
-use super::flows::little;
-use super::{Failure, Figures, Netns, Seen};
-use plan::Setting;
-use plan::setting as spec;
+use super::meanwhile::Before;
+use crate::agent::Failure;
+use crate::figures::Figures;
 
 /// Octets in which times are told, so that sizes can be held against each
 /// other: a megabyte.
 const MEGABYTE: f64 = 1e6;
 
-impl Netns {
-    /// Goes through the sizes of `exchange` in an order that follows from `luck`.
-    pub(super) fn exchange(
-        &mut self,
-        setting: &Setting,
-        exchange: &spec::Exchange,
-        luck: Seed,
-        epoch: Epoch,
-    ) -> Result<(Figures, Vec<Seen>), Failure> {
-        let [_, paced] = Paced::of(setting.network.link);
-        let standing = self.bed(setting, paced)?;
-        let address = standing.testbed.destination(&standing.path);
-        let look = little(exchange.receive_buffer);
-        let base = transfer_of(setting, paced, &look, address, epoch);
-        let bed = standing.see(setting, &base, look.protocol)?;
-        standing.begin_luck(luck)?;
-        let wanted = exchange::Exchange {
-            protocol: exchange.protocol,
-            address,
-            sizes: shuffled(exchange.sizes.all(), luck.derive("sizes")),
-            octets: exchange.octets.get(),
-            answer: exchange.answer,
-            taking: exchange.taking,
-            writing: exchange.writing,
-            congestion: setting.host.congestion.clone(),
-            send_buffer: exchange.send_buffer,
-            receive_buffer: exchange.receive_buffer,
-            nagle: exchange.nagle,
-            delayed_ack: exchange.delayed_ack,
-            pause: exchange.pause,
-            deadline: exchange.deadline,
-            again: exchange.again,
-            timeout: exchange.timeout,
-        };
-        let before = self.before(setting)?;
-        let agents = &mut self.bed(setting, paced)?.agents;
-        let (asked, answered) = agents.exchange(&wanted)?;
-        let meanwhile = self.meanwhile(setting, &before)?;
-        if asked.sizes.is_empty() && asked.stalls.is_empty() {
-            return Err(Failure::Transfer("no message was answered".to_owned()));
-        }
-
-        let mut figures = Figures::default();
-        figures.take_exchange(exchange, asked);
-        if exchange.protocol == spec::Protocol::Udp {
-            figures.put("receiver_drops", Some(whole(answered.dropped)));
-        }
-        figures.flags = flags_of_exchanges(setting, &figures, &meanwhile, &bed);
-        figures.take_meanwhile(setting, &meanwhile);
-        if let Some(emulator) = &meanwhile.emulator {
-            // A round trip crosses each link twice.
-            let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
-            let late = 2.0 * median * emulator.wires.len() as f64;
-            figures.note("resolution_message_time", json!(late));
-        }
-        if !answered.broken.is_empty() {
-            figures.note("broken", json!(answered.broken));
-        }
-        Ok((figures, vec![bed]))
+/// Goes through the sizes of `exchange` in an order that follows from `seed`.
+pub(super) fn exchange(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    exchange: &spec::Exchange,
+    seed: Seed,
+) -> Result<Figures, Failure> {
+    let wanted = exchange::Exchange {
+        protocol: exchange.protocol,
+        address: pair.path.addresses.receiver,
+        sizes: shuffled(exchange.sizes.all(), seed.derive("sizes")),
+        octets: exchange.octets.get(),
+        answer: exchange.answer,
+        taking: exchange.taking,
+        writing: exchange.writing,
+        congestion: setting.host.congestion.clone(),
+        send_buffer: exchange.send_buffer,
+        receive_buffer: exchange.receive_buffer,
+        nagle: exchange.nagle,
+        delayed_ack: exchange.delayed_ack,
+        pause: exchange.pause,
+        deadline: exchange.deadline,
+        again: exchange.again,
+        timeout: exchange.timeout,
+    };
+    let before = Before::look(slice::from_mut(pair))?;
+    let (asked, answered) = pair.agents.exchange(&wanted)?;
+    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
+    if asked.sizes.is_empty() && asked.stalls.is_empty() {
+        return Err(Failure::Transfer("no message was answered".to_owned()));
     }
+
+    let mut figures = Figures::default();
+    figures.take_exchange(exchange, asked);
+    if exchange.protocol == spec::Protocol::Udp {
+        figures.put("receiver_drops", Some(whole(answered.dropped)));
+    }
+    figures.flags = flags_of_exchanges(setting, &figures, &meanwhile, &pair.path);
+    figures.take_meanwhile(setting, &meanwhile);
+    if let Some(emulator) = &meanwhile.emulator {
+        // A round trip crosses each link twice.
+        let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
+        let late = 2.0 * median * emulator.wires.len() as f64;
+        figures.note("resolution_message_time", json!(late));
+    }
+    if !answered.broken.is_empty() {
+        figures.note("broken", json!(answered.broken));
+    }
+    Ok(figures)
 }
 
 impl Figures {

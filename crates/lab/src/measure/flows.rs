@@ -4,31 +4,27 @@ mod figures;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::Context;
-use live::clock::Epoch;
-use live::testbed::Fragments;
+use plan::Setting;
+use plan::setting::{self as spec, Sends, Sockets};
 use proto::traffic::Law;
 use serde_json::json;
 use units::{Bytes, Seed, Span};
 
+use super::Pair;
 use super::checks::flags_of_flows;
-use super::convert::{Paced, transfer_of};
-use super::{Failure, Figures, INSPECTION, Netns, OUTRUNNING, Seen};
-use crate::agent::{Arrived, Departed, Receiving, Sending, Wanted};
+use super::meanwhile::Before;
+use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
+use crate::figures::Figures;
 use crate::recording::Shelf;
-use plan::Setting;
-use plan::setting as spec;
-use plan::setting::{Echo, Protocol, Sends, Sockets, Transfer};
 
 /// The folder of packet logs, in the results folder.
 const FOLDER: &str = "packets";
 
 /// How many messages of a flow are stamped as they leave, about.
 const STAMPED: u64 = 1_000;
-
-/// How long a little traffic that shows the links may take.
-const LOOK: Span = Span::from_secs(30);
 
 /// Both ends of all flows, and what was seen beside them.
 pub(super) struct Seeing<'a> {
@@ -45,115 +41,70 @@ pub(super) struct Seeing<'a> {
     pub(super) stolen: f64,
 }
 
-impl Netns {
-    /// Replaces the test bed of `setting`, once its frames were looked at, by
-    /// one whose hosts have heard nothing.
-    pub(super) fn renew(
-        &mut self,
-        setting: &Setting,
-        flows: &spec::Flows,
-        epoch: Epoch,
-    ) -> Result<(), Failure> {
-        let [_, paced] = Paced::of(setting.network.link);
-        let sockets = flows.sockets.clone().unwrap_or_default();
-        let standing = self.bed(setting, paced)?;
-        let to = standing.testbed.destination(&standing.path);
-        let base = transfer_of(setting, paced, &little(sockets.receive_buffer), to, epoch);
-        standing.see(setting, &base, Protocol::Tcp)?;
-        // The bed that was asked for last stands last.
-        if let Some(known) = self.standing.pop() {
-            self.standing.push(known.renewed()?);
+/// Sends the flows of `setting`; where they are logged, in the folder of
+/// `shelf`.
+pub(super) fn flows(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    flows: &spec::Flows,
+    seed: Seed,
+    shelf: Option<Shelf<'_>>,
+) -> Result<Figures, Failure> {
+    let sockets = flows.sockets.clone().unwrap_or_default();
+    let asked = wanted(setting, flows, &sockets, seed);
+    let log = match shelf.filter(|_| sockets.log) {
+        Some(shelf) => Some(logged(shelf)?),
+        None => None,
+    };
+    let fragments_before = pair.meters.fragments()?;
+    let before = Before::look(slice::from_mut(pair))?;
+    let every = every(flows);
+    let to = pair.path.addresses.receiver;
+    let sending = Sending {
+        to,
+        flows: asked.iter().map(|(_, flow)| flow.clone()).collect(),
+        every,
+    };
+    let receiving = Receiving {
+        at: to,
+        flows: u16::try_from(asked.len()).unwrap_or(u16::MAX),
+        every,
+        log: log.as_ref().map(|(path, _)| path.clone()),
+    };
+    let (sent, mut received) = pair.agents.flows(sending, receiving, flows.duration)?;
+    // Whoever only answers keeps no account of single messages.
+    for ((_, flow), (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
+        if flow.round_trip {
+            came.summary.lost = sent.messages.saturating_sub(sent.echoes);
         }
-        Ok(())
+    }
+    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
+    if received.iter().all(|flow| flow.messages == 0) {
+        return Err(Failure::Transfer("nothing arrived".to_owned()));
     }
 
-    /// What each node did with packets that did not fit.
-    fn fragments(
-        &mut self,
-        setting: &Setting,
-        paced: Paced,
-    ) -> anyhow::Result<Vec<(String, Fragments)>> {
-        let nodes = &self.bed(setting, paced)?.testbed.nodes;
-        let counts = nodes.iter().map(|node| {
-            let counts = node.fragments(setting.network.ip);
-            Ok((node.name.clone(), counts.context("counting fragments")?))
-        });
-        counts.collect()
+    let seeing = Seeing {
+        asked: &asked,
+        sent: &sent,
+        received: &received,
+        dropped: meanwhile.dropped(),
+        latest: { meanwhile.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
+        clock_step: meanwhile.clock_step,
+        stolen: meanwhile.stolen(),
+    };
+    let mut figures = Figures::default();
+    figures.take_flows(flows, &seeing);
+    figures.flags = flags_of_flows(setting, &figures, &seeing, &pair.path);
+    figures.take_meanwhile(setting, &meanwhile);
+    if sockets.instrument == spec::Instrument::Sleeping {
+        figures.take_work(&seeing);
     }
-
-    /// Sends the flows of `setting`; where they are logged, in the folder of
-    /// `shelf`.
-    pub(super) fn flows(
-        &mut self,
-        setting: &Setting,
-        flows: &spec::Flows,
-        luck: Seed,
-        epoch: Epoch,
-        shelf: Option<Shelf<'_>>,
-    ) -> Result<(Figures, Vec<Seen>), Failure> {
-        let [_, paced] = Paced::of(setting.network.link);
-        let sockets = flows.sockets.clone().unwrap_or_default();
-        let asked = wanted(setting, flows, &sockets, luck);
-        let standing = self.bed(setting, paced)?;
-        let to = standing.testbed.destination(&standing.path);
-        let base = transfer_of(setting, paced, &little(sockets.receive_buffer), to, epoch);
-        let bed = standing.see(setting, &base, Protocol::Tcp)?;
-        standing.begin_luck(luck)?;
-
-        let log = match shelf.filter(|_| sockets.log) {
-            Some(shelf) => Some(logged(shelf)?),
-            None => None,
-        };
-        let fragments_before = self.fragments(setting, paced)?;
-        let before = self.before(setting)?;
-        let every = every(flows);
-        let sending = Sending {
-            to,
-            flows: asked.iter().map(|(_, flow)| flow.clone()).collect(),
-            every,
-        };
-        let receiving = Receiving {
-            at: to,
-            flows: u16::try_from(asked.len()).unwrap_or(u16::MAX),
-            every,
-            log: log.as_ref().map(|(path, _)| path.clone()),
-        };
-        let agents = &mut self.bed(setting, paced)?.agents;
-        let (sent, mut received) = agents.flows(sending, receiving, flows.duration)?;
-        // Whoever only answers keeps no account of single messages.
-        for ((_, flow), (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
-            if flow.round_trip {
-                came.summary.lost = sent.messages.saturating_sub(sent.echoes);
-            }
-        }
-        let meanwhile = self.meanwhile(setting, &before)?;
-        if received.iter().all(|flow| flow.messages == 0) {
-            return Err(Failure::Transfer("nothing arrived".to_owned()));
-        }
-
-        let seeing = Seeing {
-            asked: &asked,
-            sent: &sent,
-            received: &received,
-            dropped: meanwhile.dropped(),
-            latest: { meanwhile.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
-            clock_step: meanwhile.clock_step,
-            stolen: meanwhile.stolen(),
-        };
-        let mut figures = Figures::default();
-        figures.take_flows(flows, &seeing);
-        figures.flags = flags_of_flows(setting, &figures, &seeing, &bed);
-        figures.take_meanwhile(setting, &meanwhile);
-        if sockets.instrument == spec::Instrument::Sleeping {
-            figures.take_work(&seeing);
-        }
-        let fragments = self.fragments(setting, paced)?;
-        figures.take_fragments(&fragments_before, &fragments);
-        if let Some((_, name)) = log {
-            figures.note("packet_log", json!(name));
-        }
-        Ok((figures, vec![bed]))
+    let fragments = pair.meters.fragments()?;
+    figures.take_fragments(&fragments_before, &fragments);
+    if let Some((_, name)) = log {
+        figures.note("packet_log", json!(name));
     }
+    Ok(figures)
 }
 
 /// What the sender's agent is asked for: each flow with the place of those it
@@ -267,21 +218,4 @@ fn logged(shelf: Shelf<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
     let name = name.context("numbers do not end")?;
     let path = std::path::absolute(shelf.results.join(&name)).context("finding the results")?;
     Ok((path, name))
-}
-
-/// What shows the frames of a test bed.
-pub(super) fn little(receive_buffer: Option<Bytes>) -> Transfer {
-    Transfer {
-        protocol: Protocol::Tcp,
-        size: INSPECTION,
-        message: OUTRUNNING,
-        preroll: Bytes::ZERO,
-        cpu_size: Bytes::ZERO,
-        send_buffer: None,
-        receive_buffer,
-        nagle: false,
-        echo: Echo::Off,
-        timeout: LOOK,
-        tcp: None,
-    }
 }

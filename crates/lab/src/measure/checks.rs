@@ -1,22 +1,21 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
 use live::emulator::Report;
+use plan::Flag;
+use plan::Setting;
+use plan::setting::{Link, Mechanisms, Protocol, Transfer};
 use proto::{Goodput, TOLERANCE};
 use units::Transport;
 use units::{Bytes, Rate, Span};
 
-use super::Seen;
 use super::command::Strangers;
-use super::convert::Paced;
 use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
 use super::meanwhile::Meanwhile;
 use super::mechanisms::Seeing as SeeingTrips;
+use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
 use crate::figures::Figures;
-use plan::Flag;
-use plan::Setting;
-use plan::setting::{Link, Mechanisms, Protocol, Transfer};
 
 /// A step of the wall clock that would show in a delay.
 const STEP: Span = Span::from_millis(1);
@@ -49,11 +48,11 @@ pub(super) fn flags(
     setting: &Setting,
     transfer: &Transfer,
     passes: &Passes,
-    beds: &[Seen],
+    paths: &[&Path],
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut raise = |flag: Flag, holds: bool| flags.extend(holds.then_some(flag));
-    raise(Flag::AboveLimit, above_limit(&beds[0], passes));
+    raise(Flag::AboveLimit, above_limit(paths[0], passes));
     raise(
         Flag::BucketNotDrained,
         bucket_not_drained(setting, transfer),
@@ -68,11 +67,11 @@ pub(super) fn flags(
     );
     raise(
         Flag::OffloadsDiffer,
-        beds.iter().any(|bed| offloads_differ(setting, bed)),
+        paths.iter().any(|path| offloads_differ(setting, path)),
     );
     raise(
         Flag::MtuDiffers,
-        beds.iter().any(|bed| mtu_differs(setting, bed)),
+        paths.iter().any(|path| mtu_differs(setting, path)),
     );
     raise(
         Flag::EmulatorLate,
@@ -101,19 +100,19 @@ pub(super) fn flags(
 }
 
 /// What can be told of a trial whose traffic is not ours.
-pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, bed: &Seen) -> Vec<Flag> {
+pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Path) -> Vec<Flag> {
     let stolen = ratio(
         seen.machine.steal,
         seen.machine.elapsed * seen.machine.processors,
     );
     let above = seen
         .throughput
-        .is_some_and(|throughput| exceeds(bed.pace, throughput * 1e6));
+        .is_some_and(|throughput| exceeds(path.pace, throughput * 1e6));
     [
         (Flag::AboveLimit, above),
         (Flag::ClockStepped, clock_stepped(seen.clock_step)),
-        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
-        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, path)),
+        (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::Disturbed, stolen > STOLEN),
     ]
     .into_iter()
@@ -126,7 +125,7 @@ pub(super) fn flags_of_flows(
     setting: &Setting,
     figures: &Figures,
     seeing: &Seeing<'_>,
-    bed: &Seen,
+    path: &Path,
 ) -> Vec<Flag> {
     let throughput = figures.metrics.get("throughput");
     let ends = || seeing.sent.iter().zip(seeing.received);
@@ -142,15 +141,15 @@ pub(super) fn flags_of_flows(
             Flag::AboveLimit,
             throughput.is_some_and(|megabits| {
                 exceeds(
-                    bed.pace,
+                    path.pace,
                     megabits * 1e6 / (1.0 + stored_share(setting, seeing)),
                 )
             }),
         ),
         (Flag::Unstamped, all(|came| came.unstamped) > 0),
         (Flag::ClockStepped, clock_stepped(seeing.clock_step)),
-        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
-        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, path)),
+        (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, ends().any(|(sent, _)| other(sent))),
         (Flag::HostDrops, lost > seeing.dropped),
         (Flag::SenderLate, ends().any(|(sent, _)| late(sent))),
@@ -166,7 +165,7 @@ pub(super) fn flags_of_mechanisms(
     setting: &Setting,
     trips: &Mechanisms,
     seeing: &SeeingTrips<'_>,
-    bed: &Seen,
+    path: &Path,
 ) -> Vec<Flag> {
     let asked = seeing.asked;
     let other = (asked.tcp.as_ref()).is_some_and(|tcp| tcp.congestion != setting.host.congestion);
@@ -176,8 +175,8 @@ pub(super) fn flags_of_mechanisms(
     [
         (Flag::Unstamped, seeing.unstamped > 0),
         (Flag::ClockStepped, clock_stepped(seeing.clock_step)),
-        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
-        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, path)),
+        (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, other),
         (Flag::BufferDiffers, buffers),
         (Flag::HostDrops, seeing.host_drops),
@@ -193,15 +192,15 @@ pub(super) fn flags_of_exchanges(
     setting: &Setting,
     figures: &Figures,
     meanwhile: &Meanwhile,
-    bed: &Seen,
+    path: &Path,
 ) -> Vec<Flag> {
     let congestion = figures.evidence.get("congestion");
     let congestion = congestion.and_then(serde_json::Value::as_str);
     let other = congestion.is_some_and(|other| other != setting.host.congestion);
     [
         (Flag::ClockStepped, clock_stepped(meanwhile.clock_step)),
-        (Flag::OffloadsDiffer, offloads_differ(setting, bed)),
-        (Flag::MtuDiffers, mtu_differs(setting, bed)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, path)),
+        (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, other),
         (Flag::Disturbed, meanwhile.stolen() > STOLEN),
     ]
@@ -227,7 +226,7 @@ fn stored_share(setting: &Setting, seeing: &Seeing<'_>) -> f64 {
     share(stored, octets) + share(seeing.latest, nanos)
 }
 
-fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
+fn above_limit(bulk: &Path, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
     let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
     goodputs
@@ -240,7 +239,7 @@ fn above_limit(bulk: &Seen, passes: &Passes) -> bool {
 
 /// By which share goodput may read too high because the emulator let its first
 /// octets go late and its last ones in time: kernel's links have none.
-pub(super) fn late_share(bulk: &Seen, passes: &Passes, goodput: &Goodput) -> f64 {
+pub(super) fn late_share(bulk: &Path, passes: &Passes, goodput: &Goodput) -> f64 {
     let emulator = passes.meanwhile.emulator.as_ref();
     let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
     emulator.map_or(0.0, |emulator| {
@@ -273,8 +272,8 @@ fn emulator_late(emulator: &Report) -> bool {
     late > LATE
 }
 
-fn offloads_differ(setting: &Setting, bed: &Seen) -> bool {
-    let (inspection, offloads) = (&bed.inspection, &bed.offloads);
+fn offloads_differ(setting: &Setting, path: &Path) -> bool {
+    let (inspection, offloads) = (&path.inspection, &path.offloads);
     let links = &setting.network.links;
     let mtu = |link: Option<&Link>| link.map_or(Bytes::ZERO, |link| link.mtu.bytes());
     let super_packets = inspection.largest_sent > mtu(links.first())
@@ -282,7 +281,7 @@ fn offloads_differ(setting: &Setting, bed: &Seen) -> bool {
     if !setting.host.offloads {
         return super_packets || !offloads.is_empty();
     }
-    if bed.paced == Paced::Emulator {
+    if path.paced == Paced::Emulator {
         // Segmented above the wire, perhaps aggregated again behind it.
         return offloads.is_empty() || inspection.largest_sent > mtu(links.first());
     }
@@ -295,8 +294,8 @@ fn offloads_differ(setting: &Setting, bed: &Seen) -> bool {
 }
 
 /// Messages that fill packets must have been seen in full ones.
-fn mtu_differs(setting: &Setting, bed: &Seen) -> bool {
-    let inspection = &bed.inspection;
+fn mtu_differs(setting: &Setting, path: &Path) -> bool {
+    let inspection = &path.inspection;
     let network = &setting.network;
     let Some(mtu) = network.path_mtu() else {
         return false;

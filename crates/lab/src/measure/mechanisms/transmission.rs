@@ -1,10 +1,10 @@
 //! How long the links of a path are busy with one message.
 
+use plan::setting::{Network, Protocol};
 use units::Transport;
 use units::{Bytes, Framing, Span};
 
-use crate::netns::convert::Paced;
-use plan::setting::{Network, Protocol};
+use crate::measure::Paced;
 
 /// From the first octet on the first link to the last one off the last, where
 /// every node waits for the whole frame and the propagation takes no time: what

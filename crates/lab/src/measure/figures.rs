@@ -3,16 +3,17 @@
 use live::emulator::{Report, Way};
 use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent};
+use plan::Setting;
+use plan::setting::Link;
 use proto::Goodput;
 use proto::link::Fate;
 use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
+use super::Path;
 use super::meanwhile::Meanwhile;
-use super::{Failure, Seen};
+use crate::agent::Failure;
 use crate::figures::Figures;
-use plan::Setting;
-use plan::setting::Link;
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -86,8 +87,7 @@ impl Figures {
     }
 
     /// Evidence of what was set, and of what the wires showed of it.
-    pub(super) fn take_setting(&mut self, setting: &Setting, beds: &[Seen]) {
-        let bulk = &beds[0];
+    pub(super) fn take_setting(&mut self, setting: &Setting, bulk: &Path) {
         let links = &setting.network.links;
         let octets = |of: fn(&Link) -> Bytes| {
             json!(links.iter().map(|link| of(link).get()).collect::<Vec<_>>())

@@ -1,0 +1,26 @@
+//! Trials between two agents: what is sent, what is made of it, and what is
+//! wrong with it.
+//!
+//! A world builds a [`Pair`] and hands it to [`trial`]. How it inspects the path
+//! is its own affair; [`sample`] says with what traffic.
+
+mod checks;
+mod command;
+mod convert;
+mod exchange;
+mod figures;
+mod flows;
+mod kept;
+mod meanwhile;
+mod mechanisms;
+mod pair;
+mod sample;
+mod transfers;
+mod trial;
+
+pub(crate) use command::{ended, until_ready};
+pub(crate) use convert::{pace, transfer_of};
+pub(crate) use pair::{End, Inspection, Meters, Paced, Pair, Path, Programs};
+pub(crate) use sample::{INSPECTION, OUTRUNNING, sample};
+pub(crate) use transfers::counted_of;
+pub(crate) use trial::trial;

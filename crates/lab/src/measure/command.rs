@@ -1,0 +1,285 @@
+//! A trial whose traffic is the user's own: a program in the receiver that
+//! serves, one in the sender that measures, and the report that it prints.
+
+use std::process::ExitStatus;
+
+use live::clock;
+use live::meter::{self, MachineUse};
+use live::tool::{MOST_OUTPUT, Tool};
+use plan::Setting;
+use plan::command_line::{CommandLine, joined};
+use plan::setting::{Command, Reading};
+use serde_json::{Value, json};
+use units::{Bytes, Span, Time};
+
+use super::checks::flags_of_strangers;
+use super::figures::{per_gigabyte, ratio};
+use super::kept::Kept;
+use super::{End, Pair, Programs};
+use crate::agent::Failure;
+use crate::figures::Figures;
+use crate::interrupted;
+use crate::recording::Shelf;
+
+/// How long a server may take until it listens. What listens nowhere, or not
+/// by TCP or UDP, is taken to be ready then.
+const MOST_PATIENCE: Span = Span::from_millis(2_000);
+
+/// How long one look at a server, and at a program that measures, may take.
+const SOON: Span = Span::from_millis(5);
+const WHILE: Span = Span::from_millis(100);
+
+/// What was seen of traffic that is not ours.
+pub(super) struct Strangers {
+    /// Goodput as the program says, in Mbit/s, if it says.
+    pub(super) throughput: Option<f64>,
+    /// What the machine did while it ran.
+    pub(super) machine: MachineUse,
+    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    pub(super) clock_step: i64,
+}
+
+/// One trial of the user's own programs; what they keep goes to `shelf`.
+pub(super) fn command(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    command: &Command,
+    shelf: Option<Shelf<'_>>,
+) -> Result<Figures, Failure> {
+    let Pair {
+        path,
+        meters,
+        programs,
+        ..
+    } = pair;
+    let kept = match shelf.filter(|_| command.keeps()) {
+        Some(shelf) => Some(Kept::begin(shelf)?),
+        None => None,
+    };
+    programs.set_congestion_control(&setting.host.congestion)?;
+    let step_before = clock::wall_offset_nanos();
+    let drops_before = meters.queue_drops()?;
+    let emulator_before = meters.emulator()?.unwrap_or_default();
+    let lines = command.receiver.iter();
+    let folder = kept.as_ref().map(Kept::path);
+    let filled = |line: &CommandLine| {
+        let line = line.sized(command.size).keeping(folder);
+        line.filled(&path.addresses)
+    };
+    let serving: Vec<String> = lines.flat_map(filled).collect();
+    let mut server = match serving.is_empty() {
+        true => None,
+        false => Some(serve(programs.as_ref(), &serving)?),
+    };
+    let measuring = filled(&command.sender);
+    let before = meters.machine()?;
+    let report = measure(
+        programs.as_ref(),
+        &measuring,
+        command.timeout,
+        server.as_mut(),
+    )?;
+    let after = meters.machine()?;
+    drop(server);
+    let machine = after.since(&before);
+    let clock_step = clock::wall_offset_nanos() - step_before;
+    let emulator = meters.emulator()?;
+    let emulator = emulator.map(|report| report.since(&emulator_before));
+    if let Some(why) = emulator.as_ref().and_then(|report| meters.invalid(report)) {
+        return Err(Failure::Transfer(why));
+    }
+
+    let mut figures = Figures::default();
+    for (metric, reading) in &command.read {
+        figures.put(metric, Some(number_in(&report, reading)?));
+    }
+    if let Some(octets) = &command.octets {
+        figures.take_processors(octets_in(&report, octets)?, &machine);
+    }
+    let seen = Strangers {
+        throughput: figures.metrics.get("throughput").copied(),
+        machine,
+        clock_step,
+    };
+    figures.flags = flags_of_strangers(setting, &seen, path);
+    if let Some(emulator) = &emulator {
+        figures.take_emulator(emulator);
+        figures.take_crossed(setting, emulator);
+    }
+    figures.note("command_sender", json!(joined(&measuring)));
+    if !serving.is_empty() {
+        figures.note("command_receiver", json!(joined(&serving)));
+    }
+    if let Some(kept) = &kept {
+        figures.note("files", json!(kept.files()?));
+    }
+    // Another one is a failed trial.
+    figures.note("exit_code", json!(0));
+    figures.note("congestion_default", json!(setting.host.congestion));
+    figures.note("clock_step_us", json!(clock_step / 1_000));
+    let drops = meters.queue_drops()?.saturating_sub(drops_before);
+    figures.note("queue_drops", json!(drops));
+    let all = machine.elapsed * machine.processors;
+    figures.note("cpu_seconds", json!(machine.busy.as_secs_f64()));
+    figures.note("cpu_window_seconds", json!(machine.elapsed.as_secs_f64()));
+    figures.note("cpu_busy_percent", json!(100.0 * ratio(machine.busy, all)));
+    figures.note("steal_percent", json!(100.0 * ratio(machine.steal, all)));
+    Ok(figures)
+}
+
+/// Starts the program that serves in the receiver, and waits until it listens.
+fn serve(programs: &dyn Programs, words: &[String]) -> Result<Tool, Failure> {
+    let before = programs.listeners()?;
+    let mut server = { programs.start(End::Receiver, words) }.map_err(not_started("receiver"))?;
+    let listens = || Ok(programs.listeners()? > before);
+    match until_ready(&mut server, listens)? {
+        Some(status) if !status.success() => {
+            Err(Failure::Transfer(ended("receiver", status, &server)))
+        }
+        _ => Ok(server),
+    }
+}
+
+/// What the program in the sender prints, as JSON.
+fn measure(
+    programs: &dyn Programs,
+    words: &[String],
+    timeout: Span,
+    mut server: Option<&mut Tool>,
+) -> Result<Value, Failure> {
+    let failed = |reason: String| Err(Failure::Transfer(reason));
+    let deadline = clock::monotonic() + timeout;
+    let mut client = { programs.start(End::Sender, words) }.map_err(not_started("sender"))?;
+    let status = loop {
+        let left = left_until(deadline);
+        if let Some(status) = attend(&mut client, WHILE.min(left))? {
+            break status;
+        }
+        if client.output().is_none() {
+            return failed(format!("sender: more than {MOST_OUTPUT} octets on stdout"));
+        }
+        if left == Span::ZERO {
+            let said = said(&client);
+            return failed(format!("sender: not done within {timeout}{said}"));
+        }
+        if let Some(server) = &mut server {
+            attend(server, Span::ZERO)?;
+        }
+    };
+    if !status.success() {
+        let mut reason = ended("sender", status, &client);
+        if let Some(server) = server
+            && let Some(status) = attend(server, SOON)?
+            && !status.success()
+        {
+            reason = format!("{reason}; {}", ended("receiver", status, server));
+        }
+        return failed(reason);
+    }
+    let Some(output) = client.output() else {
+        return failed(format!("sender: more than {MOST_OUTPUT} octets on stdout"));
+    };
+    serde_json::from_slice(output).or_else(|error| {
+        let said = said(&client);
+        failed(format!("sender: its stdout is no JSON ({error}){said}"))
+    })
+}
+
+impl Figures {
+    /// What the whole machine worked for each octet.
+    fn take_processors(&mut self, octets: Bytes, used: &MachineUse) {
+        self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
+        self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
+        self.note("cpu_octets", json!(octets.get()));
+        self.note("cpu_tick_seconds", json!(meter::tick().as_secs_f64()));
+    }
+}
+
+/// The number in `report` that `reading` names [RFC6901 s4].
+fn number_in(report: &Value, reading: &Reading) -> Result<f64, Failure> {
+    let pointer = &reading.pointer;
+    let failed = |what: &str| {
+        let complaint = complaint_in(report);
+        Failure::Transfer(format!(
+            "sender: its JSON has {what} at {pointer}{complaint}"
+        ))
+    };
+    let value = report.pointer(pointer).ok_or_else(|| failed("nothing"))?;
+    let number = value.as_f64().ok_or_else(|| failed("no number"))?;
+    Some(number * reading.factor)
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| failed("too large a number"))
+}
+
+/// Likewise, as a number of octets above 0.
+fn octets_in(report: &Value, reading: &Reading) -> Result<Bytes, Failure> {
+    let number = number_in(report, reading)?.round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it lies within the bounds that are asked for"
+    )]
+    match (1.0..=1e18).contains(&number) {
+        true => Ok(Bytes::new(number as u64)),
+        false => Err(Failure::Transfer(format!(
+            "sender: its JSON has no number of octets at {}",
+            reading.pointer
+        ))),
+    }
+}
+
+/// Attends to `server` until it `listens`, has ended, or patience is at an
+/// end; how it ended, if it has.
+///
+/// # Errors
+/// Where it cannot be attended to, or someone asks to stop.
+pub(crate) fn until_ready(
+    server: &mut Tool,
+    listens: impl Fn() -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<ExitStatus>> {
+    let deadline = clock::monotonic() + MOST_PATIENCE;
+    loop {
+        let status = attend(server, SOON)?;
+        if status.is_some() || listens()? || left_until(deadline) == Span::ZERO {
+            return Ok(status);
+        }
+    }
+}
+
+/// How a program ended, in words.
+pub(crate) fn ended(node: &str, status: ExitStatus, tool: &Tool) -> String {
+    format!("{node}: {status}{}", said(tool))
+}
+
+fn said(tool: &Tool) -> String {
+    match tool.complaint() {
+        line if !line.is_empty() => format!(": {line}"),
+        // Some, such as iperf3 with -J, complain in their report.
+        _ => match tool.output().map(serde_json::from_slice) {
+            Some(Ok(report)) => complaint_in(&report),
+            _ => String::new(),
+        },
+    }
+}
+
+fn complaint_in(report: &Value) -> String {
+    let error = report.get("error").and_then(Value::as_str);
+    error.map_or_else(String::new, |error| format!(": {error}"))
+}
+
+fn attend(tool: &mut Tool, patience: Span) -> anyhow::Result<Option<ExitStatus>> {
+    let status = tool.attend(patience)?;
+    match live::interrupt::asked() {
+        true => Err(interrupted()),
+        false => Ok(status),
+    }
+}
+
+/// A program that cannot be started will not start for the next trial either.
+fn not_started(node: &str) -> impl Fn(live::Error) -> Failure {
+    move |error| Failure::Lost(anyhow::anyhow!("{node}: {error}; is it installed?"))
+}
+
+fn left_until(deadline: Time) -> Span {
+    deadline.since(clock::monotonic()).unwrap_or_default()
+}

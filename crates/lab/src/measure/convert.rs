@@ -1,0 +1,109 @@
+//! From the neutral words of an experiment to a transfer between two agents.
+
+use std::net::IpAddr;
+
+use live::clock::Epoch;
+use live::transfer::{self, Transfer};
+use plan::Setting;
+use plan::setting as spec;
+use units::{Bytes, Framing, Rate, Span, Transport};
+
+use super::Paced;
+
+/// The transfer that a setting asks for, one way, over links that are `paced` so.
+pub(crate) fn transfer_of(
+    setting: &Setting,
+    paced: Paced,
+    traffic: &spec::Transfer,
+    address: IpAddr,
+    epoch: Epoch,
+) -> Transfer {
+    Transfer {
+        protocol: traffic.protocol,
+        address,
+        preroll: traffic.preroll,
+        preroll_message: traffic.message,
+        size: traffic.size,
+        message: traffic.message,
+        pace: pace(setting, paced),
+        paced: paced == Paced::Emulator && traffic.protocol == spec::Protocol::Udp,
+        delays: true,
+        echo: transfer::Echo::Off,
+        congestion: setting.host.congestion.clone(),
+        send_buffer: traffic.send_buffer,
+        receive_buffer: traffic.receive_buffer,
+        nagle: traffic.nagle,
+        epoch,
+        timeout: traffic.timeout,
+        quiet: quiet(setting, traffic.message),
+    }
+}
+
+/// The most goodput that the path carries: its slowest link with its smallest
+/// packets. With offloads on the kernel's bucket sees super-packets and counts
+/// framing once for each, so that only the rate itself bounds what TCP carries.
+/// What a program of the user's speaks is not known, so that it gets the limit
+/// of the leanest transport.
+pub(crate) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
+    let network = &setting.network;
+    let mtu = network.path_mtu()?;
+    let of_datagrams = |rate: Rate, message: Bytes| {
+        let (ip, framing) = (network.ip, Framing::Ethernet);
+        whole(model::datagram_goodput_limit(
+            rate, message, mtu, ip, framing,
+        )?)
+    };
+    let transfer = setting.traffic.transfer();
+    let protocol = transfer.map(|transfer| transfer.protocol);
+    let super_packets = setting.host.offloads && paced == Paced::Kernel;
+    let bits = |rate: Rate| match (protocol, super_packets) {
+        (None | Some(spec::Protocol::Tcp), true) => Some(rate),
+        (Some(spec::Protocol::Tcp), false) => whole(model::goodput_limit(
+            rate,
+            mtu,
+            network.ip,
+            Transport::Tcp,
+            Framing::Ethernet,
+        )?),
+        (Some(spec::Protocol::Udp), _) => of_datagrams(rate, transfer?.message),
+        // UDP has the shortest header that a program may use, and datagrams
+        // carry most where they fill a packet or are as long as they can be.
+        (None, false) => [
+            model::payload_per_packet(mtu, network.ip, Transport::Udp)?,
+            model::largest_message(network.ip),
+        ]
+        .into_iter()
+        .filter_map(|message| of_datagrams(rate, message))
+        .max(),
+    };
+    network
+        .links
+        .iter()
+        .filter_map(|link| bits(link.rate?))
+        .min()
+}
+
+/// A limit in whole bits per second, rounded up: a limit must not be too low.
+fn whole(bits_per_second: f64) -> Option<Rate> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "limits lie between 0 and the link's rate"
+    )]
+    let bits = bits_per_second.ceil() as u64;
+    Rate::from_bits_per_second(bits)
+}
+
+/// After how long a silence nothing more can be on its way: every buffer of
+/// the path drained, and some time for the hosts.
+fn quiet(setting: &Setting, message: Bytes) -> Span {
+    let drain = setting.network.links.iter().filter_map(|link| {
+        let rate = link.rate?;
+        Some(rate.serialise(link.buffer) + rate.serialise(Framing::Ethernet.wire_size(message)))
+    });
+    let travel = setting.network.links.iter();
+    let travel = travel.map(|link| link.wire.delay + link.wire.jitter_law.reach(link.wire.jitter));
+    drain
+        .chain(travel)
+        .fold(Span::from_millis(300), |sum, span| sum + span)
+}

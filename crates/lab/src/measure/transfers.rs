@@ -1,0 +1,117 @@
+//! A trial of our own transfers.
+
+use anyhow::Context;
+use live::clock::Epoch;
+use live::transfer::{Echo, Transfer};
+use plan::Setting;
+use plan::setting as spec;
+use serde_json::json;
+use units::Bytes;
+
+use super::checks::{flags, late_share};
+use super::convert::transfer_of;
+use super::figures::{Ends, Passes};
+use super::meanwhile::Before;
+use super::{OUTRUNNING, Pair, Path};
+use crate::agent::Failure;
+use crate::figures::Figures;
+use crate::passed::Over;
+
+/// Transfers bulk between the first of `pairs` and single messages between the
+/// last, which may be the same.
+pub(super) fn transfers(
+    pairs: &mut [Pair<'_>],
+    setting: &Setting,
+    transfer: &spec::Transfer,
+    epoch: Epoch,
+) -> Result<Figures, Failure> {
+    let single = pairs.len() - 1;
+    let base = |path: &Path| {
+        let address = path.addresses.receiver;
+        transfer_of(setting, path.paced, transfer, address, epoch)
+    };
+    let [bulk, last] = [0, single].map(|number| base(&pairs[number].path));
+    let before = Before::look(pairs)?;
+    // Goodput and CPU are taken through a drained bucket; the messages
+    // that drain it need not look like the traffic, and long ones outrun
+    // links that short ones do not. Delays begin with an idle path.
+    let drained = Transfer {
+        preroll_message: OUTRUNNING.max(bulk.message),
+        delays: false,
+        ..bulk.clone()
+    };
+    let idle = Transfer {
+        preroll: Bytes::ZERO,
+        ..last
+    };
+    let rated = pairs[0].agents.transfer(&drained)?;
+    let windows = windows(&mut pairs[single], setting, &rated, epoch)?;
+    let one_way = pairs[single].agents.transfer(&idle)?;
+    let echo = match transfer.echo {
+        spec::Echo::Off => None,
+        spec::Echo::Headers => Some(Echo::Headers),
+        spec::Echo::Whole => Some(Echo::Whole),
+    };
+    let echoed = match echo {
+        Some(echo) => Some(pairs[single].agents.transfer(&Transfer { echo, ..idle })?),
+        None => None,
+    };
+    let metered = match transfer.cpu_size {
+        Bytes::ZERO => None,
+        size => {
+            let Pair { agents, meters, .. } = &mut pairs[0];
+            let before = meters.machine().context("metering the machine")?;
+            let ends = agents.transfer(&Transfer { size, ..drained })?;
+            let after = meters.machine().context("metering the machine")?;
+            Some((ends, after.since(&before)))
+        }
+    };
+    let passes = Passes {
+        rated,
+        one_way,
+        echoed,
+        metered,
+        meanwhile: before.meanwhile(pairs)?,
+    };
+    passes.something_arrived(transfer.message, transfer.size)?;
+    let mut figures = Figures::of(&passes);
+    figures.take_meanwhile(setting, &passes.meanwhile);
+    for (window, over) in &windows {
+        figures.take_window(window, over);
+    }
+    let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
+    figures.flags = flags(setting, transfer, &passes, &paths);
+    if let Some(goodput) = &passes.rated.1.goodput {
+        let late = 100.0 * late_share(paths[0], &passes, goodput);
+        figures.note("goodput_late_percent", json!(late));
+    }
+    figures.note("message_octets", json!(bulk.message.get()));
+    figures.note("preroll_octets", json!(bulk.preroll.get()));
+    Ok(figures)
+}
+
+/// The links that have a window over what is counted of a transfer, and its
+/// name.
+pub(crate) fn counted_of(setting: &Setting) -> impl Iterator<Item = (usize, &str)> {
+    let links = setting.network.links.iter().enumerate();
+    links.filter_map(|(number, link)| Some((number, link.counted.transfer.as_deref()?)))
+}
+
+/// The figures over the counted part of a transfer, by the windows' names.
+fn windows(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    (_, received): &Ends,
+    epoch: Epoch,
+) -> Result<Vec<(String, Over)>, Failure> {
+    let Some(goodput) = &received.goodput else {
+        return Ok(Vec::new());
+    };
+    let [from, to] = [goodput.first, goodput.last].map(|time| epoch.unix_nanos_at(time));
+    let mut windows = Vec::new();
+    for (link, window) in counted_of(setting) {
+        let over = pair.meters.over(link, from, to)?;
+        windows.extend(over.map(|over| (window.to_owned(), over)));
+    }
+    Ok(windows)
+}

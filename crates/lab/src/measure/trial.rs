@@ -1,0 +1,42 @@
+//! One trial, whatever its traffic.
+
+use live::clock::Epoch;
+use plan::Setting;
+use plan::setting::Traffic;
+use units::Seed;
+
+use super::command::command;
+use super::exchange::exchange;
+use super::flows::flows;
+use super::mechanisms::mechanisms;
+use super::pair::Pair;
+use super::transfers::transfers;
+use crate::agent::Failure;
+use crate::figures::Figures;
+use crate::recording::Shelf;
+
+/// Sends the traffic of `setting` between `pairs`, which are one or, where bulk
+/// and single messages take different paths, two, that for bulk first. What
+/// chance does follows from `seed`, and instants count from `epoch`. Files of
+/// the trial go to `shelf`.
+///
+/// # Errors
+/// [`Failure`] says whether the next trial can be tried.
+pub(crate) fn trial(
+    pairs: &mut [Pair<'_>],
+    setting: &Setting,
+    seed: Seed,
+    epoch: Epoch,
+    shelf: Option<Shelf<'_>>,
+) -> Result<Figures, Failure> {
+    let first = &mut pairs[0];
+    let mut figures = match &setting.traffic {
+        Traffic::Transfer(transfer) => transfers(pairs, setting, transfer, epoch),
+        Traffic::Command(wanted) => command(first, setting, wanted, shelf),
+        Traffic::Flows(wanted) => flows(first, setting, wanted, seed, shelf),
+        Traffic::Mechanisms(trips) => mechanisms(first, setting, trips, epoch),
+        Traffic::Exchange(wanted) => exchange(first, setting, wanted, seed),
+    }?;
+    figures.take_setting(setting, &pairs[0].path);
+    Ok(figures)
+}

@@ -1,0 +1,102 @@
+//! A test bed as the pair that trials are measured between.
+
+use anyhow::{Context, Result};
+use live::emulator::Report;
+use live::meter::{Machine, Process};
+use live::testbed::{self, Fragments, Testbed};
+use live::tool::Tool;
+use plan::Setting;
+
+use super::keeping_up::invalid;
+use super::standing::Standing;
+use crate::emulation::Emulation;
+use crate::measure::{End, Meters, Pair, Path, Programs};
+use crate::passed::Over;
+
+impl Standing {
+    /// The agents, meters and hosts of this test bed for a trial of `setting`,
+    /// with the path that an inspection saw.
+    pub(super) fn pair<'a>(&'a mut self, setting: &'a Setting, path: Path) -> Pair<'a> {
+        Pair {
+            agents: &mut self.agents,
+            path,
+            meters: Box::new(BedMeters {
+                testbed: &self.testbed,
+                emulation: self.emulation.as_mut(),
+                setting,
+            }),
+            programs: Box::new(BedPrograms {
+                testbed: &self.testbed,
+                path: &self.path,
+            }),
+        }
+    }
+}
+
+/// The meters of a test bed on this machine.
+struct BedMeters<'a> {
+    testbed: &'a Testbed,
+    emulation: Option<&'a mut Emulation>,
+    setting: &'a Setting,
+}
+
+impl Meters for BedMeters<'_> {
+    fn machine(&self) -> Result<Machine> {
+        Ok(Machine::sample()?)
+    }
+
+    fn conductor(&self) -> Result<Process> {
+        Ok(Process::sample()?)
+    }
+
+    fn queue_drops(&self) -> Result<u64> {
+        Ok(self.testbed.queue_drops()?)
+    }
+
+    fn fragments(&self) -> Result<Vec<(String, Fragments)>> {
+        let counts = self.testbed.nodes.iter().map(|node| {
+            let counts = node.fragments(self.setting.network.ip);
+            Ok((node.name.clone(), counts.context("counting fragments")?))
+        });
+        counts.collect()
+    }
+
+    fn emulator(&mut self) -> Result<Option<Report>> {
+        let emulation = self.emulation.as_mut();
+        emulation.map(|emulation| emulation.report()).transpose()
+    }
+
+    fn invalid(&self, report: &Report) -> Option<String> {
+        invalid(self.setting, report)
+    }
+
+    fn over(&mut self, link: usize, from: u64, to: u64) -> Result<Option<Over>> {
+        let emulation = self.emulation.as_mut();
+        let emulation = emulation.context("the links have no emulator")?;
+        emulation.over(link, from, to)
+    }
+}
+
+/// The outer nodes of a test bed, in which programs of the user's are started.
+struct BedPrograms<'a> {
+    testbed: &'a Testbed,
+    path: &'a testbed::Path,
+}
+
+impl Programs for BedPrograms<'_> {
+    fn set_congestion_control(&self, name: &str) -> Result<()> {
+        Ok(self.testbed.set_congestion_control(self.path, name)?)
+    }
+
+    fn listeners(&self) -> Result<usize> {
+        Ok(self.testbed.receiver().namespace.listeners()?)
+    }
+
+    fn start(&self, end: End, words: &[String]) -> live::Result<Tool> {
+        let node = match end {
+            End::Sender => self.testbed.sender(),
+            End::Receiver => self.testbed.receiver(),
+        };
+        Tool::heard(&node.namespace, words)
+    }
+}
