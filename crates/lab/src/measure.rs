@@ -15,6 +15,8 @@ mod meanwhile;
 mod mechanisms;
 mod pair;
 mod sample;
+#[cfg(test)]
+mod synthetic;
 mod transfers;
 mod trial;
 

@@ -340,3 +340,6 @@ fn disturbed(passes: &Passes) -> bool {
         });
     metered || passes.meanwhile.stolen() > STOLEN || passes.others() > OTHERS
 }
+
+#[cfg(test)]
+mod tests;

@@ -275,3 +275,6 @@ pub(super) fn ratio(part: Span, whole: Span) -> f64 {
 const fn count(number: u64) -> f64 {
     number as f64
 }
+
+#[cfg(test)]
+mod tests;

@@ -282,3 +282,6 @@ fn megabits(octets: u64, nanos: u64) -> f64 {
 const fn count(number: u64) -> f64 {
     number as f64
 }
+
+#[cfg(test)]
+mod tests;

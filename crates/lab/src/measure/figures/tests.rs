@@ -1,0 +1,211 @@
+use live::emulator::Crossed;
+use proto::link::Counters;
+
+use super::*;
+use crate::measure::synthetic::{ends, passes, path, setting};
+
+/// The figures of `passes`, and what is asked of them.
+struct Of(Figures);
+
+impl Of {
+    #[track_caller]
+    fn metric(&self, name: &str, value: f64) {
+        let found = self.0.metrics.get(name).copied();
+        let near = found.is_some_and(|found| (found - value).abs() <= 1e-9 * value.abs());
+        assert!(near, "{name}: {found:?}, not {value}");
+    }
+
+    #[track_caller]
+    fn evidence(&self, name: &str, value: Value) {
+        assert_eq!(self.0.evidence.get(name), Some(&value), "{name}");
+    }
+}
+
+#[test]
+fn what_the_ends_saw_is_put_down_in_the_units_of_the_catalogue() {
+    let mut passes = passes();
+    passes.one_way.1.delays.loss_fraction = Some(0.25);
+    let of = Of(Figures::of(&passes));
+    of.metric("throughput", 94.0);
+    of.metric("rtt_transfer", 1_000.0);
+    of.metric("delay", 2.0);
+    of.metric("jitter", 0.0);
+    of.metric("loss", 25.0);
+    of.metric("rtt_tcp", 4.5);
+    of.metric("retransmissions", 10.0);
+    of.metric("segments", 1_000.0);
+    of.evidence("counted_octets", json!(11_000_000));
+    of.evidence("send_buffer", json!(200_000));
+    of.evidence("receive_buffer", json!(400_000));
+    of.evidence("congestion", json!("cubic"));
+    // Half of the 10 us between reads.
+    for metric in ["delay", "jitter", "jitter_ditg", "ipdv_p95"] {
+        of.evidence(&format!("resolution_{metric}"), json!(0.005));
+    }
+    // Nothing was echoed.
+    assert!(!of.0.metrics.contains_key("rtt") && !of.0.evidence.contains_key("echoes"));
+    assert_eq!(of.0.flags, []);
+}
+
+#[test]
+fn reads_without_a_stamp_are_counted_over_both_transfers() {
+    let mut passes = passes();
+    passes.rated.1.unstamped = 2;
+    passes.one_way.1.unstamped = 3;
+    Of(Figures::of(&passes)).evidence("unstamped_reads", json!(5));
+}
+
+#[test]
+fn processors_are_told_by_the_octets_of_the_transfer_and_by_its_time() {
+    // 500 MB in 10 s, 5 s of work of two processors, 0.5 s in soft interrupts.
+    let of = Of(Figures::of(&passes()));
+    of.metric("throughput_long", 94.0);
+    of.metric("retransmitted_long", 1.0);
+    of.metric("cpu_total", 10.0);
+    of.metric("cpu_softirq", 1.0);
+    of.metric("cpu_sender", 10.0);
+    of.metric("cpu_sender_high", 15.0);
+    of.metric("cpu_receiver", 20.0);
+    of.metric("cpu_receiver_high", 25.0);
+    of.evidence("cpu_sender_seconds_per_gigabyte", json!(2.0));
+    of.evidence("cpu_octets", json!(500_000_000));
+    of.evidence("cpu_seconds", json!(5.0));
+    of.evidence("cpu_window_seconds", json!(10.0));
+    of.evidence("cpu_busy_percent", json!(25.0));
+    of.evidence("run_queue_wait_percent", json!(0.0));
+    let without = Passes {
+        metered: None,
+        ..passes()
+    };
+    let figures = Figures::of(&without);
+    let mut names = figures.metrics.keys().chain(figures.evidence.keys());
+    assert!(names.all(|name| !name.starts_with("cpu_")));
+}
+
+#[test]
+fn echoes_have_a_round_trip_and_a_time_that_all_of_them_took() {
+    let (sent, received) = ends();
+    let trips = received.delays.clone();
+    let sent = Sent {
+        round_trips: Some(trips),
+        echoes_took: Some(Span::from_millis(1_500)),
+        ..sent
+    };
+    let of = Of(Figures::of(&Passes {
+        echoed: Some((sent, received)),
+        ..passes()
+    }));
+    of.metric("rtt", 2.0);
+    of.metric("echo_time", 1_500.0);
+    of.evidence("echoes", json!(1_000));
+}
+
+#[test]
+fn processors_that_worked_for_others_are_what_nothing_of_ours_explains() {
+    let others = |busy, emulator| {
+        let mut passes = passes();
+        passes.meanwhile.machine.busy = Span::from_millis(busy);
+        passes.meanwhile.emulator = Some(Report {
+            cpu: Span::from_millis(emulator),
+            ..Report::default()
+        });
+        passes.others()
+    };
+    // Ends 3 s, conductor 0.1 s, soft interrupts 0.5 s, of 10 s.
+    assert!((others(5_000, 0) - 0.14).abs() < 1e-9);
+    assert!((others(5_000, 400) - 0.1).abs() < 1e-9);
+    assert_eq!(others(1_000, 0), 0.0, "less than our own work");
+}
+
+#[test]
+fn a_trial_of_which_nothing_can_be_counted_has_failed() {
+    let (size, message) = (Bytes::new(1_000), Bytes::new(100));
+    let mut passes = passes();
+    assert!(passes.something_arrived(message, size).is_ok());
+    passes.rated.1.goodput = None;
+    assert!(passes.something_arrived(message, size).is_err());
+    assert!(passes.something_arrived(size, size).is_ok(), "one message");
+    passes.one_way.1.delays.received = 0;
+    let Err(Failure::Transfer(why)) = passes.something_arrived(size, size) else {
+        panic!("nothing arrived");
+    };
+    assert_eq!(why, "too little arrived to count");
+}
+
+#[test]
+fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
+    let setting = setting("[links.sender-receiver]\nburst = 10000\nbuffer = 200000");
+    let mut path = path(&setting);
+    path.pace = Rate::from_bits_per_second(94_150_000);
+    path.offloads = vec!["tx-tcp-segmentation".into()];
+    path.inspection.largest_received = Bytes::new(1_400);
+    let mut of = Of(Figures::default());
+    of.0.take_setting(&setting, &path);
+    of.evidence("limit_mbit", json!(94.15));
+    of.evidence("offloads_on", json!(["tx-tcp-segmentation"]));
+    of.evidence("burst_octets", json!([10_000]));
+    of.evidence("buffer_octets", json!([200_000]));
+    of.evidence("largest_packet_sent", json!(1_500));
+    of.evidence("largest_packet_received", json!(1_400));
+    path.pace = None;
+    of.0.take_setting(&setting, &path);
+    of.evidence("limit_mbit", Value::Null);
+}
+
+/// The report of an emulator of `links` whose median departure was 50 us late.
+fn emulated(links: usize) -> Report {
+    Report {
+        wires: vec![Default::default(); links],
+        late: [50, 80, 900].map(Span::from_micros),
+        departures: 1_000,
+        cpu: Span::from_millis(300),
+        ..Report::default()
+    }
+}
+
+#[test]
+fn a_delay_is_known_no_better_than_departures_are_punctual_on_each_link() {
+    let mut of = Of(Figures::default());
+    of.0.note("resolution_delay", json!(0.12));
+    of.0.note("resolution_jitter", json!(0.02));
+    of.0.note("echoes", json!(10));
+    of.0.take_emulator(&emulated(2));
+    // 2 links of 0.05 ms one way, twice that for a round trip, and ten of those.
+    of.evidence("resolution_delay", json!(0.12));
+    of.evidence("resolution_jitter", json!(0.1));
+    of.evidence("resolution_rtt", json!(0.2));
+    of.evidence("resolution_echo_time", json!(2.0));
+    of.evidence("emulator_departures", json!(1_000));
+    of.evidence("emulator_cpu_seconds", json!(0.3));
+    of.evidence("emulator_scheduling", json!("ordinary"));
+}
+
+#[test]
+fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none() {
+    let setting = setting("");
+    let mut report = emulated(1);
+    let crossed = |report: &Report| {
+        let mut figures = Figures::default();
+        figures.take_crossed(&setting, report);
+        figures.evidence.remove("cross")
+    };
+    assert_eq!(crossed(&report), None);
+    let mut counters = Counters {
+        arrived: 100,
+        ..Counters::default()
+    };
+    for (fate, count) in [(Fate::Dropped, 5), (Fate::Lost, 2), (Fate::Damaged, 1)] {
+        counters.fates[fate as usize] = count;
+    }
+    report.wires[0][1].crossed = Crossed {
+        counters,
+        offered: Bytes::new(1_000_000),
+        carried: Bytes::new(500_000),
+        lasted: Span::from_millis(500),
+    };
+    let expected = json!([{
+        "link": "sender-receiver", "way": "against", "offered_mbit": 16.0, "carried_mbit": 8.0,
+        "packets": 100, "dropped": 5, "lost": 3,
+    }]);
+    assert_eq!(crossed(&report), Some(expected));
+}

@@ -1,0 +1,201 @@
+//! A trial in which all is as it was asked for, for tests that change one fact.
+
+use experiment::Experiment;
+use live::meter::{MachineUse, Process};
+use live::transfer::{Received, Sent, TcpState};
+use plan::Setting;
+use plan::World;
+use plan::command_line::Addresses;
+use plan::setting::{Protocol, Transfer};
+use proto::{Goodput, Summary, Tally};
+use units::{Bytes, Span, Time};
+
+use super::figures::{Ends, Passes};
+use super::meanwhile::Meanwhile;
+use super::{Inspection, Paced, Path, pace};
+use crate::agent::{Arrived, Departed};
+
+/// Two hosts without offloads on a link of 100 Mbit/s and MTU 1500, over which
+/// IPv4 carries TCP of the congestion control cubic. `keys` are added to the
+/// experiment.
+pub(super) fn setting(keys: &str) -> Setting {
+    let text = format!(
+        "format = 1\nname = \"t\"\n{keys}\n[host]\noffloads = \"off\"\ncongestion = \"cubic\"\n\
+         [network]\nshape = \"pair\"\nrate = \"100mbit\"\nip = 4\n[sweep]\n\"network.mtu\" = [1500]\n"
+    );
+    let experiment = Experiment::parse(&text, "t").unwrap();
+    let mut plan = crate::world::plan(experiment, World::Netns).unwrap();
+    plan.cells.remove(0).setting.unwrap()
+}
+
+/// The transfer of a setting.
+pub(super) fn transfer(setting: &Setting) -> &Transfer {
+    setting.traffic.transfer().unwrap()
+}
+
+/// The path that a kernel's links make of `setting`.
+pub(super) fn path(setting: &Setting) -> Path {
+    let [sender, receiver] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
+    Path {
+        paced: Paced::Kernel,
+        addresses: Addresses {
+            sender,
+            receiver,
+            router: None,
+        },
+        offloads: Vec::new(),
+        inspection: Inspection {
+            protocol: Protocol::Tcp,
+            message: Bytes::new(64_000),
+            largest_sent: Bytes::new(1_500),
+            largest_received: Bytes::new(1_500),
+        },
+        pace: pace(setting, Paced::Kernel),
+    }
+}
+
+/// Goodput of so many bits in one second.
+pub(super) fn goodput(bits_per_second: f64) -> Goodput {
+    Goodput {
+        bytes: Bytes::new(11_000_000),
+        span: Span::from_secs(1),
+        bits_per_second,
+        plain_bits_per_second: bits_per_second,
+        first: Time::ZERO,
+        last: Time::ZERO + Span::from_secs(1),
+    }
+}
+
+/// A thousand messages, all of which arrived 2 ms after they were sent.
+fn delays() -> Summary {
+    let mut tally = Tally::new();
+    for sequence in 0..1_000 {
+        let sent = Time::ZERO + Span::from_millis(sequence);
+        tally.record(
+            sequence,
+            sent,
+            sent + Span::from_millis(2),
+            Bytes::new(1_000),
+        );
+    }
+    tally.finish(1_000)
+}
+
+/// TCP's account of a thousand segments, ten of which were sent twice.
+pub(super) fn tcp() -> TcpState {
+    TcpState {
+        congestion: "cubic".into(),
+        round_trip: Span::from_micros(4_500),
+        segments: 1_000,
+        retransmitted: 10,
+        segment_size: 1_448,
+    }
+}
+
+/// Both ends of a transfer at 94 Mbit/s, which cost the sender 1 s of processor
+/// time and the receiver 2 s.
+pub(super) fn ends() -> Ends {
+    let process = |secs| Process {
+        cpu: Span::from_secs(secs),
+        waited: Span::ZERO,
+    };
+    let sent = Sent {
+        messages: 1_000,
+        first_write: Time::ZERO + Span::from_millis(1),
+        last_acknowledged: Some(Time::ZERO + Span::from_millis(1_001)),
+        round_trips: None,
+        echoes_took: None,
+        tcp: Some(tcp()),
+        send_buffer: 200_000,
+        process: process(1),
+    };
+    let received = Received {
+        octets: Bytes::new(500_000_000),
+        unstamped: 0,
+        spread: Span::from_micros(10),
+        goodput: Some(goodput(94e6)),
+        delays: delays(),
+        receive_buffer: 400_000,
+        process: process(2),
+    };
+    (sent, received)
+}
+
+/// Ten seconds of a machine with two processors, of which one was busy for five
+/// seconds; half a second of it were soft interrupts.
+pub(super) const fn machine() -> MachineUse {
+    MachineUse {
+        elapsed: Span::from_secs(10),
+        busy: Span::from_secs(5),
+        softirq: Span::from_millis(500),
+        steal: Span::ZERO,
+        processors: 2,
+    }
+}
+
+/// Nothing but the trial happened.
+pub(super) const fn meanwhile() -> Meanwhile {
+    Meanwhile {
+        machine: machine(),
+        conductor: Span::from_millis(100),
+        drops: 0,
+        clock_step: 0,
+        emulator: None,
+    }
+}
+
+/// The transfers of one trial without echoes.
+pub(super) fn passes() -> Passes {
+    let idle = |(sent, received): Ends| {
+        let process = Process::default();
+        (
+            Sent { process, ..sent },
+            Received {
+                process,
+                ..received
+            },
+        )
+    };
+    Passes {
+        rated: idle(ends()),
+        one_way: idle(ends()),
+        echoed: None,
+        metered: Some((ends(), machine())),
+        meanwhile: meanwhile(),
+    }
+}
+
+/// Both ends of a flow of a thousand datagrams of 1000 octets in one second.
+pub(super) fn flow() -> (Departed, Arrived) {
+    let sent = Departed {
+        offered: 1_000,
+        messages: 1_000,
+        octets: 1_000_000,
+        refused: 0,
+        unsent: 0,
+        lasted: 1_000_000_000,
+        first: Some(0),
+        lateness: Some([1_000, 2_000, 3_000]),
+        echoes: 0,
+        round_trips: None,
+        departures: Vec::new(),
+        tcp: None,
+        send_buffer: 0,
+        receive_buffer: 0,
+        cpu: 0,
+    };
+    let received = Arrived {
+        messages: 1_000,
+        octets: 1_000_000,
+        overflowed: 0,
+        unstamped: 0,
+        merged: 0,
+        summary: delays(),
+        by_program: delays(),
+        first: Some(2_000_000),
+        counted: Some((1_000_000, 1_000_000_000)),
+        samples: Vec::new(),
+        cpu: 0,
+    };
+    (sent, received)
+}
