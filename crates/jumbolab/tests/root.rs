@@ -6,7 +6,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
+use live::clock::{self, Mapping};
+use live::frames::Pool;
+use live::pacing::{Poller, Round, Stop};
+use live::port::{Port, Purpose};
 use tempfile::TempDir;
+use units::Span;
 
 /// `nobody` on every Linux.
 const ORDINARY: u32 = 65_534;
@@ -130,6 +135,54 @@ fn an_ordinary_user_has_jumbograms_over_loopback_and_hears_why_not_elsewhere() {
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(said.contains("sudo"), "{said}");
     }
+}
+
+#[test]
+fn a_frame_goes_out_of_a_port_and_comes_back_with_the_instant_at_which_it_came() {
+    let purpose = Purpose {
+        noun: "a test",
+        verb: "testing",
+    };
+    let error = Port::open("no-such-thing", purpose).map(drop).unwrap_err();
+    assert!(error.to_string().contains("no-such-thing"), "{error}");
+    let mut port = Port::open("lo", purpose).unwrap();
+    let (pool, mut mapping) = (Pool::default(), Mapping::now());
+    let mut poller = Poller::new().unwrap();
+    // Nobody else sends frames of the first type for local experiments
+    // [IEEE802] that say this.
+    let mut octets = vec![0; 12];
+    octets.extend([0x88, 0xb5]);
+    octets.extend(format!("{}", std::process::id()).bytes());
+    octets.resize(3_000, 7);
+    let sent = clock::monotonic();
+    port.send(&[pool.frame(&octets)]).unwrap();
+    let mut came = None;
+    while came.is_none() {
+        let now = clock::monotonic();
+        mapping.renew();
+        let more = port.receive(&mapping, now, &pool, |at, frame| {
+            if frame.ethernet() == octets {
+                came = Some(at);
+            }
+        });
+        let round = Round {
+            now,
+            more,
+            next: None,
+            longest: None,
+        };
+        let stop = Stop {
+            control: None,
+            deadline: Some(sent + Span::from_secs(60)),
+        };
+        let late = poller.wait([&port], stop, round).unwrap();
+        assert!(!late, "no frame came back");
+    }
+    let came = came.unwrap();
+    // The wall clock, of which stamps are, is compared to within some microseconds.
+    let slack = Span::from_millis(1);
+    assert!(sent < came + slack && came < clock::monotonic() + slack);
+    assert_eq!(port.refused().unsent, 0);
 }
 
 fn jumbogram(folder: &TempDir, user: u32, over: &str, size: u32, more: &[&str]) -> Output {

@@ -12,7 +12,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_getres, clock_gettime, clock
 use units::{Span, Time};
 
 use crate::error::{During, Result};
-pub(crate) use mapping::Mapping;
+pub use mapping::Mapping;
 
 /// The instant from which a run counts, on this machine's wall clock.
 ///

@@ -9,51 +9,38 @@
 //! shortly before the next departure and waits for the rest awake.
 
 mod end;
-mod frame;
 mod lane;
 mod lateness;
 #[cfg(test)]
 mod parity;
-mod port;
 mod steering;
-mod turn;
 
 use std::iter;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::rc::Rc;
+use std::os::fd::BorrowedFd;
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::prctl::set_timerslack;
-use nix::sys::time::{TimeSpec, TimeValLike};
 use proto::link::{BadSettings, Counters, Delivery, Fate, Settings};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
 use crate::clock::{self, Mapping};
-use crate::error::{During, Error, Result};
+use crate::error::{Error, Result};
+use crate::frames::{Frame, Pool};
 use crate::meter::Process;
-use crate::netlink::Route;
+pub use crate::pacing::Scheduling;
+use crate::pacing::{Poller, Round, Stop};
+pub use crate::port::Refused;
+use crate::port::{Port, Purpose};
 use crate::sys::packet::BATCH;
 pub use end::End;
-use frame::{Frame, Pool};
 use lane::Lane;
 pub use lane::{Cross, Crossed};
 use lateness::Lateness;
-use port::Port;
-pub use port::Refused;
-pub use turn::Scheduling;
-use turn::{NAP, Turn};
 
-/// Before a departure by less than this the emulator waits awake: a sleep
-/// ends late by up to about so much.
-const AWAKE: Span = Span::from_micros(60);
-
-/// The longest sleep, so that whoever asks to stop is heard.
-const LONGEST_SLEEP: Span = Span::from_millis(100);
-
-/// How often the control descriptor is looked at while there is work.
-const LOOK: Span = Span::from_millis(2);
+/// What ports are for here.
+const PURPOSE: Purpose = Purpose {
+    noun: "emulation",
+    verb: "emulating",
+};
 
 /// How long cross traffic may be left alone while nobody's frame is in its
 /// link: what came meanwhile has to be worked off before the next frame, and
@@ -125,7 +112,7 @@ pub struct Report {
 /// An emulator of some wires.
 pub struct Emulator {
     opened: Time,
-    turn: Turn,
+    poller: Poller,
     mapping: Mapping,
     wires: Vec<Between>,
     pool: Pool,
@@ -150,11 +137,9 @@ impl Emulator {
     /// # Errors
     /// Where one is not there, or where no link can be as asked.
     pub fn open(wires: &[Wire], seed: Seed) -> Result<Self> {
-        // So that sleeps end when they are asked to, not 50 us later.
-        set_timerslack(1).during(|| "asking for exact sleeps")?;
-        let route = Route::open()?;
+        let poller = Poller::new()?;
         let open = |(number, wire): (usize, &Wire)| {
-            let port = |name: &String| Port::open(name, &route);
+            let port = |name: &String| Port::open(name, PURPOSE);
             let lane = |way: usize| {
                 Lane::new(wire.ways[way].clone(), luck(seed, number, way))
                     .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
@@ -166,7 +151,7 @@ impl Emulator {
         };
         Ok(Self {
             opened: clock::monotonic(),
-            turn: Turn::ordinary(),
+            poller,
             mapping: Mapping::now(),
             wires: wires.iter().enumerate().map(open).collect::<Result<_>>()?,
             pool: Pool::default(),
@@ -184,7 +169,7 @@ impl Emulator {
     /// own ordinary threads wait, and a burst of a thousand small frames can
     /// overflow in front of the emulator, unseen by it.
     pub fn run_first(&mut self) {
-        self.turn = Turn::take();
+        self.poller.run_first();
     }
 
     /// Carries frames until `control` has something to read.
@@ -192,7 +177,10 @@ impl Emulator {
     /// # Errors
     /// Where an interface is gone.
     pub fn run(&mut self, control: BorrowedFd<'_>) -> Result<()> {
-        self.carry(Some(control), None)
+        self.carry(Stop {
+            control: Some(control),
+            deadline: None,
+        })
     }
 
     /// Carries frames until [`clock::monotonic`] shows `deadline`, give or
@@ -201,53 +189,28 @@ impl Emulator {
     /// # Errors
     /// Where an interface is gone.
     pub fn run_until(&mut self, deadline: Time) -> Result<()> {
-        self.carry(None, Some(deadline))
+        self.carry(Stop {
+            control: None,
+            deadline: Some(deadline),
+        })
     }
 
-    fn carry(&mut self, control: Option<BorrowedFd<'_>>, deadline: Option<Time>) -> Result<()> {
-        let ports = self.wires.iter().flat_map(|wire| &wire.ports);
-        let sockets: Vec<Rc<OwnedFd>> = ports.map(Port::socket).collect();
-        let sockets = sockets.iter().map(|socket| socket.as_fd());
-        let mut watched: Vec<PollFd<'_>> = sockets
-            .chain(control)
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
-            .collect();
-        let mut looked = clock::monotonic();
+    fn carry(&mut self, stop: Stop<'_>) -> Result<()> {
         loop {
             let more = self.receive()?;
             let now = clock::monotonic();
             self.transmit(now)?;
-            self.turn.decide(now);
             let next = self.next_departure();
-            let awake = more || next.is_some_and(|next| next < now + AWAKE);
-            let nap = awake && !more && self.turn.is_nap_due(now);
-            if awake && !nap && now.since(looked) < Some(LOOK) {
-                std::hint::spin_loop();
-                continue;
-            }
-            looked = clock::monotonic();
-            let until = |instant: Time| instant.since(looked).unwrap_or_default();
-            let sleep = match next {
-                _ if nap => NAP,
-                _ if awake => Span::ZERO,
-                None => LONGEST_SLEEP,
-                Some(next) => match until(next) {
-                    left if left > AWAKE => (left - AWAKE).min(LONGEST_SLEEP),
-                    _ => Span::ZERO,
-                },
+            let mut lanes = self.wires.iter().flat_map(|wire| &wire.lanes);
+            let round = Round {
+                now,
+                more,
+                next,
+                longest: lanes.any(Lane::is_crossed).then_some(CATCH_UP),
             };
-            let lanes = self.wires.iter().flat_map(|wire| &wire.lanes);
-            let sleep = match { lanes }.any(Lane::is_crossed) {
-                true => sleep.min(CATCH_UP),
-                false => sleep,
-            };
-            let left = deadline.map(until);
-            let sleep = left.unwrap_or(sleep).min(sleep);
-            if left == Some(Span::ZERO) || self.wait(&mut watched, sleep)? {
+            let ports = self.wires.iter().flat_map(|wire| &wire.ports);
+            if self.poller.wait(ports, stop, round)? {
                 return Ok(());
-            }
-            if sleep > Span::ZERO {
-                self.turn.slept(looked, clock::monotonic());
             }
         }
     }
@@ -271,7 +234,7 @@ impl Emulator {
                     // Before the counters: it brings them up to the moment.
                     crossed: lane.crossed(now),
                     counters: lane.counters(),
-                    refused: wire.ports[way].refused,
+                    refused: wire.ports[way].refused(),
                     backlog: lane.backlog(),
                 }
             };
@@ -283,7 +246,7 @@ impl Emulator {
             cpu: Process::sample()?.cpu,
             departures,
             late,
-            scheduling: self.turn.scheduling(),
+            scheduling: self.poller.scheduling(),
         })
     }
 
@@ -347,25 +310,6 @@ impl Emulator {
     fn next_departure(&mut self) -> Option<Time> {
         let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
         lanes.filter_map(Lane::next_timeout).min()
-    }
-
-    /// Waits for a frame, for what comes behind the ports in `watched`, or for
-    /// `longest`; whether it was something behind them or a signal.
-    fn wait(&self, watched: &mut [PollFd<'_>], longest: Span) -> Result<bool> {
-        let nanos = i64::try_from(longest.as_nanos()).unwrap_or(i64::MAX);
-        match ppoll(watched, Some(TimeSpec::nanoseconds(nanos)), None) {
-            Err(Errno::EINTR) => return Ok(true),
-            result => result.during(|| "waiting for frames")?,
-        };
-        let (polled, control) = watched.split_at(2 * self.wires.len());
-        let ports = self.wires.iter().flat_map(|wire| &wire.ports);
-        for (port, polled) in ports.zip(polled) {
-            let events = polled.revents().unwrap_or(PollFlags::empty());
-            if events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP) {
-                port.clear_error()?;
-            }
-        }
-        Ok(control.iter().any(|fd| fd.any().unwrap_or(false)))
     }
 }
 

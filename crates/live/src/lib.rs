@@ -5,7 +5,7 @@
 //! path of network namespaces inside it; a [`Worker`] is a process of its own
 //! in one of them, a [`Tool`](tool::Tool) a program of the user's; a [`transfer`]
 //! is what two workers do with each other, an [`exchange`] what they do message by message; an [`emulator`] is what links are made
-//! of that behave like wires; the [`meter`] reads what it cost the machine. What the machine is and how well
+//! of that behave like wires, out of a [`port`] at each end and [`frames`] between them; the [`meter`] reads what it cost the machine. What the machine is and how well
 //! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
 //!
 //! All `unsafe` of the program lives in this crate, each piece with its reason.
@@ -15,6 +15,7 @@ pub mod clock;
 pub mod emulator;
 mod error;
 pub mod exchange;
+pub mod frames;
 pub mod interrupt;
 pub mod jumbogram;
 mod listening;
@@ -24,6 +25,7 @@ mod namespace;
 mod netlink;
 pub mod nic;
 pub mod pacing;
+pub mod port;
 pub mod precision;
 pub mod processes;
 mod processor;

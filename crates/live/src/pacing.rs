@@ -1,4 +1,8 @@
-//! Waiting until an instant as exactly as an ordinary process can.
+//! Waiting until an instant as exactly as an ordinary process can, and for
+//! frames beside it.
+
+mod poller;
+mod turn;
 
 use std::marker::PhantomData;
 
@@ -7,6 +11,8 @@ use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{During, Result};
+pub use poller::{Poller, Round, Stop};
+pub use turn::Scheduling;
 
 /// By how much a waking may be late: a [`Pacer`] sleeps until so long before
 /// an instant and watches the clock for the rest. It covers the wake-up of an

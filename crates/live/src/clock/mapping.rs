@@ -22,7 +22,7 @@ const MEMORY: Span = Span::from_secs(1);
 /// counts that is not in the future: the other one is there, or further back by
 /// the step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mapping {
+pub struct Mapping {
     /// What the wall clock shows when the other one is zero, in nanoseconds.
     zero: i128,
     /// The same before the latest step, and when that was noticed.
@@ -31,7 +31,7 @@ pub(crate) struct Mapping {
 
 impl Mapping {
     /// Compares the clocks for the first time.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Self {
             zero: compare(),
             before: None,
@@ -39,7 +39,7 @@ impl Mapping {
     }
 
     /// Compares them again.
-    pub(crate) fn renew(&mut self) {
+    pub fn renew(&mut self) {
         self.set(compare(), monotonic());
     }
 

@@ -13,8 +13,7 @@ use queue::{Backlog, Packet};
 use units::{Bytes, Framing, Seed, Span, Time};
 use wire::too_big::TooBig;
 
-use super::frame::{Frame, Pool};
-use crate::sys::packet::HEADER;
+use crate::frames::{Frame, Pool};
 
 /// Cross traffic on one way of one wire.
 #[derive(Clone, Debug, PartialEq)]
@@ -258,15 +257,13 @@ impl Lane {
 /// told anything.
 fn answer(link: &mut Link<Frame>, at: Time, frame: &Frame, pool: &Pool) -> Option<Frame> {
     let mtu = u32::try_from(link.told_mtu()?.get()).ok()?;
-    let (_, offending) = frame.octets().split_at(HEADER);
-    let answer = TooBig::to(offending, mtu)?;
+    let answer = TooBig::to(frame.ethernet(), mtu)?;
     if !link.may_answer(at) {
         return None;
     }
-    // An empty virtio header: nothing is left to the kernel [Virtio s5.1.6].
-    let mut octets = vec![0; HEADER + answer.buffer_len()];
-    answer.emit(&mut octets[HEADER..]).ok()?;
-    Some(pool.keep(&octets, None))
+    let mut octets = vec![0; answer.buffer_len()];
+    answer.emit(&mut octets).ok()?;
+    Some(pool.frame(&octets))
 }
 
 /// Packets that wait or are on their way.

@@ -14,7 +14,7 @@ use queue::{
 };
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use super::frame::{Frame, Pool};
+use crate::frames::{Frame, Pool};
 use crate::sys::packet::HEADER;
 
 /// A packet as the simulator has them: nothing but what a queue may know.

@@ -22,7 +22,7 @@ fn laws(megabits: u64) -> (Law, Law) {
 }
 
 fn frame(pool: &Pool) -> Frame {
-    pool.keep(&[0; HEADER + 1514], None)
+    pool.frame(&[0; 1514])
 }
 
 fn flow_of_a_frame() -> u64 {
@@ -156,7 +156,7 @@ fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
         let mut waits = Vec::new();
         for number in 1..=u64::from(PROBES) {
             let sent = at(492 * number);
-            let probe = pool.keep(&[0; HEADER + 60], None);
+            let probe = pool.frame(&[0; 60]);
             assert!(lane.receive(sent, probe, &pool).is_none());
             while lane.poll_transmit(sent).is_some() {}
             let events = lane.take_events();

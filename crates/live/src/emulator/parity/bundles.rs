@@ -15,8 +15,8 @@ use wire::bundle::{Carried, Packing, Piece, Unit};
 use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
 use wire::protocol::ip::Addresses;
 
-use super::super::frame::{Frame, Pool};
 use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
+use crate::frames::{Frame, Pool};
 
 /// Addresses and type of a frame, and its FCS [IEEE802.3 s3.1.1].
 const FRAMING: Bytes = Bytes::new(18);

@@ -1,7 +1,47 @@
-//! An interface between whose wire and itself the emulator stands.
+//! A network interface, as whole frames pass it: through a raw packet socket,
+//! so that no privilege beyond CAP_NET_RAW is needed.
+//!
+//! This forwards what comes to one interface through another:
+//!
+//! ```no_run
+//! use jumbolab_live::clock::{self, Mapping};
+//! use jumbolab_live::frames::Pool;
+//! use jumbolab_live::pacing::{Poller, Round, Stop};
+//! use jumbolab_live::port::{Port, Purpose};
+//!
+//! # fn main() -> jumbolab_live::Result<()> {
+//! const PURPOSE: Purpose = Purpose {
+//!     noun: "a bridge",
+//!     verb: "bridging",
+//! };
+//! let mut near = Port::open("eth0", PURPOSE)?;
+//! let mut far = Port::open("eth1", PURPOSE)?;
+//! let (pool, mut mapping) = (Pool::default(), Mapping::now());
+//! let mut poller = Poller::new()?;
+//! let mut frames = Vec::new();
+//! loop {
+//!     let now = clock::monotonic();
+//!     let more = near.has_frame();
+//!     if more {
+//!         mapping.renew();
+//!     }
+//!     near.receive(&mapping, now, &pool, |_at, frame| frames.push(frame));
+//!     far.send(&frames)?;
+//!     frames.clear();
+//!     let round = Round {
+//!         now,
+//!         more,
+//!         next: None,
+//!         longest: None,
+//!     };
+//!     if poller.wait([&near, &far], Stop::default(), round)? {
+//!         return Ok(());
+//!     }
+//! }
+//! # }
+//! ```
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::rc::Rc;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
@@ -11,10 +51,10 @@ use nix::sys::socket::{
 };
 use units::Time;
 
-use super::frame::{Frame, Pool};
 use crate::capture::address;
 use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
+use crate::frames::{Frame, Pool};
 use crate::netlink::Route;
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
@@ -39,7 +79,7 @@ const GSO_TYPE: usize = 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refused {
-    /// Frames that found no room in the socket: the emulator was too slow.
+    /// Frames that found no room in the socket: whoever receives was too slow.
     pub overrun: u64,
     /// Super-packets, which no wire carries: switch segmentation offload off.
     pub super_packets: u64,
@@ -51,7 +91,8 @@ pub struct Refused {
 
 impl Refused {
     /// What was refused since `earlier`.
-    pub(super) const fn since(self, earlier: Self) -> Self {
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
         Self {
             overrun: self.overrun - earlier.overrun,
             super_packets: self.super_packets - earlier.super_packets,
@@ -61,23 +102,38 @@ impl Refused {
     }
 }
 
-/// A raw packet socket on one interface.
-pub(super) struct Port {
+/// What a port is opened for, in the words of messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Purpose {
+    /// For instance `emulation`, in "opening eth0 for emulation".
+    pub noun: &'static str,
+    /// For instance `emulating`, in "emulating on eth0".
+    pub verb: &'static str,
+}
+
+/// A raw packet socket on one interface. It takes every frame that comes to the
+/// interface, whomever it is for, and sends frames past the interface's queue.
+pub struct Port {
     name: String,
+    purpose: Purpose,
     index: u32,
-    socket: Rc<OwnedFd>,
+    socket: OwnedFd,
     ring: PacketRing,
     /// For frames that the ring has no room for; empty until one comes.
     large: Vec<u8>,
-    pub(super) refused: Refused,
+    refused: Refused,
 }
 
 impl Port {
     /// Opens the interface called `name` in the calling process's namespace.
-    pub(super) fn open(name: &str, route: &Route) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Where there is no such interface, or the kernel refuses the socket.
+    pub fn open(name: &str, purpose: Purpose) -> Result<Self> {
+        let route = Route::open()?;
         let index = route.index(name)?;
         let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
-        let operation = || format!("opening {name} for emulation");
+        let operation = || format!("opening {name} for {}", purpose.noun);
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         // Bound to every protocol only once all options are set.
         let socket = socket(
@@ -100,28 +156,24 @@ impl Port {
         bind(socket.as_raw_fd(), &address(index)).during(operation)?;
         Ok(Self {
             name: name.to_owned(),
+            purpose,
             index,
-            socket: Rc::new(socket),
+            socket,
             ring,
             large: Vec::new(),
             refused: Refused::default(),
         })
     }
 
-    /// What to wait for.
-    pub(super) fn socket(&self) -> Rc<OwnedFd> {
-        Rc::clone(&self.socket)
-    }
-
     /// Whether a frame is there.
-    pub(super) fn has_frame(&self) -> bool {
+    pub fn has_frame(&self) -> bool {
         self.ring.has_frame()
     }
 
     /// Takes what has arrived, at most one batch; each frame goes to `take`
     /// with the instant at which the kernel got it, by `mapping`, or `now`.
-    /// Whether there may be more.
-    pub(super) fn receive(
+    /// Whether there may be more. `mapping` is to be renewed shortly before.
+    pub fn receive(
         &mut self,
         mapping: &Mapping,
         now: Time,
@@ -153,8 +205,12 @@ impl Port {
         true
     }
 
-    /// Sends `frames` as far as the interface takes them.
-    pub(super) fn send(&mut self, frames: &[Frame]) -> Result<()> {
+    /// Sends `frames` as far as the interface takes them; the others are counted
+    /// as unsent.
+    ///
+    /// # Errors
+    /// Where the interface is gone. One that is down is no error.
+    pub fn send(&mut self, frames: &[Frame]) -> Result<()> {
         let mut rest = frames;
         while !rest.is_empty() {
             match packet::send(self.socket.as_fd(), rest.iter().map(Frame::pieces)) {
@@ -174,8 +230,17 @@ impl Port {
         Ok(())
     }
 
+    /// What it could not pass on so far, without frames that the kernel dropped
+    /// since [`Port::count_overrun`].
+    pub const fn refused(&self) -> Refused {
+        self.refused
+    }
+
     /// Counts what the kernel dropped before it was received.
-    pub(super) fn count_overrun(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Where the kernel does not tell.
+    pub fn count_overrun(&mut self) -> Result<()> {
         let dropped = packet::dropped(self.socket.as_fd());
         self.refused.overrun +=
             dropped.during(|| format!("asking {} what it dropped", self.name))?;
@@ -183,7 +248,10 @@ impl Port {
     }
 
     /// Looks whether there is still an interface: an idle socket does not tell.
-    pub(super) fn check_there(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Where it was removed, or moved to another namespace.
+    pub fn check_there(&self) -> Result<()> {
         if_indextoname(self.index)
             .map(drop)
             .map_err(|_| self.gone())
@@ -191,19 +259,27 @@ impl Port {
 
     /// Takes a pending error off the socket, which says that the interface went
     /// down: it may come back, and the kernel goes on by itself then.
-    pub(super) fn clear_error(&self) -> Result<()> {
-        let operation = || format!("emulating on {}", self.name);
-        match getsockopt(&*self.socket, sockopt::SocketError).during(operation)? {
+    pub(crate) fn clear_error(&self) -> Result<()> {
+        let operation = || self.operation();
+        match getsockopt(&self.socket, sockopt::SocketError).during(operation)? {
             0 | libc::ENETDOWN => self.check_there(),
             code => Err(Errno::from_raw(code)).during(operation),
         }
     }
 
     fn gone(&self) -> Error {
-        Error::new(
-            format!("emulating on {}", self.name),
-            "the interface is gone",
-        )
+        Error::new(self.operation(), "the interface is gone")
+    }
+
+    fn operation(&self) -> String {
+        format!("{} on {}", self.purpose.verb, self.name)
+    }
+}
+
+/// What to wait for.
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Whose turn it is on a processor: the emulator's, where the kernel allows.
+//! Whose turn it is on a processor: that of the thread that carries frames, where
+//! the kernel allows.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use units::{Span, Time};
@@ -28,7 +29,7 @@ const PAUSE: Span = Span::from_micros(50);
 /// runs before others: no fault of ours may take a machine away.
 const LONGEST_MICROS: u64 = 1_000_000;
 
-/// How the scheduler treated the emulator.
+/// How the scheduler treated the thread that carries frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scheduling {
@@ -54,7 +55,7 @@ impl Scheduling {
     }
 }
 
-/// The emulator's turn, in the thread that carries frames.
+/// The turn of the thread that carries frames.
 pub(super) struct Turn {
     allowed: bool,
     first: bool,
@@ -90,7 +91,7 @@ impl Turn {
         }
     }
 
-    /// Says that the emulator slept from `begun` until `now`.
+    /// Says that the thread slept from `begun` until `now`.
     pub(super) fn slept(&mut self, begun: Time, now: Time) {
         self.slept += now.since(begun).unwrap_or_default();
         self.woken = now;

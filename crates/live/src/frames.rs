@@ -25,9 +25,10 @@ mod virtio {
     pub(super) const CHECKSUM_START: usize = 6;
 }
 
-/// A frame on its way through the emulator.
+/// A frame of Ethernet, which goes back to its [`Pool`] when it is dropped. To a
+/// queue it is as large as on the wire, and shows what its headers say.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub struct Frame {
     body: Body,
     flow: u64,
     /// The octet of service of its IP packet; zero without one.
@@ -56,10 +57,10 @@ struct Buffer {
 
 impl Frame {
     /// The flow of cross traffic.
-    pub(super) const FILLER: u64 = u64::MAX;
+    pub(crate) const FILLER: u64 = u64::MAX;
 
     /// A frame of cross traffic, so many octets long.
-    pub(super) const fn filler(size: Bytes) -> Self {
+    pub(crate) const fn filler(size: Bytes) -> Self {
         Self {
             body: Body::Filler(size),
             flow: Self::FILLER,
@@ -68,13 +69,21 @@ impl Frame {
     }
 
     /// Whether it belongs to cross traffic.
-    pub(super) const fn is_filler(&self) -> bool {
+    pub(crate) const fn is_filler(&self) -> bool {
         matches!(self.body, Body::Filler(_))
+    }
+
+    /// Its octets, from the destination address to the last one before the FCS;
+    /// nothing of what has none. A checksum of TCP or UDP may be left to the
+    /// interface that sends it. A bundle out of which packets were dropped is
+    /// sent without them, but has them here.
+    pub fn ethernet(&self) -> &[u8] {
+        self.octets().get(HEADER..).unwrap_or_default()
     }
 
     /// All its octets, the virtio header in front; nothing of what has none.
     /// Of a thinned bundle that is more than [`Frame::pieces`].
-    pub(super) fn octets(&self) -> &[u8] {
+    pub(crate) fn octets(&self) -> &[u8] {
         match &self.body {
             Body::Octets(buffer) => &buffer.octets,
             Body::Bundle(bundle) => &bundle.inside().octets,
@@ -83,7 +92,7 @@ impl Frame {
     }
 
     /// What is handed to a packet socket.
-    pub(super) fn pieces(&self) -> [&[u8]; 2] {
+    pub(crate) fn pieces(&self) -> [&[u8]; 2] {
         match &self.body {
             Body::Octets(buffer) => [&buffer.octets, &[]],
             Body::Bundle(bundle) => bundled::pieces(bundle),
@@ -92,7 +101,7 @@ impl Frame {
     }
 
     /// A copy of it.
-    pub(super) fn again(&self) -> Self {
+    pub(crate) fn again(&self) -> Self {
         let body = match &self.body {
             Body::Octets(buffer) => Body::Octets(buffer.home.copy(&[&buffer.octets])),
             Body::Bundle(bundle) => {
@@ -172,8 +181,7 @@ impl Packet for Frame {
     }
 
     fn tags(&self) -> Bytes {
-        let frame = self.octets().get(HEADER..).unwrap_or_default();
-        Bytes::new(wire::frame::tags(frame) as u64)
+        Bytes::new(wire::frame::tags(self.ethernet()) as u64)
     }
 }
 
@@ -212,28 +220,32 @@ impl Drop for Buffer {
     }
 }
 
-/// Buffers that are free, by class.
+/// Buffers of frames, which are used again: clones share them. It belongs to one
+/// thread.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pool {
+pub struct Pool {
+    /// Those that are free, by class.
     free: Rc<RefCell<[Vec<Vec<u8>>; CLASSES.len()]>>,
 }
 
 impl Pool {
+    /// A frame with a copy of `octets`, which begin with the destination address
+    /// and end before the FCS. Nothing of it is left to the interface.
+    pub fn frame(&self, octets: &[u8]) -> Frame {
+        // An empty virtio header [Virtio s5.1.6].
+        frame_of(self.copy(&[&[0; HEADER], octets]))
+    }
+
     /// A frame with a copy of `octets`, which begin with a header, and with
     /// `tag`, if the kernel took one out of it, where it was.
-    pub(super) fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
+    pub(crate) fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
         let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
         let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES_LEN));
         let mut kept = self.copy(&[before, tag, after]);
         if kept.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
             move_checksum(&mut kept.octets, tag.len());
         }
-        let frame = kept.as_ref();
-        Frame {
-            flow: wire::frame::flow(frame),
-            service: wire::frame::service(frame).unwrap_or(0),
-            body: body_of(kept),
-        }
+        frame_of(kept)
     }
 
     /// A buffer with copies of `parts`.
@@ -253,6 +265,16 @@ impl Pool {
         let class = class_of(octets.len());
         octets.clear();
         self.free.borrow_mut()[class].push(octets);
+    }
+}
+
+/// The frame in `buffer`.
+fn frame_of(buffer: Buffer) -> Frame {
+    let frame = buffer.as_ref();
+    Frame {
+        flow: wire::frame::flow(frame),
+        service: wire::frame::service(frame).unwrap_or(0),
+        body: body_of(buffer),
     }
 }
 
@@ -311,6 +333,15 @@ mod tests {
             let again = pool.keep(&octets, None);
             assert_eq!(again.octets().as_ptr(), place, "no allocation for {frame}");
         }
+    }
+
+    #[test]
+    fn a_frame_of_octets_has_them_and_leaves_nothing_to_the_interface() {
+        let octets: Vec<u8> = (0..100).collect();
+        let frame = Pool::default().frame(&octets);
+        assert_eq!(frame.ethernet(), octets);
+        assert_eq!(frame.octets()[..HEADER], [0; HEADER]);
+        assert_eq!(frame.view().size, Bytes::new(104));
     }
 
     #[test]
