@@ -239,10 +239,11 @@ pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
 
 /// The metrics of which differences are told run by run.
 pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
-    match (metrics(reader, "compare.paired")?, world) {
+    let pairs = world.profile().simulates_packets;
+    match (metrics(reader, "compare.paired")?, pairs) {
         (None, _) => Ok(Vec::new()),
-        (Some(names), World::Sim) => Ok(names.value),
-        (Some(names), World::Netns) => Err(names.refuse(
+        (Some(names), true) => Ok(names.value),
+        (Some(names), false) => Err(names.refuse(
             "trials on one machine share no luck; only those of the world `sim` are pairs",
         )),
     }

@@ -26,13 +26,20 @@ const WAITS: u64 = 50;
 /// # Errors
 /// When the program cannot read itself or the clock.
 pub fn here(world: World) -> Result<RunFacts> {
-    match world {
-        World::Netns => of_machine(),
-        World::Sim => program(world, None),
-    }
+    let machine = match world.profile().depends_on_machine {
+        true => Some(of_machine()?),
+        false => None,
+    };
+    Ok(RunFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        binary: binary()?,
+        world,
+        host: machine,
+        resumed: Vec::new(),
+    })
 }
 
-fn of_machine() -> Result<RunFacts> {
+fn of_machine() -> Result<HostFacts> {
     let machine = Machine::here();
     let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
     let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("trying the pacing")?;
@@ -63,7 +70,7 @@ fn of_machine() -> Result<RunFacts> {
             json!("kernel software receive stamps (SO_TIMESTAMPING)"),
         ),
     ];
-    let machine = HostFacts {
+    Ok(HostFacts {
         kernel: machine.kernel,
         cpu_model: machine.cpu_model,
         cpus: u32::try_from(machine.processors).unwrap_or(u32::MAX),
@@ -78,17 +85,6 @@ fn of_machine() -> Result<RunFacts> {
             .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name.to_owned(), value))
             .collect::<BTreeMap<_, _>>(),
-    };
-    program(World::Netns, Some(machine))
-}
-
-fn program(world: World, host: Option<HostFacts>) -> Result<RunFacts> {
-    Ok(RunFacts {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary: binary()?,
-        world,
-        host,
-        resumed: Vec::new(),
     })
 }
 

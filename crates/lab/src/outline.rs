@@ -5,9 +5,9 @@ use std::fmt::Write;
 use crate::run::trial_ids;
 use analysis::predicted;
 use analysis::split::slowest;
+use plan::Plan;
 use plan::Setting;
 use plan::setting::{Echo, Traffic};
-use plan::{Plan, World};
 
 /// Seconds that one trial takes beyond its transfers: starting, metering,
 /// the journal.
@@ -29,11 +29,11 @@ pub fn of(plan: &Plan) -> String {
         .iter()
         .filter_map(|cell| cell.setting.as_ref().ok());
     let seconds: Option<f64> = settings.map(seconds).sum();
-    let length = match (plan.world, seconds) {
-        (World::Sim, _) => "as fast as they can be simulated".to_owned(),
-        (World::Netns, None) if exchanges(plan) => "as long as answers take".to_owned(),
-        (World::Netns, None) => "as long as the commands take".to_owned(),
-        (World::Netns, Some(seconds)) => {
+    let length = match (plan.world.profile().runs_in_real_time, seconds) {
+        (false, _) => "as fast as they can be simulated".to_owned(),
+        (true, None) if exchanges(plan) => "as long as answers take".to_owned(),
+        (true, None) => "as long as the commands take".to_owned(),
+        (true, Some(seconds)) => {
             format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil())
         }
     };

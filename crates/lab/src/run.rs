@@ -166,9 +166,9 @@ impl Keeper<'_> {
             0
         };
         let (factors, reason) = (trial.factors.clone(), trial.failure.clone());
-        match self.plan.world {
-            World::Netns => self.folder.append(trial)?,
-            World::Sim => self.folder.append_soon(trial, clock::monotonic())?,
+        match self.plan.world.profile().syncs_every_trial {
+            true => self.folder.append(trial)?,
+            false => self.folder.append_soon(trial, clock::monotonic())?,
         }
         self.watch.done(self.plan, self.folder.trials());
         if self.failures == MOST_FAILURES_IN_A_ROW {

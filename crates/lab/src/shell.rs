@@ -14,7 +14,10 @@ use crate::netns::{Netns, Standing};
 use plan::Setting;
 use plan::command_line::{Addresses, CommandLine, ROUTER};
 use plan::setting::{Network, Shape};
-use plan::{Cell, Plan};
+use plan::{Cell, Plan, World};
+
+/// The world whose test beds a shell is opened in.
+pub const WORLD: World = World::Netns;
 
 /// The exit code where a program is there but cannot be run, and where it is
 /// not there: what shells say, so that scripts can tell.

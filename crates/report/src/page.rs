@@ -19,9 +19,9 @@ use crate::{notes, summary};
 use analysis::certificate::{Certificate, certify};
 use analysis::compare::{Comparison, compare};
 use analysis::completion::complete;
+use plan::Plan;
 use plan::Trial;
 use plan::{HostFacts, RunFacts};
-use plan::{Plan, World};
 use plots::{Figure, Frame};
 pub(super) use plots::{Plotted, areas, courses, fronts, sizes};
 pub use worlds::{FILE as WORLDS_FILE, worlds_page};
@@ -138,7 +138,7 @@ fn head(
                 // 1500 octets: [IEEE802.3 s3.2.7].
                 p.lead {
                     "The MTU of a link is the largest packet that it carries. On Ethernet it is 1500 octets; frames with more are called "
-                    em { "jumbo frames" } ". This run sent the same traffic at several MTUs over " (place(plan.world)) ". What changed:"
+                    em { "jumbo frames" } ". This run sent the same traffic at several MTUs over " (plan.world.profile().words.links) ". What changed:"
                 }
             }
             ul.answers {
@@ -164,14 +164,6 @@ fn machine(facts: &RunFacts) -> String {
         ..
     } = host;
     format!("{kernel}, {cpus} × {cpu_model}, run by {user}")
-}
-
-/// What carried the traffic, in a few words.
-fn place(world: World) -> &'static str {
-    match world {
-        World::Netns => "links between network namespaces of one machine",
-        World::Sim => "simulated links",
-    }
 }
 
 fn plots(plan: &Plan, figures: &[Figure]) -> Markup {

@@ -7,7 +7,7 @@ use analysis::compare::{Comparison, Difference};
 use analysis::split::slowest;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
-use plan::{Cell, Factors, Level, Plan, World};
+use plan::{Cell, Factors, Level, Plan};
 
 /// What is said of each kind of cell, and in which words.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
@@ -74,10 +74,7 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         (!told.is_empty()).then(|| {
             format!(
                 "{} {all} settings, {} {last} against {}, {words}: {}.",
-                match plan.world {
-                    World::Netns => "On this machine, in",
-                    World::Sim => "Simulated, in",
-                },
+                plan.world.profile().words.among,
                 factor(plan),
                 plan.compare.baseline,
                 told.join("; ")
@@ -165,7 +162,7 @@ fn sentence(
     (!answers.is_empty()).then(|| {
         format!(
             "{} {link}, {place}{} {last} against {}: {}.",
-            world(plan.world),
+            plan.world.profile().words.alone,
             factor(plan),
             plan.compare.baseline,
             answers.join("; ")
@@ -197,14 +194,6 @@ fn inside(title: &str) -> String {
             first.to_lowercase().chain(title.chars().skip(1)).collect()
         }
         _ => title.to_owned(),
-    }
-}
-
-/// What the links of a world are said to be.
-fn world(world: World) -> &'static str {
-    match world {
-        World::Netns => "On this machine and",
-        World::Sim => "Simulated:",
     }
 }
 

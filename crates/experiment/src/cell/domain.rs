@@ -87,7 +87,7 @@ pub(super) fn read(
     };
     let refuse = |why: &str| Err(refusal(origin, ROOT, &Value::Table(table.clone()), why));
     let graph = match graph {
-        _ if world != World::Sim => {
+        _ if !world.profile().simulates_packets => {
             return refuse("only networks of the world `sim` have a domain: --on sim");
         }
         Some(graph) if network.shape == Shape::Explicit => graph,

@@ -43,7 +43,7 @@ pub(super) fn read(
 ) -> Result<Exchange> {
     let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
     let protocol = reader.read("traffic.protocol", "udp", protocols)?.value;
-    if world == World::Sim && network.links.iter().all(|link| link.rate.is_none()) {
+    if world.profile().simulates_packets && network.links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
         return Err(reader.missing("network.rate", example));
     }
@@ -66,7 +66,7 @@ pub(super) fn read(
     let writings = word(&[("whole", Writing::Whole), ("parts", Writing::Parts)]);
     let writing = reader.read("traffic.writing", "whole", writings)?;
     let programs = "what programs do with a connection the simulator does not know: --on netns";
-    if world == World::Sim {
+    if world.profile().simulates_packets {
         if answer.value == Answer::Pieces {
             return Err(answer.refuse(programs));
         }
@@ -85,7 +85,7 @@ pub(super) fn read(
     }
     let delayed_ack = reader.read("traffic.delayed_ack", "auto", span_or_auto)?;
     let pause = reader.read("traffic.pause", "0s", span)?;
-    if world == World::Sim {
+    if world.profile().simulates_packets {
         if delayed_ack.value.is_some() {
             return Err(delayed_ack.refuse("simulated connections have tcp.delayed_ack"));
         }
@@ -98,14 +98,14 @@ pub(super) fn read(
     {
         return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
     }
-    let tcp = match world {
-        World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+    let tcp = match world.profile().simulates_packets {
+        true if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
         // Read past where the protocol is another, as every key of TCP is.
-        World::Sim if tree.get("tcp").is_some() => {
+        true if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
         }
-        World::Sim | World::Netns => None,
+        _ => None,
     };
     Ok(Exchange {
         protocol,
@@ -114,8 +114,12 @@ pub(super) fn read(
         answer: answer.value,
         taking: taking.value,
         writing: writing.value,
-        send_buffer: socket_buffer(reader, "traffic.send_buffer", world)?,
-        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", world)?,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer", world.profile().has_kernel)?,
+        receive_buffer: socket_buffer(
+            reader,
+            "traffic.receive_buffer",
+            world.profile().has_kernel,
+        )?,
         nagle: reader.read("traffic.nagle", "off", switch)?.value,
         delayed_ack: delayed_ack.value,
         pause: pause.value,

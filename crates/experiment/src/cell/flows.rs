@@ -49,7 +49,7 @@ pub(super) fn read(
     kind: &Found<super::traffic::Kind>,
     world: World,
 ) -> Result<Traffic> {
-    if world == World::Netns && network.graph.is_some() {
+    if world.profile().has_kernel && network.graph.is_some() {
         return Err(kind.refuse(
             "between kernels flows need a path from a sender to a receiver, for instance shape = \"pair\"; others: --on sim",
         ));
@@ -141,7 +141,7 @@ fn flow(
     if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
-    if world == World::Netns && from.value != "sender" {
+    if world.profile().has_kernel && from.value != "sender" {
         return Err(from.refuse("between kernels flows go from the sender to the receiver"));
     }
     // Written out where it was written: what came later changes no older plan.
@@ -154,7 +154,7 @@ fn flow(
             tcp::refuse(reader, &key("tcp"), why)?;
             datagrams::read(reader, called, network, world)?
         }
-        Protocol::Tcp if world == World::Netns => {
+        Protocol::Tcp if world.profile().has_kernel => {
             let why = "kernels have TCP of their own; remove it, or say --on sim";
             refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
             tcp::refuse(reader, &key("tcp"), why)?;
@@ -176,7 +176,7 @@ fn flow(
     )?;
     if let Some(found) = meter
         .as_ref()
-        .filter(|found| found.value && world == World::Sim)
+        .filter(|found| found.value && world.profile().simulates_packets)
     {
         return Err(found.refuse(
             "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
@@ -214,7 +214,7 @@ fn flow(
     let class = reader.read(&key("class"), 0, number(0, 255))?;
     let precedence = reader.read(&key("precedence"), 0, number(0, 255))?;
     for found in [&class, &precedence] {
-        if world == World::Netns && found.value != 0 {
+        if world.profile().has_kernel && found.value != 0 {
             return Err(found.refuse("only simulated packets have it; write 0, or say --on sim"));
         }
     }
@@ -247,7 +247,7 @@ fn path_mtu(
     let Some(found) = reader.optional(path, word(PATH_MTUS))? else {
         return Ok(PathMtu::Machine);
     };
-    let why = match (sends, world, found.value) {
+    let why = match (sends, world.profile().simulates_packets, found.value) {
         (
             Sends::Datagrams {
                 dont_fragment: true,
@@ -258,10 +258,10 @@ fn path_mtu(
         (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
             "only datagrams have it: TCP finds the path's MTU itself"
         }
-        (_, World::Sim, PathMtu::Probe) => {
+        (_, true, PathMtu::Probe) => {
             "simulated senders believe what they are told; write \"want\" or \"do\""
         }
-        (_, World::Sim, PathMtu::Dont) if ip == IpVersion::V6 => {
+        (_, true, PathMtu::Dont) if ip == IpVersion::V6 => {
             "no router cuts packets of IPv6; write \"want\", or ip = 4"
         }
         _ => return Ok(found.value),

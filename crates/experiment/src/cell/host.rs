@@ -13,9 +13,9 @@ use plan::setting::{Costs, Host, Scenario, System};
 use super::tcp::{control, usual_control};
 
 pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, world: World) -> Result<Host> {
-    let congestion = match world {
-        World::Sim => usual_control(tree),
-        World::Netns => "cubic",
+    let congestion = match world.profile().simulates_packets {
+        true => usual_control(tree),
+        false => "cubic",
     };
     Ok(Host {
         scenario: reader.read("host.scenario", "LU-LU", scenario)?.value,
@@ -30,11 +30,11 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, world: World) -> Resul
 pub(super) fn not_here(setting: &Setting, world: World) -> Option<&'static str> {
     let host = &setting.host;
     let windows = [host.scenario.sender, host.scenario.receiver].contains(&System::Windows);
-    match world {
-        World::Netns => windows.then_some("not measured here: needs a Windows host"),
-        World::Sim if windows => Some("not simulated: hosts have costs, no operating system"),
-        World::Sim if host.offloads => Some("not simulated: hosts have no offloads"),
-        World::Sim => (setting.traffic.has_connections() && control(&host.congestion).is_none())
+    match world.profile().simulates_packets {
+        false => windows.then_some("not measured here: needs a Windows host"),
+        true if windows => Some("not simulated: hosts have costs, no operating system"),
+        true if host.offloads => Some("not simulated: hosts have no offloads"),
+        true => (setting.traffic.has_connections() && control(&host.congestion).is_none())
             .then_some("not simulated: TCP's control is reno or cubic there"),
     }
 }
@@ -68,9 +68,10 @@ fn simulated<T: PartialEq>(
 ) -> Result<T> {
     match found {
         None => Ok(free),
-        Some(found) if world != World::Sim && found.value != free => Err(found.refuse(format!(
-            "only simulated hosts cost what is written: --on sim, or write {right}"
-        ))),
+        Some(found) if !world.profile().simulates_packets && found.value != free => Err(found
+            .refuse(format!(
+                "only simulated hosts cost what is written: --on sim, or write {right}"
+            ))),
         Some(found) => Ok(found.value),
     }
 }

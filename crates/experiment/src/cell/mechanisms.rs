@@ -6,7 +6,6 @@ use units::{IpMtu, Span};
 use super::traffic::{message, socket_buffer, timeout};
 use crate::quantity::{number, span, switch, word};
 use crate::reader::{Found, Reader};
-use plan::World;
 use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
 
 /// Every round trip is kept until its trial ends, by both ends.
@@ -38,8 +37,8 @@ pub(super) fn read(
         copy,
         checksum: checksum.value,
         inject: inject(reader, network.link)?,
-        send_buffer: socket_buffer(reader, "traffic.send_buffer", World::Netns)?,
-        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", World::Netns)?,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer", true)?,
+        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", true)?,
         nagle,
         timeout: timeout(reader, "round trip")?,
     })

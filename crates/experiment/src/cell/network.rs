@@ -59,7 +59,7 @@ pub(super) fn read(
 ) -> Result<(Network, Vec<Found<IpMtu>>, Vec<Idle>)> {
     let found = reader.read("network.shape", "pair", word(SHAPES))?;
     let shape = found.value;
-    if world != World::Sim && !Shape::PATHS.contains(&shape) {
+    if !world.profile().simulates_packets && !Shape::PATHS.contains(&shape) {
         return Err(found.refuse("only the world `sim` has this shape: --on sim"));
     }
     let stages = stages(reader, shape)?;
@@ -82,11 +82,11 @@ pub(super) fn read(
         _ => (None, shape.link_names(stages)),
     };
     // Whoever paces the links of a test bed: the simulator emulates them.
-    let paced = match world {
-        World::Netns => kind,
-        World::Sim => LinkKind::Emulated,
+    let paced = match world.profile().paces_every_link {
+        true => LinkKind::Emulated,
+        false => kind,
     };
-    if world == World::Sim {
+    if world.profile().simulates_packets {
         refuse_instruments(reader, &names)?;
     }
     let defaults = Keys::read(reader, "network", ip, None)?;
@@ -155,7 +155,7 @@ pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: Worl
     };
     match traffic {
         // Simulated hosts always begin without knowing anything.
-        Traffic::Flows(_) => Ok(world == World::Netns),
+        Traffic::Flows(_) => Ok(world.profile().has_kernel),
         _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
     }
 }
@@ -227,7 +227,7 @@ fn addresses(
     ]);
     let addresses = reader.read("network.addresses", "auto", words)?;
     let advertised = shape == Shape::Routed && ip == IpVersion::V6;
-    if world == World::Sim {
+    if world.profile().simulates_packets {
         return match addresses.value {
             Some(Addresses::Router) => {
                 Err(addresses

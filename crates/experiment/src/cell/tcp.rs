@@ -131,9 +131,9 @@ fn refuse_all(reader: &mut Reader<'_>, table: &str, keys: &[&str], why: &str) ->
 /// just that.
 pub(super) fn refuse_elsewhere(reader: &mut Reader<'_>, world: World) -> Result<()> {
     let why = "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
-    match world {
-        World::Sim => Ok(()),
-        World::Netns => {
+    match world.profile().simulates_packets {
+        true => Ok(()),
+        false => {
             let agent = reader.optional("tcp.agent", word(AGENTS))?;
             if let Some(found) = agent.filter(|found| found.value != Agent::Linux) {
                 return Err(found.refuse(why));

@@ -89,14 +89,14 @@ pub(super) fn read(
             transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
         }
         Kind::Command => {
-            if world == World::Sim {
+            if world.profile().simulates_packets {
                 return Err(kind.refuse("the simulator runs no programs: --on netns"));
             }
             command::read(reader, network.shape).map(Traffic::Command)
         }
         Kind::Flows => flows::read(reader, tree, network, host, &kind, world),
         Kind::Mechanisms => {
-            if world == World::Sim {
+            if world.profile().simulates_packets {
                 return Err(kind.refuse("the simulator has no kernel to take apart: --on netns"));
             }
             mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms)
@@ -104,7 +104,7 @@ pub(super) fn read(
         Kind::Exchange => {
             on_a_path(&kind, tree, network, "an exchange")?;
             let watched = |link: &Link| link.recorded || link.watch.is_any();
-            if world == World::Sim && network.links.iter().any(watched) {
+            if world.profile().simulates_packets && network.links.iter().any(watched) {
                 return Err(kind.refuse(
                     "of an exchange the simulator keeps no packets; remove what is recorded or watched of links",
                 ));
@@ -181,7 +181,7 @@ fn transfer(
         word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
     )?;
     let protocol = protocol.value;
-    if world == World::Sim && links.iter().all(|link| link.rate.is_none()) {
+    if world.profile().simulates_packets && links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
         return Err(reader.missing("network.rate", example));
     }
@@ -193,25 +193,26 @@ fn transfer(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let tcp = match world {
-        World::Sim if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+    let tcp = match world.profile().simulates_packets {
+        true if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
         // Read past where the protocol is another, as every key of TCP is.
-        World::Sim if tree.get("tcp").is_some() => {
+        true if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
         }
-        World::Sim | World::Netns => None,
+        _ => None,
     };
-    let drains = world == World::Netns || tcp.is_some();
+    let drains = world.profile().has_kernel || tcp.is_some();
     let preroll = part(reader, "traffic.preroll", drains)?;
     let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = part(reader, "traffic.cpu_size", world == World::Netns)?;
+    let cpu_size = part(reader, "traffic.cpu_size", world.profile().has_kernel)?;
     let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
-    let send_buffer = socket_buffer(reader, "traffic.send_buffer", world)?;
-    let receive_buffer = socket_buffer(reader, "traffic.receive_buffer", world)?;
+    let send_buffer = socket_buffer(reader, "traffic.send_buffer", world.profile().has_kernel)?;
+    let receive_buffer =
+        socket_buffer(reader, "traffic.receive_buffer", world.profile().has_kernel)?;
     let nagle = reader.read("traffic.nagle", "off", switch)?.value;
     let echo = reader.read("traffic.echo", "on", echo)?;
-    if world == World::Sim && echo.value == Echo::Whole {
+    if world.profile().simulates_packets && echo.value == Echo::Whole {
         return Err(echo.refuse("simulated answers are headers alone; write \"on\" or \"off\""));
     }
     Ok(Transfer {
@@ -319,12 +320,12 @@ fn echo(value: &Value) -> Meaning<Echo> {
 pub(super) fn socket_buffer(
     reader: &mut Reader<'_>,
     path: &str,
-    world: World,
+    has_sockets: bool,
 ) -> Result<Option<Bytes>> {
     let found = reader.read(path, "auto", size_or("auto"))?;
     let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
     match found.value {
-        Some(_) if world == World::Sim => Err(found
+        Some(_) if !has_sockets => Err(found
             .refuse("simulated hosts have no sockets, but host.receive_buffer; write \"auto\"")),
         Some(size) if !bounds.contains(&size) => Err(found.refuse(format!(
             "write \"auto\" or a size up to {LARGEST_SOCKET_BUFFER}"

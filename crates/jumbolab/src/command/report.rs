@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use experiment::Experiment;
+use plan::Plan;
 use plan::RunFacts;
 use plan::Trial;
-use plan::{Plan, World};
 use results::folder::Folder;
 
 use super::page;
@@ -49,7 +49,7 @@ impl<'a> Kept<'a> {
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse(&text, &name.display().to_string())?;
         let plan = lab::world::plan(experiment, facts.world)?;
-        if plan.world == World::Sim {
+        if plan.world.profile().runs_side_by_side {
             lab::run::sort(&plan, &mut trials);
         }
         Ok(Self {

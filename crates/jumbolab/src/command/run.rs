@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{facts, outline};
-use plan::{Plan, World};
+use plan::Plan;
 use results::folder::{Folder, Opening, Resume};
 
 use super::{page, replay};
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     bench
         .run(&plan, shard, &mut folder, &mut Progress::new())
         .context(kept)?;
-    if plan.world == World::Sim {
+    if plan.world.profile().runs_side_by_side {
         folder.sort(|trials| sort(&plan, trials));
     }
     let failed = folder

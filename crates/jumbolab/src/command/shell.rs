@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 use experiment::Experiment;
 use lab::shell::{self, Wish};
-use plan::World;
 
 use crate::args::Shell;
 use crate::output;
@@ -20,7 +19,7 @@ pub(crate) fn run(args: Shell) -> Result<ExitCode> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
-    let plan = lab::world::plan(experiment, World::Netns)?;
+    let plan = lab::world::plan(experiment, shell::WORLD)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {
         true => vec![users_shell()],

@@ -14,6 +14,9 @@ use plan::World;
 /// The shipped experiment whose keys say what could have been otherwise.
 const EXPERIMENT: &str = "replay";
 
+/// The world whose links are recorded.
+const RECORDED: World = World::Netns;
+
 /// What is said of other keys.
 const KEYS: &str = "a replay has one link and its recorded arrivals: write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
 
@@ -70,7 +73,7 @@ fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
         };
         experiment.set(set)?;
     }
-    let plan = crate::world::plan(experiment, World::Netns)?;
+    let plan = crate::world::plan(experiment, RECORDED)?;
     let mut all = Vec::new();
     for cell in &plan.cells {
         let Ok(setting) = &cell.setting else { continue };

@@ -38,7 +38,7 @@ pub(super) fn read(
     world: World,
 ) -> Result<Sends> {
     let laws = laws::read(reader, flow, network)?;
-    if world == World::Netns {
+    if world.profile().has_kernel {
         hold_a_header(reader, flow, &laws.payloads)?;
     }
     let (packets, octets) = limits(reader, flow)?;

@@ -21,7 +21,7 @@ const KEYS: [&str; 5] = [
 
 /// The sockets of all flows; simulated ones have none.
 pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Sockets>> {
-    if world == World::Sim {
+    if world.profile().simulates_packets {
         for key in KEYS {
             let path = format!("traffic.{key}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
@@ -42,8 +42,12 @@ pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Socke
         Instrument::Ditg => "on",
     };
     Ok(Some(Sockets {
-        send_buffer: socket_buffer(reader, "traffic.send_buffer", world)?,
-        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", world)?,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer", world.profile().has_kernel)?,
+        receive_buffer: socket_buffer(
+            reader,
+            "traffic.receive_buffer",
+            world.profile().has_kernel,
+        )?,
         nagle: reader.read("traffic.nagle", nagle, switch)?.value,
         instrument,
         log: reader.read("traffic.log", "off", switch)?.value,

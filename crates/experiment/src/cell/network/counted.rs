@@ -40,7 +40,7 @@ pub(in crate::cell) fn read(
 ) -> Result<()> {
     let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
     let duration = match traffic {
-        Traffic::Flows(flows) if world == World::Sim => flows.duration,
+        Traffic::Flows(flows) if world.profile().simulates_packets => flows.duration,
         Traffic::Transfer(of) if transfer::is_followed(network, of, world) => {
             return transfer::read(reader, tree, network);
         }
@@ -92,13 +92,13 @@ fn refuse(
         for table in TABLES {
             let path = format!("links.{link}.{table}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
-                let why = match (traffic, world) {
-                    (Traffic::Transfer(_), World::Netns) if table == "windows" => {
+                let why = match (traffic, world.profile().has_kernel) {
+                    (Traffic::Transfer(_), true) if table == "windows" => {
                         "only a transfer over TCP and link = \"emulated\" is counted"
                     }
-                    (_, World::Netns) => "only links of the world `sim` are counted: --on sim",
-                    (Traffic::Transfer(_), World::Sim) => "only a transfer over TCP is counted",
-                    (_, World::Sim) => {
+                    (_, true) => "only links of the world `sim` are counted: --on sim",
+                    (Traffic::Transfer(_), false) => "only a transfer over TCP is counted",
+                    (_, false) => {
                         "only traffic of kind = \"flows\" has a duration to be parted; remove it"
                     }
                 };

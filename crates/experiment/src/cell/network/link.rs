@@ -167,7 +167,7 @@ impl Keys {
             LinkKind::Emulated => self.refuse_a_bucket()?,
         }
         self.refuse_what_has_no_effect()?;
-        if world == World::Sim && self.wire_mtu.value.is_some() {
+        if world.profile().simulates_packets && self.wire_mtu.value.is_some() {
             let why = "a simulated wire is as wide as its interfaces; write mtu instead";
             return Err(self.wire_mtu.refuse(why));
         }
@@ -297,7 +297,9 @@ impl Keys {
     fn framing(&self, world: World) -> Result<Framing> {
         match &self.framing {
             None => Ok(Framing::Ethernet),
-            Some(found) if found.value != Framing::Ethernet && world != World::Sim => {
+            Some(found)
+                if found.value != Framing::Ethernet && !world.profile().simulates_packets =>
+            {
                 Err(found.refuse("only the world `sim` has other links than Ethernet: --on sim"))
             }
             Some(found) => Ok(found.value),

@@ -113,7 +113,7 @@ impl Keys {
     /// does. Only those of `sim` understand it.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
         let notices = self.draft(all).notices(self.queue.value);
-        if world == World::Sim || notices.is_none() {
+        if world.profile().simulates_packets || notices.is_none() {
             return Ok(notices);
         }
         let trouble = Trouble {

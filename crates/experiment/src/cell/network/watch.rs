@@ -21,7 +21,7 @@ pub(crate) const WATCH_KEYS: [&str; 5] = [
 /// What is kept of the link called `name`.
 pub(super) fn read(reader: &mut Reader<'_>, name: &str, world: World) -> Result<Watched> {
     let path = |key: &str| format!("links.{name}.{key}");
-    if world == World::Netns {
+    if world.profile().has_kernel {
         for key in WATCH_KEYS.map(path) {
             if let Some(Node { value, origin }) = reader.find(&key)? {
                 let why = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
