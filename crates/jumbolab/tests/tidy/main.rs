@@ -39,6 +39,18 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
 const LONGEST_MAIN: usize = 60;
 
+/// Files that may name a world: the dispatch of runs, what belongs to one world,
+/// and plans made up for tests. All others ask `World::profile`, so that a new
+/// world has to answer and is not taken for an old one.
+const NAMES_WORLDS: [&str; 6] = [
+    "crates/lab/src/run.rs",
+    "crates/lab/src/world.rs",
+    "crates/lab/src/shell.rs",
+    "crates/lab/src/replay/settings.rs",
+    "crates/plan/src/synthetic.rs",
+    "crates/lab/src/measure/synthetic.rs",
+];
+
 /// Keys that stand for a key in templates and error messages.
 const PLACEHOLDERS: [&str; 2] = ["Key", "Key2019"];
 
@@ -164,6 +176,46 @@ fn nothing_is_left_to_do() {
         }
     }
     settle(&problems);
+}
+
+#[test]
+fn worlds_are_named_where_they_are_dispatched_and_nowhere_else() {
+    let mut problems = Vec::new();
+    for file in rust_files().filter(|file| !is_test(file)) {
+        let source = Source::of(&read(&file));
+        let allowed = NAMES_WORLDS.contains(&file.as_str());
+        let lines = lines_without_tests(&source.code);
+        let mut named = (1..).zip(source.code.lines().take(lines));
+        match named.find(|(_, line)| names_world(line)) {
+            Some((number, _)) if !allowed => problems.push(format!(
+                "{file}:{number}: ask `World::profile` for the property that is meant, not for a world"
+            )),
+            None if allowed => {
+                problems.push(format!("{file}:1: it names no world; take it from NAMES_WORLDS"));
+            }
+            _ => {}
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn a_world_is_told_from_what_belongs_to_all_worlds() {
+    for named in [
+        "world == World::Sim",
+        "plan::World::Netns => 1,",
+        "World::Model2",
+    ] {
+        assert!(names_world(named), "{named}");
+    }
+    for other in [
+        "World::ALL",
+        "World::default()",
+        "OfWorld::New",
+        "WORLD: World",
+    ] {
+        assert!(!names_world(other), "{other}");
+    }
 }
 
 #[test]
@@ -293,6 +345,16 @@ fn no_file_names_a_developers_machine() {
         }
     }
     settle(&problems);
+}
+
+/// Whether `code` names a variant of `World`.
+fn names_world(code: &str) -> bool {
+    code.match_indices("World::").any(|(place, path)| {
+        let whole = !code[..place].ends_with(is_identifier);
+        let mut letters = code[place + path.len()..].chars();
+        let upper = letters.next().is_some_and(char::is_uppercase);
+        whole && upper && letters.next().is_some_and(char::is_lowercase)
+    })
 }
 
 fn row_of(name: &str) -> Option<usize> {
