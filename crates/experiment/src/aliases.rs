@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::cell::{
-    self, CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS,
-    parameter_keys,
-};
+use super::cell::MOST_STAGES;
 use super::choices::{self, Choices};
+use super::keys;
 use super::on;
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
@@ -19,24 +17,6 @@ use plan::setting::Shape;
 const GIVEN: [&str; 2] = ["repeat", "seeds"];
 /// What the given names stand for.
 const REPEAT: &str = "trials.repeat";
-
-/// The top-level keys beside those of a cell.
-const OTHER_ROOTS: [&str; 14] = [
-    "format",
-    "name",
-    "title",
-    "source",
-    "world",
-    "aliases",
-    "on",
-    choices::ROOT,
-    "sweep",
-    "trials",
-    "compare",
-    "published",
-    "claim",
-    "jump",
-];
 
 /// Short names and the keys they stand for.
 #[derive(Debug)]
@@ -117,7 +97,7 @@ impl Aliases {
         let path = self.resolve(text)?;
         match path.root() {
             _ if self.choices.at(&path).is_some() => Ok(path),
-            root if cell::ROOTS.contains(&root) => Ok(path),
+            root if keys::cell_roots().contains(&root) => Ok(path),
             on::ROOT => Err("a world has one value of its own; levels are for all worlds".into()),
             _ => Err(format!("`{path}` is one for the whole run, no factor")),
         }
@@ -155,17 +135,16 @@ impl Aliases {
         &self.choices
     }
 
-    /// Refuses an alias of a key that is not in `known`.
-    pub(super) fn check(&self, known: &BTreeSet<String>) -> Result<()> {
-        let known = with_links(known);
+    /// Refuses an alias of a key that there is not: of none that the table of
+    /// keys has, or of a link, a node or a flow of another name than those of
+    /// the keys in `asked` and the links of every path.
+    pub(super) fn check(&self, asked: &BTreeSet<String>) -> Result<()> {
         for (alias, Node { value, origin }) in &self.places {
-            let path = self
-                .paths
-                .get(alias)
-                .map(KeyPath::to_string)
-                .unwrap_or_default();
-            if !known.contains(&path) {
-                let hint = did_you_mean(&path, known.iter().map(String::as_str));
+            let Some(path) = self.paths.get(alias) else {
+                continue;
+            };
+            if !keys::known(path) || !is_of_experiment(path, asked) {
+                let hint = keys::hint(path, false);
                 let name = KeyPath(vec!["aliases".into(), alias.clone()]);
                 return Err(refusal(
                     origin,
@@ -200,8 +179,7 @@ const TAKEN: &str = "this name is taken; choose another";
 
 /// A table's name alone is no key, so that it may be a short name.
 fn is_taken(name: &str) -> bool {
-    let others = OTHER_ROOTS.contains(&name);
-    GIVEN.contains(&name) || name == "copy" || others
+    GIVEN.contains(&name) || name == "copy" || keys::run_roots().contains(&name)
 }
 
 /// The key that an alias stands for, and the unit of bare numbers: a text, or
@@ -229,27 +207,25 @@ fn meaning(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
     }
 }
 
-/// The keys in `known`, and those of the links of every path.
-pub(super) fn with_links(known: &BTreeSet<String>) -> BTreeSet<String> {
-    let queues = parameter_keys();
-    let links = Shape::PATHS
-        .iter()
-        .flat_map(|shape| (1..=MOST_STAGES).map(|stages| (*shape, stages)))
-        .flat_map(|(shape, stages)| shape.link_names(stages))
-        .flat_map(|link| {
-            let keys = LINK_KEYS
-                .iter()
-                .chain(&CROSS_KEYS)
-                .chain(&WATCH_KEYS)
-                .chain(&LOSSES_KEYS)
-                .chain([&RECORD_KEY, &SERIES_KEY]);
-            let keys = keys.copied().chain(queues.iter().map(String::as_str));
-            let paths = keys.map(|key| format!("links.{link}.{key}"));
-            paths.collect::<Vec<_>>()
-        });
-    known.iter().cloned().chain(links).collect()
+/// Whether the link, the node or the flow of a key is one that the experiment
+/// has or could have.
+fn is_of_experiment(path: &KeyPath, asked: &BTreeSet<String>) -> bool {
+    let [root, name, _, ..] = path.0.as_slice() else {
+        return true;
+    };
+    if !["links", "nodes", "flows"].contains(&root.as_str()) {
+        return true;
+    }
+    let stages = 1..=MOST_STAGES;
+    let mut paths = (Shape::PATHS.iter()).flat_map(|shape| {
+        let stages = stages.clone();
+        stages.flat_map(|stages| shape.link_names(stages))
+    });
+    let table = format!("{root}.{name}.");
+    asked.iter().any(|key| key.starts_with(&table))
+        || root == "links" && paths.any(|link| link == *name)
 }
 
 fn roots<'a>() -> impl Iterator<Item = &'a str> {
-    OTHER_ROOTS.into_iter().chain(cell::ROOTS)
+    keys::run_roots().iter().chain(keys::cell_roots()).copied()
 }

@@ -16,10 +16,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
 
-pub(super) use network::{
-    CROSS_KEYS, LINK_KEYS, LOSSES_KEYS, MOST_STAGES, RECORD_KEY, SERIES_KEY, WATCH_KEYS,
-    parameter_keys,
-};
+pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
@@ -29,11 +26,6 @@ use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
 use plan::Setting;
 use plan::World;
-
-/// The tables whose keys make a cell and can be swept.
-pub(super) const ROOTS: [&str; 8] = [
-    "network", "nodes", "links", "domain", "host", "tcp", "traffic", "flows",
-];
 
 /// A cell that was read.
 pub(super) struct Resolved {
@@ -65,22 +57,25 @@ pub(super) fn read(
     check: Check,
     files: &LawFiles,
 ) -> Result<Resolved> {
-    let mut reader = Reader::new(tree, "", place.clone());
+    let mut reader = Reader::new(tree, "", place.clone()).in_world(world);
     reader.files = files.clone();
     let (mut network, mtus, idle) = network::read(&mut reader, tree, world)?;
-    network.domain = domain::read(&mut reader, tree, &network, world)?;
-    let host = host::read(&mut reader, tree, world)?;
+    network.domain = domain::read(&mut reader, tree, &network)?;
+    let host = host::read(&mut reader, tree)?;
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
     network::known_links(tree, &network)?;
     network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;
     network.fresh = network::read_fresh(&mut reader, &traffic, world)?;
-    let outcome = reader.finish(&BTreeSet::new())?;
+    let outcome = reader.finish()?;
     let setting = Setting {
         network,
         host,
         traffic,
     };
-    let setting = match host::not_here(&setting, world) {
+    let connects = setting.traffic.has_connections();
+    let matters = |(path, _): &&(String, &str)| connects || path != "host.congestion";
+    let unmeasured = outcome.unmeasured.iter().find(matters);
+    let setting = match unmeasured.map(|(_, why)| *why) {
         Some(reason) => Err(reason.to_owned()),
         None => {
             check(&setting).map_err(|refusal| refused(tree, place, refusal))?;

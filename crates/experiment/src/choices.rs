@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::cell;
+use super::keys;
 use super::quantity::{choices, name};
 use super::reader::{Reader, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
@@ -126,7 +126,7 @@ fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
                     let why = "one value belongs here; each word has one";
                     return Err(refuse(&within(path, &at), node, why));
                 }
-                _ if !cell::ROOTS.contains(&at.root()) => {
+                _ if !keys::cell_roots().contains(&at.root()) => {
                     let why = "no key of a cell, as \"network.queue\" is one";
                     return Err(refuse(&within(path, &at), node, why));
                 }

@@ -1,7 +1,5 @@
 //! `[[claim]]`: what a study asserts without printing a figure.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 
 use super::aliases::Aliases;
@@ -65,7 +63,7 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
         cells: lists(&mut reader, "cells", factors, aliases)?,
         expected: expected(&mut reader, factors, aliases)?,
     };
-    reader.finish(&BTreeSet::new())?;
+    reader.finish()?;
     Ok(claim)
 }
 

@@ -16,7 +16,9 @@ use units::{Bytes, Rate, Seed};
 use super::quantity::word;
 use super::tree::Value;
 use mred::MredDraft;
-pub(super) use parameters::{Change, Parameter, parameters};
+#[cfg(test)]
+pub(super) use parameters::Parameter;
+pub(super) use parameters::{Change, parameters};
 
 /// A discipline by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

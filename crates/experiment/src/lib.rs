@@ -13,6 +13,7 @@ mod check;
 mod choices;
 mod claims;
 mod discipline;
+mod keys;
 mod law;
 mod on;
 mod pareto;
@@ -38,6 +39,7 @@ pub use cell::{
 };
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
+pub use keys::documented;
 pub use law::WrittenLaw;
 pub use shipped::{Shipped, TEMPLATE, shipped};
 
@@ -197,33 +199,37 @@ impl Experiment {
     /// right, for the first thing that `world` cannot do; so where `check`,
     /// which is the world's, refuses a setting.
     pub fn plan(self, world: World, check: Check) -> Result<Plan> {
-        let of_cells = |key: &str| cell::ROOTS.contains(&key);
+        let of_cells = |key: &str| keys::cell_roots().contains(&key);
         // `[run]` is what a run wrote into its plan.toml about itself.
         let tree = on::applied(&self.tree, world)?;
+        if let Some((path, node)) = keys::unknown(&tree) {
+            return Err(reader::unknown(&path, node));
+        }
+        on::refuse_unknown(&self.tree, world)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
         let body = tree.only(of_cells);
         let aliases = Aliases::read(&head, &self.place)?;
 
-        let mut reader = Reader::new(&head, "", self.place.clone());
+        let mut reader = Reader::new(&head, "", self.place.clone()).in_world(world);
         read_format(&mut reader)?;
         let name = reader.required("name", "name = \"my-experiment\"", quantity::name(64))?;
         let title = reader.optional("title", quantity::line)?;
         let source = reader.optional("source", quantity::line)?;
         reader.optional("world", named_world)?;
-        let repeat = reader.read("trials.repeat", 20, number(1, MOST_REPEATS.into()))?;
+        let repeat = reader.read("trials.repeat", number(1, MOST_REPEATS.into()))?;
         let until = reader.optional("trials.until", |value| match value {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
             _ => Err("write until = \"ci <= 2%\"".into()),
         })?;
-        let seed = reader.read("trials.seed", 1, number(0, i64::MAX))?;
-        reader.read("trials.order", "random", |value| match value {
+        let seed = reader.read("trials.seed", number(0, i64::MAX))?;
+        reader.read("trials.order", |value| match value {
             Value::Text(text) if text == "random" => Ok(((), value.clone())),
             _ => Err("write \"random\"; no other order is honest".into()),
         })?;
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
         let leading = sweep::leading(&mut reader)?;
-        let paired = sweep::paired(&mut reader, world)?;
+        let paired = sweep::paired(&mut reader)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
         let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
@@ -235,10 +241,9 @@ impl Experiment {
         let files = LawFiles::default();
         let (cells, sample, varying) =
             sweep::cells(&body, &self.place, &factors, &aliases, world, check, &files)?;
-        let head = reader.finish(&sample.asked)?;
-        let known = head.asked.union(&sample.asked).cloned().collect();
-        aliases.check(&known)?;
-        on::check(&self.tree, world, &factors, &aliases::with_links(&known))?;
+        let head = reader.finish()?;
+        aliases.check(&sample.asked)?;
+        on::refuse_swept(&self.tree, &factors)?;
 
         let resolved = resolved::Resolved {
             head: &head.resolved,

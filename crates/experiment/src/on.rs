@@ -1,11 +1,9 @@
 //! Keys that are written over the experiment in one world alone:
 //! `[on.WORLD.TABLE]`.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 
-use super::cell;
+use super::keys;
 use super::reader::{did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
@@ -43,35 +41,30 @@ pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
     Ok(applied)
 }
 
-/// Refuses a key that the file sweeps, because its levels would count instead;
-/// and a key for another world that does not exist, as far as `world`, which
-/// asked for the keys `known`, can tell. A table that `world` has not is left
-/// to the other one.
-pub(super) fn check(
-    tree: &Table,
-    world: World,
-    factors: &[Factor],
-    known: &BTreeSet<String>,
-) -> Result<()> {
+/// Refuses a key that the file sweeps, because its levels would count instead.
+pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     for over in all(tree)? {
         let swept = factors.iter().find(|factor| factor.path == over.path);
         if let Some(factor) = swept.filter(|factor| !matches!(factor.origin, Origin::Set(_))) {
             let why = format!("this key is swept as {}, in every world", factor.name);
             return Err(over.refuse(&why));
         }
-        let path = over.path.to_string();
-        if over.world == world {
-            continue;
-        }
-        let table = path.rsplit_once('.').map_or("", |(table, _)| table);
-        let beside = |key: &&String| key.rsplit_once('.').is_some_and(|(of, _)| of == table);
-        let mut beside = known.iter().filter(beside).peekable();
-        if beside.peek().is_some() && !known.contains(&path) {
-            let hint = did_you_mean(&path, beside.map(String::as_str));
-            return Err(over.refuse(&format!("there is no key `{path}`{hint}")));
-        }
     }
     Ok(())
+}
+
+/// Refuses a key for another world than `world` that is in no row of the table
+/// of keys.
+pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
+    let mut others = all(tree)?;
+    others.retain(|over| over.world != world);
+    match others.into_iter().find(|over| !keys::known(&over.path)) {
+        None => Ok(()),
+        Some(over) => {
+            let hint = keys::hint(&over.path, false);
+            Err(over.refuse(&format!("there is no key `{}`{hint}", over.path)))
+        }
+    }
 }
 
 impl Over<'_> {
@@ -94,8 +87,9 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
             .map_err(|why| fault(&of_world.origin, format!("{place}: {why}")))?;
         for (root, node) in table(&place, of_world)?.iter() {
             let place = format!("{place}.{root}");
-            if !cell::ROOTS.contains(&root) && root != TRIALS {
-                let tables: Vec<&str> = cell::ROOTS.into_iter().chain([TRIALS]).collect();
+            if !keys::cell_roots().contains(&root) && root != TRIALS {
+                let roots = keys::cell_roots().iter().copied();
+                let tables: Vec<&str> = roots.chain([TRIALS]).collect();
                 let hint = match did_you_mean(root, tables.iter().copied()).as_str() {
                     "" => format!("; there are: {}", tables.join(", ")),
                     hint => hint.to_owned(),

@@ -1,7 +1,5 @@
 //! `[[pareto]]`: metrics that are to be weighed against each other.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 
 use super::aliases::Aliases;
@@ -60,7 +58,7 @@ fn tradeoff(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Re
             within.push(factor.name.clone());
         }
     }
-    reader.finish(&BTreeSet::new())?;
+    reader.finish()?;
     Ok(Tradeoff {
         metrics: [x.value, y.value],
         within,

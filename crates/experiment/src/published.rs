@@ -1,9 +1,7 @@
 //! The figures of a study that an experiment is held against.
 
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
-
 use anyhow::Result;
+use std::cmp::Ordering;
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, positive};
@@ -197,7 +195,7 @@ fn row(
             factor,
         },
     };
-    reader.finish(&BTreeSet::new())?;
+    reader.finish()?;
     Ok(row)
 }
 

@@ -90,7 +90,7 @@ fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
             "distances are told in gaps: write by how much the study holds two of its levels apart, above or below 0",
         ));
     }
-    reader.finish(&BTreeSet::new())?;
+    reader.finish()?;
     let mut metrics = metrics.value;
     while metrics.len() < ways {
         metrics.push(metrics[0].clone());

@@ -1,13 +1,17 @@
-//! Typed reading of a tree: each key is asked for once, by what it may hold;
-//! what nobody asked for is an unknown key.
+//! Typed reading of a tree: each key is asked for once, by what it may hold.
+//! Defaults, and what a world refuses, come from the table of keys; a key that
+//! was not asked for is refused in the end.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::{Error, Result};
 
+use super::keys::{self, Key, Place, Support, Takes};
 use super::law::LawFiles;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use plan::World;
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
@@ -16,8 +20,14 @@ pub(super) struct Reader<'a> {
     name: &'static str,
     /// Where the table begins.
     place: Origin,
+    /// The world that is read for, if it matters.
+    world: Option<World>,
+    /// The kind of traffic, once it is known: some keys differ with it.
+    pub(super) kind: Option<&'static str>,
     /// Files of values that keys name.
     pub(super) files: LawFiles,
+    /// Keys with values that the world cannot measure, and why.
+    pub(super) unmeasured: Vec<(String, &'static str)>,
     /// Every key that was asked for, whether there or not.
     asked: BTreeSet<String>,
     /// Every key that was read or filled in by default, in reading order and
@@ -44,9 +54,20 @@ impl<'a> Reader<'a> {
             root,
             name,
             place,
+            world: None,
+            kind: None,
             files: LawFiles::default(),
+            unmeasured: Vec::new(),
             asked: BTreeSet::new(),
             resolved: Vec::new(),
+        }
+    }
+
+    /// The same for `world`, which may refuse keys and values.
+    pub(super) fn in_world(self, world: World) -> Self {
+        Self {
+            world: Some(world),
+            ..self
         }
     }
 
@@ -61,8 +82,19 @@ impl<'a> Reader<'a> {
             .transpose()
     }
 
-    /// The value at `path`, or else the format's default.
+    /// The value at `path`, or else the default of its row.
     pub(super) fn read<T>(
+        &mut self,
+        path: &str,
+        meaning: impl FnOnce(&Value) -> Meaning<T>,
+    ) -> Result<Found<T>> {
+        let default = self.key(path).and_then(|key| key.default.value());
+        debug_assert!(default.is_some(), "the row of {path} has no default");
+        self.read_or(path, default.unwrap_or_else(|| "".into()), meaning)
+    }
+
+    /// The value at `path`, or else `default`, which depends on other keys.
+    pub(super) fn read_or<T>(
         &mut self,
         path: &str,
         default: impl Into<Value>,
@@ -127,7 +159,7 @@ impl<'a> Reader<'a> {
         self.resolved.push((path.to_owned(), value.clone()));
         Ok(Some(Found {
             value: words,
-            path: self.full(path),
+            path: self.full(path).into_owned(),
             written: value.clone(),
             origin: origin.clone(),
         }))
@@ -143,8 +175,36 @@ impl<'a> Reader<'a> {
     }
 
     /// The node at `path`, whatever it holds; the caller reads all of it.
+    /// Refused where the world has no such key.
     pub(super) fn find(&mut self, path: &str) -> Result<Option<&'a Node>> {
+        debug_assert!(
+            keys::find(&self.full(path)).is_some(),
+            "{path} is in no row of the table of keys"
+        );
         self.asked.insert(path.to_owned());
+        let found = self.node(path)?;
+        if let Some(node) = found
+            && let Some(why) = self.support(path).and_then(Support::refusal)
+        {
+            return Err(refusal(&node.origin, &self.full(path), &node.value, why));
+        }
+        Ok(found)
+    }
+
+    /// The row of the key at `path`.
+    fn key(&self, path: &str) -> Option<&'static Key> {
+        keys::find(&self.full(path))?.key(self.kind)
+    }
+
+    /// What the world makes of the key or table at `path`.
+    fn support(&self, path: &str) -> Option<&'static Support> {
+        let place = keys::find(&self.full(path))?;
+        let of_key = place.key(self.kind).map(|key| &key.worlds);
+        let of_table = || place.table().map(|section| &section.worlds);
+        Some(of_key.or_else(of_table)?.support(self.world?))
+    }
+
+    fn node(&self, path: &str) -> Result<Option<&'a Node>> {
         let mut table = self.root;
         let mut keys = path.split('.').peekable();
         while let Some(key) = keys.next() {
@@ -182,33 +242,46 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses the first key that nobody asked for; `elsewhere` are keys that
-    /// exist in other tables and may have been meant.
-    pub(super) fn finish(self, elsewhere: &BTreeSet<String>) -> Result<Outcome> {
-        match unasked(self.root, &KeyPath(Vec::new()), &self.asked) {
-            None => Ok(Outcome {
-                asked: self.asked,
-                resolved: self.resolved,
-            }),
-            Some((path, node)) => {
-                let known = self.asked.iter().chain(elsewhere);
-                let (is_table, shown) = match &node.value {
-                    Value::Table(_) => (true, String::new()),
-                    value => (false, format!(" = {}", shortened(value))),
-                };
-                let candidates = known.flat_map(|key| {
-                    let table = key.rsplit_once('.').map(|(table, _)| table);
-                    [table.filter(|_| is_table), Some(key.as_str())]
-                });
-                let hint = did_you_mean(&path.to_string(), candidates.flatten());
-                let kind = if is_table { "table" } else { "key" };
-                let path = self.full(&path.to_string());
-                Err(fault(
-                    &node.origin,
-                    format!("{path}{shown}: unknown {kind}{hint}"),
-                ))
+    /// Refuses the first key in `table` that the world has not, although
+    /// nothing asks for it.
+    pub(super) fn refuse_unsupported(&self, table: &str) -> Result<()> {
+        let keys = self.root.table(table);
+        for (name, node) in keys.into_iter().flat_map(Table::iter) {
+            let path = format!("{table}.{name}");
+            if let Some(why) = self.support(&path).and_then(Support::refusal) {
+                return Err(refusal(&node.origin, &self.full(&path), &node.value, why));
             }
         }
+        Ok(())
+    }
+
+    /// Refuses the first key that was not asked for: because there is no such
+    /// key, because the world refuses it, or because nothing here needs it.
+    pub(super) fn finish(self) -> Result<Outcome> {
+        let Some((path, node)) = unasked(self.root, &KeyPath(Vec::new()), &self.asked) else {
+            return Ok(Outcome {
+                asked: self.asked,
+                resolved: self.resolved,
+                unmeasured: self.unmeasured,
+            });
+        };
+        let path = path.to_string();
+        let path = self.full(&path);
+        let path = KeyPath::parse(&path).unwrap_or_else(|| KeyPath(vec![path.into_owned()]));
+        let place = keys::find(&path.0.join("."));
+        if place.is_none() {
+            return Err(unknown(&path, node));
+        }
+        if place.is_some_and(Place::has_any_name) {
+            let asked = self.asked.iter().map(String::as_str);
+            let hint = did_you_mean(&path.to_string(), asked);
+            let why = format!("unknown key{hint}");
+            return Err(refusal(&node.origin, &path.to_string(), &node.value, why));
+        }
+        let (path, node) = first_key(&path.0.join("."), node);
+        let support = self.support(&path);
+        let why = support.and_then(Support::refusal).unwrap_or(UNUSED);
+        Err(refusal(&node.origin, &path, &node.value, why))
     }
 
     fn understand<T>(
@@ -217,7 +290,8 @@ impl<'a> Reader<'a> {
         node: &Node,
         meaning: impl FnOnce(&Value) -> Meaning<T>,
     ) -> Result<Found<T>> {
-        let refuse = |why: &str| refusal(&node.origin, &self.full(path), &node.value, why);
+        let full = self.full(path);
+        let refuse = |why: &str| refusal(&node.origin, &full, &node.value, why);
         let (value, canonical) = match &node.value {
             Value::List(_) => {
                 return Err(refuse("one value belongs here; levels go under [sweep]"));
@@ -225,19 +299,48 @@ impl<'a> Reader<'a> {
             Value::Table(_) => return Err(refuse("one value belongs here, not a table")),
             value => meaning(value).map_err(|why| refuse(&why))?,
         };
+        if let Some(why) = self.unfit(path, node, &canonical) {
+            return Err(refuse(why));
+        }
         self.resolved.push((path.to_owned(), canonical));
         Ok(Found {
             value,
-            path: self.full(path),
+            path: self.full(path).into_owned(),
             written: node.value.clone(),
             origin: node.origin.clone(),
         })
     }
 
-    fn full(&self, path: &str) -> String {
+    /// Why the world does not take a value that was written, if it does not. A
+    /// value that it takes and cannot measure is kept in mind.
+    fn unfit(&mut self, path: &str, node: &Node, canonical: &Value) -> Option<&'static str> {
+        if matches!(node.origin, Origin::Default) {
+            return None;
+        }
+        let text = match canonical {
+            Value::Text(text) => text.clone(),
+            value => value.to_string(),
+        };
+        match self.support(path)?.takes {
+            Takes::Any | Takes::Idle(_) | Takes::Nothing(_) => None,
+            Takes::Only(values, why) => (!values.contains(&&*text)).then_some(why),
+            Takes::AllBut(refused) => {
+                let refused = refused.iter().find(|(value, _)| *value == text);
+                refused.map(|(_, why)| *why)
+            }
+            Takes::Measured(values, why) => {
+                if !values.contains(&&*text) {
+                    self.unmeasured.push((path.to_owned(), why));
+                }
+                None
+            }
+        }
+    }
+
+    fn full<'p>(&self, path: &'p str) -> Cow<'p, str> {
         match self.name {
-            "" => path.to_owned(),
-            name => format!("{name}.{path}"),
+            "" => path.into(),
+            name => format!("{name}.{path}").into(),
         }
     }
 }
@@ -246,7 +349,11 @@ impl<'a> Reader<'a> {
 pub(super) struct Outcome {
     pub(super) asked: BTreeSet<String>,
     pub(super) resolved: Vec<(String, Value)>,
+    pub(super) unmeasured: Vec<(String, &'static str)>,
 }
+
+/// What is said of a key that exists and means nothing where it was written.
+pub(super) const UNUSED: &str = "nothing in this experiment uses it; remove it";
 
 impl<T> Found<T> {
     /// The dotted key that it was read from.
@@ -272,6 +379,16 @@ impl<T> Found<T> {
 /// That `value` cannot stand at `path`, and why.
 pub(super) fn refusal(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
     fault(origin, format!("{path} = {}: {why}", shortened(value)))
+}
+
+/// That no row has the key or table at `path`, and which may have been meant.
+pub(super) fn unknown(path: &KeyPath, node: &Node) -> Error {
+    let (kind, shown) = match &node.value {
+        Value::Table(_) => ("table", String::new()),
+        value => ("key", format!(" = {}", shortened(value))),
+    };
+    let hint = keys::hint(path, kind == "table");
+    fault(&node.origin, format!("{path}{shown}: unknown {kind}{hint}"))
 }
 
 /// `; did you mean ..?` for the candidate nearest to `word`, or nothing.
@@ -315,6 +432,18 @@ fn unasked<'a>(
             _ => Some((path, node)),
         }
     })
+}
+
+/// The first key in the table at `path`, however deep; itself if it is a key.
+pub(super) fn first_key<'a>(path: &str, node: &'a Node) -> (String, &'a Node) {
+    let first = match &node.value {
+        Value::Table(table) if keys::find(path).is_some_and(Place::is_table) => table.iter().next(),
+        _ => None,
+    };
+    match first {
+        Some((key, inner)) => first_key(&format!("{path}.{key}"), inner),
+        None => (path.to_owned(), node),
+    }
 }
 
 /// Whether `key` lies in the table `name`.

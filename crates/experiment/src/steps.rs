@@ -1,7 +1,5 @@
 //! `[[jump]]`: what a study asserts of a size at which times jump.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 
 use super::aliases::Aliases;
@@ -58,11 +56,11 @@ fn step(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result
         text: text.value,
         source: source.value,
         cells: lists(&mut reader, "cells", factors, aliases)?,
-        of: reader.read("of", "time", word(&OF))?.value,
+        of: reader.read("of", word(&OF))?.value,
         at: whole(at),
         within: whole(within),
         way: reader.required("is", "is = \"up\"", word(&WAYS))?.value,
     };
-    reader.finish(&BTreeSet::new())?;
+    reader.finish()?;
     Ok(claim)
 }

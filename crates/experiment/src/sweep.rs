@@ -11,7 +11,7 @@ use super::reader::{Found, Meaning, Reader, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 pub(super) use cells::cells;
 use plan::metric::{METRICS, Metric};
-use plan::{Compare, Level, World};
+use plan::{Compare, Level};
 
 /// The table of factors and their levels.
 pub(super) const ROOT: &str = "sweep";
@@ -238,15 +238,8 @@ pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
 }
 
 /// The metrics of which differences are told run by run.
-pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
-    let pairs = world.profile().simulates_packets;
-    match (metrics(reader, "compare.paired")?, pairs) {
-        (None, _) => Ok(Vec::new()),
-        (Some(names), true) => Ok(names.value),
-        (Some(names), false) => Err(names.refuse(
-            "trials on one machine share no luck; only those of the world `sim` are pairs",
-        )),
-    }
+pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
+    Ok(metrics(reader, "compare.paired")?.map_or_else(Vec::new, |names| names.value))
 }
 
 /// The names of metrics at `path`, each of them known.

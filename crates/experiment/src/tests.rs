@@ -218,7 +218,7 @@ fn the_template_plans_and_gives_the_defaults_of_the_format() {
         .filter(|line| {
             if line.starts_with('[') {
                 let root = line.trim_matches(['[', ']']);
-                in_cell = cell::ROOTS.contains(&root);
+                in_cell = keys::cell_roots().contains(&root);
             }
             !in_cell
         })

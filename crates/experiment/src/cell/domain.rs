@@ -11,7 +11,6 @@ use units::{Bytes, Framing, IpVersion, Span};
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::World;
 use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 
 /// The table, and the key of a host's address.
@@ -74,7 +73,6 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     network: &Network,
-    world: World,
 ) -> Result<Option<Domain>> {
     let graph = network.graph.as_ref();
     let addresses = graph.map_or(Ok(Vec::new()), |graph| addresses(reader, tree, graph))?;
@@ -87,20 +85,17 @@ pub(super) fn read(
     };
     let refuse = |why: &str| Err(refusal(origin, ROOT, &Value::Table(table.clone()), why));
     let graph = match graph {
-        _ if !world.profile().simulates_packets => {
-            return refuse("only networks of the world `sim` have a domain: --on sim");
-        }
         Some(graph) if network.shape == Shape::Explicit => graph,
         _ => return refuse("its edges and hosts have names: write shape = \"explicit\""),
     };
     refuse_losses(reader, network)?;
     let edges = edges(reader, graph)?;
-    let carriage = reader.read("domain.carriage", "ip", word(OUTERS))?;
+    let carriage = reader.read("domain.carriage", word(OUTERS))?;
     let gather = gather(reader, network.ip, carriage.value)?;
     let destination = destination(reader, &carriage)?;
     refuse_labels_in(reader, network, destination)?;
     let routes = routes::read(reader, tree, graph, &edges, destination)?;
-    let shaping = reader.read("domain.shaping", "on", switch)?;
+    let shaping = reader.read("domain.shaping", switch)?;
     let addresses = addresses.into_iter();
     Ok(Some(Domain {
         edges,
@@ -151,7 +146,7 @@ fn refuse_labels_in(
 fn destination(reader: &mut Reader<'_>, carriage: &Found<Outer>) -> Result<Destination> {
     let has_label = matches!(carriage.value, Outer::Label);
     let usual = if has_label { "label" } else { "egress" };
-    let found = reader.read("domain.destination", usual, word(DESTINATIONS))?;
+    let found = reader.read_or("domain.destination", usual, word(DESTINATIONS))?;
     match (found.value == Destination::Label, has_label) {
         (true, false) => Err(found.refuse_with(
             &carriage.origin,
@@ -223,11 +218,11 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
 
 /// How packets are gathered, if they are.
 fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option<GatherSettings>> {
-    let on = reader.read("domain.gather", "on", switch)?;
-    let mtu = reader.read("domain.mtu", 9000, size)?;
-    let kind = reader.read("domain.trigger", "egress-busy", word(TRIGGERS))?;
-    let jfet = reader.read("domain.jfet", "1ms", span)?;
-    let tick = reader.read("domain.tick", "1us", word(TICKS))?;
+    let on = reader.read("domain.gather", switch)?;
+    let mtu = reader.read("domain.mtu", size)?;
+    let kind = reader.read("domain.trigger", word(TRIGGERS))?;
+    let jfet = reader.read("domain.jfet", span)?;
+    let tick = reader.read("domain.tick", word(TICKS))?;
     let ip = match ip {
         IpVersion::V4 => IPV4,
         IpVersion::V6 => IPV6,

@@ -5,27 +5,12 @@ use anyhow::Result;
 use units::{Bytes, IpVersion, Span};
 
 use super::tcp;
-use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout_of};
+use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Meaning, Reader};
 use crate::tree::{Table, Value};
 use plan::World;
 use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
-
-/// The keys that only exchanges have.
-pub(super) const KEYS: &[&str] = &[
-    "from",
-    "to",
-    "step",
-    "at",
-    "answer",
-    "taking",
-    "writing",
-    "deadline",
-    "again",
-    "delayed_ack",
-    "pause",
-];
 
 /// The most sizes of a trial: every one that IPv4 has.
 const MOST_SIZES: u32 = 70_000;
@@ -42,13 +27,13 @@ pub(super) fn read(
     world: World,
 ) -> Result<Exchange> {
     let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
-    let protocol = reader.read("traffic.protocol", "udp", protocols)?.value;
+    let protocol = reader.read("traffic.protocol", protocols)?.value;
     if world.profile().simulates_packets && network.links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
         return Err(reader.missing("network.rate", example));
     }
     let sizes = sizes(reader, protocol, network.ip)?;
-    let octets = reader.read("traffic.size", "1MB", size)?;
+    let octets = reader.read("traffic.size", size)?;
     if octets.value.get() < u64::from(sizes.to) {
         let least = sizes.to;
         return Err(octets.refuse(format!(
@@ -60,39 +45,19 @@ pub(super) fn read(
         ("data+ack", Answer::Whole),
         ("pieces", Answer::Pieces),
     ]);
-    let answer = reader.read("traffic.answer", "ack", answers)?;
+    let answer = reader.read("traffic.answer", answers)?;
     let takings = word(&[("whole", Taking::Whole), ("once", Taking::Once)]);
-    let taking = reader.read("traffic.taking", "whole", takings)?;
+    let taking = reader.read("traffic.taking", takings)?;
     let writings = word(&[("whole", Writing::Whole), ("parts", Writing::Parts)]);
-    let writing = reader.read("traffic.writing", "whole", writings)?;
-    let programs = "what programs do with a connection the simulator does not know: --on netns";
-    if world.profile().simulates_packets {
-        if answer.value == Answer::Pieces {
-            return Err(answer.refuse(programs));
-        }
-        if taking.value == Taking::Once {
-            return Err(taking.refuse(programs));
-        }
-        if writing.value == Writing::Parts {
-            return Err(writing.refuse(programs));
-        }
-    }
+    let writing = reader.read("traffic.writing", writings)?;
     if protocol == Protocol::Udp && taking.value == Taking::Once {
         return Err(taking.refuse("a datagram is read as a whole or not at all; write \"whole\""));
     }
     if protocol == Protocol::Udp && writing.value == Writing::Parts {
         return Err(writing.refuse("each write is a datagram of its own; write \"whole\""));
     }
-    let delayed_ack = reader.read("traffic.delayed_ack", "auto", span_or_auto)?;
-    let pause = reader.read("traffic.pause", "0s", span)?;
-    if world.profile().simulates_packets {
-        if delayed_ack.value.is_some() {
-            return Err(delayed_ack.refuse("simulated connections have tcp.delayed_ack"));
-        }
-        if pause.value > Span::ZERO {
-            return Err(pause.refuse("simulated hosts have host.receive_per_packet"));
-        }
-    }
+    let delayed_ack = reader.read("traffic.delayed_ack", span_or_auto)?;
+    let pause = reader.read("traffic.pause", span)?;
     if let Some(delay) = delayed_ack.value
         && delay > LONGEST_DELAY
     {
@@ -114,18 +79,14 @@ pub(super) fn read(
         answer: answer.value,
         taking: taking.value,
         writing: writing.value,
-        send_buffer: socket_buffer(reader, "traffic.send_buffer", world.profile().has_kernel)?,
-        receive_buffer: socket_buffer(
-            reader,
-            "traffic.receive_buffer",
-            world.profile().has_kernel,
-        )?,
-        nagle: reader.read("traffic.nagle", "off", switch)?.value,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer")?,
+        receive_buffer: socket_buffer(reader, "traffic.receive_buffer")?,
+        nagle: reader.read("traffic.nagle", switch)?.value,
         delayed_ack: delayed_ack.value,
         pause: pause.value,
-        deadline: some(reader, "traffic.deadline", "1s")?,
-        again: some(reader, "traffic.again", "100ms")?,
-        timeout: timeout_of(reader, "5min", "exchange")?,
+        deadline: some(reader, "traffic.deadline")?,
+        again: some(reader, "traffic.again")?,
+        timeout: timeout(reader, "exchange")?,
         tcp: tcp.map(tcp::Connections::into_settings),
     })
 }
@@ -139,8 +100,8 @@ fn sizes(reader: &mut Reader<'_>, protocol: Protocol, ip: IpVersion) -> Result<S
         (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
         (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
     };
-    let mut one = |key: &str, default: &str, least: u64| {
-        let found = reader.read(key, default, size)?;
+    let mut one = |key: &str, least: u64| {
+        let found = reader.read(key, size)?;
         let octets = found.value.get();
         match u32::try_from(octets) {
             Ok(number) if (least..=most).contains(&octets) => Ok(number),
@@ -153,10 +114,10 @@ fn sizes(reader: &mut Reader<'_>, protocol: Protocol, ip: IpVersion) -> Result<S
         }
     };
     let least = LEAST_MESSAGE.get();
-    let from = one("traffic.from", "1000B", least)?;
-    let to = one("traffic.to", "65500B", u64::from(from))?;
-    let at = one("traffic.at", "11000B", least)?;
-    let step = reader.read("traffic.step", "500B", size)?;
+    let from = one("traffic.from", least)?;
+    let to = one("traffic.to", u64::from(from))?;
+    let at = one("traffic.at", least)?;
+    let step = reader.read("traffic.step", size)?;
     if step.value == Bytes::ZERO {
         return Err(step.refuse("sizes grow by 1 octet or more: write for instance \"10B\""));
     }
@@ -178,8 +139,8 @@ fn span_or_auto(value: &Value) -> Meaning<Option<Span>> {
 }
 
 /// A time that is not none.
-fn some(reader: &mut Reader<'_>, key: &str, default: &str) -> Result<Span> {
-    let found = reader.read(key, default, span)?;
+fn some(reader: &mut Reader<'_>, key: &str) -> Result<Span> {
+    let found = reader.read(key, span)?;
     match found.value {
         Span::ZERO => Err(found.refuse("nothing happens in no time; write for instance \"1s\"")),
         span => Ok(span),

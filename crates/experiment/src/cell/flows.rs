@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use anyhow::{Error, Result};
 use units::{IpVersion, Span};
 
+use crate::keys;
 use crate::quantity::{name, number, size_or, span, word};
-use crate::reader::{Found, Reader, refusal};
+use crate::reader::{Found, Reader, first_key, refusal};
 use crate::tree::{Node, Table, Value};
 use plan::World;
 use plan::setting::{
@@ -29,9 +30,6 @@ const MOST_SOCKETS: u64 = 64;
 /// The longest name of a flow.
 const LONGEST_NAME: usize = 32;
 
-/// The keys that only connections have.
-const OF_CONNECTIONS: [&str; 1] = ["watch.interval"];
-
 /// What flows have in common.
 struct Common<'a> {
     network: &'a Network,
@@ -46,15 +44,9 @@ pub(super) fn read(
     tree: &Table,
     network: &Network,
     host: &Host,
-    kind: &Found<super::traffic::Kind>,
     world: World,
 ) -> Result<Traffic> {
-    if world.profile().has_kernel && network.graph.is_some() {
-        return Err(kind.refuse(
-            "between kernels flows need a path from a sender to a receiver, for instance shape = \"pair\"; others: --on sim",
-        ));
-    }
-    let duration = reader.read("traffic.duration", "1s", span)?;
+    let duration = reader.read("traffic.duration", span)?;
     if duration.value == Span::ZERO {
         return Err(duration.refuse("nothing is sent in no time; write for instance \"1s\""));
     }
@@ -141,31 +133,25 @@ fn flow(
     if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
-    if world.profile().has_kernel && from.value != "sender" {
-        return Err(from.refuse("between kernels flows go from the sender to the receiver"));
-    }
     // Written out where it was written: what came later changes no older plan.
     let protocols = word(&[("udp", Protocol::Udp), ("tcp", Protocol::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
     let sends = match protocol.map_or(Protocol::Udp, |found| found.value) {
         Protocol::Udp => {
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
-            refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
-            tcp::refuse(reader, &key("tcp"), why)?;
+            refuse_keys(reader, called, &["watch", "tcp"], why)?;
             datagrams::read(reader, called, network, world)?
         }
         Protocol::Tcp if world.profile().has_kernel => {
-            let why = "kernels have TCP of their own; remove it, or say --on sim";
-            refuse_keys(reader, called, &OF_CONNECTIONS, why)?;
-            tcp::refuse(reader, &key("tcp"), why)?;
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
             refuse_keys(reader, called, &["dont_fragment"], why)?;
             datagrams::read_messages(reader, called, network)?
         }
         Protocol::Tcp => {
+            let of_messages: Vec<&str> = keys::OF_MESSAGES.iter().map(|key| key.name).collect();
             let why =
                 "TCP sends when it may, not on a schedule; remove it, or write protocol = \"udp\"";
-            refuse_keys(reader, called, &datagrams::KEYS, why)?;
+            refuse_keys(reader, called, &of_messages, why)?;
             connection(reader, called, common, connections)?
         }
     };
@@ -174,16 +160,8 @@ fn flow(
         &key("meter"),
         word(&[("one-way", false), ("round-trip", true)]),
     )?;
-    if let Some(found) = meter
-        .as_ref()
-        .filter(|found| found.value && world.profile().simulates_packets)
-    {
-        return Err(found.refuse(
-            "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
-        ));
-    }
     let path_mtu = path_mtu(reader, &key("path_mtu"), &sends, network.ip, world)?;
-    let start = reader.read(&key("start"), "0s", span)?;
+    let start = reader.read(&key("start"), span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
         return Err(start.refuse(format!(
@@ -211,13 +189,8 @@ fn flow(
     if let Some(stop) = stop.as_ref().filter(|stop| Some(stop.value) <= last) {
         return Err(stop.refuse("it stops before it begins"));
     }
-    let class = reader.read(&key("class"), 0, number(0, 255))?;
-    let precedence = reader.read(&key("precedence"), 0, number(0, 255))?;
-    for found in [&class, &precedence] {
-        if world.profile().has_kernel && found.value != 0 {
-            return Err(found.refuse("only simulated packets have it; write 0, or say --on sim"));
-        }
-    }
+    let class = reader.read(&key("class"), number(0, 255))?;
+    let precedence = reader.read(&key("precedence"), number(0, 255))?;
     Ok(Flow {
         name: called.to_owned(),
         count,
@@ -258,9 +231,6 @@ fn path_mtu(
         (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
             "only datagrams have it: TCP finds the path's MTU itself"
         }
-        (_, true, PathMtu::Probe) => {
-            "simulated senders believe what they are told; write \"want\" or \"do\""
-        }
         (_, true, PathMtu::Dont) if ip == IpVersion::V6 => {
             "no router cuts packets of IPv6; write \"want\", or ip = 4"
         }
@@ -283,7 +253,7 @@ fn connection(
     };
     let all = connections.insert(all);
     let settings = tcp::of_flow(reader, called, all, common.congestion)?;
-    let octets = reader.read(&key("octets"), "none", size_or("none"))?;
+    let octets = reader.read(&key("octets"), size_or("none"))?;
     if octets.value.is_some_and(|octets| octets.get() == 0) {
         return Err(octets.refuse("a flow of nothing; leave it out"));
     }
@@ -304,7 +274,8 @@ fn connection(
 fn refuse_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) -> Result<()> {
     for key in keys {
         let path = format!("flows.{flow}.{key}");
-        if let Some(Node { value, origin }) = reader.find(&path)? {
+        if let Some(node) = reader.find(&path)? {
+            let (path, Node { value, origin }) = first_key(&path, node);
             return Err(refusal(origin, &path, value, why));
         }
     }
@@ -365,5 +336,5 @@ fn host(
             })
         }
     };
-    reader.read(path, end.as_str(), host)
+    reader.read_or(path, end.as_str(), host)
 }

@@ -21,15 +21,15 @@ pub(super) fn read(
     mtus: &[Found<IpMtu>],
 ) -> Result<Mechanisms> {
     let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
-    let protocol = reader.read("traffic.protocol", "tcp", protocols)?.value;
+    let protocol = reader.read("traffic.protocol", protocols)?.value;
     let message = message(reader, protocol, network.ip, mtus)?;
-    let messages = reader.read("traffic.messages", 200, number(1, MOST_MESSAGES.into()))?;
-    let copy = reader.read("traffic.copying", "on", switch)?.value;
-    let checksum = reader.read("traffic.checksum", "on", switch)?;
+    let messages = reader.read("traffic.messages", number(1, MOST_MESSAGES.into()))?;
+    let copy = reader.read("traffic.copying", switch)?.value;
+    let checksum = reader.read("traffic.checksum", switch)?;
     if !checksum.value && protocol == Protocol::Tcp {
         return Err(checksum.refuse("TCP has no segment without a checksum; write \"on\""));
     }
-    let nagle = reader.read("traffic.nagle", "off", switch)?.value;
+    let nagle = reader.read("traffic.nagle", switch)?.value;
     Ok(Mechanisms {
         protocol,
         message,
@@ -37,8 +37,8 @@ pub(super) fn read(
         copy,
         checksum: checksum.value,
         inject: inject(reader, network.link)?,
-        send_buffer: socket_buffer(reader, "traffic.send_buffer", true)?,
-        receive_buffer: socket_buffer(reader, "traffic.receive_buffer", true)?,
+        send_buffer: socket_buffer(reader, "traffic.send_buffer")?,
+        receive_buffer: socket_buffer(reader, "traffic.receive_buffer")?,
         nagle,
         timeout: timeout(reader, "round trip")?,
     })
@@ -53,8 +53,8 @@ fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
         ("receive", Some(Place::Receive)),
         ("echo", Some(Place::Echo)),
     ]);
-    let place = reader.read("traffic.inject.place", "none", places)?;
-    let length = reader.read("traffic.inject.span", "100us", span)?;
+    let place = reader.read("traffic.inject.place", places)?;
+    let length = reader.read("traffic.inject.span", span)?;
     if length.value > LONGEST {
         return Err(length.refuse("inject at most \"100ms\""));
     }

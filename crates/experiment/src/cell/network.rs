@@ -16,18 +16,10 @@ use crate::quantity::{number, span_or, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{KeyPath, Node, Table, Value, fault};
 pub(super) use counted::read as read_counted;
-pub(crate) use counted::{LOSSES_KEYS, SERIES_KEY};
-pub(crate) use cross::CROSS_KEYS;
 use link::Keys;
-pub(crate) use link::LINK_KEYS;
 pub use link::{LARGEST_BUFFER, auto_burst};
 use plan::World;
 use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
-pub(crate) use queueing::parameter_keys;
-pub(crate) use watch::WATCH_KEYS;
-
-/// The key that says whether a link's packets are recorded.
-pub(crate) const RECORD_KEY: &str = "record";
 
 /// What is said of a key that no kernel's link honours.
 const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";
@@ -57,14 +49,10 @@ pub(super) fn read(
     tree: &Table,
     world: World,
 ) -> Result<(Network, Vec<Found<IpMtu>>, Vec<Idle>)> {
-    let found = reader.read("network.shape", "pair", word(SHAPES))?;
-    let shape = found.value;
-    if !world.profile().simulates_packets && !Shape::PATHS.contains(&shape) {
-        return Err(found.refuse("only the world `sim` has this shape: --on sim"));
-    }
+    let shape = reader.read("network.shape", word(SHAPES))?.value;
     let stages = stages(reader, shape)?;
-    let kind = reader.read("network.link", "kernel", word(KINDS))?.value;
-    let ip = reader.read("network.ip", 6, ip_version)?.value;
+    let kind = reader.read("network.link", word(KINDS))?.value;
+    let ip = reader.read("network.ip", ip_version)?.value;
     let addresses = addresses(reader, shape, ip, world)?;
     if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
         let why = "only shape = \"explicit\" has this table; remove it";
@@ -86,9 +74,6 @@ pub(super) fn read(
         true => LinkKind::Emulated,
         false => kind,
     };
-    if world.profile().simulates_packets {
-        refuse_instruments(reader, &names)?;
-    }
     let defaults = Keys::read(reader, "network", ip, None)?;
     let everywhere = cross::Everywhere::read(reader)?;
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
@@ -97,7 +82,7 @@ pub(super) fn read(
         let mut link = keys.link(name, paced, world, &defaults)?;
         link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
         link.recorded = recorded(reader, &link.name, paced)?;
-        link.watch = watch::read(reader, &link.name, world)?;
+        link.watch = watch::read(reader, &link.name)?;
         links.push(link);
         mtus.push(keys.mtu.clone());
         own.push(keys);
@@ -121,24 +106,9 @@ pub(super) fn read(
     Ok((network, mtus, idle))
 }
 
-/// Refuses what only an emulator of live frames has.
-fn refuse_instruments(reader: &mut Reader<'_>, links: &[String]) -> Result<()> {
-    let of_links = links
-        .iter()
-        .map(|link| (format!("links.{link}.{RECORD_KEY}"), "leave it out"));
-    let lateness = ("network.lateness".to_owned(), "nothing is late there");
-    for (path, instead) in of_links.chain([lateness]) {
-        if let Some(Node { value, origin }) = reader.find(&path)? {
-            let why = format!("only emulated links of the world `netns` have it; {instead}");
-            return Err(refusal(origin, &path, value, why));
-        }
-    }
-    Ok(())
-}
-
 /// Whether what becomes of a link's packets is kept.
 fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool> {
-    let record = reader.optional(&format!("links.{link}.{RECORD_KEY}"), switch)?;
+    let record = reader.optional(&format!("links.{link}.record"), switch)?;
     match record {
         Some(on) if on.value && kind != LinkKind::Emulated => {
             Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
@@ -173,7 +143,7 @@ fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
 /// How many nodes stand in the middle.
 fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
     let most = i64::try_from(MOST_STAGES).unwrap_or(i64::MAX);
-    let stages = reader.read("network.stages", 1, number(0, most))?;
+    let stages = reader.read("network.stages", number(0, most))?;
     let variable = matches!(shape, Shape::Switched | Shape::Chain);
     if stages.value != 1 && !variable {
         return Err(stages.refuse("only shape = \"switched\" and \"chain\" have stages"));
@@ -188,7 +158,7 @@ fn cut_through(
     kind: LinkKind,
     links: &[Link],
 ) -> Result<bool> {
-    let found = reader.read("network.cut_through", "off", switch)?;
+    let found = reader.read("network.cut_through", switch)?;
     let rates_agree = links.windows(2).all(|pair| pair[0].rate == pair[1].rate);
     let why = match found.value {
         true if kind != LinkKind::Emulated => "`cut_through` needs link = \"emulated\"",
@@ -225,16 +195,10 @@ fn addresses(
         ("static", Some(Addresses::Static)),
         ("router", Some(Addresses::Router)),
     ]);
-    let addresses = reader.read("network.addresses", "auto", words)?;
+    let addresses = reader.read("network.addresses", words)?;
     let advertised = shape == Shape::Routed && ip == IpVersion::V6;
     if world.profile().simulates_packets {
-        return match addresses.value {
-            Some(Addresses::Router) => {
-                Err(addresses
-                    .refuse("simulated hosts hear no Router Advertisements; write \"auto\""))
-            }
-            _ => Ok(Addresses::Static),
-        };
+        return Ok(Addresses::Static);
     }
     match addresses.value {
         Some(Addresses::Router) if !advertised => Err(addresses.refuse(

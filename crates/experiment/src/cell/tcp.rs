@@ -9,27 +9,7 @@ use units::{Bytes, Span};
 use crate::quantity::{either, on_off, size_or, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::World;
 use words::{Threshold, limit, name_of, segments, threshold, whole, written};
-
-/// Its keys, below `tcp` or the `tcp` of a flow.
-const KEYS: [&str; 15] = [
-    "agent",
-    "recovery",
-    "window",
-    "initial_window",
-    "initial_threshold",
-    "limited_transmit",
-    "acknowledge",
-    "delayed_ack",
-    "ecn",
-    "timestamps",
-    "first_timeout",
-    "shortest_timeout",
-    "longest_timeout",
-    "tick",
-    "segment",
-];
 
 /// Octets of timestamps in every segment, padding included [RFC7323 App A].
 const TIMESTAMPS: u32 = 12;
@@ -83,7 +63,7 @@ impl Connections {
 /// What `[tcp]` says, with `congestion` of the hosts.
 pub(super) fn read(reader: &mut Reader<'_>, congestion: &str) -> Result<Connections> {
     let control = control(congestion).unwrap_or(Control::Reno);
-    let agent = reader.read("tcp.agent", "standard", word(AGENTS))?;
+    let agent = reader.read("tcp.agent", word(AGENTS))?;
     grows_as_reno(reader, &agent, congestion)?;
     let base = defaults(agent.value, control);
     let settings = keys(reader, "tcp", agent.value, &base, true)?;
@@ -112,35 +92,10 @@ pub(super) fn of_flow(
     keys(reader, &table, agent.value, &base, true)
 }
 
-/// Refuses the table `table` where no connection is simulated; `why` not.
-pub(super) fn refuse(reader: &mut Reader<'_>, table: &str, why: &str) -> Result<()> {
-    refuse_all(reader, table, &KEYS, why)
-}
-
-fn refuse_all(reader: &mut Reader<'_>, table: &str, keys: &[&str], why: &str) -> Result<()> {
-    for key in keys {
-        let path = format!("{table}.{key}");
-        if let Some(Node { value, origin }) = reader.find(&path)? {
-            return Err(refusal(origin, &path, value, why));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses `[tcp]` in a world whose TCP is the kernel's, unless it asks for
-/// just that.
-pub(super) fn refuse_elsewhere(reader: &mut Reader<'_>, world: World) -> Result<()> {
-    let why = "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
-    match world.profile().simulates_packets {
-        true => Ok(()),
-        false => {
-            let agent = reader.optional("tcp.agent", word(AGENTS))?;
-            if let Some(found) = agent.filter(|found| found.value != Agent::Linux) {
-                return Err(found.refuse(why));
-            }
-            refuse_all(reader, "tcp", &KEYS[1..], why)
-        }
-    }
+/// Reads past `[tcp]` in a world whose TCP is the kernel's: it may ask for just
+/// that.
+pub(super) fn read_past(reader: &mut Reader<'_>) -> Result<()> {
+    reader.optional("tcp.agent", word(AGENTS)).map(drop)
 }
 
 /// The control by this name that the simulator knows.
@@ -366,7 +321,7 @@ impl Keys<'_, '_> {
     ) -> Result<Option<Found<T>>> {
         let path = self.path(key);
         match self.all {
-            true => self.reader.read(&path, usual, meaning).map(Some),
+            true => self.reader.read_or(&path, usual, meaning).map(Some),
             false => self.reader.optional(&path, meaning),
         }
     }

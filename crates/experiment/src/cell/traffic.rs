@@ -5,6 +5,7 @@ use units::{Bytes, IpMtu, IpVersion, Span};
 use wire::message::HEADER_LEN;
 
 use crate::auto_burst;
+use crate::keys::{self, Place};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Origin, Table, Value};
@@ -45,29 +46,6 @@ const KINDS: &[(&str, Kind)] = &[
     ("exchange", Kind::Exchange),
 ];
 
-/// Keys of `[traffic]`, and the kinds that have them. `traffic.read` and
-/// `traffic.inject` are tables.
-const KEYS: &[(&[&str], &[Kind])] = {
-    use Kind::{Command, Exchange, Flows, Mechanisms, Transfer};
-    &[
-        (&["preroll", "cpu_size", "echo"], &[Transfer]),
-        (&["message"], &[Transfer, Mechanisms]),
-        (&["size"], &[Transfer, Command, Exchange]),
-        (&["protocol"], &[Transfer, Mechanisms, Exchange]),
-        (
-            &["send_buffer", "receive_buffer", "nagle"],
-            &[Transfer, Flows, Mechanisms, Exchange],
-        ),
-        (&["receiver", "sender", "read"], &[Command]),
-        (&["duration", "instrument", "log"], &[Flows]),
-        (
-            &["messages", "copying", "checksum", "inject"],
-            &[Mechanisms],
-        ),
-        (exchange::KEYS, &[Exchange]),
-    ]
-};
-
 /// What a trial carries over `network`, whose links have these MTUs.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -77,9 +55,13 @@ pub(super) fn read(
     mtus: &[Found<IpMtu>],
     world: World,
 ) -> Result<Traffic> {
-    tcp::refuse_elsewhere(reader, world)?;
-    let kind = reader.read("traffic.kind", "transfer", word(KINDS))?;
-    refuse_others(reader, kind.value)?;
+    if !world.profile().simulates_packets {
+        tcp::read_past(reader)?;
+    }
+    let kind = reader.read("traffic.kind", word(KINDS))?;
+    let named = KINDS.iter().find(|(_, other)| *other == kind.value);
+    reader.kind = named.map(|(name, _)| *name);
+    refuse_others(reader, tree)?;
     if kind.value != Kind::Flows {
         flows::refuse(tree)?;
     }
@@ -88,23 +70,12 @@ pub(super) fn read(
             on_a_path(&kind, tree, network, "a transfer")?;
             transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
         }
-        Kind::Command => {
-            if world.profile().simulates_packets {
-                return Err(kind.refuse("the simulator runs no programs: --on netns"));
-            }
-            command::read(reader, network.shape).map(Traffic::Command)
-        }
-        Kind::Flows => flows::read(reader, tree, network, host, &kind, world),
-        Kind::Mechanisms => {
-            if world.profile().simulates_packets {
-                return Err(kind.refuse("the simulator has no kernel to take apart: --on netns"));
-            }
-            mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms)
-        }
+        Kind::Command => command::read(reader, network.shape).map(Traffic::Command),
+        Kind::Flows => flows::read(reader, tree, network, host, world),
+        Kind::Mechanisms => mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms),
         Kind::Exchange => {
             on_a_path(&kind, tree, network, "an exchange")?;
-            let watched = |link: &Link| link.recorded || link.watch.is_any();
-            if world.profile().simulates_packets && network.links.iter().any(watched) {
+            if network.links.iter().any(|link| link.watch.is_any()) {
                 return Err(kind.refuse(
                     "of an exchange the simulator keeps no packets; remove what is recorded or watched of links",
                 ));
@@ -126,20 +97,22 @@ fn on_a_path(kind: &Found<Kind>, tree: &Table, network: &Network, what: &str) ->
 }
 
 /// Refuses keys that only traffic of other kinds has.
-fn refuse_others(reader: &mut Reader<'_>, kind: Kind) -> Result<()> {
-    for (keys, having) in KEYS.iter().filter(|(_, having)| !having.contains(&kind)) {
-        for key in *keys {
-            let path = format!("traffic.{key}");
-            if let Some(Node { value, origin }) = reader.find(&path)? {
-                let kinds = KINDS.iter().filter(|(_, kind)| having.contains(kind));
-                let kinds: Vec<String> = kinds.map(|(name, _)| format!("\"{name}\"")).collect();
-                let why = format!(
-                    "only traffic of kind = {} has this key; remove it",
-                    kinds.join(" or ")
-                );
-                return Err(refusal(origin, &path, value, why));
-            }
+fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
+    let table = tree.table("traffic");
+    for (name, Node { value, origin }) in table.into_iter().flat_map(Table::iter) {
+        let path = format!("traffic.{name}");
+        let having = keys::find(&path).map_or_else(Vec::new, Place::kinds);
+        let has_it = |kind: &str| having.contains(&kind);
+        if having.is_empty() || reader.kind.is_some_and(has_it) {
+            continue;
         }
+        let kinds = KINDS.iter().filter(|(name, _)| has_it(name));
+        let kinds: Vec<String> = kinds.map(|(name, _)| format!("\"{name}\"")).collect();
+        let why = format!(
+            "only traffic of kind = {} has this key; remove it",
+            kinds.join(" or ")
+        );
+        return Err(refusal(origin, &path, value, why));
     }
     Ok(())
 }
@@ -152,12 +125,7 @@ fn origin_of(tree: &Table, name: &str) -> Origin {
 
 /// How long a trial's traffic may take.
 pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
-    timeout_of(reader, "30s", what)
-}
-
-/// Likewise, `default` unless it is written.
-pub(super) fn timeout_of(reader: &mut Reader<'_>, default: &str, what: &str) -> Result<Span> {
-    let timeout = reader.read("traffic.timeout", default, span)?;
+    let timeout = reader.read("traffic.timeout", span)?;
     match timeout.value == Span::ZERO {
         true => Err(timeout.refuse(format!(
             "no {what} ends in no time; write for instance \"30s\""
@@ -177,7 +145,6 @@ fn transfer(
     let Network { ip, ref links, .. } = *network;
     let protocol = reader.read(
         "traffic.protocol",
-        "tcp",
         word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
     )?;
     let protocol = protocol.value;
@@ -185,7 +152,7 @@ fn transfer(
         let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
         return Err(reader.missing("network.rate", example));
     }
-    let size_of = reader.read("traffic.size", "5MB", size)?;
+    let size_of = reader.read("traffic.size", size)?;
     if size_of.value < MESSAGE_HEADER {
         return Err(size_of.refuse(format!(
             "a message has at least {} octets",
@@ -207,14 +174,10 @@ fn transfer(
     let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
     let cpu_size = part(reader, "traffic.cpu_size", world.profile().has_kernel)?;
     let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
-    let send_buffer = socket_buffer(reader, "traffic.send_buffer", world.profile().has_kernel)?;
-    let receive_buffer =
-        socket_buffer(reader, "traffic.receive_buffer", world.profile().has_kernel)?;
-    let nagle = reader.read("traffic.nagle", "off", switch)?.value;
-    let echo = reader.read("traffic.echo", "on", echo)?;
-    if world.profile().simulates_packets && echo.value == Echo::Whole {
-        return Err(echo.refuse("simulated answers are headers alone; write \"on\" or \"off\""));
-    }
+    let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
+    let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
+    let nagle = reader.read("traffic.nagle", switch)?.value;
+    let echo = reader.read("traffic.echo", echo)?;
     Ok(Transfer {
         protocol,
         size: size_of.value,
@@ -233,7 +196,7 @@ fn transfer(
 /// A part of a trial that may be left out: 0, `auto`, or at least a message.
 /// `there`: the world has such a part.
 fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
-    let found = reader.read(path, "auto", size_or("auto"))?;
+    let found = reader.read(path, size_or("auto"))?;
     match found.value {
         Some(size) if size > Bytes::ZERO && !there => Err(found.refuse(
             "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
@@ -278,7 +241,7 @@ pub(super) fn message(
     ip: IpVersion,
     mtus: &[Found<IpMtu>],
 ) -> Result<Bytes> {
-    let found = reader.read("traffic.message", "mtu-72", written)?;
+    let found = reader.read("traffic.message", written)?;
     let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
     let (octets, comes_to) = found.value.octets(smallest.map(|mtu| mtu.value));
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
@@ -317,16 +280,10 @@ fn echo(value: &Value) -> Meaning<Echo> {
     }
 }
 
-pub(super) fn socket_buffer(
-    reader: &mut Reader<'_>,
-    path: &str,
-    has_sockets: bool,
-) -> Result<Option<Bytes>> {
-    let found = reader.read(path, "auto", size_or("auto"))?;
+pub(super) fn socket_buffer(reader: &mut Reader<'_>, path: &str) -> Result<Option<Bytes>> {
+    let found = reader.read(path, size_or("auto"))?;
     let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
     match found.value {
-        Some(_) if !has_sockets => Err(found
-            .refuse("simulated hosts have no sockets, but host.receive_buffer; write \"auto\"")),
         Some(size) if !bounds.contains(&size) => Err(found.refuse(format!(
             "write \"auto\" or a size up to {LARGEST_SOCKET_BUFFER}"
         ))),

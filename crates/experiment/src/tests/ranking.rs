@@ -85,7 +85,7 @@ fn a_ranking_that_cannot_be_is_refused_by_its_place() {
         (
             "ways =",
             "weighs =",
-            "13: ranking.figure.metrics = [\"rtt\", \"delay\"]: name one metric, or list ranking.ways, the ways of counting",
+            "11: ranking.weighs = [\"mean\", \"tail\"]: unknown key",
         ),
         (
             "[\"mean\", \"tail\"]",

@@ -301,6 +301,53 @@ fn what_is_no_experiment_is_refused() {
 }
 
 #[test]
+fn what_there_is_not_is_reported_before_what_is_missing() {
+    for (text, line) in [
+        (
+            "[netwrk]\nmtu = 1500",
+            "2: netwrk: unknown table; did you mean `network`?",
+        ),
+        (
+            "network.mut = 1500",
+            "2: network.mut = 1500: unknown key; did you mean `network.mtu`?",
+        ),
+        (
+            "links.any.dealy = \"1ms\"",
+            "2: links.any.dealy = \"1ms\": unknown key; did you mean `links.any.delay`?",
+        ),
+        (
+            "[[claim]]\ntxt = \"x\"",
+            "3: claim.txt = \"x\": unknown key; did you mean `claim.text`?",
+        ),
+        (
+            "rate = \"1gbit\"",
+            "2: rate = \"1gbit\": unknown key; did you mean `network.rate`?",
+        ),
+        (
+            "on.sim.host.send_per_paket = \"1us\"",
+            "2: on.sim.host.send_per_paket = \"1us\": there is no key `host.send_per_paket`; did you mean `host.send_per_packet`?",
+        ),
+    ] {
+        let text = format!("format = 1\n{text}");
+        check_refused(&text, &[], &format!("experiments/x.toml:{line}"));
+    }
+}
+
+#[test]
+fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
+    check_refused(
+        SMALL,
+        &["links.sender-receiver.ends=x"],
+        "--set links.sender-receiver.ends=x: links.sender-receiver.ends = \"x\": nothing in this experiment uses it; remove it",
+    );
+    check_refused(
+        SMALL,
+        &["network.pairs=2"],
+        "--set network.pairs=2: network.pairs = 2: only the world `sim` has a dumbbell: --on sim",
+    );
+}
+
+#[test]
 fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
     let names: Vec<&str> = shipped().map(|shipped| shipped.name).collect();

@@ -39,10 +39,12 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
 const LONGEST_MAIN: usize = 60;
 
-/// Files that may name a world: the dispatch of runs, what belongs to one world,
-/// and plans made up for tests. All others ask `World::profile`, so that a new
-/// world has to answer and is not taken for an old one.
-const NAMES_WORLDS: [&str; 6] = [
+/// Files that may name a world: what worlds make of keys, the dispatch of runs,
+/// what belongs to one world, and plans made up for tests. All others ask
+/// `World::profile`, so that a new world has to answer and is not taken for an
+/// old one.
+const NAMES_WORLDS: [&str; 7] = [
+    "crates/experiment/src/keys/support.rs",
     "crates/lab/src/run.rs",
     "crates/lab/src/world.rs",
     "crates/lab/src/shell.rs",

@@ -49,11 +49,7 @@ pub(super) fn read(
         let Some(place) = edges.iter().find(is_it) else {
             return Err(egress.refuse("no edge of the domain; write one of domain.edges"));
         };
-        let next_as = reader.read(
-            &format!("{path}.next_as"),
-            0,
-            number(0, i64::from(u32::MAX)),
-        )?;
+        let next_as = reader.read(&format!("{path}.next_as"), number(0, i64::from(u32::MAX)))?;
         let route = Route {
             network,
             length,

@@ -13,23 +13,6 @@ use plan::setting::{Network, Sends};
 use super::super::traffic::MESSAGE_HEADER;
 use super::laws;
 
-/// Its keys, below a flow's, that no other flow has.
-pub(super) const KEYS: [&str; 13] = [
-    "message",
-    "message_law",
-    "message_seen",
-    "load",
-    "rate",
-    "payload_rate",
-    "gap",
-    "gap_law",
-    "gap_seen",
-    "on",
-    "off",
-    "packets",
-    "dont_fragment",
-];
-
 /// What `flow` sends through `network`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -49,7 +32,7 @@ pub(super) fn read(
         bursts: laws.bursts,
         packets,
         octets,
-        dont_fragment: reader.read(&key, "off", switch)?.value,
+        dont_fragment: reader.read(&key, switch)?.value,
     })
 }
 

@@ -108,14 +108,14 @@ fn payloads(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Pa
         }
         return Ok(Payloads::of(found.value, most));
     }
-    let written = reader.read(&key("message"), 1000, written)?;
+    let written = reader.read(&key("message"), written)?;
     let smallest = network.links.iter().map(|link| link.mtu).min();
     let (message, comes_to) = written.value.octets(smallest);
     if !range(message) {
         return Err(written.refuse(format!("{comes_to}{between}")));
     }
     let of_mean = shaped(octets(message), Measure::Sizes);
-    let law = reader.read(&key("message_law"), "constant", of_mean)?.value;
+    let law = reader.read(&key("message_law"), of_mean)?.value;
     let mean = Some(message);
     Ok(Payloads { law, mean })
 }
@@ -164,7 +164,7 @@ fn gaps(
     }
     let mean = gap(reader, flow, network, payloads)?;
     let of_mean = shaped(mean, Measure::Gaps);
-    Ok(reader.read(&key("gap_law"), "exponential", of_mean)?.value)
+    Ok(reader.read(&key("gap_law"), of_mean)?.value)
 }
 
 /// In which periods the flow sends.

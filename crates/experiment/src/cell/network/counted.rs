@@ -11,13 +11,9 @@ use units::Span;
 use crate::quantity::{name, span};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-pub(crate) use losses::LOSSES_KEYS;
 use plan::World;
 use plan::metric::LONGEST_WINDOW;
 use plan::setting::{Counted, Network, Traffic, Window};
-
-/// Its keys, below a link's, as far as they have fixed names.
-pub(crate) const SERIES_KEY: &str = "series.interval";
 
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];
@@ -180,7 +176,7 @@ fn called<'a>(
 }
 
 fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<Span>> {
-    let path = format!("links.{link}.{SERIES_KEY}");
+    let path = format!("links.{link}.series.interval");
     let interval: Option<Found<Span>> = reader.optional(&path, span)?;
     let Some(interval) = interval else {
         return Ok(None);

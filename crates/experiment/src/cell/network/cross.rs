@@ -11,9 +11,6 @@ use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Value};
 use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
 
-/// Its keys, below a link's.
-pub(crate) const CROSS_KEYS: [&str; 4] = ["cross.load", "cross.size", "cross.gaps", "cross.way"];
-
 /// The most packets a second: the emulator makes each, and has frames to carry.
 const MOST_PACKETS: u64 = 500_000;
 
@@ -114,23 +111,10 @@ pub(super) fn read(
         reader,
         &path("size"),
         everywhere.size.as_ref(),
-        "mtu",
         size_or("mtu"),
     )?;
-    let gaps = own_or(
-        reader,
-        &path("gaps"),
-        everywhere.gaps.as_ref(),
-        "exponential",
-        word(GAPS),
-    )?;
-    let way = own_or(
-        reader,
-        &path("way"),
-        everywhere.way.as_ref(),
-        "with",
-        word(WAYS),
-    )?;
+    let gaps = own_or(reader, &path("gaps"), everywhere.gaps.as_ref(), word(GAPS))?;
+    let way = own_or(reader, &path("way"), everywhere.way.as_ref(), word(WAYS))?;
     let (gaps, heading) = (gaps.value, way.value);
     let octets = size;
     let mtu = link.mtu.bytes();
@@ -178,11 +162,10 @@ fn own_or<T: Clone>(
     reader: &mut Reader<'_>,
     path: &str,
     everywhere: Option<&Found<T>>,
-    default: &str,
     meaning: impl Fn(&Value) -> Meaning<T>,
 ) -> Result<Found<T>> {
     match everywhere {
-        None => reader.read(path, default, meaning),
+        None => reader.read(path, meaning),
         Some(everywhere) => {
             let own = reader.optional(path, meaning)?;
             Ok(own.unwrap_or_else(|| everywhere.clone()))

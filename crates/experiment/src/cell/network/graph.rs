@@ -23,7 +23,7 @@ const ROLES: &[(&str, Role)] = &[
 pub(super) const OF_DUMBBELL: [&str; 2] = ["access", "bottleneck"];
 
 pub(super) fn dumbbell(reader: &mut Reader<'_>) -> Result<Graph> {
-    let pairs = reader.read("network.pairs", 1, number(1, MOST_PAIRS))?;
+    let pairs = reader.read("network.pairs", number(1, MOST_PAIRS))?;
     Ok(Graph::dumbbell(usize::try_from(pairs.value).unwrap_or(1)))
 }
 

@@ -19,27 +19,6 @@ use inherited::Inherited;
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
 
-/// The keys that a link may have of its own.
-pub(crate) const LINK_KEYS: [&str; 17] = [
-    "medium",
-    "length",
-    "framing",
-    "mtu",
-    "rate",
-    "burst",
-    "buffer",
-    "queue",
-    "delay",
-    "jitter",
-    "loss",
-    "bit_error_rate",
-    "reorder",
-    "duplicate",
-    "jitter_law",
-    "wire_mtu",
-    "too_big",
-];
-
 const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
 
 const JITTER_LAWS: &[(&str, JitterLaw)] = &[
@@ -123,32 +102,29 @@ impl Keys {
         let delay = preset(|medium, metres| Value::Text(medium.delay(metres).to_string()));
         let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
         Ok(Self {
-            mtu: table.key("mtu", 1500, mtu, |keys| &keys.mtu)?,
-            rate: table.preset("rate", rate, "1gbit", rate_or_none, |keys| &keys.rate)?,
-            burst: table.key("burst", "auto", size_or("auto"), |keys| &keys.burst)?,
-            buffer: table.key("buffer", "500kB", buffer, |keys| &keys.buffer)?,
-            queue: table.key("queue", "droptail", word(DISCIPLINES), |keys| &keys.queue)?,
+            mtu: table.key("mtu", mtu, |keys| &keys.mtu)?,
+            rate: table.preset("rate", rate, rate_or_none, |keys| &keys.rate)?,
+            burst: table.key("burst", size_or("auto"), |keys| &keys.burst)?,
+            buffer: table.key("buffer", buffer, |keys| &keys.buffer)?,
+            queue: table.key("queue", word(DISCIPLINES), |keys| &keys.queue)?,
             parameters,
-            delay: table.preset("delay", delay, "0s", span, |keys| &keys.delay)?,
-            jitter: table.key("jitter", "0s", span, |keys| &keys.jitter)?,
-            loss: table.key("loss", "0%", share, |keys| &keys.loss)?,
+            delay: table.preset("delay", delay, span, |keys| &keys.delay)?,
+            jitter: table.key("jitter", span, |keys| &keys.jitter)?,
+            loss: table.key("loss", share, |keys| &keys.loss)?,
             bit_error_rate: table.preset(
                 "bit_error_rate",
                 bit_error_rate,
-                0,
                 probability,
                 |keys| &keys.bit_error_rate,
             )?,
             medium,
             length: long,
             framing: table.if_written("framing", word(FRAMINGS), |keys| &keys.framing)?,
-            reorder: table.key("reorder", "0%", share, |keys| &keys.reorder)?,
-            duplicate: table.key("duplicate", "0%", share, |keys| &keys.duplicate)?,
-            jitter_law: table.key("jitter_law", "uniform", word(JITTER_LAWS), |keys| {
-                &keys.jitter_law
-            })?,
-            wire_mtu: table.key("wire_mtu", "mtu", wire_mtu, |keys| &keys.wire_mtu)?,
-            too_big: table.key("too_big", "drop", word(ANSWERS), |keys| &keys.too_big)?,
+            reorder: table.key("reorder", share, |keys| &keys.reorder)?,
+            duplicate: table.key("duplicate", share, |keys| &keys.duplicate)?,
+            jitter_law: table.key("jitter_law", word(JITTER_LAWS), |keys| &keys.jitter_law)?,
+            wire_mtu: table.key("wire_mtu", wire_mtu, |keys| &keys.wire_mtu)?,
+            too_big: table.key("too_big", word(ANSWERS), |keys| &keys.too_big)?,
         })
     }
 
@@ -167,11 +143,8 @@ impl Keys {
             LinkKind::Emulated => self.refuse_a_bucket()?,
         }
         self.refuse_what_has_no_effect()?;
-        if world.profile().simulates_packets && self.wire_mtu.value.is_some() {
-            let why = "a simulated wire is as wide as its interfaces; write mtu instead";
-            return Err(self.wire_mtu.refuse(why));
-        }
-        let framing = self.framing(world)?;
+        let framing = self.framing.as_ref();
+        let framing = framing.map_or(Framing::Ethernet, |found| found.value);
         let frame = framing.wire_size(mtu.bytes());
         let check = |size: Bytes, frames: u64| {
             let least = frame * frames;
@@ -292,18 +265,6 @@ impl Keys {
             return Err(self.jitter_law.refuse(why));
         }
         Ok(())
-    }
-
-    fn framing(&self, world: World) -> Result<Framing> {
-        match &self.framing {
-            None => Ok(Framing::Ethernet),
-            Some(found)
-                if found.value != Framing::Ethernet && !world.profile().simulates_packets =>
-            {
-                Err(found.refuse("only the world `sim` has other links than Ethernet: --on sim"))
-            }
-            Some(found) => Ok(found.value),
-        }
     }
 
     fn refuse_a_bucket(&self) -> Result<()> {

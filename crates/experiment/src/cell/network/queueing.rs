@@ -8,7 +8,7 @@ use units::{Bytes, Framing};
 
 use super::link::Keys;
 use crate::cell::Idle;
-use crate::discipline::{Change, Discipline, Draft, Parameter, Trouble, parameters};
+use crate::discipline::{Change, Discipline, Draft, Trouble, parameters};
 use crate::quantity::size;
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
@@ -60,11 +60,6 @@ pub(super) fn buffer(value: &Value) -> Meaning<Buffer> {
             "write from 1 to {MOST_PACKETS} packets, for instance \"35 packets\""
         )),
     }
-}
-
-/// The keys of all parameters, below the table of a link.
-pub(crate) fn parameter_keys() -> Vec<String> {
-    parameters().iter().map(Parameter::key).collect()
 }
 
 /// The parameters that were written in one table, in the order of the format.

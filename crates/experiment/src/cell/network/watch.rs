@@ -4,32 +4,12 @@ use anyhow::Result;
 use units::Span;
 
 use crate::quantity::{span_or, switch};
-use crate::reader::{Reader, refusal};
-use crate::tree::Node;
-use plan::World;
+use crate::reader::Reader;
 use plan::setting::Watched;
 
-/// Its keys, below a link's.
-pub(crate) const WATCH_KEYS: [&str; 5] = [
-    "watch.queue",
-    "watch.interval",
-    "watch.drops",
-    "watch.delays",
-    "watch.capture",
-];
-
 /// What is kept of the link called `name`.
-pub(super) fn read(reader: &mut Reader<'_>, name: &str, world: World) -> Result<Watched> {
+pub(super) fn read(reader: &mut Reader<'_>, name: &str) -> Result<Watched> {
     let path = |key: &str| format!("links.{name}.{key}");
-    if world.profile().has_kernel {
-        for key in WATCH_KEYS.map(path) {
-            if let Some(Node { value, origin }) = reader.find(&key)? {
-                let why = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
-                return Err(refusal(origin, &key, value, why));
-            }
-        }
-        return Ok(Watched::default());
-    }
     let mut on = |key: &str| -> Result<bool> {
         let found = reader.optional(&path(key), switch)?;
         Ok(found.is_some_and(|found| found.value))

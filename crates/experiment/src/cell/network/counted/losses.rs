@@ -8,13 +8,6 @@ use crate::quantity::span;
 use crate::reader::Reader;
 use plan::setting::Losses;
 
-/// Its keys, below a link's.
-pub(crate) const LOSSES_KEYS: [&str; 2] = ["losses.window", "losses.epoch"];
-
-/// Losses this close together are one congestion, unless it is written
-/// otherwise: about a round trip.
-const EPOCH: Span = Span::from_millis(100);
-
 /// Reads the table of `link`, if there is one; `other` is the link that has
 /// one already: what is told by these metrics is told once a trial.
 pub(super) fn read(
@@ -23,7 +16,7 @@ pub(super) fn read(
     duration: Span,
     other: Option<&str>,
 ) -> Result<Option<Losses>> {
-    let [window, epoch] = LOSSES_KEYS.map(|key| format!("links.{link}.{key}"));
+    let [window, epoch] = ["window", "epoch"].map(|key| format!("links.{link}.losses.{key}"));
     let Some(found) = reader.optional(&window, part)? else {
         // So that an epoch alone is not ignored.
         return match reader.optional(&epoch, span)? {
@@ -39,8 +32,7 @@ pub(super) fn read(
         let why = format!("one link alone is looked at for losses, and {other} is; remove one");
         return Err(found.refuse(why));
     }
-    let default = crate::tree::Value::Text(EPOCH.to_string());
-    let epoch = reader.read(&epoch, default, span)?;
+    let epoch = reader.read(&epoch, span)?;
     if epoch.value == Span::ZERO {
         return Err(epoch.refuse("write a time above 0, about a round trip"));
     }

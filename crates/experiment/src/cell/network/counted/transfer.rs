@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{SERIES_KEY, called, of_one_wire};
+use super::{called, of_one_wire};
 use crate::quantity::word;
 use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table};
@@ -20,7 +20,7 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, network: &mut Network)
     let mut taken: Vec<String> = Vec::new();
     for position in 0..network.links.len() {
         let link = network.links[position].name.clone();
-        let path = format!("links.{link}.{SERIES_KEY}");
+        let path = format!("links.{link}.series.interval");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             let why = "only traffic of kind = \"flows\" has time series; remove it";
             return Err(refusal(origin, &path, value, why));

@@ -29,7 +29,6 @@ impl Inherited<'_, '_, '_> {
         &mut self,
         key: &str,
         preset: Option<(Value, Origin)>,
-        default: impl Into<Value>,
         meaning: impl Fn(&Value) -> Meaning<T>,
         inherited: impl Fn(&Keys) -> &Found<T>,
     ) -> Result<Found<T>> {
@@ -38,7 +37,7 @@ impl Inherited<'_, '_, '_> {
                 let path = format!("{}.{key}", self.table);
                 self.reader.follows(&path, value, &cause, meaning)
             }
-            None => self.key(key, default, meaning, inherited),
+            None => self.key(key, meaning, inherited),
         }
     }
 
@@ -54,17 +53,16 @@ impl Inherited<'_, '_, '_> {
         Ok(own.or_else(|| inherited(self.defaults?).clone()))
     }
 
-    /// A key of this table, or else of the other, or else `default`.
+    /// A key of this table, or else of the other, or else its default.
     pub(super) fn key<T: Clone>(
         &mut self,
         key: &str,
-        default: impl Into<Value>,
         meaning: impl Fn(&Value) -> Meaning<T>,
         inherited: impl Fn(&Keys) -> &Found<T>,
     ) -> Result<Found<T>> {
         let path = format!("{}.{key}", self.table);
         match self.defaults {
-            None => self.reader.read(&path, default, meaning),
+            None => self.reader.read(&path, meaning),
             Some(defaults) => {
                 let own = self.reader.optional(&path, meaning)?;
                 Ok(own.unwrap_or_else(|| inherited(defaults).clone()))

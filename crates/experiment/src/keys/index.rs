@@ -1,0 +1,227 @@
+//! Finds the rows of a key, and what was meant where there is none.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::{CELL, Key, RUN, Section, sections};
+use crate::tree::{KeyPath, Node, Table, Value};
+
+/// A place in the tree of keys: a table, a key, or both.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    inner: BTreeMap<&'static str, Self>,
+    /// What stands under any name.
+    any: Option<Box<Self>>,
+    /// The sections of which this is a table.
+    tables: Vec<&'static Section>,
+    /// The rows of which this is the key, one for each kind of traffic at most.
+    rows: Vec<(&'static Section, &'static Key)>,
+}
+
+static PLACES: LazyLock<Place> = LazyLock::new(|| {
+    let mut places = Place::default();
+    for section in sections() {
+        for table in section.tables {
+            let place = places.make(table);
+            place.tables.push(section);
+            for key in section.keys {
+                place.make(key.name).rows.push((section, key));
+            }
+        }
+    }
+    places
+});
+
+static CELL_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(CELL));
+
+static RUN_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(RUN));
+
+/// The first parts of the keys of a cell.
+pub(super) fn cell_roots() -> &'static [&'static str] {
+    &CELL_ROOTS
+}
+
+/// The first parts of all other keys.
+pub(super) fn run_roots() -> &'static [&'static str] {
+    &RUN_ROOTS
+}
+
+/// The place of the key or table at `path`, if there is one.
+pub(crate) fn find(path: &str) -> Option<&'static Place> {
+    path.split('.')
+        .try_fold(&*PLACES, |place, part| place.below(part))
+}
+
+/// Whether some row has the key at `path`.
+pub(crate) fn known(path: &KeyPath) -> bool {
+    let mut parts = path.0.iter();
+    let place = parts.try_fold(&*PLACES, |place, part| place.below(part));
+    place.is_some_and(|place| !place.rows.is_empty())
+}
+
+/// The first node in `tree` that no row and no table has.
+pub(crate) fn unknown(tree: &Table) -> Option<(KeyPath, &Node)> {
+    PLACES.unknown(tree, &KeyPath(Vec::new()))
+}
+
+/// `; did you mean ..?` for a key at `path` that there is not, or a table if
+/// `is_table`; nothing where none is like it.
+pub(crate) fn hint(path: &KeyPath, is_table: bool) -> String {
+    match meant(path, is_table) {
+        Some(key) if key != path.to_string() => format!("; did you mean `{key}`?"),
+        _ => String::new(),
+    }
+}
+
+/// The key that may have been meant by the one at `path`, or the table if
+/// `is_table`: one of the same table that is spelt alike, or else one of another
+/// table that is spelt so.
+fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
+    let (wanted, above) = path.0.split_last()?;
+    let (most, above) = (1.max(wanted.chars().count() / 3), above.join("."));
+    let candidates = sections().flat_map(|section| {
+        section.tables.iter().flat_map(move |table| {
+            let keys = section.keys.iter().map(|key| joined(table, key.name));
+            let table = (is_table && !table.is_empty()).then(|| (*table).to_owned());
+            keys.chain(table)
+        })
+    });
+    let alike = candidates.filter_map(|candidate| {
+        let candidate = under(&candidate, &path.0);
+        let (table, name) = candidate.rsplit_once('.').unwrap_or(("", &candidate));
+        let slips = strsim::damerau_levenshtein(wanted, name);
+        let elsewhere = table != above;
+        let most = if elsewhere { 0 } else { most };
+        let fits = slips <= most && !is_any(name);
+        fits.then_some((slips, elsewhere, candidate))
+    });
+    let nearest = alike.min_by_key(|(slips, elsewhere, _)| (*slips, *elsewhere));
+    nearest.map(|(.., candidate)| candidate)
+}
+
+impl Place {
+    /// The row of this key for traffic of this kind, if that is known by now.
+    pub(crate) fn key(&self, kind: Option<&str>) -> Option<&'static Key> {
+        let suits = |(section, _): &&(&'static Section, &'static Key)| match kind {
+            None => true,
+            Some(kind) => section.kinds.is_empty() || section.kinds.contains(&kind),
+        };
+        self.rows.iter().find(suits).map(|(_, key)| *key)
+    }
+
+    /// The section of which this is a table and no key.
+    pub(crate) fn table(&self) -> Option<&'static Section> {
+        self.tables
+            .first()
+            .copied()
+            .filter(|_| self.rows.is_empty())
+    }
+
+    /// Whether the key may have any name: those that it does have are known to
+    /// its reader.
+    pub(crate) fn has_any_name(&self) -> bool {
+        self.rows.iter().any(|(_, key)| is_any(key.name))
+    }
+
+    /// Whether keys stand here, and this is none.
+    pub(crate) fn is_table(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether traffic of some kind has this key or table, and of which kinds;
+    /// none named: all.
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
+        let rows = self.rows.iter().map(|(section, _)| *section);
+        let tables = self.tables.iter().copied().filter(|_| self.rows.is_empty());
+        let sections: Vec<&Section> = rows.chain(tables).collect();
+        match sections.iter().any(|section| section.kinds.is_empty()) {
+            true => Vec::new(),
+            false => sections
+                .iter()
+                .flat_map(|section| section.kinds)
+                .copied()
+                .collect(),
+        }
+    }
+
+    /// What stands here under this name.
+    pub(crate) fn below(&self, name: &str) -> Option<&Self> {
+        self.inner.get(name).or(self.any.as_deref())
+    }
+
+    /// The place at `path` from here, made where there is none.
+    fn make(&mut self, path: &'static str) -> &mut Self {
+        let parts = path.split('.').filter(|part| !part.is_empty());
+        parts.fold(self, |place, part| match is_any(part) {
+            true => place.any.get_or_insert_default(),
+            false => place.inner.entry(part).or_default(),
+        })
+    }
+
+    fn unknown<'a>(&self, table: &'a Table, above: &KeyPath) -> Option<(KeyPath, &'a Node)> {
+        table.iter().find_map(|(name, node)| {
+            let path = above.then(name);
+            let Some(place) = self.below(name) else {
+                return Some((path, node));
+            };
+            if !place.rows.is_empty() {
+                return None;
+            }
+            match &node.value {
+                Value::Table(inner) => place.unknown(inner, &path),
+                Value::List(nodes) => nodes.iter().find_map(|node| match &node.value {
+                    Value::Table(inner) => place.unknown(inner, &path),
+                    _ => None,
+                }),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// Whether a part of a path stands for any name.
+pub(super) fn is_any(part: &str) -> bool {
+    !part.is_empty() && part.chars().all(|letter| letter.is_ascii_uppercase())
+}
+
+/// `name` in `table`.
+pub(super) fn joined(table: &str, name: &str) -> String {
+    match table {
+        "" => name.to_owned(),
+        table => format!("{table}.{name}"),
+    }
+}
+
+/// `pattern` with the names that `path` has where it agrees with it so far.
+fn under(pattern: &str, path: &[String]) -> String {
+    let mut agrees = true;
+    let mut names = path.iter();
+    let parts: Vec<&str> = pattern
+        .split('.')
+        .map(|part| match names.next() {
+            Some(name) if agrees && is_any(part) => name,
+            name => {
+                agrees &= name.is_some_and(|name| name == part);
+                part
+            }
+        })
+        .collect();
+    parts.join(".")
+}
+
+fn roots(of: &[&'static [Section]]) -> Vec<&'static str> {
+    let mut roots = Vec::new();
+    for section in of.iter().copied().flatten() {
+        for table in section.tables {
+            let names = section.keys.iter().map(|key| key.name);
+            let of_head: Vec<&str> = names.filter(|_| table.is_empty()).collect();
+            let root = table.split('.').next().filter(|root| !root.is_empty());
+            for root in root.into_iter().chain(of_head) {
+                if !roots.contains(&root) {
+                    roots.push(root);
+                }
+            }
+        }
+    }
+    roots
+}

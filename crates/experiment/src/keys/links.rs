@@ -1,0 +1,182 @@
+//! `[links.NAME]`: what one link alone may have.
+
+use super::support::{everywhere, idle, kernels, refused, when, worlds};
+use super::{Key, Section, Usual, Worlds};
+
+const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
+
+const UNCOUNTED: &str = "only links of the world `sim` are counted: --on sim";
+
+/// The tables that count parts of trials with flows.
+const OF_FLOWS: &str = r#"with `kind = "flows"`, of links that are one wire"#;
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["links.NAME"],
+        kinds: &[],
+        about: "Keys of one link.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "ends",
+                kind: "list of two nodes",
+                default: Usual::Required,
+                meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
+                worlds: kernels(idle("its shape is refused")),
+            },
+            Key {
+                name: "record",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "Whether what becomes of every packet on this emulated link is kept, as `recordings/` of docs/formats.md has it.",
+                worlds: worlds(
+                    when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
+                    refused("only emulated links of the world `netns` have it; leave it out"),
+                ),
+            },
+        ],
+    },
+    Section {
+        tables: &["links.NAME.watch"],
+        kinds: &[],
+        about: "What is kept of single packets on this simulated link, as `watch/` of docs/formats.md has it; it changes no figure.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "queue",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "What each packet finds waiting, and the average that RED goes by.",
+                worlds: kernels(refused(UNWATCHED)),
+            },
+            Key {
+                name: "interval",
+                kind: "time, or `arrival`",
+                default: Usual::Text("arrival"),
+                meaning: "Of `queue` only the first packet at or after each multiple of this time; `arrival`: every one.",
+                worlds: kernels(refused(UNWATCHED)),
+            },
+            Key {
+                name: "drops",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "Which packets are dropped or lost here, and why.",
+                worlds: kernels(refused(UNWATCHED)),
+            },
+            Key {
+                name: "delays",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "How long the packets of each flow wait, and how long its messages take from end to end: percentiles, in the evidence.",
+                worlds: kernels(refused(UNWATCHED)),
+            },
+            Key {
+                name: "capture",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "The headers of all packets on the wire, for tools that read captures.",
+                worlds: kernels(refused(UNWATCHED)),
+            },
+        ],
+    },
+    Section {
+        tables: &["links.NAME.windows"],
+        kinds: &[],
+        about: "Parts of a trial in which this link, from its first end to its second, has figures of its own: `drop_percent_WINDOW`, `utilisation_percent_WINDOW` and `mean_queue_WINDOW` (docs/formats.md).",
+        worlds: WINDOWS,
+        keys: &[Key {
+            name: "WINDOW",
+            kind: "`\"0s..25s\"`, or `\"all\"`",
+            default: Usual::Absent,
+            meaning: r#"When it begins and when it is over. Over a transfer of TCP, simulated or with `link = "emulated"`, `"all"`: the part that `throughput` counts (with `echo` the simulator's answers run beside it, and their acknowledgements are among the packets: compare worlds with `echo = "off"`). The name has up to 16 letters, digits, `-` and `_`; no other link has a window of this name."#,
+            worlds: WINDOWS,
+        }],
+    },
+    Section {
+        tables: &["links.NAME.series"],
+        kinds: &[],
+        about: "The same figures over time, kept of every trial (`series` of docs/formats.md) and plotted on the page.",
+        worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+        keys: &[Key {
+            name: "interval",
+            kind: "time",
+            default: Usual::Absent,
+            meaning: "How long each interval is; at most 10000 of them in a trial.",
+            worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+        }],
+    },
+    Section {
+        tables: &["links.NAME.losses"],
+        kinds: &[],
+        about: "Which flows lose packets in front of this simulated link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
+        worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+        keys: &[
+            Key {
+                name: "window",
+                kind: "part of the trial, `\"20s..120s\"`",
+                default: Usual::Absent,
+                meaning: "When losses count.",
+                worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+            },
+            Key {
+                name: "epoch",
+                kind: "time",
+                default: Usual::Text("100ms"),
+                meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
+                worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+            },
+        ],
+    },
+    Section {
+        tables: &["links.NAME.cross"],
+        kinds: &[],
+        about: "Traffic of others on this emulated or simulated link of a path, see [Cross traffic](#cross-traffic); without `load` there is none.",
+        worlds: CROSS,
+        keys: &[Key {
+            name: "load",
+            kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
+            default: Usual::Follows("`network.load`"),
+            meaning: "How much of the link it asks for on average, framing included: a share of the link's rate, `\"30%\"`, a rate, `\"30mbit\"`, which may be more than the link carries, or a word of `network.load`; at most 500000 packets a second.",
+            worlds: CROSS,
+        }],
+    },
+    Section {
+        tables: &["network.cross", "links.NAME.cross"],
+        kinds: &[],
+        about: "What cross traffic is like on all links, or on one.",
+        worlds: CROSS,
+        keys: &[
+            Key {
+                name: "size",
+                kind: "size, or `mtu`",
+                default: Usual::Text("mtu"),
+                meaning: "Octets of each of its IP packets: a datagram without fragments; `mtu`: the largest that the link takes.",
+                worlds: CROSS,
+            },
+            Key {
+                name: "gaps",
+                kind: "`exponential`, `constant` or `uniform`",
+                default: Usual::Text("exponential"),
+                meaning: "The law of the gaps between arrivals. `exponential` is a Poisson process; `uniform` lies between nothing and twice the mean.",
+                worlds: CROSS,
+            },
+            Key {
+                name: "way",
+                kind: "`with`, `against` or `both`",
+                default: Usual::Text("with"),
+                meaning: "The direction. `with` what is measured, i.e. from the sender's side to the receiver's; `against` it; `both`: so much in each direction.",
+                worlds: CROSS,
+            },
+        ],
+    },
+];
+
+const WINDOWS: Worlds = worlds(
+    when(r#"; only of a transfer over TCP with `link = "emulated"`"#),
+    when(r#"with `kind = "flows"`, of links that are one wire, and of a transfer over TCP"#),
+);
+
+const CROSS: Worlds = worlds(
+    when(r#"with `link = "emulated"`, otherwise refused"#),
+    when("on paths, with hosts that cost no time"),
+);

@@ -1,0 +1,296 @@
+//! `[network]` and `[nodes]`: the shape, and what all links have.
+
+use super::support::{all_but, everywhere, idle, kernels, only, refused, simulator, when, worlds};
+use super::{Key, Section, Usual};
+
+/// Why worlds with kernels refuse a shape.
+const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["network"],
+        kinds: &[],
+        about: "The hosts, what stands between them, and what all links are like.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "shape",
+                kind: "`pair`, `routed`, `switched`, `chain`, `dumbbell` or `explicit`",
+                default: Usual::Text("pair"),
+                meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
+                worlds: kernels(all_but(&[
+                    ("dumbbell", ONLY_SIMULATED_SHAPE),
+                    ("explicit", ONLY_SIMULATED_SHAPE),
+                ])),
+            },
+            Key {
+                name: "stages",
+                kind: "number, 0 to 16",
+                default: Usual::Number(1),
+                meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "pairs",
+                kind: "number, 1 to 5000",
+                default: Usual::Number(1),
+                meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
+                worlds: kernels(refused("only the world `sim` has a dumbbell: --on sim")),
+            },
+            Key {
+                name: "link",
+                kind: "`kernel`, `emulated` or `mixed`",
+                default: Usual::Text("kernel"),
+                meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
+                worlds: simulator(idle("the simulator paces all links, as `emulated` ones")),
+            },
+            Key {
+                name: "ip",
+                kind: "`4` or `6`",
+                default: Usual::Number(6),
+                meaning: "The version of IP.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "addresses",
+                kind: "`static`, `router` or `auto`",
+                default: Usual::Text("auto"),
+                meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where that can be, else `static`."#,
+                worlds: simulator(all_but(&[(
+                    "router",
+                    "simulated hosts hear no Router Advertisements; write \"auto\"",
+                )])),
+            },
+            Key {
+                name: "cut_through",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `off`"#,
+                )),
+            },
+            Key {
+                name: "load",
+                kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
+                default: Usual::Absent,
+                meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
+                worlds: worlds(
+                    when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
+                    when("on paths, with hosts that cost no time"),
+                ),
+            },
+            Key {
+                name: "fresh",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
+                worlds: simulator(idle(
+                    "simulated hosts remember nothing from one trial to the next",
+                )),
+            },
+            Key {
+                name: "lateness",
+                kind: "time, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](#when-a-trial-over-emulated-links-is-not-valid)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
+                worlds: worlds(
+                    when(
+                        r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
+                    ),
+                    refused(
+                        "only emulated links of the world `netns` have it; nothing is late there",
+                    ),
+                ),
+            },
+        ],
+    },
+    Section {
+        tables: &["network", "links.NAME"],
+        kinds: &[],
+        about: "Keys of all links, or of one link alone. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more stages `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit). What a link leaves out is as in `[network]`.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "mtu",
+                kind: "octets, 1280 (IPv4: 68) to 65535",
+                default: Usual::Number(1500),
+                meaning: "The largest IP packet.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "rate",
+                kind: "rate, or `none`",
+                default: Usual::Text("1gbit"),
+                meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
+                worlds: simulator(when("; a transfer and an exchange need one on some link")),
+            },
+            Key {
+                name: "burst",
+                kind: "size, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or what the rate carries in 1 ms, whichever is more.",
+                worlds: worlds(
+                    when(
+                        r#"; with `link = "emulated"` refused unless `auto`: it has no token bucket"#,
+                    ),
+                    only(
+                        &["auto"],
+                        "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
+                    ),
+                ),
+            },
+            Key {
+                name: "buffer",
+                kind: r#"size, or `"35 packets"`"#,
+                default: Usual::Text("500kB"),
+                meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
+                worlds: kernels(when(
+                    r#"; a number of packets with `link = "emulated"` alone"#,
+                )),
+            },
+            Key {
+                name: "queue",
+                kind: "`droptail`, `dropfront`, `red`, `ared`, `codel`, `pie`, `fq_codel`, `priority`, `rio` or `mred`",
+                default: Usual::Text("droptail"),
+                meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
+                )),
+            },
+            Key {
+                name: "delay",
+                kind: "time",
+                default: Usual::Text("0s"),
+                meaning: "Propagation delay of an emulated or simulated link, one way.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
+                )),
+            },
+            Key {
+                name: "jitter",
+                kind: "time",
+                default: Usual::Text("0s"),
+                meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
+                )),
+            },
+            Key {
+                name: "jitter_law",
+                kind: "`uniform`, `normal` or `exponential`",
+                default: Usual::Text("uniform"),
+                meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
+                worlds: kernels(when("beside `jitter`")),
+            },
+            Key {
+                name: "loss",
+                kind: "share",
+                default: Usual::Text("0%"),
+                meaning: "Share of frames lost at random.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                )),
+            },
+            Key {
+                name: "bit_error_rate",
+                kind: "probability",
+                default: Usual::Number(0),
+                meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0`"#,
+                )),
+            },
+            Key {
+                name: "reorder",
+                kind: "share",
+                default: Usual::Text("0%"),
+                meaning: "Share of frames that are held back so that later ones overtake them.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                )),
+            },
+            Key {
+                name: "duplicate",
+                kind: "share",
+                default: Usual::Text("0%"),
+                meaning: "Share of frames that arrive twice.",
+                worlds: kernels(when(
+                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                )),
+            },
+            Key {
+                name: "wire_mtu",
+                kind: "octets, or `mtu`",
+                default: Usual::Text("mtu"),
+                meaning: "The largest IP packet that an emulated link carries, at most the `mtu` of its interfaces.",
+                worlds: worlds(
+                    when(r#"with `link = "emulated"`, otherwise refused unless `mtu`"#),
+                    only(
+                        &["mtu"],
+                        "a simulated wire is as wide as its interfaces; write mtu instead",
+                    ),
+                ),
+            },
+            Key {
+                name: "too_big",
+                kind: "`drop` or `answer`",
+                default: Usual::Text("drop"),
+                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is told, see [below](#wires-that-are-narrower-than-their-interfaces).",
+                worlds: worlds(
+                    when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
+                    only(
+                        &["drop"],
+                        "nothing is too big for a simulated wire, which is as wide as its interfaces; write \"drop\"",
+                    ),
+                ),
+            },
+            Key {
+                name: "framing",
+                kind: "`ethernet` or `none`",
+                default: Usual::Text("ethernet"),
+                meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
+                worlds: kernels(only(
+                    &["ethernet"],
+                    "only the world `sim` has other links than Ethernet: --on sim",
+                )),
+            },
+            Key {
+                name: "medium",
+                kind: "`cat5e`, `fibre` or `wifi`",
+                default: Usual::Absent,
+                meaning: "What `rate`, `delay` and `bit_error_rate` are where they are not written, see [Media](#media).",
+                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)),
+            },
+            Key {
+                name: "length",
+                kind: "length, e.g. `\"100m\"`, `\"20km\"`",
+                default: Usual::Text("100m"),
+                meaning: "Length of the `medium`.",
+                worlds: kernels(when("with `medium`")),
+            },
+        ],
+    },
+    Section {
+        tables: &["nodes.NAME"],
+        kinds: &[],
+        about: r#"The nodes of `shape = "explicit"`."#,
+        worlds: kernels(idle("its shape is refused")),
+        keys: &[
+            Key {
+                name: "role",
+                kind: "`host`, `router` or `switch`",
+                default: Usual::Required,
+                meaning: "What the node is.",
+                worlds: kernels(idle("its shape is refused")),
+            },
+            Key {
+                name: "address",
+                kind: "IP address",
+                default: Usual::Absent,
+                meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. What goes to a host without one is not gathered."#,
+                worlds: kernels(idle("its shape is refused")),
+            },
+        ],
+    },
+];

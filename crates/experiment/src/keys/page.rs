@@ -1,0 +1,180 @@
+//! docs/experiments.md: its two tables, printed from the rows.
+
+use super::index::joined;
+use super::support::HONOURED;
+use super::{Key, Section, Support, Takes, Usual, Worlds, sections};
+use plan::World;
+
+/// The tables whose rows are each written under a heading of their own.
+const LISTS: [&str; 5] = ["published", "claim", "pareto", "ranking.figure", "jump"];
+
+/// The lines around a table that is printed.
+const BEGIN: &str = "<!-- printed: ";
+const END: &str = "<!-- end -->\n";
+
+/// `page` with its tables printed anew: all keys, and what the worlds make of
+/// those that not every world honours as they are.
+pub fn documented(page: &str) -> String {
+    let page = replaced(page, "keys", &of_keys());
+    replaced(&page, "worlds", &of_worlds())
+}
+
+/// `page` with `table` between the lines that `name` it; as it is where there
+/// are none.
+fn replaced(page: &str, name: &str, table: &str) -> String {
+    let begin = format!("{BEGIN}{name} -->\n");
+    let parts = page
+        .split_once(&begin)
+        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    match parts {
+        Some((before, after)) => format!("{before}{begin}{table}{END}{after}"),
+        None => page.to_owned(),
+    }
+}
+
+fn of_keys() -> String {
+    let mut lines = vec![
+        "| key | type | default | meaning |".to_owned(),
+        "|---|---|---|---|".to_owned(),
+    ];
+    for section in sections() {
+        lines.push(format!("| {} | | | {} |", heading(section), section.about));
+        lines.extend(section.keys.iter().map(|key| {
+            format!(
+                "| `{}` | {} | {} | {} |",
+                key.name,
+                key.kind,
+                default(key.default),
+                key.meaning
+            )
+        }));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The tables of a section, and the kinds of traffic that have them.
+fn heading(section: &Section) -> String {
+    let tables = section.tables.iter().map(|table| match *table {
+        "" => "the head of the file".to_owned(),
+        list if LISTS.contains(&list) => format!("`[[{list}]]`"),
+        table => format!("`[{table}]`"),
+    });
+    let tables: Vec<String> = tables.collect();
+    let kinds = section.kinds.iter().map(|kind| format!("`\"{kind}\"`"));
+    let kinds: Vec<String> = kinds.collect();
+    match kinds.is_empty() {
+        true => format!("**{}**", tables.join(", ")),
+        false => format!("**{}**, `kind =` {}", tables.join(", "), kinds.join(", ")),
+    }
+}
+
+fn default(default: Usual) -> String {
+    match default {
+        Usual::Text(text) => format!("`\"{text}\"`"),
+        Usual::Number(number) => format!("`{number}`"),
+        Usual::Required => "must be there".to_owned(),
+        Usual::Absent => "none".to_owned(),
+        Usual::Follows(words) => words.to_owned(),
+    }
+}
+
+fn of_worlds() -> String {
+    let cells = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let names = World::ALL.iter().map(|world| format!("`{world}`"));
+    let mut lines = vec![
+        cells(["key".to_owned()].into_iter().chain(names).collect()),
+        "|---".repeat(1 + World::ALL.len()) + "|",
+    ];
+    let mut rows: Vec<(Vec<String>, Worlds)> = Vec::new();
+    for section in sections() {
+        for (keys, worlds) in alike(section) {
+            let whole = keys.len() == section.keys.len();
+            let keys = named(section, &keys);
+            match rows.last_mut() {
+                Some((names, other)) if whole && *other == worlds => names.push(keys),
+                _ => rows.push((vec![keys], worlds)),
+            }
+        }
+    }
+    for (keys, worlds) in rows {
+        let supports = World::ALL.iter().map(|world| worlds.support(*world));
+        if supports.clone().any(|support| *support != HONOURED) {
+            let supports = supports.map(words);
+            lines.push(cells(
+                [keys.join(", ")].into_iter().chain(supports).collect(),
+            ));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The keys of a section of which the worlds make the same, in their order.
+fn alike(section: &Section) -> Vec<(Vec<&'static str>, Worlds)> {
+    let mut groups: Vec<(Vec<&'static str>, Worlds)> = Vec::new();
+    for Key { name, worlds, .. } in section.keys {
+        match groups.iter_mut().find(|(_, other)| other == worlds) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], *worlds)),
+        }
+    }
+    groups
+}
+
+/// Keys of a section, the first with its table.
+fn named(section: &Section, keys: &[&str]) -> String {
+    let all = keys.len() > 1 && keys.len() == section.keys.len();
+    let names: Vec<String> = match all {
+        true => vec![heading(section)],
+        false => {
+            let table = section.tables.first().copied().unwrap_or_default();
+            let first = keys.first().map(|name| joined(table, name));
+            let others = keys.iter().skip(1).map(|name| (*name).to_owned());
+            let names = first.into_iter().chain(others);
+            names.map(|name| format!("`{name}`")).collect()
+        }
+    };
+    let kinds = section.kinds.iter().map(|kind| format!("`\"{kind}\"`"));
+    let kinds: Vec<String> = kinds.collect();
+    match all || kinds.is_empty() || section.tables.first() != Some(&"traffic") {
+        true => names.join(", "),
+        false => format!("{} of `kind =` {}", names.join(", "), kinds.join(", ")),
+    }
+}
+
+/// What a world makes of a key, in words.
+fn words(support: &Support) -> String {
+    let condition = match support.condition {
+        "" => String::new(),
+        condition if condition.starts_with([',', ';']) => condition.to_owned(),
+        condition => format!(" {condition}"),
+    };
+    match support.takes {
+        Takes::Any => format!("honoured{condition}"),
+        Takes::Idle(why) => format!("no effect: {why}{condition}"),
+        Takes::Nothing(why) => format!("refused: {why}"),
+        Takes::Only(values, why) => {
+            format!("refused unless {}{condition}: {why}", quoted(values))
+        }
+        Takes::AllBut(refused) => {
+            let mut words = format!("honoured{condition}");
+            let mut rest = refused;
+            while let Some((_, why)) = rest.first() {
+                let same = rest.iter().take_while(|(_, other)| other == why).count();
+                let (group, others) = rest.split_at(same);
+                let values: Vec<&str> = group.iter().map(|(value, _)| *value).collect();
+                words += &format!("; {} refused: {why}", quoted(&values));
+                rest = others;
+            }
+            words
+        }
+        Takes::Measured(values, why) => format!(
+            "{} honoured{condition}; with another value the row is kept: \"{why}\"",
+            quoted(values)
+        ),
+    }
+}
+
+fn quoted(values: &[&str]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    values.join(", ")
+}

@@ -1,0 +1,147 @@
+//! `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
+
+use super::support::{everywhere, kernels, only, refused};
+use super::{Key, Section, Usual, Worlds};
+
+const KERNELS_TCP: &str =
+    "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
+
+const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["tcp"],
+        kinds: &[],
+        about: "What simulated connections are like; written out with all its keys where there are any.",
+        worlds: everywhere(),
+        keys: &KEYS,
+    },
+    Section {
+        tables: &["flows.NAME.tcp"],
+        kinds: &["flows"],
+        about: "Of a flow over TCP alone; what it leaves out is as in `[tcp]`, and where it names an agent, as that agent has it.",
+        worlds: everywhere(),
+        keys: &OF_FLOWS,
+    },
+];
+
+const SIMULATED: Worlds = kernels(refused(KERNELS_TCP));
+
+/// The keys of a flow: the same, refused by kernels for their own reason.
+const OF_FLOWS: [Key; KEYS.len()] = {
+    let mut keys = KEYS;
+    let mut place = 0;
+    while place < keys.len() {
+        keys[place].worlds = kernels(refused(OWN_TCP));
+        place += 1;
+    }
+    keys
+};
+
+const KEYS: [Key; 15] = [
+    Key {
+        name: "agent",
+        kind: "`standard`, `linux`, `reno`, `newreno` or `sack1`",
+        default: Usual::Text("standard"),
+        meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](#tcp-in-the-simulator); `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
+        worlds: kernels(only(&["linux"], KERNELS_TCP)),
+    },
+    Key {
+        name: "recovery",
+        kind: "`reno`, `newreno` or `sack`",
+        default: Usual::Follows("`\"sack\"`"),
+        meaning: "Of `standard` and `linux`: `reno` [RFC5681], `newreno` [RFC6582] or `sack` [RFC6675]; refused beside another agent.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "window",
+        kind: "segments, or `none`",
+        default: Usual::Follows("`\"none\"` (20)"),
+        meaning: "Segments that the receiver lets be under way.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "initial_window",
+        kind: "segments",
+        default: Usual::Follows("`10` (2)"),
+        meaning: "Segments of the first window.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "initial_threshold",
+        kind: "segments, `window` or `none`",
+        default: Usual::Follows("`\"none\"` (`\"window\"`)"),
+        meaning: "Segments up to which the window doubles each round trip at first; `window`: as many as that; `none`: until a loss.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "limited_transmit",
+        kind: "switch",
+        default: Usual::Follows("`\"on\"`"),
+        meaning: "Whether the first two duplicate acknowledgements let a new segment go [RFC3042].",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "acknowledge",
+        kind: "`delayed` or `each`",
+        default: Usual::Follows("`\"delayed\"` (`\"each\"`)"),
+        meaning: "`delayed`: every second segment is acknowledged, or one after `delayed_ack`.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "delayed_ack",
+        kind: "time",
+        default: Usual::Follows("`\"40ms\"` (`\"100ms\"`)"),
+        meaning: "How long an acknowledgement is delayed at most.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "ecn",
+        kind: "switch",
+        default: Usual::Follows("`\"off\"`"),
+        meaning: "Whether both ends answer marks [RFC3168]; `off` with the agents of ns-2.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "timestamps",
+        kind: "switch",
+        default: Usual::Follows("`\"on\"` (`\"off\"`)"),
+        meaning: "Whether they take 12 octets of every segment.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "first_timeout",
+        kind: "time",
+        default: Usual::Follows("`\"1s\"` (`\"3s\"`)"),
+        meaning: "The first retransmission timeout [RFC6298].",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "shortest_timeout",
+        kind: "time",
+        default: Usual::Follows("`\"1s\"` (`\"200ms\"`)"),
+        meaning: "The least retransmission timeout.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "longest_timeout",
+        kind: "time",
+        default: Usual::Follows("`\"60s\"`"),
+        meaning: "The greatest retransmission timeout.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "tick",
+        kind: "time",
+        default: Usual::Follows("`\"1ms\"` (`\"10ms\"`)"),
+        meaning: "The grain of the sender's clock.",
+        worlds: SIMULATED,
+    },
+    Key {
+        name: "segment",
+        kind: "size, or `mtu`",
+        default: Usual::Follows("`\"mtu\"`"),
+        meaning: "Octets of payload in a segment at most; `mtu`: what the packets of the first link hold.",
+        worlds: SIMULATED,
+    },
+];

@@ -1,0 +1,290 @@
+//! The table of keys holds what the program does, and the page what it holds.
+
+use std::collections::BTreeSet;
+
+use super::index::{is_any, joined};
+use super::*;
+use crate::Experiment;
+use crate::aliases::Aliases;
+use crate::discipline::{Parameter, parameters};
+use crate::reader::UNUSED;
+use crate::tree::KeyPath;
+use plan::{Plan, World};
+
+const PAGE: &str = include_str!("../../../../docs/experiments.md");
+
+/// What every experiment needs.
+const BARE: &str = "\
+format = 1
+name = \"bare\"
+[sweep]
+\"host.congestion\" = [\"cubic\"]
+";
+
+/// What some experiments have besides, and the world that runs them: all kinds
+/// of traffic, and what some keys need beside them.
+const OTHERS: [(&str, World); 16] = [
+    ("", World::Netns),
+    ("", World::Sim),
+    ("network.load = \"30%\"", World::Sim),
+    ("network.medium = \"cat5e\"", World::Sim),
+    ("network.link = \"emulated\"", World::Netns),
+    ("traffic.kind = \"exchange\"", World::Netns),
+    ("traffic.kind = \"exchange\"", World::Sim),
+    ("traffic.kind = \"mechanisms\"", World::Netns),
+    (
+        "[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/loss\"",
+        World::Netns,
+    ),
+    (
+        "traffic.kind = \"flows\"\nflows.f.load = \"30%\"",
+        World::Netns,
+    ),
+    (
+        "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
+        World::Netns,
+    ),
+    (
+        "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
+        World::Sim,
+    ),
+    (
+        "traffic.kind = \"flows\"\nflows.f.gap = \"1ms\"\nnetwork.shape = \"dumbbell\"",
+        World::Sim,
+    ),
+    (
+        "traffic.kind = \"flows\"\nflows.f.gap = \"1ms\"\nlinks.sender-receiver.losses.window = \"0s..1s\"",
+        World::Sim,
+    ),
+    (
+        "[network]\nqueue = \"mred\"\nmred.notify = \"on\"",
+        World::Sim,
+    ),
+    (
+        "network.shape = \"explicit\"
+nodes.a = { role = \"host\", address = \"2001:db8:1::1\" }
+nodes.in.role = \"router\"
+nodes.out.role = \"router\"
+nodes.b = { role = \"host\", address = \"2001:db8:2::1\" }
+links.a-in.ends = [\"a\", \"in\"]
+links.core = { ends = [\"in\", \"out\"], mtu = 9000 }
+links.out-b.ends = [\"out\", \"b\"]
+domain.edges = [\"in\", \"out\"]
+domain.routes.east = { prefix = \"2001:db8:2::/48\", egress = \"out\" }
+traffic.kind = \"flows\"
+flows.f = { from = \"a\", to = \"b\", message_law = \"constant\", load = \"50%\" }",
+        World::Sim,
+    ),
+];
+
+/// Those experiments, and one for each queue.
+fn experiments() -> Vec<(Experiment, World)> {
+    let queues = queue::SECTIONS.iter().map(|section| {
+        let queue = section.tables[0].replace("network.", "");
+        (format!("network.queue = \"{queue}\""), World::Sim)
+    });
+    let others = OTHERS
+        .iter()
+        .map(|(text, world)| ((*text).to_owned(), *world));
+    let parsed = others.chain(queues).map(|(text, world)| {
+        // Dotted keys stand before the first table.
+        let text = match text.starts_with('[') {
+            true => format!("{BARE}{text}"),
+            false => BARE.replace("[sweep]", &format!("{text}\n[sweep]")),
+        };
+        (
+            Experiment::parse(&text, "experiments/x.toml").unwrap(),
+            world,
+        )
+    });
+    parsed.collect()
+}
+
+/// The paths of a key in `experiment`, with names that are there for the parts
+/// of a path that stand for any.
+fn paths(experiment: &Experiment, section: &Section, key: &Key) -> Vec<String> {
+    let named = |table: &str| -> Option<String> {
+        let (name, _) = experiment.tree.table(table)?.iter().next()?;
+        Some(name.to_owned())
+    };
+    let name = |before: &str| match before {
+        "links" => named("links").or_else(|| Some("sender-receiver".to_owned())),
+        "nodes" | "flows" => named(before),
+        "routes" => Some("east".to_owned()),
+        _ => Some("throughput".to_owned()),
+    };
+    let path = |table: &&str| {
+        let mut parts: Vec<String> = Vec::new();
+        for part in joined(table, key.name).split('.') {
+            let before = parts.last().map_or("", String::as_str);
+            parts.push(match is_any(part) {
+                true => name(before)?,
+                false => part.to_owned(),
+            });
+        }
+        Some(parts.join("."))
+    };
+    let kind = experiment.tree.at(&["traffic".into(), "kind".into()]);
+    let kind = kind.map_or_else(|| "\"transfer\"".to_owned(), |kind| kind.value.to_string());
+    let of_kind = |word: &&str| kind == format!("\"{word}\"");
+    match section.kinds.is_empty() || section.kinds.iter().any(of_kind) {
+        true => section.tables.iter().filter_map(path).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// The plan of `experiment` after `--set`.
+fn planned(experiment: &Experiment, world: World, set: &str) -> Result<Plan, String> {
+    let mut experiment = experiment.clone();
+    let set = experiment.set(set);
+    set.and_then(|()| experiment.plan(world, |_| Ok(())))
+        .map_err(|error| format!("{error:#}"))
+}
+
+/// Whether something holds for a row of a cell in some experiment, world and place.
+fn somewhere(
+    experiments: &[(Experiment, World)],
+    section: &Section,
+    key: &Key,
+    holds: impl Fn(&Experiment, World, &str) -> bool,
+) -> bool {
+    experiments.iter().any(|(experiment, world)| {
+        let paths = paths(experiment, section, key);
+        paths.iter().any(|path| holds(experiment, *world, path))
+    })
+}
+
+/// The rows of cells.
+fn of_cells() -> impl Iterator<Item = (&'static Section, &'static Key)> {
+    let sections = CELL.iter().copied().flatten();
+    sections.flat_map(|section| section.keys.iter().map(move |key| (section, key)))
+}
+
+#[test]
+fn the_page_has_the_tables_of_the_keys() {
+    assert!(
+        documented(PAGE) == PAGE,
+        "docs/experiments.md has other tables; print them anew: cargo run -p jumbolab-experiment --example keys"
+    );
+    let other = PAGE.replace("| `\"1gbit\"` |", "| `\"2gbit\"` |");
+    assert_eq!(documented(&other), PAGE);
+    let other = PAGE.replace("only those of the world `sim` are pairs", "");
+    assert_eq!(documented(&other), PAGE);
+}
+
+#[test]
+fn no_key_has_two_rows_for_one_kind_of_traffic() {
+    let mut seen = BTreeSet::new();
+    for section in sections() {
+        let kinds = match section.kinds {
+            [] => &["transfer", "command", "flows", "mechanisms", "exchange"],
+            kinds => kinds,
+        };
+        for (table, key) in section
+            .tables
+            .iter()
+            .flat_map(|table| section.keys.iter().map(move |key| (table, key)))
+        {
+            for kind in kinds {
+                let path = joined(table, key.name);
+                assert!(seen.insert((path.clone(), kind)), "{path} of {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_of_a_cell_is_read_in_some_experiment() {
+    // What is said of a key that nothing reads.
+    let unread = ["has this key", "has this table", "unknown key", UNUSED];
+    let experiments = experiments();
+    for (section, key) in of_cells() {
+        let read = |experiment: &Experiment, world, path: &str| match planned(
+            experiment,
+            world,
+            &format!("{path}=\"?\""),
+        ) {
+            Ok(_) => true,
+            Err(why) => why.contains(path) && !unread.iter().any(|part| why.contains(part)),
+        };
+        let read = somewhere(&experiments, section, key, read);
+        assert!(read, "{:?} {}", section.tables, key.name);
+    }
+}
+
+#[test]
+fn a_default_that_is_written_changes_nothing() {
+    let mut untried = Vec::new();
+    let experiments = experiments();
+    for (section, key) in of_cells() {
+        let Some(value) = key.default.value() else {
+            continue;
+        };
+        let same = |experiment: &Experiment, world, path: &str| {
+            let aliases = Aliases::read(&experiment.tree, &experiment.place).unwrap();
+            let is_set = |path: &String| {
+                let path = KeyPath::parse(path).unwrap();
+                let swept = experiment.swept_at(&aliases, &path);
+                swept.is_some() || experiment.tree.at(&path.0).is_some()
+            };
+            if paths(experiment, section, key).iter().any(is_set) {
+                return false;
+            }
+            let Ok(plan) = planned(experiment, world, &format!("{path}={value}")) else {
+                return false;
+            };
+            let usual = planned(experiment, world, "trials.seed=1").unwrap();
+            let settings = |plan: Plan| plan.cells.into_iter().map(|cell| cell.setting);
+            assert!(
+                settings(plan).eq(settings(usual)),
+                "{path} = {value} in {world}"
+            );
+            true
+        };
+        let same = somewhere(&experiments, section, key, same);
+        let refused = World::ALL.iter().all(|world| {
+            let takes = key.worlds.support(*world).takes;
+            !matches!(takes, Takes::Any | Takes::Only(..) | Takes::AllBut(_))
+        });
+        if !(same || refused) {
+            untried.push(format!("{} of {:?}", key.name, section.tables));
+        }
+    }
+    assert_eq!(untried, Vec::<String>::new());
+}
+
+#[test]
+fn a_world_refuses_what_its_rows_say_and_for_their_reason() {
+    let experiments = experiments();
+    for (section, key) in of_cells() {
+        for world in World::ALL {
+            let refused: &[(&str, &str)] = match key.worlds.support(*world).takes {
+                Takes::Nothing(why) => &[("?", why)],
+                Takes::AllBut(refused) => refused,
+                Takes::Any | Takes::Idle(_) | Takes::Only(..) | Takes::Measured(..) => &[],
+            };
+            for (value, reason) in refused {
+                let is_refused = |experiment: &Experiment, of: World, path: &str| {
+                    let plan = planned(experiment, of, &format!("{path}=\"{value}\""));
+                    of == *world && plan.is_err_and(|why| why.ends_with(reason))
+                };
+                let is_refused = somewhere(&experiments, section, key, is_refused);
+                assert!(
+                    is_refused,
+                    "{:?} {} = {value} in {world}",
+                    section.tables, key.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_parameter_of_a_queue_has_a_row_and_no_other_row_is_there() {
+    let known: BTreeSet<String> = parameters().iter().map(Parameter::key).collect();
+    let rows = queue::SECTIONS.iter().flat_map(|section| {
+        let table = section.tables[0].strip_prefix("network.").unwrap();
+        section.keys.iter().map(move |key| joined(table, key.name))
+    });
+    assert_eq!(rows.collect::<BTreeSet<String>>(), known);
+}

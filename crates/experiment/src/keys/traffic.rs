@@ -1,0 +1,412 @@
+//! `[traffic]`: what a trial carries, by its kind.
+
+use super::support::{all_but, everywhere, idle, only, refused, simulator, when};
+use super::{Key, Section, Usual, Worlds};
+
+const NO_SOCKETS: &str = "simulated hosts have no sockets, but host.receive_buffer; write \"auto\"";
+
+const NO_SOCKETS_OF_FLOWS: &str =
+    "simulated flows have no sockets; remove it, or write it below [on.netns.traffic]";
+
+const NO_PARTS: &str =
+    "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0";
+
+const NO_PROGRAMS: &str =
+    "what programs do with a connection the simulator does not know: --on netns";
+
+/// Keys of flows between kernels alone.
+const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
+
+/// Keys of a kind that the simulator refuses.
+const OF_REFUSED_KIND: Worlds = simulator(idle("its kind is refused"));
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["traffic"],
+        kinds: &[],
+        about: "What a trial carries. Keys of other kinds than `kind` are refused.",
+        worlds: everywhere(),
+        keys: &[Key {
+            name: "kind",
+            kind: "`transfer`, `command`, `flows`, `mechanisms` or `exchange`",
+            default: Usual::Text("transfer"),
+            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `mechanisms`: [round trips that are taken apart](#round-trips-taken-apart); `exchange`: [messages of many sizes](#exchanges), each answered before the next leaves.",
+            worlds: simulator(all_but(&[
+                ("command", "the simulator runs no programs: --on netns"),
+                (
+                    "mechanisms",
+                    "the simulator has no kernel to take apart: --on netns",
+                ),
+            ])),
+        }],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["transfer", "mechanisms"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "protocol",
+                kind: "`tcp` or `udp`",
+                default: Usual::Text("tcp"),
+                meaning: "The transport.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "message",
+                kind: "size, or `mtu-N`",
+                default: Usual::Text("mtu-72"),
+                meaning: "Octets of one write; `mtu-N`: N below the smallest MTU of the path. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["transfer"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "size",
+                kind: "size",
+                default: Usual::Text("5MB"),
+                meaning: "Octets counted in one transfer, at least 28.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "preroll",
+                kind: "size, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "Octets sent first and not counted, so that token buckets are empty; `auto`: 1 MB, or 8 automatic bursts.",
+                worlds: simulator(when(
+                    "over TCP; over UDP, where there are no buckets to drain, refused unless `auto` or `0`",
+                )),
+            },
+            Key {
+                name: "cpu_size",
+                kind: "size, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "Octets of the transfer that is metered for CPU; 0 meters none. `auto`: 320 ms of the slowest link, from 1 MB to 40 MB.",
+                worlds: simulator(only(&["auto", "0B"], NO_PARTS)),
+            },
+            Key {
+                name: "echo",
+                kind: "`on`, `off` or `whole`",
+                default: Usual::Text("on"),
+                meaning: "Whether the messages are sent once more and echoed, for `rtt`. `on`: the receiver answers each with its header, while others are on their way; `whole`: it returns all octets of a message, and the next one leaves once they are back; `off` saves that time where loss makes it long.",
+                worlds: simulator(all_but(&[(
+                    "whole",
+                    "simulated answers are headers alone; write \"on\" or \"off\"",
+                )])),
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["transfer", "command", "mechanisms"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[Key {
+            name: "timeout",
+            kind: "time",
+            default: Usual::Text("30s"),
+            meaning: "A transfer in which nothing moves for so long has failed, and so has a command that runs for so long.",
+            worlds: simulator(idle("a simulation comes to its end")),
+        }],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["transfer", "mechanisms", "exchange"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "send_buffer",
+                kind: "size up to 1 GB, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
+                worlds: simulator(only(&["auto"], NO_SOCKETS)),
+            },
+            Key {
+                name: "receive_buffer",
+                kind: "size up to 1 GB, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "`SO_RCVBUF`, likewise.",
+                worlds: simulator(only(&["auto"], NO_SOCKETS)),
+            },
+            Key {
+                name: "nagle",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "Nagle's algorithm.",
+                worlds: simulator(idle("TCP there knows nothing of messages")),
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["exchange"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "protocol",
+                kind: "`tcp` or `udp`",
+                default: Usual::Text("udp"),
+                meaning: "The transport.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "size",
+                kind: "size",
+                default: Usual::Text("1MB"),
+                meaning: "Octets that are sent of each size of message.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "from",
+                kind: "size",
+                default: Usual::Text("1000B"),
+                meaning: "The smallest message; 56 octets at least, at most what `message` of a transfer may have.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "to",
+                kind: "size",
+                default: Usual::Text("65500B"),
+                meaning: "No message is larger.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "step",
+                kind: "size",
+                default: Usual::Text("500B"),
+                meaning: "From one size to the next.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "at",
+                kind: "size",
+                default: Usual::Text("11000B"),
+                meaning: "The size whose time is the metric `message_time`; it is gone through besides where it is none of the others.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "answer",
+                kind: "`ack`, `data+ack` or `pieces`",
+                default: Usual::Text("ack"),
+                meaning: "What the receiver sends back. `ack`: the header of a message; `data+ack`: all of it, both once it is there as a whole; `pieces`: each piece as soon as it was read, as a simple echo server does.",
+                worlds: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
+            },
+            Key {
+                name: "taking",
+                kind: "`whole` or `once`",
+                default: Usual::Text("whole"),
+                meaning: "Over TCP: how the sender takes an answer. `whole`: until all of it is there; `once`: with one read, whatever that brings.",
+                worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+            },
+            Key {
+                name: "writing",
+                kind: "`whole` or `parts`",
+                default: Usual::Text("whole"),
+                meaning: "Over TCP. `whole`: a message is one write; `parts`: its header is one, the rest another.",
+                worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+            },
+            Key {
+                name: "delayed_ack",
+                kind: "time, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "Over TCP: TCP_DELACK_MAX_US of the receiver, from two of its kernel's ticks to 200 ms, on Linux from 6.17 on; `auto`: the kernel's choice.",
+                worlds: simulator(only(
+                    &["auto"],
+                    "simulated connections have tcp.delayed_ack",
+                )),
+            },
+            Key {
+                name: "pause",
+                kind: "time",
+                default: Usual::Text("0s"),
+                meaning: "How long the receiver's program waits before each read.",
+                worlds: simulator(only(
+                    &["0s"],
+                    "simulated hosts have host.receive_per_packet",
+                )),
+            },
+            Key {
+                name: "deadline",
+                kind: "time",
+                default: Usual::Text("1s"),
+                meaning: "How long a message may take, its answer included; one that takes longer is a stall.",
+                worlds: simulator(idle("nothing else is under way")),
+            },
+            Key {
+                name: "again",
+                kind: "time",
+                default: Usual::Text("100ms"),
+                meaning: "Over UDP: after so long without an answer a datagram is sent again.",
+                worlds: simulator(when("where links lose")),
+            },
+            Key {
+                name: "timeout",
+                kind: "time",
+                default: Usual::Text("5min"),
+                meaning: "An exchange that takes longer has failed.",
+                worlds: simulator(idle("a simulation comes to its end")),
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["flows"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "duration",
+                kind: "time",
+                default: Usual::Text("1s"),
+                meaning: "When the last source stops; what is under way then still arrives.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "send_buffer",
+                kind: "size up to 1 GB, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
+                worlds: OF_SOCKETS,
+            },
+            Key {
+                name: "receive_buffer",
+                kind: "size up to 1 GB, or `auto`",
+                default: Usual::Text("auto"),
+                meaning: "`SO_RCVBUF`, likewise.",
+                worlds: OF_SOCKETS,
+            },
+            Key {
+                name: "nagle",
+                kind: "switch",
+                default: Usual::Follows(r#"`"off"`; with `instrument = "ditg"` `"on"`"#),
+                meaning: "Nagle's algorithm.",
+                worlds: OF_SOCKETS,
+            },
+            Key {
+                name: "instrument",
+                kind: "`own`, `sleeping` or `ditg`",
+                default: Usual::Text("own"),
+                meaning: "`own`: each message leaves at its instant, or as soon after it as it can; `sleeping`: likewise, but an instant is slept for and the clock not watched before it: later, and without a processor that does nothing else, so that `cpu_message` tells what messages cost; `ditg`: as D-ITG does without polling, see [Flows between kernels](#flows-between-kernels).",
+                worlds: OF_SOCKETS,
+            },
+            Key {
+                name: "log",
+                kind: "switch",
+                default: Usual::Text("off"),
+                meaning: "Whether every message is kept, as `packets/` of docs/formats.md has it.",
+                worlds: OF_SOCKETS,
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["command"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "receiver",
+                kind: "command line",
+                default: Usual::Absent,
+                meaning: "Started in the receiver first.",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "sender",
+                kind: "command line",
+                default: Usual::Required,
+                meaning: "Run in the sender; its stdout is one JSON document.",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "size",
+                kind: "size",
+                default: Usual::Absent,
+                meaning: "What stands for `{size}` in the command lines, in octets.",
+                worlds: OF_REFUSED_KIND,
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic.read"],
+        kinds: &["command"],
+        about: "What is read from that document; at least one metric.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "octets",
+                kind: "JSON pointer, perhaps with a factor",
+                default: Usual::Absent,
+                meaning: "The octets of payload: with it `cpu_total` and `cpu_softirq` are metered.",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "METRIC",
+                kind: "JSON pointer [RFC6901], perhaps with a factor",
+                default: Usual::Absent,
+                meaning: r#"A metric as docs/formats.md names it, in its unit: `"/end/sum_received/bits_per_second * 1e-6"`."#,
+                worlds: OF_REFUSED_KIND,
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["mechanisms"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "messages",
+                kind: "number, 1 to 10000",
+                default: Usual::Number(200),
+                meaning: "Round trips of a trial that are taken apart; a quarter as many, or 40, go before them without stamps of departures, and 40 without sleep.",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "copying",
+                kind: "switch",
+                default: Usual::Text("on"),
+                meaning: "Whether both programs copy what they receive: with `off` they get the header of a datagram, and of a stream nothing (MSG_TRUNC) [tcp(7)].",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "checksum",
+                kind: "switch",
+                default: Usual::Text("on"),
+                meaning: "Over UDP: whether datagrams have checksums; `off` takes SO_NO_CHECK of IPv4, and UDP_NO_CHECK6_TX and _RX of IPv6 [LinuxUapi socket.h, udp.h].",
+                worlds: OF_REFUSED_KIND,
+            },
+        ],
+    },
+    Section {
+        tables: &["traffic.inject"],
+        kinds: &["mechanisms"],
+        about: "A known time in a known place, to try the instrument with.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "place",
+                kind: "`none`, `send`, `wire`, `receive` or `echo`",
+                default: Usual::Text("none"),
+                meaning: "`send`: in the sender, just before it writes; `wire`: on the first emulated link, on the way there; `receive`: in the receiver, each time between its wake-up and its read; `echo`: in the receiver, between its last read and the stamp before its write.",
+                worlds: OF_REFUSED_KIND,
+            },
+            Key {
+                name: "span",
+                kind: "time up to 100 ms",
+                default: Usual::Text("100us"),
+                meaning: "How much; on the processor it is spent by watching the clock, and no less.",
+                worlds: OF_REFUSED_KIND,
+            },
+        ],
+    },
+];
