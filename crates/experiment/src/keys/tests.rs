@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::index::{is_any, joined};
 use super::*;
-use crate::Experiment;
 use crate::aliases::Aliases;
 use crate::discipline::{Parameter, parameters};
 use crate::reader::UNUSED;
 use crate::tree::KeyPath;
+use crate::{Experiment, TEMPLATE};
 use plan::{Plan, World};
 
 const PAGE: &str = include_str!("../../../../docs/experiments.md");
@@ -287,4 +287,35 @@ fn every_parameter_of_a_queue_has_a_row_and_no_other_row_is_there() {
         section.keys.iter().map(move |key| joined(table, key.name))
     });
     assert_eq!(rows.collect::<BTreeSet<String>>(), known);
+}
+
+/// Tables of which the template shows all keys that every transfer may have.
+const OF_TEMPLATE: [&str; 4] = ["network", "host", "traffic", "trials"];
+
+#[test]
+fn the_template_has_the_keys_of_transfers_with_their_defaults_and_no_others() {
+    let template = Experiment::parse(TEMPLATE, "template").unwrap().tree;
+    assert!(unknown(&template).is_none());
+    let sections = sections().filter(|section| {
+        let of_transfers = section.kinds.is_empty() || section.kinds.contains(&"transfer");
+        of_transfers && OF_TEMPLATE.contains(&section.tables[0])
+    });
+    for (section, key) in
+        sections.flat_map(|section| section.keys.iter().map(move |key| (section, key)))
+    {
+        let path = KeyPath(vec![section.tables[0].to_owned(), key.name.to_owned()]);
+        let Some(shown) = template.at(&path.0) else {
+            let commented = format!("\n# {} = ", key.name);
+            assert!(TEMPLATE.contains(&commented), "{path} is missing");
+            continue;
+        };
+        let usual = match key.default {
+            // Beside the words of a default that follows from other keys.
+            Usual::Follows(words) => words.split('`').nth(1).map(str::to_owned),
+            usual => usual.value().map(|value| value.to_string()),
+        };
+        let shown = shown.value.to_string();
+        let shown = shown.strip_suffix(".0").unwrap_or(&shown);
+        assert_eq!(Some(shown), usual.as_deref(), "{path}");
+    }
 }
