@@ -27,7 +27,7 @@ pub use plan::*;
 pub use setting::Setting;
 pub use trial::Trial;
 pub use until::Until;
-pub use world::{World, WorldProfile};
+pub use world::{Hosts, World, WorldProfile};
 
 /// What a series shows of an interval in which nothing came.
 pub const UNKNOWN: &str = "-";

@@ -17,13 +17,10 @@ const NOT_BUILT: [&str; 2] = ["model", "hosts"];
 pub struct WorldProfile {
     /// The name, as `--on` and journals have it.
     pub name: &'static str,
-    /// Hosts are kernels of machines: they have sockets, run programs, cost
-    /// processor time that can be metered, and remember from one trial to the
-    /// next what they were told.
-    pub has_kernel: bool,
-    /// Every packet is simulated, by TCP of our own and over hosts that cost
-    /// what the experiment says.
-    pub simulates_packets: bool,
+    /// What sends and receives packets.
+    pub hosts: Hosts,
+    /// Nothing but the rates of links takes time, so that one must be written.
+    pub needs_a_rate: bool,
     /// The world serialises every frame of every link itself, as emulated links
     /// do, whatever `network.link` says.
     pub paces_every_link: bool,
@@ -41,6 +38,19 @@ pub struct WorldProfile {
     pub words: Words,
 }
 
+/// What the hosts of a world are. Not comparable, so that code matches and the
+/// compiler lists every place that must decide when there is another kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Hosts {
+    /// Kernels of machines: they have sockets and a TCP of their own, run
+    /// programs, cost processor time that can be metered, and remember from one
+    /// trial to the next what they were told.
+    Kernels,
+    /// Simulated ones: every packet is simulated, with our TCP, at the cost in
+    /// time that the experiment gives.
+    Simulated,
+}
+
 /// Words of reports for a world.
 #[derive(Debug)]
 pub struct Words {
@@ -55,8 +65,8 @@ pub struct Words {
 /// Real kernels, one after the other on this machine.
 const NETNS: WorldProfile = WorldProfile {
     name: "netns",
-    has_kernel: true,
-    simulates_packets: false,
+    hosts: Hosts::Kernels,
+    needs_a_rate: false,
     paces_every_link: false,
     runs_in_real_time: true,
     runs_side_by_side: false,
@@ -72,8 +82,8 @@ const NETNS: WorldProfile = WorldProfile {
 /// Discrete events in virtual time.
 const SIM: WorldProfile = WorldProfile {
     name: "sim",
-    has_kernel: false,
-    simulates_packets: true,
+    hosts: Hosts::Simulated,
+    needs_a_rate: true,
     paces_every_link: true,
     runs_in_real_time: false,
     runs_side_by_side: true,
@@ -150,6 +160,14 @@ impl fmt::Display for World {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn worlds_that_are_not_built_are_none_that_are() {
+        for name in NOT_BUILT {
+            let error = name.parse::<World>().unwrap_err().to_string();
+            assert!(error.contains("not built yet"), "{error}");
+        }
+    }
 
     #[test]
     fn a_world_is_called_alike_by_users_and_in_files() {

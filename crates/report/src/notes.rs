@@ -2,9 +2,9 @@
 
 use analysis::certificate::Certificate;
 use analysis::compare::Comparison;
-use plan::Plan;
 use plan::Setting;
 use plan::setting::LinkKind;
+use plan::{Hosts, Plan};
 
 /// What is to be known of each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[
@@ -49,14 +49,14 @@ pub(super) fn explanation(plan: &Plan, comparisons: &[Comparison], width: u16) -
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
         settings.any(|setting| setting.is_ok_and(of_kind))
     };
-    match plan.world.profile().simulates_packets {
-        true => lines.push(format!(
+    match plan.world.profile().hosts {
+        Hosts::Simulated => lines.push(format!(
             "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
              hosts take the time that [host] gives them. Seed {}; trials of one repeat share their luck, \
              whatever the cell.",
             plan.seed.get()
         )),
-        false => lines.extend(
+        Hosts::Kernels => lines.extend(
             LINKS
                 .iter()
                 .filter(|(kind, _)| has(*kind))

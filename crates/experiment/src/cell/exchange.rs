@@ -9,8 +9,8 @@ use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Meaning, Reader};
 use crate::tree::{Table, Value};
-use plan::World;
 use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
+use plan::{Hosts, World};
 
 /// The most sizes of a trial: every one that IPv4 has.
 const MOST_SIZES: u32 = 70_000;
@@ -28,7 +28,7 @@ pub(super) fn read(
 ) -> Result<Exchange> {
     let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
-    if world.profile().simulates_packets && network.links.iter().all(|link| link.rate.is_none()) {
+    if world.profile().needs_a_rate && network.links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
         return Err(reader.missing("network.rate", example));
     }
@@ -63,14 +63,14 @@ pub(super) fn read(
     {
         return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
     }
-    let tcp = match world.profile().simulates_packets {
-        true if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+    let tcp = match world.profile().hosts {
+        Hosts::Simulated if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
         // Read past where the protocol is another, as every key of TCP is.
-        true if tree.get("tcp").is_some() => {
+        Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
         }
-        _ => None,
+        Hosts::Simulated | Hosts::Kernels => None,
     };
     Ok(Exchange {
         protocol,

@@ -13,10 +13,10 @@ use crate::keys;
 use crate::quantity::{name, number, size_or, span, word};
 use crate::reader::{Found, Reader, first_key, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::World;
 use plan::setting::{
     Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
 };
+use plan::{Hosts, World};
 
 use super::tcp::{self, Connections};
 
@@ -136,18 +136,19 @@ fn flow(
     // Written out where it was written: what came later changes no older plan.
     let protocols = word(&[("udp", Protocol::Udp), ("tcp", Protocol::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
-    let sends = match protocol.map_or(Protocol::Udp, |found| found.value) {
-        Protocol::Udp => {
+    let protocol = protocol.map_or(Protocol::Udp, |found| found.value);
+    let sends = match (protocol, world.profile().hosts) {
+        (Protocol::Udp, _) => {
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
             refuse_keys(reader, called, &["watch", "tcp"], why)?;
             datagrams::read(reader, called, network, world)?
         }
-        Protocol::Tcp if world.profile().has_kernel => {
+        (Protocol::Tcp, Hosts::Kernels) => {
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
             refuse_keys(reader, called, &["dont_fragment"], why)?;
             datagrams::read_messages(reader, called, network)?
         }
-        Protocol::Tcp => {
+        (Protocol::Tcp, Hosts::Simulated) => {
             let of_messages: Vec<&str> = keys::OF_MESSAGES.iter().map(|key| key.name).collect();
             let why =
                 "TCP sends when it may, not on a schedule; remove it, or write protocol = \"udp\"";
@@ -220,7 +221,7 @@ fn path_mtu(
     let Some(found) = reader.optional(path, word(PATH_MTUS))? else {
         return Ok(PathMtu::Machine);
     };
-    let why = match (sends, world.profile().simulates_packets, found.value) {
+    let why = match (sends, world.profile().hosts, found.value) {
         (
             Sends::Datagrams {
                 dont_fragment: true,
@@ -231,10 +232,10 @@ fn path_mtu(
         (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
             "only datagrams have it: TCP finds the path's MTU itself"
         }
-        (_, true, PathMtu::Dont) if ip == IpVersion::V6 => {
+        (_, Hosts::Simulated, PathMtu::Dont) if ip == IpVersion::V6 => {
             "no router cuts packets of IPv6; write \"want\", or ip = 4"
         }
-        _ => return Ok(found.value),
+        (_, Hosts::Kernels | Hosts::Simulated, _) => return Ok(found.value),
     };
     Err(found.refuse(why))
 }

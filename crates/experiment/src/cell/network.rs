@@ -18,8 +18,8 @@ use crate::tree::{KeyPath, Node, Table, Value, fault};
 pub(super) use counted::read as read_counted;
 use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};
-use plan::World;
 use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
+use plan::{Hosts, World};
 
 /// What is said of a key that no kernel's link honours.
 const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";
@@ -123,9 +123,10 @@ pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: Worl
     let Some(found) = fresh.filter(|found| found.value) else {
         return Ok(false);
     };
-    match traffic {
-        // Simulated hosts always begin without knowing anything.
-        Traffic::Flows(_) => Ok(world.profile().has_kernel),
+    match (traffic, world.profile().hosts) {
+        (Traffic::Flows(_), Hosts::Kernels) => Ok(true),
+        // They always begin without knowing anything.
+        (Traffic::Flows(_), Hosts::Simulated) => Ok(false),
         _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
     }
 }
@@ -197,10 +198,12 @@ fn addresses(
     ]);
     let addresses = reader.read("network.addresses", words)?;
     let advertised = shape == Shape::Routed && ip == IpVersion::V6;
-    if world.profile().simulates_packets {
-        return Ok(Addresses::Static);
-    }
+    let has_addresses = match world.profile().hosts {
+        Hosts::Kernels => true,
+        Hosts::Simulated => false,
+    };
     match addresses.value {
+        _ if !has_addresses => Ok(Addresses::Static),
         Some(Addresses::Router) if !advertised => Err(addresses.refuse(
             "Router Advertisements are IPv6's and need shape = \"routed\"; write \"auto\" or \"static\"",
         )),

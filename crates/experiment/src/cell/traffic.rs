@@ -9,8 +9,8 @@ use crate::keys::{self, Place};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Origin, Table, Value};
-use plan::World;
 use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
+use plan::{Hosts, World};
 
 use super::message::written;
 use super::{command, exchange, flows, mechanisms, tcp};
@@ -55,8 +55,9 @@ pub(super) fn read(
     mtus: &[Found<IpMtu>],
     world: World,
 ) -> Result<Traffic> {
-    if !world.profile().simulates_packets {
-        tcp::read_past(reader)?;
+    match world.profile().hosts {
+        Hosts::Kernels => tcp::read_past(reader)?,
+        Hosts::Simulated => {}
     }
     let kind = reader.read("traffic.kind", word(KINDS))?;
     let named = KINDS.iter().find(|(_, other)| *other == kind.value);
@@ -148,7 +149,7 @@ fn transfer(
         word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
     )?;
     let protocol = protocol.value;
-    if world.profile().simulates_packets && links.iter().all(|link| link.rate.is_none()) {
+    if world.profile().needs_a_rate && links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
         return Err(reader.missing("network.rate", example));
     }
@@ -160,19 +161,22 @@ fn transfer(
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let tcp = match world.profile().simulates_packets {
-        true if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+    let tcp = match world.profile().hosts {
+        Hosts::Simulated if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
         // Read past where the protocol is another, as every key of TCP is.
-        true if tree.get("tcp").is_some() => {
+        Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
         }
-        _ => None,
+        Hosts::Simulated | Hosts::Kernels => None,
     };
-    let drains = world.profile().has_kernel || tcp.is_some();
+    let (drains, is_metered) = match world.profile().hosts {
+        Hosts::Kernels => (true, true),
+        Hosts::Simulated => (tcp.is_some(), false),
+    };
     let preroll = part(reader, "traffic.preroll", drains)?;
     let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = part(reader, "traffic.cpu_size", world.profile().has_kernel)?;
+    let cpu_size = part(reader, "traffic.cpu_size", is_metered)?;
     let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;

@@ -7,8 +7,8 @@ use units::Bytes;
 use crate::quantity::{number, size_or, switch};
 use crate::reader::{Reader, refusal};
 use crate::tree::Node;
-use plan::World;
 use plan::setting::{Network, Sends};
+use plan::{Hosts, World};
 
 use super::super::traffic::MESSAGE_HEADER;
 use super::laws;
@@ -21,8 +21,9 @@ pub(super) fn read(
     world: World,
 ) -> Result<Sends> {
     let laws = laws::read(reader, flow, network)?;
-    if world.profile().has_kernel {
-        hold_a_header(reader, flow, &laws.payloads)?;
+    match world.profile().hosts {
+        Hosts::Kernels => hold_a_header(reader, flow, &laws.payloads)?,
+        Hosts::Simulated => {}
     }
     let (packets, octets) = limits(reader, flow)?;
     let key = format!("flows.{flow}.dont_fragment");

@@ -4,16 +4,19 @@ use anyhow::Result;
 
 use crate::quantity::{switch, word};
 use crate::reader::Reader;
-use plan::World;
 use plan::setting::{Instrument, Sockets};
+use plan::{Hosts, World};
 
 use super::super::traffic::socket_buffer;
 
 /// The sockets of all flows; simulated ones have none.
 pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Sockets>> {
-    if !world.profile().has_kernel {
-        reader.refuse_unsupported("traffic")?;
-        return Ok(None);
+    match world.profile().hosts {
+        Hosts::Kernels => {}
+        Hosts::Simulated => {
+            reader.refuse_unsupported("traffic")?;
+            return Ok(None);
+        }
     }
     let instruments = word(&[
         ("own", Instrument::Own),

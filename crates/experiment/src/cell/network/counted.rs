@@ -11,9 +11,9 @@ use units::Span;
 use crate::quantity::{name, span};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::World;
 use plan::metric::LONGEST_WINDOW;
 use plan::setting::{Counted, Network, Traffic, Window};
+use plan::{Hosts, World};
 
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];
@@ -35,9 +35,9 @@ pub(in crate::cell) fn read(
     world: World,
 ) -> Result<()> {
     let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
-    let duration = match traffic {
-        Traffic::Flows(flows) if world.profile().simulates_packets => flows.duration,
-        Traffic::Transfer(of) if transfer::is_followed(network, of, world) => {
+    let duration = match (traffic, world.profile().hosts) {
+        (Traffic::Flows(flows), Hosts::Simulated) => flows.duration,
+        (Traffic::Transfer(of), _) if transfer::is_followed(network, of, world) => {
             return transfer::read(reader, tree, network);
         }
         _ => {
@@ -88,13 +88,15 @@ fn refuse(
         for table in TABLES {
             let path = format!("links.{link}.{table}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
-                let why = match (traffic, world.profile().has_kernel) {
-                    (Traffic::Transfer(_), true) if table == "windows" => {
+                let why = match (traffic, world.profile().hosts) {
+                    (Traffic::Transfer(_), Hosts::Kernels) if table == "windows" => {
                         "only a transfer over TCP and link = \"emulated\" is counted"
                     }
-                    (_, true) => "only links of the world `sim` are counted: --on sim",
-                    (Traffic::Transfer(_), false) => "only a transfer over TCP is counted",
-                    (_, false) => {
+                    (_, Hosts::Kernels) => "only links of the world `sim` are counted: --on sim",
+                    (Traffic::Transfer(_), Hosts::Simulated) => {
+                        "only a transfer over TCP is counted"
+                    }
+                    (_, Hosts::Simulated) => {
                         "only traffic of kind = \"flows\" has a duration to be parted; remove it"
                     }
                 };

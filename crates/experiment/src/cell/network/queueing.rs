@@ -12,8 +12,8 @@ use crate::discipline::{Change, Discipline, Draft, Trouble, parameters};
 use crate::quantity::size;
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
-use plan::World;
 use plan::setting::Queue;
+use plan::{Hosts, World};
 
 /// The most packets that a buffer may be asked to hold.
 const MOST_PACKETS: u32 = 10_000_000;
@@ -108,8 +108,9 @@ impl Keys {
     /// does. Only those of `sim` understand it.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
         let notices = self.draft(all).notices(self.queue.value);
-        if world.profile().simulates_packets || notices.is_none() {
-            return Ok(notices);
+        match world.profile().hosts {
+            Hosts::Kernels if notices.is_some() => {}
+            Hosts::Kernels | Hosts::Simulated => return Ok(notices),
         }
         let trouble = Trouble {
             key: "mred.notify".into(),

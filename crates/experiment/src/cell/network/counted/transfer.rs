@@ -11,7 +11,7 @@ use plan::setting::{LinkKind, Network, Protocol, Transfer};
 
 /// Whether what becomes of a transfer's packets is known, link by link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {
-    let seen = world.profile().simulates_packets || network.link == LinkKind::Emulated;
+    let seen = world.profile().paces_every_link || network.link == LinkKind::Emulated;
     seen && transfer.protocol == Protocol::Tcp
 }
 
