@@ -6,6 +6,7 @@ mod domain;
 mod exchange;
 mod flows;
 mod host;
+mod idle;
 mod mechanisms;
 mod message;
 mod network;
@@ -14,11 +15,13 @@ mod traffic;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 
 pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
+
+pub(super) use idle::Idle;
 
 use super::check::{Check, place as refused};
 use super::law::LawFiles;
@@ -37,15 +40,6 @@ pub(super) struct Resolved {
     pub(super) asked: BTreeSet<String>,
     /// What was written and is of no use in this cell.
     pub(super) idle: Vec<Idle>,
-}
-
-/// A key that is honoured in some cells, and means nothing in this one.
-pub(super) struct Idle {
-    pub(super) path: String,
-    /// Whether an argument of `--set` wrote it.
-    pub(super) is_set: bool,
-    /// What is said if it means nothing in any cell.
-    pub(super) why: Error,
 }
 
 /// Reads the cell in `tree`; `place` is where its file begins, `files` has the

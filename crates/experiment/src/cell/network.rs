@@ -5,6 +5,7 @@ mod cross;
 mod graph;
 mod link;
 mod medium;
+mod needs;
 mod queueing;
 mod watch;
 
@@ -18,11 +19,9 @@ use crate::tree::{KeyPath, Node, Table, Value, fault};
 pub(super) use counted::read as read_counted;
 use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};
+use needs::EMULATED_ONLY;
 use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
 use plan::{Hosts, World};
-
-/// What is said of a key that no kernel's link honours.
-const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";
 
 /// The most routers or switches on a path.
 pub(crate) const MOST_STAGES: usize = 16;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::{CELL, Key, RUN, Section, sections};
+use super::table::{CELL, RUN, sections};
+use super::{Key, Section};
 use crate::tree::{KeyPath, Node, Table, Value};
 
 /// A place in the tree of keys: a table, a key, or both.

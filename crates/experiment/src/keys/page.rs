@@ -2,7 +2,8 @@
 
 use super::index::joined;
 use super::support::HONOURED;
-use super::{Key, Section, Support, Takes, Usual, Worlds, sections};
+use super::table::sections;
+use super::{Key, Section, Support, Takes, Usual, Worlds};
 use plan::World;
 
 /// The tables whose rows are each written under a heading of their own.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::index::{is_any, joined};
+use super::table::{CELL, sections};
 use super::*;
 use crate::aliases::Aliases;
 use crate::discipline::{Parameter, parameters};

@@ -5,7 +5,7 @@ use anyhow::Result;
 use units::Transport;
 use units::{Bytes, Framing, IpVersion, Rate};
 
-use super::EMULATED_ONLY;
+use super::needs::EMULATED_ONLY;
 use crate::quantity::{share, size_or, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Value};

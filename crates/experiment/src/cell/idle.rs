@@ -1,0 +1,12 @@
+//! Keys of no use in a cell.
+
+use anyhow::Error;
+
+/// A key that is honoured in some cells, and means nothing in this one.
+pub(crate) struct Idle {
+    pub(crate) path: String,
+    /// Whether an argument of `--set` wrote it.
+    pub(crate) is_set: bool,
+    /// What is said if it means nothing in any cell.
+    pub(crate) why: Error,
+}
