@@ -12,6 +12,7 @@ mod flag;
 mod law_file;
 pub mod metric;
 mod plan;
+mod printed;
 pub mod setting;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
@@ -24,6 +25,7 @@ pub use facts::{HostFacts, Resumed, RunFacts};
 pub use flag::Flag;
 pub use law_file::{LawFile, Measure};
 pub use plan::*;
+pub use printed::printed;
 pub use setting::Setting;
 pub use trial::Trial;
 pub use until::Until;

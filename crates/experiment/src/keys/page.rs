@@ -4,33 +4,16 @@ use super::index::joined;
 use super::support::HONOURED;
 use super::table::sections;
 use super::{Key, Section, Support, Takes, Usual, Worlds};
-use plan::World;
+use plan::{World, printed};
 
 /// The tables whose rows are each written under a heading of their own.
 const LISTS: [&str; 5] = ["published", "claim", "pareto", "ranking.figure", "jump"];
 
-/// The lines around a table that is printed.
-const BEGIN: &str = "<!-- printed: ";
-const END: &str = "<!-- end -->\n";
-
 /// `page` with its tables printed anew: all keys, and what the worlds make of
 /// those that not every world honours as they are.
 pub fn documented(page: &str) -> String {
-    let page = replaced(page, "keys", &of_keys());
-    replaced(&page, "worlds", &of_worlds())
-}
-
-/// `page` with `table` between the lines that `name` it; as it is where there
-/// are none.
-fn replaced(page: &str, name: &str, table: &str) -> String {
-    let begin = format!("{BEGIN}{name} -->\n");
-    let parts = page
-        .split_once(&begin)
-        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    match parts {
-        Some((before, after)) => format!("{before}{begin}{table}{END}{after}"),
-        None => page.to_owned(),
-    }
+    let page = printed(page, "keys", &of_keys());
+    printed(&page, "worlds", &of_worlds())
 }
 
 fn of_keys() -> String {
