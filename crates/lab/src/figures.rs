@@ -1,5 +1,7 @@
 //! What a trial measured, before it is put into the journal.
 
+pub(crate) mod flows;
+
 use std::collections::BTreeMap;
 
 use plan::Flag;

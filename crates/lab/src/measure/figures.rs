@@ -2,7 +2,7 @@
 
 use live::emulator::{Report, Way};
 use live::meter::{self, MachineUse};
-use live::transfer::{Received, Sent};
+use live::transfer::{Received, Sent, TcpState};
 use plan::Setting;
 use plan::setting::Link;
 use proto::Goodput;
@@ -14,6 +14,7 @@ use super::Path;
 use super::meanwhile::Meanwhile;
 use crate::agent::Failure;
 use crate::figures::Figures;
+use crate::figures::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -72,6 +73,7 @@ impl Passes {
 impl Figures {
     pub(super) fn of(passes: &Passes) -> Self {
         let mut figures = Self::default();
+        figures.put_transfer(stats(&passes.rated, &passes.one_way));
         figures.take_rated(&passes.rated);
         figures.take_one_way(&passes.one_way);
         if let Some(echoed) = &passes.echoed {
@@ -107,7 +109,6 @@ impl Figures {
 
     fn take_rated(&mut self, (_, received): &Ends) {
         let goodput = received.goodput.as_ref();
-        self.put("throughput", goodput.map(megabits));
         let plain = goodput.map(|goodput| goodput.plain_bits_per_second / 1e6);
         self.note("goodput_after_preroll_mbit", json!(plain));
         self.note(
@@ -122,12 +123,6 @@ impl Figures {
             .and_then(|last| last.since(sent.first_write));
         self.put("rtt_transfer", whole.map(Span::as_millis_f64));
         let delays = &received.delays;
-        let millis = |seconds: Option<f64>| seconds.map(|seconds| seconds * 1e3);
-        self.put("delay", millis(delays.delay_mean));
-        self.put("jitter", millis(delays.jitter_mean_deviation));
-        self.put("jitter_ditg", millis(delays.jitter_ditg));
-        self.put("ipdv_p95", millis(delays.ipdv_p95));
-        self.put("loss", Some(delays.loss_fraction.unwrap_or(0.0) * 100.0));
         // Messages that end in one read share its stamp, which is too late by
         // half the time between reads on average.
         let late = received.spread.as_millis_f64() / 2.0;
@@ -139,9 +134,6 @@ impl Figures {
         self.note("send_buffer", json!(sent.send_buffer));
         self.note("receive_buffer", json!(received.receive_buffer));
         if let Some(tcp) = &sent.tcp {
-            self.put("rtt_tcp", Some(tcp.round_trip.as_millis_f64()));
-            self.put("retransmissions", Some(count(tcp.retransmitted)));
-            self.put("segments", Some(count(tcp.segments)));
             self.note("congestion", json!(tcp.congestion));
             self.note("segment_size", json!(tcp.segment_size));
         }
@@ -251,6 +243,42 @@ impl Figures {
             "run_queue_wait_percent",
             json!(100.0 * ratio(waited, used.elapsed)),
         );
+    }
+}
+
+/// The facts about a transfer: its goodput is that of `rated`, all else that of
+/// `one_way`.
+fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
+    let delays = &received.delays;
+    FlowStats {
+        sent: delays.expected,
+        lost: Some(delays.lost),
+        carried: rated
+            .goodput
+            .as_ref()
+            .map(|goodput| Carried::Rate(megabits(goodput))),
+        delays: DelayStats {
+            // No metric of transfers between kernels (docs/formats.md).
+            p99: None,
+            ..DelayStats::from(delays)
+        },
+        by_program: ProgramStats {
+            messages: delays.received,
+            latency: None,
+            jitter: delays.jitter_ditg,
+        },
+        tcp: sent.tcp.as_ref().map(connection),
+        ..FlowStats::default()
+    }
+}
+
+/// The facts about a connection that TCP_INFO tells [tcp(7)].
+pub(super) fn connection(tcp: &TcpState) -> ConnectionStats {
+    ConnectionStats {
+        retransmitted: tcp.retransmitted,
+        segments: Some(tcp.segments),
+        timeouts: None,
+        smoothed_rtt: Some(tcp.round_trip),
     }
 }
 

@@ -28,7 +28,6 @@ const STAMPED: u64 = 1_000;
 
 /// Both ends of all flows, and what was seen beside them.
 pub(super) struct Seeing<'a> {
-    pub(super) asked: &'a [(usize, Wanted)],
     pub(super) sent: &'a [Departed],
     pub(super) received: &'a [Arrived],
     /// Packets that the path's queues dropped, or the emulator lost.
@@ -62,7 +61,7 @@ pub(super) fn flows(
     let to = pair.path.addresses.receiver;
     let sending = Sending {
         to,
-        flows: asked.iter().map(|(_, flow)| flow.clone()).collect(),
+        flows: asked.clone(),
         every,
     };
     let receiving = Receiving {
@@ -73,7 +72,7 @@ pub(super) fn flows(
     };
     let (sent, mut received) = pair.agents.flows(sending, receiving, flows.duration)?;
     // Whoever only answers keeps no account of single messages.
-    for ((_, flow), (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
+    for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
         if flow.round_trip {
             came.summary.lost = sent.messages.saturating_sub(sent.echoes);
         }
@@ -84,7 +83,6 @@ pub(super) fn flows(
     }
 
     let seeing = Seeing {
-        asked: &asked,
         sent: &sent,
         received: &received,
         dropped: meanwhile.dropped(),
@@ -107,16 +105,10 @@ pub(super) fn flows(
     Ok(figures)
 }
 
-/// What the sender's agent is asked for: each flow with the place of those it
-/// is one of.
-fn wanted(
-    setting: &Setting,
-    flows: &spec::Flows,
-    sockets: &Sockets,
-    luck: Seed,
-) -> Vec<(usize, Wanted)> {
+/// The flows that the sender's agent is asked for, in the order of `flows`.
+fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, luck: Seed) -> Vec<Wanted> {
     let mut all = Vec::new();
-    for (place, group) in flows.flows.iter().enumerate() {
+    for group in &flows.flows {
         for (number, name) in (0..).zip(group.names()) {
             let within = luck.derive(&format!("start/{name}")).get();
             let within = within.checked_rem(group.start_within.as_picos());
@@ -145,7 +137,7 @@ fn wanted(
                 watches: sockets.instrument == spec::Instrument::Own,
                 round_trip: group.round_trip,
             };
-            all.extend(of_sends(common, &group.sends).map(|flow| (place, flow)));
+            all.extend(of_sends(common, &group.sends));
         }
     }
     all

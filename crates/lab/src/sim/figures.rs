@@ -5,10 +5,11 @@ mod flows;
 use proto::link::Fate;
 use serde_json::{Map, Value, json};
 use sim::{DomainOutcome, FlowOutcome, Outcome, WayOutcome};
-use units::{Rate, Span, Time};
+use units::Time;
 
 use super::scenario::{ECHO, TRANSFER};
 use crate::figures::Figures;
+use crate::figures::flows::{self as flow_metrics, FlowStats, Spread};
 use plan::Setting;
 use plan::setting::Traffic;
 
@@ -22,21 +23,21 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Fig
     }
     let mut figures = Figures::default();
     match &setting.traffic {
-        Traffic::Flows(flows) => flows::put(flows, outcome, &mut figures),
+        Traffic::Flows(flows) => {
+            let stats: Vec<FlowStats> = outcome.flows.iter().map(flows::one).collect();
+            figures.put_flows(flows, &stats, Spread::Omitted);
+        }
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::Mechanisms(_)
         | Traffic::Exchange(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
-            if let Some(transfer) = transfer
-                && transfer.tcp.is_some()
-            {
-                complete(setting, transfer, stop)?;
-            }
-            let told = transfer.map(|flow| [single(flow), of_connection(flow)].concat());
-            for (metric, value) in told.unwrap_or_default() {
-                figures.put(metric, value);
+            if let Some(transfer) = transfer {
+                if transfer.tcp.is_some() {
+                    complete(setting, transfer, stop)?;
+                }
+                figures.put_transfer(flows::transfer(transfer));
             }
             let mean = |flow: &FlowOutcome| Some(flow.delays.as_ref()?.mean * 1e3);
             let there = transfer.and_then(mean);
@@ -70,51 +71,6 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
         flow.received,
         stop.since(Time::ZERO).unwrap_or_default()
     ))
-}
-
-/// What TCP tells of a transfer.
-fn of_connection(flow: &FlowOutcome) -> Vec<(&'static str, Option<f64>)> {
-    let Some(tcp) = &flow.tcp else {
-        return Vec::new();
-    };
-    let sender = tcp.sender;
-    vec![
-        ("rtt_tcp", tcp.round_trip.map(Span::as_millis_f64)),
-        ("retransmissions", Some(count(sender.retransmissions))),
-        (
-            "segments",
-            Some(count(sender.segments + sender.retransmissions)),
-        ),
-        ("timeouts", Some(count(sender.timeouts))),
-    ]
-}
-
-/// What one flow came to, by the names and in the units of the catalogue.
-fn single(flow: &FlowOutcome) -> Vec<(&'static str, Option<f64>)> {
-    let millis = |seconds: Option<f64>| seconds.map(|seconds| seconds * 1e3);
-    let delays = flow.delays.as_ref();
-    let summary = flow.summary.as_ref();
-    vec![
-        ("throughput", flow.goodput.map(Rate::megabits_per_second)),
-        ("delay", millis(delays.map(|delays| delays.mean))),
-        ("delay_p99", millis(delays.map(|delays| delays.p99))),
-        (
-            "jitter",
-            millis(summary.and_then(|summary| summary.jitter_mean_deviation)),
-        ),
-        (
-            "jitter_ditg",
-            millis(summary.and_then(|summary| summary.jitter_ditg)),
-        ),
-        (
-            "ipdv_p95",
-            millis(summary.and_then(|summary| summary.ipdv_p95)),
-        ),
-        (
-            "loss",
-            percent(flow.lost, flow.sent).filter(|_| flow.tcp.is_none() || flow.delays.is_some()),
-        ),
-    ]
 }
 
 /// Instants are counted in picoseconds; a mean of them is told to a nanosecond,
@@ -215,7 +171,7 @@ fn of_domain(domain: &DomainOutcome) -> Value {
 /// The flows of the outcome, those together that are alike.
 fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcome]> {
     match &setting.traffic {
-        Traffic::Flows(flows) => flows::groups(flows, outcome).collect(),
+        Traffic::Flows(flows) => flow_metrics::groups(flows, &outcome.flows).collect(),
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::Mechanisms(_)
@@ -230,13 +186,4 @@ fn by_way(outcome: &Outcome, of: impl Fn(&WayOutcome) -> Value) -> Value {
         .map(|link| Value::from(link.ways.iter().map(&of).collect::<Vec<_>>()))
         .collect::<Vec<_>>()
         .into()
-}
-
-fn percent(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| 100.0 * count(part) / count(whole))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(super) fn count(number: u64) -> f64 {
-    number as f64
 }

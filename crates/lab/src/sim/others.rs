@@ -42,7 +42,7 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
             let wire = settings.framing.wire_size(settings.cross?.packet);
             let megabits = |packets: u64| {
                 let octets = Bytes::new(wire.get().saturating_mul(packets));
-                super::figures::count(octets.bits()) / seconds / 1e6
+                count(octets.bits()) / seconds / 1e6
             };
             Some(json!({
                 "link": link,
@@ -57,4 +57,9 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
     if !all.is_empty() {
         figures.note("cross", json!(all));
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+const fn count(number: u64) -> f64 {
+    number as f64
 }

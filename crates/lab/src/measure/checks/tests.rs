@@ -4,7 +4,6 @@ use plan::setting::Traffic;
 use serde_json::json;
 
 use super::*;
-use crate::agent::Wanted;
 use crate::measure::synthetic::{
     flow, goodput, machine, meanwhile, passes, path, setting, tcp, transfer,
 };
@@ -300,9 +299,7 @@ fn flags_of_flow(
 ) -> Vec<Flag> {
     let setting = setting(BUCKET);
     let (mut sent, mut received) = flow();
-    let asked: [(usize, Wanted); 0] = [];
     let mut seeing = Seeing {
-        asked: &asked,
         sent: &[],
         received: &[],
         dropped: 0,

@@ -24,7 +24,7 @@ impl Of {
 #[test]
 fn what_the_ends_saw_is_put_down_in_the_units_of_the_catalogue() {
     let mut passes = passes();
-    passes.one_way.1.delays.loss_fraction = Some(0.25);
+    passes.one_way.1.delays.lost = 250;
     let of = Of(Figures::of(&passes));
     of.metric("throughput", 94.0);
     of.metric("rtt_transfer", 1_000.0);

@@ -1,17 +1,19 @@
-//! The figures of flows: all together, each alone, and those that are alike as
-//! one.
+//! Facts about flows, as the agents of both ends saw them.
 
 use std::collections::BTreeMap;
 
 use live::testbed::Fragments;
-use plan::metric::{OF_FLOWS, of_flow};
-use plan::setting::{Flows, PathMtu};
-use proto::Summary;
+use plan::setting::Flows;
 use serde_json::{Map, Value, json};
+use units::{Span, Time};
 
 use super::Seeing;
 use crate::agent::{Arrived, Departed};
 use crate::figures::Figures;
+use crate::figures::flows::{
+    Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread,
+};
+use crate::measure::figures::connection;
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);
@@ -20,27 +22,8 @@ impl Figures {
     /// Puts down what `flows` came to.
     pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &Seeing<'_>) {
         let ends: Vec<Ends<'_>> = seeing.sent.iter().zip(seeing.received).collect();
-        for (metric, value) in of(&ends) {
-            self.put(metric, value);
-        }
-        for (place, group) in flows.flows.iter().enumerate() {
-            let alike: Vec<Ends<'_>> = (seeing.asked.iter().zip(&ends))
-                .filter(|((of, _), _)| *of == place)
-                .map(|(_, ends)| *ends)
-                .collect();
-            let fairness = (alike.len() > 1).then(|| ("fairness", fairness(&alike)));
-            let figures = of(&alike).into_iter().chain(fairness);
-            for (metric, value) in figures.filter(|(metric, _)| OF_FLOWS.contains(metric)) {
-                self.put(&of_flow(metric, &group.name), value);
-            }
-        }
-        if flows
-            .flows
-            .iter()
-            .any(|flow| flow.path_mtu != PathMtu::Machine)
-        {
-            self.put("first_delivery", first_delivery(&ends));
-        }
+        let stats: Vec<FlowStats> = ends.iter().map(stats).collect();
+        self.put_flows(flows, &stats, Spread::Averaged);
         self.support(&ends);
     }
 
@@ -126,153 +109,52 @@ impl Figures {
     }
 }
 
-/// What flows came to together; of delays the mean over all messages.
-fn of(ends: &[Ends<'_>]) -> Vec<(&'static str, Option<f64>)> {
-    let mean = |of: fn(&Arrived) -> &Summary, figure: fn(&Summary) -> Option<f64>| {
-        let (mut weight, mut sum) = (0.0, 0.0);
-        for (_, came) in ends {
-            let summary = of(came);
-            if let Some(value) = figure(summary) {
-                weight += count(summary.received);
-                sum += value * count(summary.received);
-            }
-        }
-        (weight > 0.0).then(|| sum / weight * 1e3)
-    };
-    let stamped = |figure| mean(|came| &came.summary, figure);
-    let program = |figure| mean(|came| &came.by_program, figure);
-    let datagrams = || ends.iter().filter(|(sent, _)| sent.tcp.is_none());
-    let connections = || ends.iter().filter_map(|(sent, _)| sent.tcp.as_ref());
-    let sent = datagrams().map(|(sent, _)| sent.messages).sum();
-    let lost = datagrams().map(|(_, came)| came.summary.lost).sum::<u64>();
-    let again = connections().map(|tcp| tcp.retransmitted).sum();
-    let crossing = crossing(ends);
-    // Bits of a message over the milliseconds it takes are kbit/s.
-    let restated = crossing.map(|(millis, octets)| octets * 8.0 / millis / 1e3);
-    let [rtt, median, p95, p99] = round_trips(ends);
-    vec![
-        ("rtt", rtt),
-        ("rtt_p50", median),
-        ("rtt_p95", p95),
-        ("rtt_p99", p99),
-        ("throughput", rate_received(ends)),
-        ("offered_rate", rate_sent(ends, |sent| sent.offered)),
-        ("sent_rate", rate_sent(ends, |sent| sent.messages)),
-        ("delay", stamped(|one| one.delay_mean)),
-        ("delay_p99", stamped(|one| one.delay_p99)),
-        ("jitter", stamped(|one| one.jitter_mean_deviation)),
-        ("ipdv_p95", stamped(|one| one.ipdv_p95)),
-        ("latency", crossing.map(|(millis, _)| millis)),
-        ("paper_throughput", restated),
-        ("latency_ditg", program(|one| one.delay_mean)),
-        ("jitter_ditg", program(|one| one.jitter_ditg)),
-        (
-            "loss",
-            (sent > 0).then(|| 100.0 * count(lost) / count(sent)),
-        ),
-        (
-            "retransmissions",
-            connections().next().map(|_| count(again)),
-        ),
-        ("lateness_p99", lateness(ends)),
-    ]
+/// The facts about one flow.
+fn stats((sent, came): &Ends<'_>) -> FlowStats {
+    let megabits = |(octets, nanos)| count(octets) * 8.0 / count(nanos) * 1e3;
+    FlowStats {
+        sent: sent.messages,
+        octets: sent.octets,
+        lost: sent.tcp.is_none().then_some(came.summary.lost),
+        schedule: sent.lateness.map(|[_, late, _]| Schedule {
+            offered: sent.offered,
+            lasted: Span::from_nanos(sent.lasted),
+            lateness_p99: Span::from_nanos(late),
+        }),
+        carried: came.counted.map(|counted| Carried::Rate(megabits(counted))),
+        first_due: sent.first.map(Time::from_nanos),
+        first_arrival: came.first.map(Time::from_nanos),
+        delays: DelayStats::from(&came.summary),
+        by_program: ProgramStats {
+            messages: came.by_program.received,
+            latency: came.by_program.delay_mean,
+            jitter: came.by_program.jitter_ditg,
+        },
+        crossing: crossing(sent, came),
+        round_trips: sent.round_trips.map(|[mean, p50, p95, p99]| RoundTrips {
+            count: sent.echoes,
+            took_ms: count(sent.echoes) * count(mean) / 1e6,
+            p50: Some(Span::from_nanos(p50)),
+            p95: Some(Span::from_nanos(p95)),
+            p99: Some(Span::from_nanos(p99)),
+        }),
+        tcp: sent.tcp.as_ref().map(connection),
+    }
 }
 
-/// From the first octets of messages on their way to the interface to their
-/// last octets at the receiver, in milliseconds, and their octets: means over
-/// messages of streams whose departure was stamped.
-fn crossing(ends: &[Ends<'_>]) -> Option<(f64, f64)> {
-    let (mut messages, mut nanos, mut octets) = (0_u64, 0.0, 0.0);
-    for (sent, came) in ends {
-        let left: BTreeMap<u64, u64> = sent.departures.iter().copied().collect();
-        for sample in &came.samples {
-            let Some(left) = left.get(&sample.sequence) else {
-                continue;
-            };
-            if let Some(took) = sample.received.checked_sub(*left) {
-                messages += 1;
-                nanos += count(took);
-                octets += f64::from(sample.octets);
-            }
+/// The messages of a stream whose departure was stamped, and that arrived.
+fn crossing(sent: &Departed, came: &Arrived) -> Crossing {
+    let left: BTreeMap<u64, u64> = sent.departures.iter().copied().collect();
+    let mut crossing = Crossing::default();
+    for sample in &came.samples {
+        let left = left.get(&sample.sequence);
+        if let Some(took) = left.and_then(|left| sample.received.checked_sub(*left)) {
+            crossing.messages += 1;
+            crossing.nanos += took;
+            crossing.octets += u64::from(sample.octets);
         }
     }
-    (messages > 0).then(|| (nanos / count(messages) / 1e6, octets / count(messages)))
-}
-
-/// From the instant of a flow's first message, lost or not, to the first that
-/// arrived, in milliseconds; of the flow where it is longest.
-fn first_delivery(ends: &[Ends<'_>]) -> Option<f64> {
-    let spans = ends
-        .iter()
-        .filter_map(|(sent, came)| Some(came.first?.saturating_sub(sent.first?)));
-    spans.max().map(|nanos| count(nanos) / 1e6)
-}
-
-/// Of flows there and back: the mean round trip over all messages that were
-/// back; the median, the 95th and the 99th percentile of the flow where each
-/// is longest.
-fn round_trips(ends: &[Ends<'_>]) -> [Option<f64>; 4] {
-    let all = || {
-        ends.iter()
-            .filter_map(|(sent, _)| Some((sent.echoes, sent.round_trips?)))
-    };
-    let echoes: u64 = all().map(|(echoes, _)| echoes).sum();
-    let sum: f64 = all()
-        .map(|(echoes, [mean, ..])| count(echoes) * count(mean))
-        .sum();
-    let mean = (echoes > 0).then(|| sum / count(echoes) / 1e6);
-    let longest = |place: usize| all().map(|(_, trips)| trips[place]).max();
-    let millis = |nanos: Option<u64>| nanos.map(|nanos| count(nanos) / 1e6);
-    [
-        mean,
-        millis(longest(1)),
-        millis(longest(2)),
-        millis(longest(3)),
-    ]
-}
-
-/// What arrived between stamps, flows added up, in Mbit/s.
-fn rate_received(ends: &[Ends<'_>]) -> Option<f64> {
-    let rates = ends.iter().filter_map(|(_, came)| came.counted);
-    let rates: Vec<f64> = rates
-        .map(|(octets, nanos)| megabits(octets, nanos))
-        .collect();
-    (!rates.is_empty()).then(|| rates.iter().sum())
-}
-
-/// So many messages of the mean size over the time in which the flow sent, in
-/// Mbit/s; messages that had no instant offer no rate.
-fn rate_sent(ends: &[Ends<'_>], messages: fn(&Departed) -> u64) -> Option<f64> {
-    let rates = ends.iter().filter_map(|(sent, _)| {
-        sent.lateness?;
-        let mean = count(sent.octets) / count(sent.messages);
-        let bits = count(messages(sent)) * mean * 8.0;
-        (sent.lasted > 0 && sent.messages > 0).then(|| bits / count(sent.lasted) * 1e3)
-    });
-    let rates: Vec<f64> = rates.collect();
-    (!rates.is_empty()).then(|| rates.iter().sum())
-}
-
-fn lateness(ends: &[Ends<'_>]) -> Option<f64> {
-    let late = ends.iter().filter_map(|(sent, _)| sent.lateness);
-    late.map(|[_, late, _]| late)
-        .max()
-        .map(|nanos| count(nanos) / 1e6)
-}
-
-/// Jain's index of the throughputs, where a flow that got nothing counts as
-/// one [Jain1984].
-fn fairness(ends: &[Ends<'_>]) -> Option<f64> {
-    let rates = ends.iter().map(|(_, came)| came.counted);
-    let rates = rates.map(|counted| counted.map_or(0.0, |(octets, nanos)| megabits(octets, nanos)));
-    let rates: Vec<f64> = rates.collect();
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    (squares > 0.0).then(|| sum * sum / (count(rates.len() as u64) * squares))
-}
-
-fn megabits(octets: u64, nanos: u64) -> f64 {
-    count(octets) * 8.0 / count(nanos) * 1e3
+    crossing
 }
 
 #[expect(

@@ -1,0 +1,289 @@
+//! Metrics of flows. A world fills [`FlowStats`]; [`metrics`] makes figures of
+//! them in the units of the catalogue. Every metric of flows is computed here,
+//! whatever the world.
+
+mod stats;
+
+use plan::metric::{OF_FLOWS, of_flow};
+use plan::setting::{Flows, PathMtu};
+use units::Span;
+
+use super::Figures;
+pub(crate) use stats::{
+    Carried, ConnectionStats, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule,
+};
+
+/// How percentiles and the jitter of delays are stated of several flows.
+/// Neither follows from those of each flow, and no world keeps every delay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// As means over the flows, weighted by messages.
+    Averaged,
+    /// Of single flows alone.
+    Omitted,
+}
+
+/// Which flows of a trial a list of them holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// One flow.
+    One,
+    /// Those that are alike, if not exactly one.
+    Alike(Spread),
+    /// All of the trial.
+    All(Spread),
+}
+
+impl Figures {
+    /// Puts down the metrics of the flows of a trial: of all together, and of
+    /// each flow of `setting` with those like it. `flows` has an entry for each
+    /// flow, in the order of `setting`.
+    pub(crate) fn put_flows(&mut self, setting: &Flows, flows: &[FlowStats], spread: Spread) {
+        for (metric, value) in metrics(flows, Scope::All(spread)) {
+            self.put(metric, value);
+        }
+        for (group, alike) in setting.flows.iter().zip(groups(setting, flows)) {
+            let scope = match alike {
+                [_] => Scope::One,
+                _ => Scope::Alike(spread),
+            };
+            for (metric, value) in metrics(alike, scope) {
+                if OF_FLOWS.contains(&metric) {
+                    self.put(&of_flow(metric, &group.name), value);
+                }
+            }
+        }
+        let fitted = |flow: &plan::setting::Flow| flow.path_mtu != PathMtu::Machine;
+        if setting.flows.iter().any(fitted) {
+            self.put("first_delivery", first_delivery(flows));
+        }
+    }
+
+    /// Puts down the metrics of a transfer, which is one flow.
+    pub(crate) fn put_transfer(&mut self, transfer: FlowStats) {
+        for (metric, value) in metrics(&[transfer], Scope::One) {
+            self.put(metric, value);
+        }
+    }
+}
+
+/// The entries of `all`, one for each flow of a trial, by the flows of
+/// `setting`: those together that are alike.
+pub(crate) fn groups<'a, T>(setting: &'a Flows, all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+    let mut rest = all;
+    setting.flows.iter().map(move |flow| {
+        let (group, others) = rest.split_at((flow.count as usize).min(rest.len()));
+        rest = others;
+        group
+    })
+}
+
+/// Every metric of flows. Means of several flows are over all of their
+/// messages.
+fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static str, Option<f64>)> {
+    let alone = match (scope, flows) {
+        (Scope::One, [flow]) => Some(flow),
+        _ => None,
+    };
+    let mean = |of: fn(&FlowStats) -> (u64, Option<f64>)| match alone {
+        // Exactly its own; weighting would round it.
+        Some(flow) => of(flow).1.map(|seconds| seconds * 1e3),
+        None => mean(flows.iter().map(of)).map(|seconds| seconds * 1e3),
+    };
+    let spread = |of| match scope {
+        Scope::Alike(Spread::Omitted) | Scope::All(Spread::Omitted) => None,
+        Scope::One | Scope::Alike(Spread::Averaged) | Scope::All(Spread::Averaged) => mean(of),
+    };
+    let longest = |of: fn(&FlowStats) -> Option<Span>| {
+        let longest = flows.iter().filter_map(of).max();
+        longest.map(Span::as_millis_f64)
+    };
+    let connection = |of: fn(&ConnectionStats) -> Option<u64>| {
+        let counts: Vec<u64> = connections(flows).filter_map(of).collect();
+        (!counts.is_empty()).then(|| count(counts.iter().sum()))
+    };
+    let crossing = crossing(flows);
+    let tcp = alone.and_then(|flow| flow.tcp.as_ref());
+    vec![
+        ("rtt", round_trip(flows)),
+        ("rtt_p50", longest(|flow| flow.round_trips.as_ref()?.p50)),
+        ("rtt_p95", longest(|flow| flow.round_trips.as_ref()?.p95)),
+        ("rtt_p99", longest(|flow| flow.round_trips.as_ref()?.p99)),
+        ("throughput", throughput(flows)),
+        ("offered_rate", rate_sent(flows, |_, plan| plan.offered)),
+        ("sent_rate", rate_sent(flows, |flow, _| flow.sent)),
+        (
+            "delay",
+            mean(|flow| (flow.delays.messages, flow.delays.mean)),
+        ),
+        (
+            "delay_p99",
+            spread(|flow| (flow.delays.messages, flow.delays.p99)),
+        ),
+        (
+            "jitter",
+            spread(|flow| (flow.delays.messages, flow.delays.jitter)),
+        ),
+        (
+            "ipdv_p95",
+            spread(|flow| (flow.delays.messages, flow.delays.ipdv_p95)),
+        ),
+        ("latency", crossing.map(|(millis, _)| millis)),
+        // Bits of a message over the milliseconds it takes are kbit/s.
+        (
+            "paper_throughput",
+            crossing.map(|(millis, octets)| octets * 8.0 / millis / 1e3),
+        ),
+        (
+            "latency_ditg",
+            mean(|flow| (flow.by_program.messages, flow.by_program.latency)),
+        ),
+        (
+            "jitter_ditg",
+            spread(|flow| (flow.by_program.messages, flow.by_program.jitter)),
+        ),
+        ("loss", loss(flows)),
+        ("retransmissions", connection(|tcp| Some(tcp.retransmitted))),
+        ("timeouts", connection(|tcp| tcp.timeouts)),
+        (
+            "rtt_tcp",
+            tcp.and_then(|tcp| tcp.smoothed_rtt)
+                .map(Span::as_millis_f64),
+        ),
+        ("segments", tcp.and_then(|tcp| tcp.segments).map(count)),
+        (
+            "lateness_p99",
+            longest(|flow| Some(flow.schedule.as_ref()?.lateness_p99)),
+        ),
+        (
+            "fairness",
+            matches!(scope, Scope::Alike(_))
+                .then(|| fairness(flows))
+                .flatten(),
+        ),
+    ]
+}
+
+fn connections(flows: &[FlowStats]) -> impl Iterator<Item = &ConnectionStats> {
+    flows.iter().filter_map(|flow| flow.tcp.as_ref())
+}
+
+/// The mean of means over so many messages each.
+fn mean(means: impl Iterator<Item = (u64, Option<f64>)>) -> Option<f64> {
+    let (mut weight, mut sum) = (0.0, 0.0);
+    for (messages, mean) in means {
+        if let Some(mean) = mean {
+            weight += count(messages);
+            sum += mean * count(messages);
+        }
+    }
+    (weight > 0.0).then(|| sum / weight)
+}
+
+/// The mean round trip over all that were measured, in milliseconds.
+fn round_trip(flows: &[FlowStats]) -> Option<f64> {
+    let trips = || flows.iter().filter_map(|flow| flow.round_trips.as_ref());
+    let measured: u64 = trips().map(|trips| trips.count).sum();
+    let took: f64 = trips().map(|trips| trips.took_ms).sum();
+    (measured > 0).then(|| took / count(measured))
+}
+
+/// The throughput of flows together, in Mbit/s: the sum of the rates of flows,
+/// and the octets of all connections over the time in which there was one, so
+/// that few segments in a short time are no high rate.
+fn throughput(flows: &[FlowStats]) -> Option<f64> {
+    let carried = || flows.iter().filter_map(|flow| flow.carried.as_ref());
+    let rates = carried().filter_map(|carried| match carried {
+        Carried::Rate(megabits) => Some(*megabits),
+        Carried::Connection { .. } => None,
+    });
+    let connections = || {
+        carried().filter_map(|carried| match carried {
+            Carried::Rate(_) => None,
+            Carried::Connection {
+                octets,
+                began,
+                ended,
+            } => Some((octets, *began, *ended)),
+        })
+    };
+    let octets = connections().map(|(octets, ..)| octets).sum();
+    let began = connections().map(|(_, began, _)| began).min();
+    let ended = connections().map(|(.., ended)| ended).max();
+    let lasted = began
+        .zip(ended)
+        .and_then(|(began, ended)| ended.since(began));
+    let lasted = lasted.filter(|lasted| *lasted > Span::ZERO);
+    let connected = lasted.map(|lasted| count(octets) * 8.0 / lasted.as_secs_f64() / 1e6);
+    let all: Vec<f64> = rates.chain(connected).collect();
+    (!all.is_empty()).then(|| all.iter().sum())
+}
+
+/// So many messages of the mean size over the time in which the flow sent, in
+/// Mbit/s, flows added up; messages that had no instant offer no rate.
+fn rate_sent(flows: &[FlowStats], messages: fn(&FlowStats, &Schedule) -> u64) -> Option<f64> {
+    let rates = flows.iter().filter_map(|flow| {
+        let schedule = flow.schedule.as_ref()?;
+        let mean = count(flow.octets) / count(flow.sent);
+        let bits = count(messages(flow, schedule)) * mean * 8.0;
+        let lasted = schedule.lasted.as_nanos();
+        (lasted > 0 && flow.sent > 0).then(|| bits / count(lasted) * 1e3)
+    });
+    let rates: Vec<f64> = rates.collect();
+    (!rates.is_empty()).then(|| rates.iter().sum())
+}
+
+/// The mean time of messages from interface to receiver in milliseconds, and
+/// their mean octets [Supriyanto2017].
+fn crossing(flows: &[FlowStats]) -> Option<(f64, f64)> {
+    let sum = |of: fn(&Crossing) -> u64| flows.iter().map(|flow| of(&flow.crossing)).sum::<u64>();
+    let messages = sum(|crossing| crossing.messages);
+    let nanos = count(sum(|crossing| crossing.nanos));
+    let octets = count(sum(|crossing| crossing.octets));
+    (messages > 0).then(|| (nanos / count(messages) / 1e6, octets / count(messages)))
+}
+
+/// Messages that never arrived, of those sent, in per cent [RFC7680 s4.1].
+fn loss(flows: &[FlowStats]) -> Option<f64> {
+    let known = || {
+        flows
+            .iter()
+            .filter_map(|flow| Some((flow.sent, flow.lost?)))
+    };
+    let sent: u64 = known().map(|(sent, _)| sent).sum();
+    let lost = known().map(|(_, lost)| lost).sum();
+    (sent > 0).then(|| 100.0 * count(lost) / count(sent))
+}
+
+/// Jain's index of the throughputs, where a flow that got nothing counts as
+/// one [Jain1984].
+fn fairness(flows: &[FlowStats]) -> Option<f64> {
+    let rates = flows
+        .iter()
+        .map(|flow| throughput(std::slice::from_ref(flow)).unwrap_or(0.0));
+    let rates: Vec<f64> = rates.collect();
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    (squares > 0.0).then(|| sum * sum / (count(rates.len() as u64) * squares))
+}
+
+/// From the instant of a flow's first message, lost or not, to the first that
+/// arrived, in milliseconds; of the flow where it is longest.
+fn first_delivery(flows: &[FlowStats]) -> Option<f64> {
+    let spans = flows.iter().filter_map(|flow| {
+        let (due, arrival) = (flow.first_due?, flow.first_arrival?);
+        Some(arrival.since(due).unwrap_or_default())
+    });
+    spans.max().map(Span::as_millis_f64)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts far below 2^53 become figures"
+)]
+const fn count(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests;
