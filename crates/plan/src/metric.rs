@@ -8,7 +8,7 @@ mod mechanism;
 mod window;
 
 pub use catalogue::METRICS;
-pub use flow::{OF_FLOWS, of_flow};
+pub use flow::of_flow;
 pub use kept::{measured, place};
 pub use mechanism::{OF_MECHANISMS, part_metric};
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
@@ -32,6 +32,8 @@ pub struct Metric {
     pub table: Option<Table>,
     /// The smallest difference that the instrument can tell, where known.
     pub resolution: Option<Resolution>,
+    /// Whether it is also stated of each flow of a trial alone.
+    pub of_flows: bool,
 }
 
 /// Which direction is an improvement.
@@ -104,6 +106,7 @@ impl Metric {
             primary: false,
             table: None,
             resolution: None,
+            of_flows: false,
         }
     }
 
@@ -127,6 +130,14 @@ impl Metric {
     const fn telling(self, resolution: Resolution) -> Self {
         Self {
             resolution: Some(resolution),
+            ..self
+        }
+    }
+
+    /// The same, where it is also stated of each flow of a trial alone.
+    const fn of_flows(self) -> Self {
+        Self {
+            of_flows: true,
             ..self
         }
     }

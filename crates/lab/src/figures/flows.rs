@@ -4,7 +4,7 @@
 
 mod stats;
 
-use plan::metric::{OF_FLOWS, of_flow};
+use plan::metric::{Metric, of_flow};
 use plan::setting::{Flows, PathMtu};
 use units::Span;
 
@@ -48,7 +48,7 @@ impl Figures {
                 _ => Scope::Alike(spread),
             };
             for (metric, value) in metrics(alike, scope) {
-                if OF_FLOWS.contains(&metric) {
+                if Metric::named(metric).is_some_and(|metric| metric.of_flows) {
                     self.put(&of_flow(metric, &group.name), value);
                 }
             }

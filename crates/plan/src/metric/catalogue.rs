@@ -17,7 +17,8 @@ pub const METRICS: &[Metric] = &[
         "mean time from the write of a message to its echo by the receiver; of simulated flows of TCP: mean of the round trips that their senders measure",
     )
     .of_table(Table::Rtt)
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "jitter",
         "ms",
@@ -25,7 +26,8 @@ pub const METRICS: &[Metric] = &[
         "mean |delay - mean delay| over the messages, as the 2019 study words it",
     )
     .of_table(Table::Jitter)
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     higher(
         "throughput",
         "Mbit/s",
@@ -35,7 +37,8 @@ pub const METRICS: &[Metric] = &[
     .of_table(Table::Throughput)
     // Two frames of an average size in 5 MB: which frame carries the first
     // and the last stamp is chance.
-    .telling(Resolution::Percent(0.2)),
+    .telling(Resolution::Percent(0.2))
+    .of_flows(),
     lower(
         "cpu_total",
         "s/GB",
@@ -115,7 +118,8 @@ pub const METRICS: &[Metric] = &[
         "One-way delay",
         "mean one-way delay of the messages [RFC7679]",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "cpu_message",
         "us",
@@ -135,68 +139,78 @@ pub const METRICS: &[Metric] = &[
         "Round trip time, median",
         "median of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "rtt_p95",
         "ms",
         "Round trip time, 95th percentile",
         "95th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "rtt_p99",
         "ms",
         "Round trip time, 99th percentile",
         "99th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "delay_p99",
         "ms",
         "One-way delay, 99th percentile",
         "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "latency",
         "ms",
         "Latency",
         "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study words it [Supriyanto2017]",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "latency_ditg",
         "ms",
         "Latency by D-ITG",
         "mean time from before a message is written, the socket's buffer included, until the receiving program has it, as D-ITG stamps it [D-ITG]",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     higher(
         "paper_throughput",
         "Mbit/s",
         "Throughput as the 2017 study has it",
         "bits of one message over its latency, which is no rate of anything carried [Supriyanto2017]",
     )
-    .telling(Resolution::Percent(0.2)),
+    .telling(Resolution::Percent(0.2))
+    .of_flows(),
     higher(
         "offered_rate",
         "Mbit/s",
         "Offered rate",
         "payload of the messages whose instant came while flows sent",
-    ),
+    )
+    .of_flows(),
     higher(
         "sent_rate",
         "Mbit/s",
         "Sent rate",
         "payload of the messages that were written while flows sent",
-    ),
+    )
+    .of_flows(),
     lower(
         "lateness_p99",
         "ms",
         "Lateness of departures, 99th percentile",
         "99th percentile of the time from a message's instant to its write, of the flow where it is longest",
     )
-    .telling(STAMP),
+    .telling(STAMP)
+    .of_flows(),
     lower(
         "jitter_ditg",
         "ms",
@@ -216,7 +230,8 @@ pub const METRICS: &[Metric] = &[
         "%",
         "Loss",
         "messages sent that never arrived, of those sent [RFC7680]",
-    ),
+    )
+    .of_flows(),
     higher(
         "throughput_long",
         "Mbit/s",
@@ -236,7 +251,8 @@ pub const METRICS: &[Metric] = &[
         "Retransmissions",
         "segments that the sender sent again, by TCP_INFO",
     )
-    .telling(Resolution::Absolute(1.0)),
+    .telling(Resolution::Absolute(1.0))
+    .of_flows(),
     lower(
         "segments",
         "count",
@@ -250,13 +266,15 @@ pub const METRICS: &[Metric] = &[
         "Time-outs",
         "how often retransmission timers of simulated TCP expired with something outstanding",
     )
-    .telling(Resolution::Absolute(1.0)),
+    .telling(Resolution::Absolute(1.0))
+    .of_flows(),
     higher(
         "fairness",
         "1",
         "Fairness",
         "Jain's index of the throughputs of flows that are alike: 1 where all get the same, 1/n where one gets all [Jain1984]",
-    ),
+    )
+    .of_flows(),
     lower(
         "drop_bias",
         "%",

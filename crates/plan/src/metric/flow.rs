@@ -2,28 +2,6 @@
 
 use super::{METRICS, Metric, kept};
 
-/// What is told of each flow.
-pub const OF_FLOWS: [&str; 18] = [
-    "rtt",
-    "rtt_p50",
-    "rtt_p95",
-    "rtt_p99",
-    "throughput",
-    "offered_rate",
-    "sent_rate",
-    "delay",
-    "delay_p99",
-    "latency",
-    "latency_ditg",
-    "paper_throughput",
-    "lateness_p99",
-    "jitter",
-    "loss",
-    "retransmissions",
-    "timeouts",
-    "fairness",
-];
-
 /// What stands between metric and flow.
 const BETWEEN: char = '/';
 
@@ -41,7 +19,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
     let base = METRICS.iter().find(|metric| metric.name == base)?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let flow_is_one = (1..=LONGEST).contains(&flow.len()) && flow.chars().all(plain);
-    if !OF_FLOWS.contains(&base.name) || !flow_is_one {
+    if !base.of_flows || !flow_is_one {
         return None;
     }
     Some(kept::kept(name, || Metric {
@@ -53,6 +31,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
         primary: false,
         table: None,
         resolution: base.resolution,
+        of_flows: false,
     }))
 }
 

@@ -89,6 +89,7 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "goodput_echoed",
@@ -99,6 +100,7 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
         primary: false,
         table: None,
         resolution: Some(Resolution::Percent(0.2)),
+        of_flows: false,
     },
 ];
 
@@ -117,6 +119,7 @@ const fn part(name: &'static str, title: &'static str, definition: &'static str)
         primary: false,
         table: None,
         resolution: Some(MICROSECOND),
+        of_flows: false,
     }
 }
 

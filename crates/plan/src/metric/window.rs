@@ -17,6 +17,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "utilisation_percent",
@@ -27,6 +28,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "mean_queue",
@@ -37,6 +39,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "inner_drop_percent",
@@ -47,6 +50,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "packets_per_frame",
@@ -57,6 +61,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "frame_rate",
@@ -67,6 +72,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "packet_rate",
@@ -77,6 +83,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "wire_octets",
@@ -87,6 +94,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "carried_percent",
@@ -97,6 +105,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "queue_delay",
@@ -107,6 +116,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "one_way_delay",
@@ -117,6 +127,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "average_queue",
@@ -127,6 +138,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "crossing",
@@ -137,6 +149,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
     Metric {
         name: "settling",
@@ -147,6 +160,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         primary: false,
         table: None,
         resolution: None,
+        of_flows: false,
     },
 ];
 
@@ -168,6 +182,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
         primary: false,
         table: None,
         resolution: base.resolution,
+        of_flows: false,
     }))
 }
 

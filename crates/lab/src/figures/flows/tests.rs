@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use plan::metric::METRICS;
 use units::Time;
 
 use super::*;
@@ -69,6 +70,23 @@ fn found(flows: &[FlowStats], scope: Scope) -> BTreeMap<&'static str, f64> {
 
 fn averaged(flows: &[FlowStats]) -> BTreeMap<&'static str, f64> {
     found(flows, Scope::All(Spread::Averaged))
+}
+
+#[test]
+fn the_catalogue_says_of_all_metrics_made_here_which_are_of_single_flows() {
+    let made: Vec<&str> = metrics(&[], Scope::One)
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    for name in &made {
+        assert!(
+            Metric::named(name).is_some(),
+            "{name} is not in the catalogue"
+        );
+    }
+    for metric in METRICS.iter().filter(|metric| metric.of_flows) {
+        assert!(made.contains(&metric.name), "{} is not made", metric.name);
+    }
 }
 
 #[test]
