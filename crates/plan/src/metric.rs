@@ -5,12 +5,14 @@ mod catalogue;
 mod flow;
 mod kept;
 mod mechanism;
+mod page;
 mod window;
 
 pub use catalogue::METRICS;
 pub use flow::of_flow;
 pub use kept::{measured, place};
 pub use mechanism::{OF_MECHANISMS, part_metric};
+pub use page::documented;
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
 /// One thing that a trial measures.

@@ -1,0 +1,12 @@
+//! Prints the table of metrics of docs/formats.md anew, from the catalogue:
+//!
+//!     cargo run -p jumbolab-plan --example metrics
+
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let crates = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
+    let page = format!("{crates}/../../docs/formats.md");
+    let text = fs::read_to_string(&page)?;
+    fs::write(&page, jumbolab_plan::metric::documented(&text))
+}
