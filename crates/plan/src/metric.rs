@@ -28,10 +28,8 @@ pub struct Metric {
     pub definition: &'static str,
     /// Which direction is an improvement.
     pub better: Better,
-    /// Whether it has its place in the tables of the study.
-    pub primary: bool,
-    /// Its table in the 2019 study [Praptodiyono2019].
-    pub table: Option<Table>,
+    /// Where a report shows it.
+    pub shown: Shown,
     /// The smallest difference that the instrument can tell, where known.
     pub resolution: Option<Resolution>,
     /// Whether it is also stated of each flow of a trial alone.
@@ -45,6 +43,19 @@ pub enum Better {
     Lower,
     /// More is better.
     Higher,
+}
+
+/// Where a report shows a metric that the experiment does not name. JSON and
+/// `trials.parquet` hold every metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// In a table of its own, one of the 2019 study [Praptodiyono2019], and in
+    /// the sentences of the answer.
+    Table(Table),
+    /// In the compact table of other metrics.
+    Compact,
+    /// In JSON alone, until an experiment names it in `compare.metrics`.
+    Json,
 }
 
 /// The results of the 2019 study that print figures [Praptodiyono2019].
@@ -87,6 +98,19 @@ pub enum Resolution {
 const STAMP: Resolution = Resolution::Absolute(0.001);
 
 impl Metric {
+    /// Its table in the 2019 study [Praptodiyono2019], if it has one.
+    pub const fn table(&self) -> Option<Table> {
+        match self.shown {
+            Shown::Table(table) => Some(table),
+            Shown::Compact | Shown::Json => None,
+        }
+    }
+
+    /// Whether it is of a single flow, which has a name of its own.
+    pub fn is_of_flow(&self) -> bool {
+        flow::split(self.name).is_some()
+    }
+
     /// Whether it is of a part of the trial, which has a name of its own.
     pub fn is_of_window(&self) -> bool {
         window::base(self.name).is_some()
@@ -105,26 +129,25 @@ impl Metric {
             title,
             definition,
             better,
-            primary: false,
-            table: None,
+            shown: Shown::Compact,
             resolution: None,
             of_flows: false,
-        }
-    }
-
-    /// The same with a place in the tables of the study.
-    const fn primary(self) -> Self {
-        Self {
-            primary: true,
-            ..self
         }
     }
 
     /// The same in a table of the 2019 study.
     const fn of_table(self, table: Table) -> Self {
         Self {
-            table: Some(table),
-            ..self.primary()
+            shown: Shown::Table(table),
+            ..self
+        }
+    }
+
+    /// The same in JSON alone.
+    const fn in_json(self) -> Self {
+        Self {
+            shown: Shown::Json,
+            ..self
         }
     }
 

@@ -76,7 +76,7 @@ impl Plan {
     /// Whether `metric` is one of those that a reader is shown first.
     pub fn leads(&self, metric: &Metric) -> bool {
         match self.leading.is_empty() {
-            true => metric.primary,
+            true => metric.table().is_some(),
             false => self.leading.iter().any(|name| name == metric.name),
         }
     }

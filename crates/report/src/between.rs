@@ -40,7 +40,8 @@ pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
         notes::wrapped(&[sentence(&shifts)], width)
     );
     let metrics = shifts.iter().map(|shift| shift.after.metric);
-    let mut metrics: Vec<&'static Metric> = metrics.filter(|metric| metric.primary).collect();
+    let mut metrics: Vec<&'static Metric> =
+        metrics.filter(|metric| metric.table().is_some()).collect();
     metrics.dedup();
     for metric in metrics {
         let of_metric: Vec<&Shift> = shifts
@@ -126,7 +127,7 @@ fn line(shift: &Shift) -> Line<'_> {
 fn sentence(shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
-        .filter(|shift| shift.after.metric.primary)
+        .filter(|shift| shift.after.metric.table().is_some())
         .collect();
     let found: Vec<String> = primary
         .iter()

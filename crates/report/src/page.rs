@@ -167,8 +167,9 @@ fn machine(facts: &RunFacts) -> String {
 }
 
 fn plots(plan: &Plan, figures: &[Figure]) -> Markup {
-    let (of_study, others): (Vec<&Figure>, Vec<&Figure>) =
-        figures.iter().partition(|figure| figure.metric.primary);
+    let (of_study, others): (Vec<&Figure>, Vec<&Figure>) = figures
+        .iter()
+        .partition(|figure| figure.metric.table().is_some());
     html! {
         section #plots-section {
             h2 { "Plots" }

@@ -2,38 +2,11 @@
 
 use crate::grid::find;
 use analysis::compare::Comparison;
-use plan::metric::{Metric, Table};
+use plan::metric::{Metric, Shown, Table};
 use plan::{Factors, Level, Plan};
 
 /// The study that the numbers of [`Table`] are of.
 const NUMBERED: &str = "Praptodiyono2019";
-
-/// Metrics of the compact table below the study's.
-const OTHERS: [&str; 23] = [
-    "echo_time",
-    "rtt_transfer",
-    "rtt_tcp",
-    "delay",
-    "delay_p99",
-    "latency",
-    "latency_ditg",
-    "paper_throughput",
-    "offered_rate",
-    "sent_rate",
-    "lateness_p99",
-    "jitter_ditg",
-    "ipdv_p95",
-    "loss",
-    "retransmissions",
-    "cpu_softirq",
-    "cpu_programs",
-    "message_time",
-    "megabyte_time",
-    "stalls",
-    "repeats",
-    "receiver_drops",
-    "acknowledgements",
-];
 
 /// The metrics that have tables of their own: those that the plan names; or those
 /// of the study with its tables, in their order, and what else figures were
@@ -45,16 +18,16 @@ pub(super) fn study_metrics(
     if !plan.leading.is_empty() {
         let measured = |name: &String| metrics_of(comparisons).find(|metric| metric.name == name);
         let leading = plan.leading.iter().filter_map(measured);
-        return leading.map(|metric| (metric.table, metric)).collect();
+        return leading.map(|metric| (metric.table(), metric)).collect();
     }
     let of_table = |table: &Table| {
         let table = *table;
         metrics_of(comparisons)
-            .filter(move |metric| metric.table == Some(table))
+            .filter(move |metric| metric.table() == Some(table))
             .map(move |metric| (Some(table), metric))
     };
     let published = metrics_of(comparisons)
-        .filter(|metric| metric.table.is_none() && is_published(comparisons, metric))
+        .filter(|metric| metric.table().is_none() && is_published(comparisons, metric))
         .map(|metric| (None, metric));
     Table::ALL
         .iter()
@@ -63,25 +36,29 @@ pub(super) fn study_metrics(
         .collect()
 }
 
-/// The metrics of the compact table that were measured, those of flows, and those
+/// The metrics of the compact table that were measured: those with a place in
+/// the tables of the study, others of the catalogue, those of flows, and those
 /// over parts of the trial.
 pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
-    let shown = study_metrics(plan, comparisons);
-    let of_tables = metrics_of(comparisons).filter(|metric| metric.primary);
-    let others = OTHERS
-        .iter()
-        .filter_map(|name| metrics_of(comparisons).find(|metric| metric.name == *name));
-    let of_flows = metrics_of(comparisons).filter(|metric| metric.name.contains('/'));
-    let of_windows = metrics_of(comparisons).filter(|metric| metric.is_of_window());
-    let all = of_tables.chain(others).chain(of_flows).chain(of_windows);
-    all.filter(|metric| shown.iter().all(|(_, other)| other != metric))
-        .collect()
+    let of_study = study_metrics(plan, comparisons);
+    let rank = |metric: &&'static Metric| match metric.shown {
+        Shown::Table(_) => 0,
+        Shown::Compact if metric.is_of_window() => 3,
+        Shown::Compact if metric.is_of_flow() => 2,
+        Shown::Compact | Shown::Json => 1,
+    };
+    let mut others: Vec<&'static Metric> = metrics_of(comparisons)
+        .filter(|metric| metric.shown != Shown::Json)
+        .filter(|metric| of_study.iter().all(|(_, other)| other != metric))
+        .collect();
+    others.sort_by_key(rank);
+    others
 }
 
 /// Whether a cell has a published figure of `metric`, which has no flow's name.
 fn is_published(comparisons: &[Comparison], metric: &Metric) -> bool {
     let mut rows = comparisons.iter().filter(|row| row.metric == metric);
-    !metric.name.contains('/')
+    !metric.is_of_flow()
         && rows.any(|row| row.published.value.is_some() || row.published.claim.is_some())
 }
 

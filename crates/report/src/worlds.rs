@@ -108,7 +108,7 @@ pub(super) fn agreement(all: &Beside) -> Vec<String> {
             let parts: Vec<String> = all
                 .metrics()
                 .into_iter()
-                .filter(|metric| metric.primary)
+                .filter(|metric| metric.table().is_some())
                 .filter_map(|metric| {
                     let rows = all.rows(metric);
                     let pairs = rows.iter().filter_map(|row| {
@@ -152,14 +152,14 @@ pub(super) fn shown(all: &Beside) -> Vec<&'static Metric> {
             let mut rows = rows.iter().filter_map(|row| row.of_runs[run]);
             rows.any(|row| row.n > 0)
         });
-        runs.count() >= if metric.primary { 1 } else { 2 }
+        runs.count() >= if metric.table().is_some() { 1 } else { 2 }
     };
     all.metrics().into_iter().filter(measured).collect()
 }
 
 /// What stands above the table of `metric`.
 pub(super) fn title(all: &Beside, metric: &Metric) -> String {
-    match metric.table {
+    match metric.table() {
         Some(table) => heading(&all.plan, Some(table), metric),
         None => format!("{} ({})", metric.title, metric.unit),
     }

@@ -76,6 +76,7 @@ pub const METRICS: &[Metric] = &[
         "CPU utilisation, sender and all softirq",
         "cpu_sender plus the softirq time of the whole machine",
     )
+    .in_json()
     .telling(PROCESS),
     lower(
         "cpu_receiver_high",
@@ -83,6 +84,7 @@ pub const METRICS: &[Metric] = &[
         "CPU utilisation, receiver and all softirq",
         "cpu_receiver plus the softirq time of the whole machine",
     )
+    .in_json()
     .telling(PROCESS),
     lower(
         "cpu_softirq",
@@ -132,6 +134,7 @@ pub const METRICS: &[Metric] = &[
         "First delivery",
         "from the instant at which a flow's first message is written, lost or not, to the first that arrives; of several flows where it is longest",
     )
+    .in_json()
     .telling(STAMP),
     lower(
         "rtt_p50",
@@ -139,6 +142,7 @@ pub const METRICS: &[Metric] = &[
         "Round trip time, median",
         "median of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
+    .in_json()
     .telling(STAMP)
     .of_flows(),
     lower(
@@ -147,6 +151,7 @@ pub const METRICS: &[Metric] = &[
         "Round trip time, 95th percentile",
         "95th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
+    .in_json()
     .telling(STAMP)
     .of_flows(),
     lower(
@@ -155,6 +160,7 @@ pub const METRICS: &[Metric] = &[
         "Round trip time, 99th percentile",
         "99th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
+    .in_json()
     .telling(STAMP)
     .of_flows(),
     lower(
@@ -238,13 +244,15 @@ pub const METRICS: &[Metric] = &[
         "Throughput of a long transfer",
         "as throughput, of the transfer that is made for the processor's meter",
     )
+    .in_json()
     .telling(Resolution::Percent(0.2)),
     lower(
         "retransmitted_long",
         "%",
         "Retransmissions of a long transfer",
         "share of the long transfer's segments that were sent again, by TCP_INFO",
-    ),
+    )
+    .in_json(),
     lower(
         "retransmissions",
         "segments",
@@ -259,6 +267,7 @@ pub const METRICS: &[Metric] = &[
         "Segments",
         "segments that the sender sent, by TCP_INFO",
     )
+    .in_json()
     .telling(Resolution::Absolute(1.0)),
     lower(
         "timeouts",
@@ -266,6 +275,7 @@ pub const METRICS: &[Metric] = &[
         "Time-outs",
         "how often retransmission timers of simulated TCP expired with something outstanding",
     )
+    .in_json()
     .telling(Resolution::Absolute(1.0))
     .of_flows(),
     higher(
@@ -280,19 +290,22 @@ pub const METRICS: &[Metric] = &[
         "%",
         "Drops out of proportion",
         "half the sum over flows of |share of the packets that a link's queue dropped - share of those that came|: 0 where drops fall in proportion to arrivals",
-    ),
+    )
+    .in_json(),
     lower(
         "synchronisation",
         "%",
         "Connections that lose together",
         "share of the connections through a link that lose data in front of it within one epoch of a first loss, on average over such epochs; of n connections 100/n is none together",
-    ),
+    )
+    .in_json(),
     lower(
         "notice",
         "ms",
         "From a drop to its repair",
         "mean time from the drop of a segment in front of a link until the same segment comes there again, where no time-out was needed; of the losses of a connection that are not repaired yet the first",
     )
+    .in_json()
     .telling(STAMP),
     lower(
         "message_time",
@@ -313,25 +326,29 @@ pub const METRICS: &[Metric] = &[
         "ms",
         "Time of a message, processor clock",
         "the same as message_time by the sending process's clock of processor time, as clock() of C reads it",
-    ),
+    )
+    .in_json(),
     lower(
         "message_time_1ms",
         "ms",
         "Time of a message, clock of 1 ms",
         "the same as message_time by a clock that moves in steps of 1 ms",
-    ),
+    )
+    .in_json(),
     lower(
         "message_time_10ms",
         "ms",
         "Time of a message, clock of 10 ms",
         "the same as message_time by a clock that moves in steps of 10 ms",
-    ),
+    )
+    .in_json(),
     lower(
         "message_time_55ms",
         "ms",
         "Time of a message, clock of 55 ms",
         "the same as message_time by a clock that moves in steps of 55 ms",
-    ),
+    )
+    .in_json(),
     lower(
         "stalls",
         "count",

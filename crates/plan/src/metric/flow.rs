@@ -1,6 +1,6 @@
 //! Metrics of single flows: `delay/NAME` is `delay` of the flow NAME alone.
 
-use super::{METRICS, Metric, kept};
+use super::{METRICS, Metric, Shown, kept};
 
 /// What stands between metric and flow.
 const BETWEEN: char = '/';
@@ -28,8 +28,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
         title: format!("{}, {flow}", base.title).leak(),
         definition: format!("of the flow {flow} alone: {}", base.definition).leak(),
         better: base.better,
-        primary: false,
-        table: None,
+        shown: Shown::Compact,
         resolution: base.resolution,
         of_flows: false,
     }))

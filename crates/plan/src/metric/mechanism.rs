@@ -2,7 +2,7 @@
 
 use proto::mechanisms::{PARTS, Part};
 
-use super::{Better, Metric, Resolution, STAMP};
+use super::{Better, Metric, Resolution, STAMP, Shown};
 
 /// Two stamps of one event agree on a microsecond.
 const MICROSECOND: Resolution = match STAMP {
@@ -86,8 +86,7 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
         title: "Unexplained share",
         definition: "size of the unexplained part of the mean round trip, of that round trip",
         better: Better::Lower,
-        primary: false,
-        table: None,
+        shown: Shown::Json,
         resolution: None,
         of_flows: false,
     },
@@ -97,8 +96,7 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
         title: "Goodput of round trips",
         definition: "octets of the messages that came back, each counted once, over the time of all round trips",
         better: Better::Higher,
-        primary: false,
-        table: None,
+        shown: Shown::Json,
         resolution: Some(Resolution::Percent(0.2)),
         of_flows: false,
     },
@@ -116,8 +114,7 @@ const fn part(name: &'static str, title: &'static str, definition: &'static str)
         title,
         definition,
         better: Better::Lower,
-        primary: false,
-        table: None,
+        shown: Shown::Json,
         resolution: Some(MICROSECOND),
         of_flows: false,
     }
