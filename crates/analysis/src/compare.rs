@@ -1,12 +1,11 @@
 //! Holds every cell of a plan against its baseline, and both against what was
 //! published.
 
-mod beside;
 mod between;
 mod open;
 mod survival;
 
-pub use beside::{Beside, Row, WORLD, beside};
+pub(crate) use between::same_factors;
 pub use between::{Shift, between};
 
 use std::collections::BTreeMap;
@@ -125,6 +124,17 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
     }
     take_apart(plan, &by_cell, &baselines, all.iter_mut().flatten());
     all.into_iter().flatten().collect()
+}
+
+/// One metric in one cell.
+pub fn find<'a>(
+    comparisons: &'a [Comparison],
+    metric: &Metric,
+    cell: usize,
+) -> Option<&'a Comparison> {
+    comparisons
+        .iter()
+        .find(|comparison| comparison.metric == metric && comparison.cell == cell)
 }
 
 /// The trials of each cell, in their order.

@@ -5,13 +5,17 @@
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
 //! [`ranking`] and [`sizes`] against what it asserts otherwise; [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
-//! and [`completion`] whether there are enough of them. [`statistics`] has the
-//! arithmetic.
+//! [`completion`] whether there are enough of them, and [`outliers`] which of
+//! them stand apart. [`Findings`] is all of that of one run, [`mod@beside`] lays
+//! several side by side. [`statistics`] has the arithmetic.
 
+pub mod beside;
 pub mod certificate;
 pub mod claims;
 pub mod compare;
 pub mod completion;
+mod findings;
+pub mod outliers;
 pub mod paired;
 pub mod pareto;
 pub mod predicted;
@@ -21,3 +25,5 @@ pub mod sizes;
 pub mod split;
 pub mod statistics;
 pub mod verdict;
+
+pub use findings::Findings;

@@ -38,6 +38,8 @@ pub struct Curve<'a> {
     pub setting: &'a Setting,
     /// By size, in ascending order.
     pub points: Vec<Point>,
+    /// The steps, where sizes are close enough to each other to show them.
+    pub shape: Option<Shape>,
 }
 
 /// What trials say of one size, in microseconds, a value a trial.
@@ -114,6 +116,7 @@ pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
                     factors: cell.factors.clone(),
                     setting,
                     points: Vec::new(),
+                    shape: None,
                 };
                 curves.push((alike, curve));
                 &mut curves.last_mut().expect("it was just put there").1
@@ -127,6 +130,9 @@ pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
         curve.points.sort_by_key(|point| point.size);
     }
     curves.retain(|curve| !curve.points.is_empty());
+    for curve in &mut curves {
+        curve.shape = curve.shaped();
+    }
     curves
 }
 
@@ -141,7 +147,7 @@ impl Curve<'_> {
 
     /// How many points there are on either side of a gap before the next frame
     /// ends; `None` where sizes are too far apart to tell frames.
-    pub fn side(&self) -> Option<usize> {
+    fn side(&self) -> Option<usize> {
         let ends = frame_ends(self.setting, self.last());
         let frame = ends.windows(2).map(|pair| pair[1] - pair[0]).min();
         let frame = frame.unwrap_or_else(|| self.last());
@@ -152,8 +158,7 @@ impl Curve<'_> {
         (side >= LEAST_SIDE).then_some(side)
     }
 
-    /// The steps, where sizes are close enough to each other to show them.
-    pub fn shape(&self) -> Option<Shape> {
+    fn shaped(&self) -> Option<Shape> {
         let side = self.side()?;
         let mut shape = Shape {
             jumps: Vec::new(),

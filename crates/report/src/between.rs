@@ -10,10 +10,9 @@ use serde::Serialize;
 use crate::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::json::{json_line, pair};
 use crate::{figure, notes};
-use analysis::certificate::{certify, word};
+use analysis::Findings;
+use analysis::certificate::word;
 use analysis::compare::{Difference, Shift, between};
-use plan::RunFacts;
-use plan::Trial;
 use plan::metric::Metric;
 use plan::{Factors, Plan};
 
@@ -21,18 +20,14 @@ use plan::{Factors, Plan};
 pub struct Run<'a> {
     /// Its folder.
     pub folder: &'a Path,
-    /// What was planned.
-    pub plan: &'a Plan,
-    /// What was measured.
-    pub trials: &'a [Trial],
-    /// What ran it.
-    pub facts: &'a RunFacts,
+    /// What it shows.
+    pub found: &'a Findings<'a>,
 }
 
 /// What changed from `first` to `second`: one sentence, the metrics of the
 /// study, what else differs between the runs, and both certificates.
 pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
-    let shifts = between((first.plan, first.trials), (second.plan, second.trials));
+    let shifts = shifts(first.found, second.found);
     let mut text = format!(
         "A: {}\nB: {}\n\n{}\n",
         first.folder.display(),
@@ -48,7 +43,7 @@ pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
             .iter()
             .filter(|shift| shift.after.metric == metric)
             .collect();
-        let grid = table(second.plan, &of_metric, width);
+        let grid = table(second.found.plan, &of_metric, width);
         let heading = format!("{} ({})", metric.title, metric.unit);
         // Writing to a String cannot fail.
         let _ = writeln!(text, "\n{heading}\n{}", grid.trim_fmt());
@@ -64,7 +59,7 @@ pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
                 the resolution of both runs. \"gain\" is how the gain over the baseline changed. The runs were not \
                 interleaved: whatever differed between their times counts as a change.";
     let certificates = [("A", first), ("B", second)].map(|(name, run)| {
-        let certificate = certify(run.facts, run.trials);
+        let certificate = &run.found.certificate;
         let word = if certificate.passed {
             "passed"
         } else {
@@ -83,8 +78,12 @@ pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
 /// One object a metric and cell that both runs measured, without line ends;
 /// docs/formats.md is the schema.
 pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
-    let shifts = between((first.plan, first.trials), (second.plan, second.trials));
+    let shifts = shifts(first.found, second.found);
     shifts.iter().map(|shift| json_line(&line(shift))).collect()
+}
+
+fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> {
+    between((first.plan, first.trials), (second.plan, second.trials))
 }
 
 /// The order of fields is the format's.
@@ -217,7 +216,7 @@ fn differing(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
 }
 
 fn described(run: &Run<'_>) -> BTreeMap<String, String> {
-    let facts = run.facts;
+    let facts = run.found.facts;
     let mut described = BTreeMap::from([
         ("program version".to_owned(), facts.version.clone()),
         ("program build".to_owned(), facts.binary.clone()),
@@ -236,7 +235,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
         described.extend(machine.map(|(name, value)| (format!("machine: {name}"), word(value))));
     }
     let mut table = String::new();
-    for line in run.plan.text.lines().map(str::trim) {
+    for line in run.found.plan.text.lines().map(str::trim) {
         if line.starts_with('[') {
             // Published figures repeat their tables; they decide nothing here.
             table = line.trim_matches(['[', ']']).to_owned();
@@ -260,22 +259,25 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
 mod tests {
     use super::*;
     use plan::synthetic::{facts, study};
+    use plan::{RunFacts, Trial};
 
     fn report(change: impl Fn(&mut Plan, &mut Vec<Trial>, &mut RunFacts)) -> (String, Vec<String>) {
         let (plan, trials) = study();
         let (mut later, mut later_trials, mut later_facts) =
             (plan.clone(), trials.clone(), facts());
         change(&mut later, &mut later_trials, &mut later_facts);
-        let run = |folder: &'static str, plan, trials, facts| Run {
-            folder: Path::new(folder),
-            plan,
-            trials,
-            facts,
-        };
         let facts = facts();
+        let first = Findings::of(&plan, &trials, &facts);
+        let second = Findings::of(&later, &later_trials, &later_facts);
         let (first, second) = (
-            run("a", &plan, &trials, &facts),
-            run("b", &later, &later_trials, &later_facts),
+            Run {
+                folder: Path::new("a"),
+                found: &first,
+            },
+            Run {
+                folder: Path::new("b"),
+                found: &second,
+            },
         );
         (changes(&first, &second, 100), changes_json(&first, &second))
     }

@@ -1,12 +1,12 @@
 //! What became of claims in words: lines for people, objects for programs.
 
+use analysis::Findings;
 use serde::Serialize;
 
 use crate::figure;
 use crate::json::{json_line, pair};
-use crate::section::{Found, Section};
-use analysis::claims::{Average, Held, Judged, judged};
-use analysis::compare::Comparison;
+use crate::section::Section;
+use analysis::claims::{Average, Held, Judged};
 use analysis::statistics::{Interval, Mean};
 use analysis::verdict::Verdict;
 use plan::{Expected, Factors, Over, Plan};
@@ -22,28 +22,29 @@ impl Section for Claims {
         "Claims"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        lines(found.plan, found.comparisons)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        lines(found)
     }
 
-    fn brief(&self, found: &Found<'_>) -> Vec<String> {
-        let claims = judged(found.plan, found.comparisons);
-        let lines = claims.iter().flat_map(|judged| brief(found.plan, judged));
+    fn brief(&self, found: &Findings<'_>) -> Vec<String> {
+        let lines = found
+            .claims
+            .iter()
+            .flat_map(|judged| brief(found.plan, judged));
         lines.collect()
     }
 
-    fn json(&self, found: &Found<'_>) -> Vec<String> {
-        json_lines(found.plan, found.comparisons)
+    fn json(&self, found: &Findings<'_>) -> Vec<String> {
+        json_lines(found)
     }
 }
 
 /// A line for each claim with its verdict, and below it one for each setting
 /// that it was held against.
-fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let claims = judged(plan, comparisons);
-    let lines = claims.iter().flat_map(|judged| {
+fn lines(found: &Findings<'_>) -> Vec<String> {
+    let lines = found.claims.iter().flat_map(|judged| {
         let settings = judged.settings.iter();
-        let settings = settings.map(|held| format!("  {}", setting(plan, judged, held)));
+        let settings = settings.map(|held| format!("  {}", setting(found.plan, judged, held)));
         std::iter::once(claim(judged)).chain(settings)
     });
     lines.collect()
@@ -98,9 +99,8 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
 }
 
 /// One object a claim, without line ends.
-fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let claims = judged(plan, comparisons);
-    let lines = claims.iter().map(Line::of);
+fn json_lines(found: &Findings<'_>) -> Vec<String> {
+    let lines = found.claims.iter().map(Line::of);
     lines.map(|line| json_line(&line)).collect()
 }
 

@@ -1,7 +1,8 @@
 //! What queues were like in the course of the trials; on the page only.
 
 use crate::page::courses::plots;
-use crate::section::{Found, Part, Section};
+use crate::section::{Part, Section};
+use analysis::Findings;
 
 /// How the plots are meant.
 const MEANS: &str =
@@ -15,7 +16,7 @@ impl Section for Courses {
         "In the course of time"
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         vec![Part::plotted(self.heading(), MEANS, plots(found))]
     }
 }

@@ -5,9 +5,9 @@ mod cell;
 use serde::Serialize;
 
 use crate::grid::{framing_note, model};
-use crate::section::Found;
 use crate::sections::SECTIONS;
-use analysis::compare::{Comparison, compare};
+use analysis::Findings;
+use analysis::compare::Comparison;
 use analysis::split::{Part, Split};
 use analysis::statistics::Interval;
 use plan::Flag;
@@ -60,18 +60,13 @@ struct Parts {
 
 /// One object a metric and cell, then one a cell, then those of each section,
 /// without line ends.
-pub fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let comparisons = compare(plan, trials);
-    let found = Found {
-        plan,
-        trials,
-        comparisons: &comparisons,
-    };
-    let of_metrics = comparisons
+pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
+    let of_metrics = found
+        .comparisons
         .iter()
-        .map(|comparison| json_line(&line(plan, trials, comparison)));
-    let of_cells = cell::lines(plan, trials, &comparisons);
-    let of_sections = SECTIONS.iter().flat_map(|section| section.json(&found));
+        .map(|comparison| json_line(&line(found.plan, found.trials, comparison)));
+    let of_cells = cell::lines(found);
+    let of_sections = SECTIONS.iter().flat_map(|section| section.json(found));
     of_metrics.chain(of_cells).chain(of_sections).collect()
 }
 
@@ -146,12 +141,12 @@ fn fails(trial: &Trial) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::synthetic::study;
+    use plan::synthetic::{facts, study};
     use serde_json::Value;
 
     fn lines() -> Vec<String> {
         let (plan, trials) = study();
-        json_lines(&plan, &trials)
+        json_lines(&Findings::of(&plan, &trials, &facts()))
     }
 
     fn line_of(metric: &str, scenario: &str, offloads: &str, mtu: i64) -> (String, Value) {

@@ -1,11 +1,12 @@
 //! Round trips that were taken apart, by the size of their messages.
 
+use analysis::Findings;
 use maud::html;
 
 use crate::figure;
 use crate::grid::find;
 use crate::page::areas::plots;
-use crate::section::{Found, Part, Place, Section};
+use crate::section::{Part, Place, Section};
 use analysis::compare::Comparison;
 use plan::Setting;
 use plan::metric::Metric;
@@ -24,11 +25,11 @@ impl Section for Mechanisms {
         "Smallest messages that reach 95 % of the peak goodput"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        lines(found.plan, found.comparisons)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        lines(found.plan, &found.comparisons)
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         let plots = plots(found);
         let markup = html! {
             @if !plots.is_empty() {

@@ -1,25 +1,11 @@
-//! Trials that stand apart from the others of their cell.
-//!
-//! They are named, never taken out: an interval that they widen is the honest
-//! one, and what made them may be what a reader looks for.
+//! Trials that stand apart from the others of their cell, in words.
 
 use crate::figure;
 use crate::figure::four_digits;
-use crate::section::{Found, Section};
-use analysis::compare::by_cell;
+use crate::section::Section;
+use analysis::Findings;
+use analysis::outliers::Outlier;
 use plan::Plan;
-use plan::Trial;
-use plan::metric::{METRICS, Metric};
-
-/// From how many values on a stray one can be told.
-const FEWEST: usize = 5;
-
-/// Modified z-scores above this are outliers [Iglewicz1993].
-const SCORE: f64 = 3.5;
-
-/// The median of |x - median| of a normal law, in standard deviations
-/// [Iglewicz1993].
-const NORMAL: f64 = 0.6745;
 
 /// The trials that stand apart.
 pub(super) struct Outliers;
@@ -29,112 +15,27 @@ impl Section for Outliers {
         "Outliers, far from the median of their cell; they are kept in every figure"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        lines(found.plan, found.trials)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        let line = |outlier: &Outlier<'_>| line(found.plan, outlier);
+        found.outliers.iter().map(line).collect()
     }
 }
 
-/// A line for each cell and leading metric that has outliers: how many,
-/// on which side, and the farthest.
-fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let metrics = METRICS.iter().filter(|metric| plan.leads(metric));
-    let by_cell = by_cell(plan, trials);
-    let cells = || plan.cells.iter().zip(&by_cell);
-    metrics
-        .flat_map(|metric| cells().map(move |(cell, trials)| (metric, cell, trials)))
-        .filter_map(|(metric, cell, trials)| {
-            let values: Vec<(&str, f64)> = trials
-                .iter()
-                .filter(|trial| trial.failure.is_none())
-                .filter_map(|trial| Some((trial.id.as_str(), *trial.metrics.get(metric.name)?)))
-                .collect();
-            let line = line(metric, &values)?;
-            Some(format!(
-                "{}, {}: {line}",
-                metric.name,
-                figure::cell(plan, &cell.factors)
-            ))
-        })
-        .collect()
-}
-
-fn line(metric: &Metric, values: &[(&str, f64)]) -> Option<String> {
-    if values.len() < FEWEST {
-        return None;
-    }
-    let middle = median(values.iter().map(|&(_, value)| value));
-    let deviation = median(values.iter().map(|&(_, value)| (value - middle).abs()));
-    let score = |value: f64| NORMAL * (value - middle) / deviation;
-    let far: Vec<&(&str, f64)> = values
-        .iter()
-        .filter(|&&(_, value)| score(value).abs() > SCORE)
-        .collect();
-    let &&(id, farthest) = far
-        .iter()
-        .max_by(|a, b| score(a.1).abs().total_cmp(&score(b.1).abs()))?;
-    let above = far.iter().filter(|&&&(_, value)| value > middle).count();
-    let side = match above {
-        0 => "all below",
-        all if all == far.len() => "all above",
+/// Where, how many, on which side, and the farthest.
+fn line(plan: &Plan, outlier: &Outlier<'_>) -> String {
+    let side = match (outlier.above, outlier.below) {
+        (0, _) => "all below",
+        (_, 0) => "all above",
         _ => "around",
     };
-    let [middle, farthest] = [middle, farthest].map(four_digits);
-    Some(format!(
-        "{} of {}, {side} {middle}, farthest {farthest} {} ({id})",
-        far.len(),
-        values.len(),
-        metric.unit
-    ))
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    if values.len().is_multiple_of(2) {
-        f64::midpoint(values[half - 1], values[half])
-    } else {
-        values[half]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use analysis::compare::compare;
-    use plan::synthetic::{Normal, cell, factors, plan, trial};
-
-    fn run(values: &[f64]) -> (Plan, Vec<Trial>) {
-        let trials = (1..)
-            .zip(values)
-            .map(|(repeat, &value)| trial(factors(9000), repeat, &[("throughput", value)]))
-            .collect();
-        (plan(vec![cell(factors(9000))], 20, Vec::new()), trials)
-    }
-
-    #[test]
-    fn one_sided_outliers_are_named_and_stay_in_the_mean() {
-        let mut values = Normal::new(3).sample(20, 980.0, 0.5);
-        (values[4], values[11]) = (610.0, 900.0);
-        let (plan, trials) = run(&values);
-        let lines = lines(&plan, &trials);
-        assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("2 of 20, all below 98"), "{lines:?}");
-        assert!(
-            lines[0].contains("farthest 610.0 Mbit/s (mtu=9000-r05)"),
-            "{lines:?}"
-        );
-        let mean = compare(&plan, &trials)[0].mean.unwrap();
-        assert!((mean.mean - values.iter().sum::<f64>() / 20.0).abs() < 1e-9);
-        assert!(mean.ci95.unwrap().half() > 30.0, "the interval shows them");
-    }
-
-    #[test]
-    fn quiet_trials_equal_trials_and_few_trials_have_none() {
-        let quiet = Normal::new(4).sample(20, 980.0, 0.5);
-        for values in [quiet, vec![980.0; 20], vec![1.0, 980.0, 980.0]] {
-            let (plan, trials) = run(&values);
-            assert_eq!(lines(&plan, &trials), [""; 0]);
-        }
-    }
+    let (id, farthest) = outlier.farthest;
+    let [middle, farthest] = [outlier.median, farthest].map(four_digits);
+    format!(
+        "{}, {}: {} of {}, {side} {middle}, farthest {farthest} {} ({id})",
+        outlier.metric.name,
+        figure::cell(plan, outlier.factors),
+        outlier.above + outlier.below,
+        outlier.n,
+        outlier.metric.unit
+    )
 }

@@ -13,12 +13,12 @@ mod worlds;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::section::{Found, Part, Place};
+use crate::section::{Part, Place};
 use crate::sections::SECTIONS;
 use crate::{notes, summary};
-use analysis::certificate::{Certificate, certify};
-use analysis::compare::{Comparison, compare};
-use analysis::completion::complete;
+use analysis::Findings;
+use analysis::certificate::Certificate;
+use analysis::compare::Comparison;
 use plan::Plan;
 use plan::Trial;
 use plan::{HostFacts, RunFacts};
@@ -38,32 +38,26 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 
 /// The page of a run: the answer, a plot of every metric with every trial in
 /// it, the tables, the certificate and the plan. HTML that loads nothing.
-pub fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
-    let comparisons = compare(plan, trials);
-    let certificate = certify(facts, trials);
-    let found = Found {
-        plan,
-        trials,
-        comparisons: &comparisons,
-    };
-    let figures = plots::of_metrics(&Frame::of(&found));
+pub fn page(found: &Findings<'_>) -> String {
+    let (plan, comparisons) = (found.plan, &found.comparisons);
+    let figures = plots::of_metrics(&Frame::of(plan, found.trials, comparisons));
     let sections: Vec<Part> = SECTIONS
         .iter()
-        .flat_map(|section| section.html(&found))
+        .flat_map(|section| section.html(found))
         .collect();
     let at = |place: Place| sections.iter().filter(move |part| part.place == place);
     let title = format!("{}: {}", plan.name, plan.title);
     // Where settings are ranked, single metrics may have nothing to show.
     let is_bare = plan.ranking.is_some() && comparisons.is_empty();
     let body = html! {
-        (head(plan, trials, facts, &comparisons, &certificate))
+        (head(found))
         @for part in at(Place::Answer) { (part.markup) }
         @if !is_bare { (plots(plan, &figures)) }
         @for part in at(Place::Plots) { (part.markup) }
-        @if !is_bare { (tables::tables(plan, &comparisons)) }
+        @if !is_bare { (tables::tables(plan, comparisons)) }
         @for part in at(Place::Tables).chain(at(Place::Lists)) { (part.markup) }
-        (reading(plan, &comparisons))
-        (certificate_section(trials, &certificate))
+        (reading(plan, comparisons))
+        (certificate_section(found.trials, &found.certificate))
         (plan_section(plan))
     };
     let plotted = sections.iter().flat_map(|part| &part.plots);
@@ -102,15 +96,10 @@ fn document<'a>(
 }
 
 /// The first screen: what was asked, what came of it, and how sure that is.
-fn head(
-    plan: &Plan,
-    trials: &[Trial],
-    facts: &RunFacts,
-    comparisons: &[Comparison],
-    certificate: &Certificate,
-) -> Markup {
-    let failed = trials.iter().filter(|trial| trial.failure.is_some());
-    let (failed, all) = (failed.count(), plan.expected_trials());
+fn head(found: &Findings<'_>) -> Markup {
+    let (plan, trials, comparisons) = (found.plan, found.trials, &found.comparisons);
+    let certificate = &found.certificate;
+    let (failed, all) = (found.failed(), plan.expected_trials());
     let (badge, word) = match certificate.passed {
         true => ("badge passed", "✓ certificate passed"),
         false => ("badge failed", "✗ certificate FAILED"),
@@ -123,7 +112,7 @@ fn head(
                 a class=(badge) href="#certificate" { (word) }
                 span { (trials.len() - failed) " of " (all) " trials finished"
                     @if failed > 0 { ", " (failed) " failed and left out" } }
-                span { (machine(facts)) }
+                span { (machine(found.facts)) }
             }
             @if !certificate.passed {
                 p.alarm { "Do not rely on these figures: " (certificate.faults.join("; ")) "." }
@@ -131,7 +120,7 @@ fn head(
             @if let Some(warning) = &certificate.warning {
                 p.alarm { "Mind that " (warning) "." }
             }
-            @if !complete(plan, trials) {
+            @if !found.complete {
                 p.alarm { "The run is incomplete: go on with --resume." }
             }
             @if plan.compare.factor == "mtu" {

@@ -1,6 +1,7 @@
 //! What cells change run by run: a grid for a terminal, cells of text for the
 //! page, objects for programs.
 
+use analysis::Findings;
 use comfy_table::{Cell, Row, Table as Grid};
 use maud::html;
 use serde::Serialize;
@@ -9,10 +10,9 @@ use crate::figure::{four_digits, signed};
 use crate::grid::{factor_cells, factor_names, grid, keep_figures_whole};
 use crate::json::{json_line, pair};
 use crate::notes;
-use crate::section::{Found, Part, Place, Section};
-use analysis::paired::{metrics, paired};
+use crate::section::{Part, Place, Section};
+use analysis::paired::{Paired, metrics};
 use analysis::statistics::{Interval, Mean};
-use plan::Trial;
 use plan::{Factors, Plan};
 
 /// What cells change run by run.
@@ -23,15 +23,15 @@ impl Section for Differences {
         "Differences"
     }
 
-    fn text(&self, found: &Found<'_>, width: u16) -> (Place, String) {
-        let table = table(found.plan, found.trials);
+    fn text(&self, found: &Findings<'_>, width: u16) -> (Place, String) {
+        let table = table(found.plan, &found.paired);
         let text = table.map_or_else(String::new, |table| table.text(width));
         (Place::Tables, text)
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         let markup = html! {
-            @if let Some(table) = table(found.plan, found.trials) {
+            @if let Some(table) = table(found.plan, &found.paired) {
                 section #differences {
                     h2 { (self.heading()) }
                     p.note { (table.heading) "." }
@@ -54,8 +54,8 @@ impl Section for Differences {
         }]
     }
 
-    fn json(&self, found: &Found<'_>) -> Vec<String> {
-        json_lines(found.plan, found.trials)
+    fn json(&self, found: &Findings<'_>) -> Vec<String> {
+        json_lines(found.plan, &found.paired)
     }
 }
 
@@ -68,8 +68,7 @@ struct Table<'a> {
 }
 
 /// The differences, written; nothing where a plan asks for none.
-fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
-    let pairs = paired(plan, trials);
+fn table<'a>(plan: &Plan, pairs: &[Paired<'a>]) -> Option<Table<'a>> {
     if pairs.is_empty() {
         return None;
     }
@@ -78,7 +77,7 @@ fn table<'a>(plan: &'a Plan, trials: &[Trial]) -> Option<Table<'a>> {
         plan.compare.factor, plan.compare.baseline
     );
     let titles = metrics(plan).into_iter();
-    let row = |pair: &analysis::paired::Paired<'a>| {
+    let row = |pair: &Paired<'a>| {
         let cells = pair.changes.iter().map(|change| written(change.as_ref()));
         (pair.factors, cells.collect())
     };
@@ -156,9 +155,9 @@ struct Difference {
 }
 
 /// One object a cell, without line ends.
-fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn json_lines(plan: &Plan, pairs: &[Paired<'_>]) -> Vec<String> {
     let metrics = metrics(plan);
-    let lines = paired(plan, trials).into_iter().map(|one| {
+    let lines = pairs.iter().map(|one| {
         let differences = metrics.iter().zip(&one.changes);
         json_line(&Line {
             metric: None,
@@ -181,6 +180,7 @@ fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::paired::paired;
     use plan::synthetic::{cell, factors, plan, trial};
 
     #[test]
@@ -194,14 +194,15 @@ mod tests {
             trial(factors(1500), 2, &[("loss", 8.0)]),
             trial(factors(9000), 2, &[("loss", 6.0)]),
         ];
-        let table = table(&plan, &trials).unwrap();
+        let pairs = paired(&plan, &trials);
+        let table = table(&plan, &pairs).unwrap();
         // -1 and -2: the mean -1.5, and 12.706 times 0.5 to either side.
         let text = table.grid(100).to_string();
         assert!(text.contains("-1.5 [-7.9, 4.9]"), "{text}");
-        let lines = json_lines(&plan, &trials);
+        let lines = json_lines(&plan, &pairs);
         let begin = r#"{"metric":null,"paired":{"mtu":9000},"against":"mtu=1500","differences":[{"of":"loss","unit":"%","n":2,"mean":-1.5,"#;
         assert!(lines[0].starts_with(begin), "{}", lines[0]);
         plan.paired.clear();
-        assert!(super::table(&plan, &trials).is_none());
+        assert!(super::table(&plan, &paired(&plan, &trials)).is_none());
     }
 }

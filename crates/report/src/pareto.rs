@@ -1,13 +1,13 @@
 //! Pareto fronts: lines and plots for people, objects for programs.
 
+use analysis::Findings;
 use serde::Serialize;
 
 use crate::figure;
 use crate::json::{json_line, pair};
 use crate::page::fronts::plots;
-use crate::section::{Found, Part, Section};
-use analysis::compare::Comparison;
-use analysis::pareto::{Front, Point, fronts};
+use crate::section::{Part, Section};
+use analysis::pareto::{Front, Point};
 use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Plan};
 
@@ -22,38 +22,36 @@ impl Section for Fronts {
         "Pareto fronts"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        lines(found.plan, found.comparisons)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        lines(found)
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         vec![
             Part::plotted(self.heading(), PREFERABLE, plots(found)),
             Part::listed(self.heading(), &self.lines(found)),
         ]
     }
 
-    fn json(&self, found: &Found<'_>) -> Vec<String> {
-        json_lines(found.plan, found.comparisons)
+    fn json(&self, found: &Findings<'_>) -> Vec<String> {
+        json_lines(found)
     }
 }
 
 /// A line for each front, and below it one for each setting on it.
-fn lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let fronts = fronts(plan, comparisons);
-    let lines = fronts.iter().flat_map(|front| {
+fn lines(found: &Findings<'_>) -> Vec<String> {
+    let lines = found.fronts.iter().flat_map(|front| {
         let points = front
             .front()
-            .map(|point| format!("  {}", setting(plan, front, point)));
+            .map(|point| format!("  {}", setting(found.plan, front, point)));
         std::iter::once(heading(front)).chain(points)
     });
     lines.collect()
 }
 
 /// One object a front, without line ends.
-fn json_lines(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
-    let fronts = fronts(plan, comparisons);
-    let lines = fronts.iter().map(Line::of);
+fn json_lines(found: &Findings<'_>) -> Vec<String> {
+    let lines = found.fronts.iter().map(Line::of);
     lines.map(|line| json_line(&line)).collect()
 }
 

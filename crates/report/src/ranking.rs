@@ -5,13 +5,13 @@ mod html;
 mod json;
 mod words;
 
+use analysis::Findings;
 use comfy_table::{Cell, CellAlignment, Row, Table as Grid};
 
 use crate::grid::{factor_cells, grid, keep_figures_whole};
 use crate::notes;
-use crate::section::{Found, Part, Place, Section};
-use analysis::ranking::{Ranked, ranked};
-use plan::Trial;
+use crate::section::{Part, Place, Section};
+use analysis::ranking::Ranked;
 use plan::{Plan, Ranking};
 use words::{Figures, varied};
 
@@ -29,32 +29,31 @@ impl Section for Nearest {
         "Ranking"
     }
 
-    fn text(&self, found: &Found<'_>, width: u16) -> (Place, String) {
-        let text = text(self.heading(), found.plan, found.trials, width);
+    fn text(&self, found: &Findings<'_>, width: u16) -> (Place, String) {
+        let text = text(self.heading(), found.plan, &found.ranking, width);
         (Place::Answer, text)
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         vec![Part {
             place: Place::Answer,
-            markup: html::section(self.heading(), found.plan, found.trials),
+            markup: html::section(self.heading(), found.plan, &found.ranking),
             plots: Vec::new(),
         }]
     }
 
-    fn json(&self, found: &Found<'_>) -> Vec<String> {
-        json::lines(found.plan, found.trials)
+    fn json(&self, found: &Findings<'_>) -> Vec<String> {
+        json::lines(found.plan, &found.ranking)
     }
 }
 
 /// The ranking with what belongs to it; nothing where a plan ranks nothing.
-fn text(heading: &str, plan: &Plan, trials: &[Trial], width: u16) -> String {
-    let ranked = ranked(plan, trials);
+fn text(heading: &str, plan: &Plan, ranked: &[Ranked], width: u16) -> String {
     let (Some(ranking), false) = (&plan.ranking, ranked.is_empty()) else {
         return String::new();
     };
     let figures = Figures::of(ranking);
-    let answer = notes::wrapped(&words::answer(plan, ranking, &ranked), width);
+    let answer = notes::wrapped(&words::answer(plan, ranking, ranked), width);
     let mut parts = vec![format!("{heading}\n{answer}")];
     let names = varied(plan);
     let nearest = &ranked[..ranked.len().min(SHOWN)];
@@ -65,9 +64,9 @@ fn text(heading: &str, plan: &Plan, trials: &[Trial], width: u16) -> String {
         let nearest = &ranked[..ranked.len().min(CHANGED)];
         let table = changes_table(plan, &figures, nearest, width);
         parts.push(format!("{heading}\n{}", table.trim_fmt()));
-        parts.push(notes::wrapped(&words::totals(plan, &ranked), width));
+        parts.push(notes::wrapped(&words::totals(plan, ranked), width));
     }
-    parts.push(notes::wrapped(&words::levels(&names, &ranked), width));
+    parts.push(notes::wrapped(&words::levels(&names, ranked), width));
     parts.join("\n\n")
 }
 

@@ -1,24 +1,14 @@
 //! What a report says beside its figures: one list of sections, each of which
 //! knows how it is written for a terminal, on the page and for programs.
 
+use analysis::Findings;
 use maud::{Markup, html};
 
 use crate::notes;
 use crate::page::Plotted;
-use analysis::compare::Comparison;
-use plan::Plan;
-use plan::Trial;
 
 /// So many lines of a section are shown on a terminal.
 const MOST_LINES: usize = 16;
-
-/// What a run found, as every section looks at it.
-#[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) trials: &'a [Trial],
-    pub(super) comparisons: &'a [Comparison],
-}
 
 /// Where in a report something stands, from the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,28 +40,28 @@ pub(super) trait Section {
     fn heading(&self) -> &'static str;
 
     /// What it says, line by line; spaces ahead of a line put it below the one before.
-    fn lines(&self, _found: &Found<'_>) -> Vec<String> {
+    fn lines(&self, _found: &Findings<'_>) -> Vec<String> {
         Vec::new()
     }
 
     /// What of that a terminal is shown, which nobody reads for pages.
-    fn brief(&self, found: &Found<'_>) -> Vec<String> {
+    fn brief(&self, found: &Findings<'_>) -> Vec<String> {
         shortened(self.lines(found))
     }
 
     /// Where it stands on a terminal so many columns wide, and what it is there.
-    fn text(&self, found: &Found<'_>, width: u16) -> (Place, String) {
+    fn text(&self, found: &Findings<'_>, width: u16) -> (Place, String) {
         let text = listed(self.heading(), &self.brief(found), width);
         (Place::Lists, text)
     }
 
     /// What it is on the page.
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         vec![Part::listed(self.heading(), &self.lines(found))]
     }
 
     /// Its objects for programs, one a line, without line ends.
-    fn json(&self, _found: &Found<'_>) -> Vec<String> {
+    fn json(&self, _found: &Findings<'_>) -> Vec<String> {
         Vec::new()
     }
 }

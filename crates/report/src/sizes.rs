@@ -1,11 +1,12 @@
 //! What times by size show: in words, in plots, and for programs.
 
+use analysis::Findings;
 use serde_json::Value;
 
 use crate::figure;
 use crate::page::sizes::plots;
-use crate::section::{Found, Part, Section};
-use analysis::sizes::{Curve, Family, Judged, Shape, curves, judged, median};
+use crate::section::{Part, Section};
+use analysis::sizes::{Curve, Family, Judged, median};
 use analysis::statistics::steps::Jump;
 use analysis::statistics::{Mean, change, mean};
 use plan::Trial;
@@ -26,52 +27,44 @@ impl Section for Sizes {
         "By size"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        lines(found.plan, found.trials)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        lines(found)
     }
 
-    fn html(&self, found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, found: &Findings<'_>) -> Vec<Part> {
         vec![
             Part::plotted(self.heading(), STEPS, plots(found)),
             Part::listed(self.heading(), &self.lines(found)),
         ]
     }
 
-    fn json(&self, found: &Found<'_>) -> Vec<String> {
-        json_lines(found.plan, found.trials)
+    fn json(&self, found: &Findings<'_>) -> Vec<String> {
+        json_lines(&found.curves)
     }
 }
 
 /// What each curve shows, how the compared ones differ, and what became of the
 /// asserted steps; nothing where there are no sizes.
-fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let curves = curves(plan, trials);
-    let curves: Vec<(Curve<'_>, Option<Shape>)> = curves
-        .into_iter()
-        .map(|curve| {
-            let shape = curve.shape();
-            (curve, shape)
-        })
-        .collect();
+fn lines(found: &Findings<'_>) -> Vec<String> {
+    let (plan, curves) = (found.plan, &found.curves);
     let mut lines = Vec::new();
-    for (curve, shape) in &curves {
-        lines.extend(of_curve(plan, curve, shape.as_ref()));
+    for curve in curves {
+        lines.extend(of_curve(plan, curve));
     }
-    for (curve, _) in &curves {
-        lines.extend(ratio(plan, curve, &curves));
+    for curve in curves {
+        lines.extend(ratio(plan, curve, curves));
     }
-    lines.extend(stalls(plan, trials));
-    for judged in judged(plan, &curves) {
-        lines.extend(of_claim(plan, &judged));
+    lines.extend(stalls(plan, found.trials));
+    for judged in &found.steps {
+        lines.extend(of_claim(plan, judged));
     }
     lines
 }
 
 /// One object a curve, without line ends.
-fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
-    let curves = curves(plan, trials);
+fn json_lines(curves: &[Curve<'_>]) -> Vec<String> {
     let line = |curve: &Curve<'_>| {
-        let shape = curve.shape();
+        let shape = &curve.shape;
         let of = |jumps: &[Jump]| {
             let jump = |jump: &Jump| {
                 serde_json::json!({
@@ -96,7 +89,7 @@ fn json_lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     curves.iter().map(line).collect()
 }
 
-fn of_curve(plan: &Plan, curve: &Curve<'_>, shape: Option<&Shape>) -> Vec<String> {
+fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
     let name = figure::cell(plan, &curve.factors);
     let (Some(first), Some(last)) = (curve.points.first(), curve.points.last()) else {
         return Vec::new();
@@ -110,7 +103,7 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>, shape: Option<&Shape>) -> Vec<String
         first.size,
         last.size
     );
-    let Some(shape) = shape else {
+    let Some(shape) = &curve.shape else {
         return vec![format!(
             "{sizes}; too far from each other to show frames, write a smaller traffic.step"
         )];
@@ -201,7 +194,7 @@ fn of_family(family: &Family) -> String {
 }
 
 /// How a curve compares with that of the baseline.
-fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[(Curve<'_>, Option<Shape>)]) -> Option<String> {
+fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[Curve<'_>]) -> Option<String> {
     let factor = &plan.compare.factor;
     let level = curve.factors.level(factor)?;
     if *level == plan.compare.baseline {
@@ -213,7 +206,7 @@ fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[(Curve<'_>, Option<Shape>)]) 
             name => curve.factors.level(name) == Some(level),
         })
     };
-    let (other, _) = curves.iter().find(|(other, _)| is_baseline(other))?;
+    let other = curves.iter().find(|other| is_baseline(other))?;
     let mut ratios = Vec::new();
     for point in &curve.points {
         let Ok(place) = (other.points).binary_search_by_key(&point.size, |other| other.size) else {

@@ -6,49 +6,31 @@ use std::path::Path;
 use crate::crosstab::{MOST_ROWS, crosstab};
 use crate::grid::{other_tables, study_table};
 use crate::rows::{heading, other_metrics, rows_in_order, study_metrics, study_rows};
-use crate::section::{Found, Place};
+use crate::section::Place;
 use crate::sections::SECTIONS;
 use crate::{notes, summary};
-use analysis::certificate::certify;
-use analysis::compare::{Comparison, compare};
-use analysis::completion::complete;
-use plan::Plan;
-use plan::RunFacts;
-use plan::Trial;
+use analysis::Findings;
 
 /// The tables of the study with what was measured, the other metrics, the
 /// certificate, and where the folder is: colourless, and so many columns wide.
 /// A narrow terminal gets more lines, not less.
-pub fn tables(
-    plan: &Plan,
-    trials: &[Trial],
-    facts: &RunFacts,
-    folder: Option<&Path>,
-    width: u16,
-) -> String {
-    let comparisons = compare(plan, trials);
+pub fn tables(found: &Findings<'_>, folder: Option<&Path>, width: u16) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = write_all(&mut text, plan, trials, facts, &comparisons, folder, width);
+    let _ = write_all(&mut text, found, folder, width);
     text
 }
 
 fn write_all(
     text: &mut String,
-    plan: &Plan,
-    trials: &[Trial],
-    facts: &RunFacts,
-    comparisons: &[Comparison],
+    found: &Findings<'_>,
     folder: Option<&Path>,
     width: u16,
 ) -> fmt::Result {
-    let failed = trials
-        .iter()
-        .filter(|trial| trial.failure.is_some())
-        .count();
+    let (plan, trials, comparisons) = (found.plan, found.trials, &found.comparisons);
+    let (failed, certificate) = (found.failed(), &found.certificate);
     writeln!(text, "{}: {}", plan.name, plan.title)?;
     let (done, all) = (trials.len() - failed, plan.expected_trials());
-    let certificate = certify(facts, trials);
     let certified = match certificate.passed {
         true => "certificate passed".to_owned(),
         false => "certificate FAILED: do not rely on these figures, see below".to_owned(),
@@ -57,7 +39,7 @@ fn write_all(
         Some(warning) => format!("{certified}, but {warning}"),
         None => certified,
     };
-    let incomplete = match (complete(plan, trials), plan.until) {
+    let incomplete = match (found.complete, plan.until) {
         (false, _) => " The run is incomplete: go on with --resume.".to_owned(),
         (true, Some(until)) if trials.len() < all => format!(" Stopped early, as asked: {until}."),
         (true, _) => String::new(),
@@ -70,14 +52,9 @@ fn write_all(
     if !sentences.is_empty() {
         writeln!(text, "\n{}", notes::wrapped(&sentences, width))?;
     }
-    let found = Found {
-        plan,
-        trials,
-        comparisons,
-    };
     let sections: Vec<(Place, String)> = SECTIONS
         .iter()
-        .map(|section| section.text(&found, width))
+        .map(|section| section.text(found, width))
         .filter(|(_, section)| !section.is_empty())
         .collect();
     let at = |place: Place| sections.iter().filter(move |(at, _)| *at == place);
@@ -121,7 +98,7 @@ fn write_all(
         }
     }
     writeln!(text, "\n{}", notes::explanation(plan, comparisons, width))?;
-    writeln!(text, "\n{}", notes::certificate(&certificate, width))?;
+    writeln!(text, "\n{}", notes::certificate(certificate, width))?;
     if let Some(folder) = folder {
         writeln!(text, "\nResults: {}", folder.display())?;
     }

@@ -1,7 +1,8 @@
 //! The verdicts with their reasons, and what more trials would settle.
 
-use crate::section::{Found, Part, Section};
+use crate::section::{Part, Section};
 use crate::{figure, summary};
+use analysis::Findings;
 use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
 use plan::Plan;
@@ -17,11 +18,11 @@ impl Section for Verdicts {
         "Verdicts"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        verdicts(found.plan, found.comparisons)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        verdicts(found.plan, &found.comparisons)
     }
 
-    fn html(&self, _found: &Found<'_>) -> Vec<Part> {
+    fn html(&self, _found: &Findings<'_>) -> Vec<Part> {
         Vec::new()
     }
 }
@@ -31,8 +32,8 @@ impl Section for Open {
         "Open: about so many trials a cell (--repeat) would settle it"
     }
 
-    fn lines(&self, found: &Found<'_>) -> Vec<String> {
-        open(found.plan, found.comparisons)
+    fn lines(&self, found: &Findings<'_>) -> Vec<String> {
+        open(found.plan, &found.comparisons)
     }
 }
 

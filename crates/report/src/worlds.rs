@@ -13,8 +13,8 @@ use crate::between::Run;
 use crate::grid::{grid, keep_figures_whole};
 use crate::rows::heading;
 use crate::{notes, summary};
-use analysis::certificate::certify;
-use analysis::compare::{Beside, Comparison, beside};
+use analysis::beside::{Beside, beside};
+use analysis::compare::Comparison;
 use analysis::statistics::Interval;
 pub use json::worlds_json;
 use plan::metric::Metric;
@@ -25,7 +25,7 @@ pub(super) use tables::{Table, left_out, table};
 /// # Errors
 /// One line where they are not of one experiment.
 pub(super) fn laid(runs: &[Run<'_>]) -> Result<Beside> {
-    let runs: Vec<_> = runs.iter().map(|run| (run.plan, run.trials)).collect();
+    let runs: Vec<_> = runs.iter().map(|run| run.found).collect();
     beside(&runs).map_err(|why| anyhow!(why))
 }
 
@@ -79,8 +79,11 @@ fn folders(all: &Beside, runs: &[Run<'_>]) -> Vec<String> {
 
 /// What a run says alone.
 pub(super) fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
-    let before: usize = runs[..run].iter().map(|run| run.plan.cells.len()).sum();
-    let plan = runs[run].plan;
+    let before: usize = runs[..run]
+        .iter()
+        .map(|run| run.found.plan.cells.len())
+        .sum();
+    let plan = runs[run].found.plan;
     let of_run = before..before + plan.cells.len();
     let own = all
         .comparisons
@@ -176,7 +179,7 @@ pub(super) fn reading(all: &Beside) -> String {
 }
 
 fn certificate(name: &str, run: &Run<'_>) -> Vec<String> {
-    let certificate = certify(run.facts, run.trials);
+    let certificate = &run.found.certificate;
     let word = match certificate.passed {
         true => "passed",
         false => "FAILED; do not rely on its figures",

@@ -80,7 +80,7 @@ fn twin(plan: &Plan, factors: &Factors) -> Option<usize> {
 }
 
 /// Whether two cells have the same factors, however they are ordered or written.
-pub(super) fn same_factors(a: &Factors, b: &Factors) -> bool {
+pub(crate) fn same_factors(a: &Factors, b: &Factors) -> bool {
     let within = |a: &Factors, b: &Factors| {
         a.0.iter().all(|(name, level)| {
             let other = b.level(name);

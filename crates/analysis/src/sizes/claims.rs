@@ -1,6 +1,6 @@
 //! What a study asserts of steps, held against curves.
 
-use super::{Curve, Shape};
+use super::Curve;
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
 use plan::setting::Network;
@@ -15,12 +15,12 @@ pub struct Judged<'a> {
     pub curves: Vec<(Factors, Verdict, String)>,
 }
 
-/// Every assertion of `plan` that `curves`, with their shapes, can tell of.
-pub fn judged<'a>(plan: &'a Plan, curves: &[(Curve<'_>, Option<Shape>)]) -> Vec<Judged<'a>> {
+/// Every assertion of `plan` that `curves` can tell of.
+pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
     let one = |claim: &'a StepClaim| {
-        let about = curves.iter().filter(|(curve, _)| is_about(claim, curve));
-        let curves = about.map(|(curve, shape)| {
-            let (verdict, why) = verdict(claim, curve, shape.as_ref());
+        let about = curves.iter().filter(|curve| is_about(claim, curve));
+        let curves = about.map(|curve| {
+            let (verdict, why) = verdict(claim, curve);
             (curve.factors.clone(), verdict, why)
         });
         Judged {
@@ -38,9 +38,9 @@ fn is_about(claim: &StepClaim, curve: &Curve<'_>) -> bool {
     })
 }
 
-fn verdict(claim: &StepClaim, curve: &Curve<'_>, shape: Option<&Shape>) -> (Verdict, String) {
+fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let (at, reach) = (f64::from(claim.at), f64::from(claim.within));
-    let Some(shape) = shape else {
+    let Some(shape) = &curve.shape else {
         let step = curve.spacing();
         let why = format!("sizes {step} octets apart are too far from each other to show it");
         return (Verdict::NotMeasured, why);

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use analysis::Findings;
 use anyhow::{Result, bail};
 use experiment::Experiment;
 use plan::Plan;
 use plan::RunFacts;
 use plan::Trial;
+use report::Run;
 use results::folder::Folder;
 
 use super::page;
@@ -60,43 +62,41 @@ impl<'a> Kept<'a> {
         })
     }
 
-    fn run(&self) -> report::Run<'_> {
-        report::Run {
+    fn findings(&self) -> Findings<'_> {
+        Findings::of(&self.plan, &self.trials, &self.facts)
+    }
+
+    fn found<'b>(&self, found: &'b Findings<'b>) -> Run<'b>
+    where
+        'a: 'b,
+    {
+        Run {
             folder: self.folder,
-            plan: &self.plan,
-            trials: &self.trials,
-            facts: &self.facts,
+            found,
         }
     }
 }
 
 fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
-    let Kept {
-        folder,
-        plan,
-        facts,
-        trials,
-    } = kept;
+    let (folder, found) = (kept.folder, kept.findings());
     // What is asked for is printed even where the folder cannot be written.
-    let page =
-        page::write(folder, report::PAGE, &report::page(plan, trials, facts)).and_then(|page| {
-            results::trials::write(&folder.join(results::trials::FILE), trials)?;
-            Ok(page)
-        });
+    let page = page::write(folder, report::PAGE, &report::page(&found)).and_then(|page| {
+        results::trials::write(&folder.join(results::trials::FILE), &kept.trials)?;
+        Ok(page)
+    });
     if let Err(error) = &page {
         output::complain(error);
     }
     if args.csv {
         let mut lines = Vec::new();
-        results::trials::csv(trials, &mut lines)?;
+        results::trials::csv(&kept.trials, &mut lines)?;
         return output::print(&String::from_utf8_lossy(&lines));
     }
     if args.json {
-        return output::print_lines(report::json_lines(plan, trials));
+        return output::print_lines(report::json_lines(&found));
     }
     let width = output::width();
-    let tables = report::tables(plan, trials, facts, Some(folder), width);
-    output::print(&tables)?;
+    output::print(&report::tables(&found, Some(folder), width))?;
     page.map_or(Ok(()), |page| output::print_page(&page))
 }
 
@@ -104,7 +104,8 @@ fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
     }
-    let [first, second] = [first.run(), second.run()];
+    let found = [first.findings(), second.findings()];
+    let (first, second) = (first.found(&found[0]), second.found(&found[1]));
     if args.json {
         return output::print_lines(report::changes_json(&first, &second));
     }
@@ -115,7 +116,9 @@ fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for all worlds");
     }
-    let runs: Vec<report::Run<'_>> = kept.iter().map(Kept::run).collect();
+    let found: Vec<Findings<'_>> = kept.iter().map(Kept::findings).collect();
+    let runs = kept.iter().zip(&found);
+    let runs: Vec<Run<'_>> = runs.map(|(kept, found)| kept.found(found)).collect();
     if args.json {
         return output::print_lines(report::worlds_json(&runs)?);
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use analysis::Findings;
 use analysis::completion::complete;
 use anyhow::{Context, Result};
 use experiment::Experiment;
@@ -72,17 +73,13 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         ));
     }
     let (trials, path) = (folder.trials(), folder.path());
-    let page = page::write(
-        path,
-        report::PAGE,
-        &report::page(&plan, trials, folder.facts()),
-    );
+    let found = Findings::of(&plan, trials, folder.facts());
+    let page = page::write(path, report::PAGE, &report::page(&found));
     if args.json {
-        output::print_lines(report::json_lines(&plan, trials))?;
+        output::print_lines(report::json_lines(&found))?;
     } else {
         let width = output::width();
-        let tables = report::tables(&plan, trials, folder.facts(), Some(path), width);
-        output::print(&tables)?;
+        output::print(&report::tables(&found, Some(path), width))?;
         if let Ok(page) = &page {
             output::print_page(page)?;
         }

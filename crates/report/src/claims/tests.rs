@@ -1,6 +1,5 @@
 use super::*;
-use analysis::compare::compare;
-use plan::synthetic::{cell, factors, plan, trial};
+use plan::synthetic::{cell, factors, facts, plan, trial};
 use plan::{Assertion, Level};
 
 #[test]
@@ -27,9 +26,10 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
             trials.push(trial(factors(mtu), repeat, &[("throughput", mean + more)]));
         }
     }
-    let comparisons = compare(&plan, &trials);
+    let facts = facts();
+    let found = Findings::of(&plan, &trials, &facts);
     assert_eq!(
-        lines(&plan, &comparisons),
+        lines(&found),
         [
             "large frames carry more [Mathis1997]: reproduced",
             "  mtu=9000: throughput 940.0 Mbit/s against 900.0 with mtu=1500, claimed by 10 at least; difference [37.73, 42.27]: reproduced",
@@ -37,7 +37,7 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
             "  mtu=9000: throughput 940.0 Mbit/s, claimed at most 800; mean [937.5, 942.5]: not reproduced",
         ]
     );
-    let objects = json_lines(&plan, &comparisons);
+    let objects = json_lines(&found);
     assert!(
         objects[1].starts_with(
             r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average_percent":null,"average_interval":null,"verdict":"not reproduced","settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
@@ -72,9 +72,10 @@ fn a_claim_of_changes_is_told_with_its_average() {
             trials.push(trial(factors(mtu), repeat, &[("throughput", mean + more)]));
         }
     }
-    let comparisons = compare(&plan, &trials);
+    let facts = facts();
+    let found = Findings::of(&plan, &trials, &facts);
     assert_eq!(
-        lines(&plan, &comparisons),
+        lines(&found),
         [
             "large frames carry more [Mathis1997]: not reproduced, on average +5.00 % [4.74, 5.26], claimed +117 % or more",
             "  mtu=9000: throughput 945.0 Mbit/s against 900.0 with mtu=1500; +5.00 % [4.74, 5.26]: not reproduced",
@@ -82,7 +83,7 @@ fn a_claim_of_changes_is_told_with_its_average() {
             "  mtu=9000: throughput 945.0 Mbit/s against 900.0 with mtu=1500; +5.00 % [4.74, 5.26], claimed -58.5 % or lower: not reproduced",
         ]
     );
-    let objects = json_lines(&plan, &comparisons);
+    let objects = json_lines(&found);
     assert!(
         objects[0].contains(r#""is":"higher","by":null,"bound":null,"by_percent":117.0,"over":"mean","average_percent":5.0"#),
         "{}",

@@ -4,10 +4,11 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::json::{fails, json_line, pair};
-use analysis::compare::{Comparison, by_cell};
+use analysis::Findings;
+use analysis::compare::Comparison;
+use plan::Factors;
 use plan::Trial;
 use plan::cell_id;
-use plan::{Factors, Plan};
 
 /// One line: every metric in one cell, each a field of its own name.
 struct Line<'a> {
@@ -20,10 +21,9 @@ struct Line<'a> {
 }
 
 /// One object a cell, without line ends, in the plan's order.
-pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -> Vec<String> {
-    let by_cell = by_cell(plan, trials);
+pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let line = |(number, cell): (usize, &plan::Cell)| {
-        let of_cell = &by_cell[number];
+        let of_cell = &found.by_cell[number];
         let count = |is: fn(&&&Trial) -> bool| of_cell.iter().filter(is).count();
         json_line(&Line {
             cell: cell_id(number),
@@ -31,13 +31,14 @@ pub(super) fn lines(plan: &Plan, trials: &[Trial], comparisons: &[Comparison]) -
             n: count(|trial| trial.failure.is_none()),
             failed: count(|trial| trial.failure.is_some()),
             flagged: count(|trial| fails(trial)),
-            metrics: comparisons
+            metrics: found
+                .comparisons
                 .iter()
                 .filter(|one| one.cell == number)
                 .collect(),
         })
     };
-    plan.cells.iter().enumerate().map(line).collect()
+    found.plan.cells.iter().enumerate().map(line).collect()
 }
 
 impl Serialize for Line<'_> {
@@ -62,15 +63,15 @@ impl Serialize for Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::compare::compare;
-    use plan::synthetic::study;
+    use plan::synthetic::{facts, study};
     use serde_json::Value;
 
     #[test]
     fn each_cell_has_a_line_with_all_its_means() {
         let (plan, trials) = study();
-        let comparisons = compare(&plan, &trials);
-        let lines = lines(&plan, &trials, &comparisons);
+        let facts = facts();
+        let found = Findings::of(&plan, &trials, &facts);
+        let lines = lines(&found);
         assert_eq!(lines.len(), plan.cells.len());
         for (line, cell) in lines.iter().zip(&plan.cells) {
             let line: Value = serde_json::from_str(line).unwrap();
@@ -79,7 +80,11 @@ mod tests {
                 serde_json::to_value(&cell.factors).unwrap()
             );
             assert_eq!(line["metric"], Value::Null);
-            for one in comparisons.iter().filter(|one| one.factors == cell.factors) {
+            for one in found
+                .comparisons
+                .iter()
+                .filter(|one| one.factors == cell.factors)
+            {
                 let mean = one.mean.map(|mean| mean.mean);
                 assert_eq!(line[one.metric.name], serde_json::json!(mean));
                 let interval = &line[format!("{}_ci95", one.metric.name)];

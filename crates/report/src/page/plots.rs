@@ -22,7 +22,6 @@ use plotly::{Layout, Plot};
 
 use super::series::{Series, levels, series};
 use crate::rows::{other_metrics, study_metrics};
-use crate::section::Found;
 use analysis::compare::Comparison;
 use plan::Plan;
 use plan::Trial;
@@ -93,13 +92,13 @@ pub(super) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// The frame of a run's plots.
-    pub(super) fn of(found: &Found<'a>) -> Self {
+    pub(super) fn of(plan: &'a Plan, trials: &'a [Trial], comparisons: &'a [Comparison]) -> Self {
         Self {
-            plan: found.plan,
-            trials: found.trials,
-            comparisons: found.comparisons,
-            levels: levels(found.plan),
-            series: series(found.plan),
+            plan,
+            trials,
+            comparisons,
+            levels: levels(plan),
+            series: series(plan),
         }
     }
 }

@@ -2,6 +2,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+
+fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
+    super::page(&Findings::of(plan, trials, facts))
+}
+
 use plan::Level;
 use plan::synthetic::{facts, study};
 

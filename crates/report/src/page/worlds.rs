@@ -5,10 +5,8 @@ use maud::{Markup, html};
 
 use super::{Frame, document, figure_card, plots};
 use crate::between::Run;
-use crate::section::Found;
 use crate::worlds::{agreement, answers, laid, left_out, reading, shown, table, title};
-use analysis::certificate::certify;
-use analysis::compare::Beside;
+use analysis::beside::Beside;
 
 /// The page's name in the results folder of the first run.
 pub const FILE: &str = "worlds.html";
@@ -20,11 +18,7 @@ pub const FILE: &str = "worlds.html";
 /// When the runs are not of one experiment.
 pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
     let all = laid(runs)?;
-    let figures = plots::of_metrics(&Frame::of(&Found {
-        plan: &all.plan,
-        trials: &all.trials,
-        comparisons: &all.comparisons,
-    }));
+    let figures = plots::of_metrics(&Frame::of(&all.plan, &all.trials, &all.comparisons));
     let title = format!(
         "{}: {}, in {} worlds",
         all.plan.name,
@@ -63,7 +57,7 @@ fn head(all: &Beside, runs: &[Run<'_>]) -> Markup {
             h1 { (all.plan.title) }
             p.badges {
                 @for (name, run) in all.names.iter().zip(runs) {
-                    @let passed = certify(run.facts, run.trials).passed;
+                    @let passed = run.found.certificate.passed;
                     a class=(badge(passed)) href="#certificate" { (name) @if passed { ": ✓ passed" } @else { ": ✗ FAILED" } }
                 }
             }
@@ -101,7 +95,7 @@ fn certificates(all: &Beside, runs: &[Run<'_>]) -> Markup {
         section #certificate {
             h2 { "Certificates" }
             @for (name, run) in all.names.iter().zip(runs) {
-                @let certificate = certify(run.facts, run.trials);
+                @let certificate = &run.found.certificate;
                 h3 { (name) " " span class=(badge(certificate.passed)) { @if certificate.passed { "passed" } @else { "FAILED" } } }
                 p.note { (run.folder.display()) }
                 ul.certificate {
@@ -120,8 +114,8 @@ fn plans(all: &Beside, runs: &[Run<'_>]) -> Markup {
             h2 { "Plans" }
             @for (name, run) in all.names.iter().zip(runs) {
                 details {
-                    summary { "As it was run in " (name) ", every default written out (hash " (run.plan.hash) ")" }
-                    pre { (run.plan.text) }
+                    summary { "As it was run in " (name) ", every default written out (hash " (run.found.plan.hash) ")" }
+                    pre { (run.found.plan.text) }
                 }
             }
         }

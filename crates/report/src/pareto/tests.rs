@@ -1,7 +1,6 @@
 use super::*;
-use analysis::compare::compare;
 use plan::Tradeoff;
-use plan::synthetic::study;
+use plan::synthetic::{facts, study};
 
 #[test]
 fn a_front_is_told_for_people_and_programs_and_drawn() {
@@ -10,8 +9,9 @@ fn a_front_is_told_for_people_and_programs_and_drawn() {
         metrics: ["cpu_sender", "throughput"].map(str::to_owned),
         within: vec!["offloads".into()],
     }];
-    let comparisons = compare(&plan, &trials);
-    let told = lines(&plan, &comparisons);
+    let facts = facts();
+    let found = Findings::of(&plan, &trials, &facts);
+    let told = lines(&found);
     let heads: Vec<&str> = told
         .iter()
         .filter(|line| !line.starts_with(' '))
@@ -20,8 +20,7 @@ fn a_front_is_told_for_people_and_programs_and_drawn() {
     assert_eq!(heads.len(), 2, "{told:?}");
     assert!(heads[0].ends_with(", offloads=off: to 1 of 2 settings no other one is preferable"));
     assert!(told[1].starts_with("  mtu=9000: 0.5000 ± "), "{}", told[1]);
-    let object: serde_json::Value =
-        serde_json::from_str(&json_lines(&plan, &comparisons)[0]).unwrap();
+    let object: serde_json::Value = serde_json::from_str(&json_lines(&found)[0]).unwrap();
     assert!(object["metric"].is_null());
     assert_eq!(
         object["pareto"],

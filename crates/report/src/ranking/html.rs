@@ -3,16 +3,14 @@
 use maud::{Markup, html};
 
 use super::words::{self, Figures};
-use analysis::ranking::{Ranked, ranked};
+use analysis::ranking::Ranked;
 use plan::Plan;
-use plan::Trial;
 
 /// Settings of which it is shown what other levels change; JSON has all.
 const CHANGED: usize = 40;
 
 /// The section of a ranking; nothing where a plan ranks nothing.
-pub(super) fn section(heading: &str, plan: &Plan, trials: &[Trial]) -> Markup {
-    let ranked = ranked(plan, trials);
+pub(super) fn section(heading: &str, plan: &Plan, ranked: &[Ranked]) -> Markup {
     let (Some(ranking), false) = (&plan.ranking, ranked.is_empty()) else {
         return html! {};
     };
@@ -21,7 +19,7 @@ pub(super) fn section(heading: &str, plan: &Plan, trials: &[Trial]) -> Markup {
     html! {
         section #ranking {
             h2 { (heading) }
-            @for line in words::answer(plan, ranking, &ranked) { p { (line) } }
+            @for line in words::answer(plan, ranking, ranked) { p { (line) } }
             div.scroll { table {
                 thead { tr {
                     th scope="col" { "#" }
@@ -43,10 +41,10 @@ pub(super) fn section(heading: &str, plan: &Plan, trials: &[Trial]) -> Markup {
             @if ranked.iter().any(|one| !one.others.is_empty()) {
                 h3 { (plan.compare.factor) }
                 p.note { (words::changes_heading(plan)) "." }
-                (changes(plan, &figures, &ranked))
-                @for line in words::totals(plan, &ranked) { p { (line) } }
+                (changes(plan, &figures, ranked))
+                @for line in words::totals(plan, ranked) { p { (line) } }
             }
-            ul { @for line in words::levels(&names, &ranked) { li { (line) } } }
+            ul { @for line in words::levels(&names, ranked) { li { (line) } } }
         }
     }
 }

@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use crate::json::{json_line, pair};
-use analysis::ranking::{Ranked, ranked};
+use analysis::ranking::Ranked;
 use analysis::statistics::Mean;
-use plan::Trial;
 use plan::{Factors, Level, Plan, Ranking};
 
 /// One setting in one way of counting. The order of fields is the format's.
@@ -52,11 +51,10 @@ struct Change {
 }
 
 /// All settings, the nearest first, without line ends.
-pub(super) fn lines(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+pub(super) fn lines(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
     let Some(ranking) = &plan.ranking else {
         return Vec::new();
     };
-    let ranked = ranked(plan, trials);
     let lines = ranked.iter().enumerate();
     lines
         .map(|(place, one)| json_line(&line(ranking, place + 1, one)))

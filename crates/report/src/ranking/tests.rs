@@ -1,4 +1,6 @@
 use super::*;
+use analysis::ranking::ranked;
+use plan::Trial;
 use plan::synthetic::{plan, setting, trial};
 use plan::{Compare, Factors, Level, Target};
 
@@ -55,7 +57,7 @@ fn study() -> (Plan, Vec<Trial>) {
 #[test]
 fn a_terminal_shows_the_nearest_and_what_changes_there() {
     let (plan, trials) = study();
-    let text = text("Ranking", &plan, &trials, 200);
+    let text = text("Ranking", &plan, &ranked(&plan, &trials), 200);
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let has = |line: &str| assert!(lines.contains(&line), "{line}\n{text}");
     has("Ranking");
@@ -89,7 +91,7 @@ fn a_terminal_shows_the_nearest_and_what_changes_there() {
 #[test]
 fn json_has_a_line_for_each_setting() {
     let (plan, trials) = study();
-    let lines = json::lines(&plan, &trials);
+    let lines = json::lines(&plan, &ranked(&plan, &trials));
     assert_eq!(lines.len(), 2);
     let first: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(first["metric"], serde_json::Value::Null);

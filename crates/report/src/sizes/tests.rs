@@ -25,6 +25,10 @@ fn run(text: &str) -> (Plan, Vec<Trial>) {
     (plan, trials)
 }
 
+fn told(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+    lines(&Findings::of(plan, trials, &plan::synthetic::facts()))
+}
+
 const TEXT: &str = r#"
 format = 1
 name = "sizes"
@@ -74,7 +78,7 @@ is = "none"
 #[test]
 fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() {
     let (plan, trials) = run(TEXT);
-    let text = lines(&plan, &trials).join("\n");
+    let text = told(&plan, &trials).join("\n");
     // 66 octets of headers and framing more at 1 Gbit/s: 0.46 us, a little
     // more where the last fragment is padded.
     assert!(
@@ -105,7 +109,7 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
         text.contains("mtu=9000: over mtu 1500: at 11000 B 0.9699"),
         "{text}"
     );
-    for line in json_lines(&plan, &trials) {
+    for line in json_lines(&analysis::sizes::curves(&plan, &trials)) {
         serde_json::from_str::<serde_json::Value>(&line).unwrap();
     }
 }
@@ -113,7 +117,7 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
 #[test]
 fn sizes_too_far_apart_say_what_to_write() {
     let (plan, trials) = run(&TEXT.replace("step = 100", "step = 500"));
-    let text = lines(&plan, &trials).join("\n");
+    let text = told(&plan, &trials).join("\n");
     assert!(text.contains("write a smaller traffic.step"), "{text}");
     assert!(text.contains("would have shown: reproduced"), "{text}");
 }
@@ -128,7 +132,7 @@ fn what_scatter_hides_is_below_resolution() {
             sizes[of] = shaken(sizes[of].as_str().unwrap(), number).into();
         }
     }
-    let text = lines(&plan, &trials).join("\n");
+    let text = told(&plan, &trials).join("\n");
     for line in text
         .lines()
         .filter(|line| line.contains("would have shown"))

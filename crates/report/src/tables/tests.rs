@@ -1,10 +1,15 @@
 use super::*;
 use plan::synthetic::{facts, study};
+use plan::{Plan, Trial};
+
+fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
+    tables(&Findings::of(plan, trials, &facts()), folder, width)
+}
 
 fn report(width: u16) -> String {
     let (plan, trials) = study();
     let folder = Path::new("results/synthetic-0123abcd");
-    tables(&plan, &trials, &facts(), Some(folder), width)
+    told(&plan, &trials, Some(folder), width)
 }
 
 #[test]
@@ -103,7 +108,7 @@ fn every_width_keeps_every_figure() {
 fn a_plan_without_published_figures_has_no_paper_and_no_table_numbers() {
     let (mut plan, trials) = study();
     plan.published.clear();
-    let report = tables(&plan, &trials, &facts(), None, 120);
+    let report = told(&plan, &trials, None, 120);
     assert!(report.contains("\nThroughput (Mbit/s)\n"), "{report}");
     for word in ["paper", "verdict", "Table", "Results:"] {
         assert!(!report.contains(word), "{word}: {report}");
@@ -118,7 +123,7 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
     plan.leading = ["retransmissions", "no_such", "throughput"]
         .map(str::to_owned)
         .into();
-    let report = tables(&plan, &trials, &facts(), None, 120);
+    let report = told(&plan, &trials, None, 120);
     let at = |words: &str| {
         let found = report.find(words);
         found.unwrap_or_else(|| panic!("{words}: {report}"))
@@ -135,7 +140,7 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
 #[test]
 fn a_run_that_measured_nothing_still_shows_the_study() {
     let (plan, _) = study();
-    let report = tables(&plan, &[], &facts(), None, 120);
+    let report = told(&plan, &[], None, 120);
     assert!(report.contains("no trial was run; go on with --resume"));
     assert!(report.contains("938.88") && report.contains("Certificate: FAILED"));
     assert!(!report.contains("NaN"));

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::laid;
 use crate::between::Run;
 use crate::json::{json_line, pair};
-use analysis::compare::{Comparison, Difference, Row};
+use analysis::beside::Row;
+use analysis::compare::{Comparison, Difference};
 use plan::metric::Metric;
 use plan::{Factors, World};
 
@@ -79,7 +80,7 @@ fn of_world<'a>(name: &'a str, run: &Run<'_>, row: Option<&'a Comparison>) -> Of
     let judgement = row.and_then(|row| row.judgement.as_ref());
     OfWorld {
         name,
-        world: run.plan.world,
+        world: run.found.plan.world,
         folder: run.folder.display().to_string(),
         n: row.map_or(0, |row| row.n),
         mean: mean.map(|mean| mean.mean),

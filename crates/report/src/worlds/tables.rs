@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::figure;
-use analysis::compare::{Beside, Comparison, Difference, Row, WORLD};
+use analysis::beside::{Beside, Row, WORLD};
+use analysis::compare::{Comparison, Difference};
 use plan::Level;
 use plan::metric::Metric;
 

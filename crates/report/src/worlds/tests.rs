@@ -2,6 +2,7 @@ use std::path::Path;
 
 use super::*;
 use crate::{worlds_json, worlds_page};
+use analysis::Findings;
 use plan::RunFacts;
 use plan::Trial;
 use plan::synthetic::{facts, study};
@@ -36,14 +37,16 @@ fn two() -> [(Plan, Vec<Trial>, RunFacts); 2] {
 fn on<T>(ask: impl FnOnce(&[Run<'_>]) -> T) -> T {
     let runs = two();
     let folders = ["results/s", "results/n"];
-    let runs: Vec<Run<'_>> = runs
+    let found: Vec<Findings<'_>> = runs
+        .iter()
+        .map(|(plan, trials, facts)| Findings::of(plan, trials, facts))
+        .collect();
+    let runs: Vec<Run<'_>> = found
         .iter()
         .zip(folders)
-        .map(|((plan, trials, facts), folder)| Run {
+        .map(|(found, folder)| Run {
             folder: Path::new(folder),
-            plan,
-            trials,
-            facts,
+            found,
         })
         .collect();
     ask(&runs)

@@ -9,7 +9,7 @@ use proto::mechanisms::{PARTS, Part};
 use super::{Plotted, configuration, traces};
 use crate::grid::find;
 use crate::mechanisms::{Group, groups};
-use crate::section::Found;
+use analysis::Findings;
 use analysis::compare::Comparison;
 use plan::metric::OF_MECHANISMS;
 
@@ -17,10 +17,10 @@ use plan::metric::OF_MECHANISMS;
 const OF_A_WAY: usize = 8;
 
 /// A plot for each group of cells that differ in the size of their messages alone.
-pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
+pub(crate) fn plots(found: &Findings<'_>) -> Vec<Plotted> {
     let groups = groups(found.plan).into_iter().enumerate();
     groups
-        .filter_map(|(number, group)| area(number, &group, found.comparisons))
+        .filter_map(|(number, group)| area(number, &group, &found.comparisons))
         .collect()
 }
 

@@ -9,7 +9,7 @@ use plotly::{Layout, Plot, Scatter, Trace};
 
 use super::{Frame, Plotted, configuration, traces};
 use crate::page::series::place;
-use crate::section::Found;
+use analysis::Findings;
 use analysis::statistics::{Interval, Mean};
 use data::{Course, course};
 
@@ -62,8 +62,8 @@ impl Quantity {
 
 /// The plots of every link of which a time series was kept: of each quantity
 /// one for each series of cells.
-pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
-    let frame = &Frame::of(found);
+pub(crate) fn plots(found: &Findings<'_>) -> Vec<Plotted> {
+    let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let mut plotted = Vec::new();
     for link in data::links(frame.trials) {
         for quantity in QUANTITIES {

@@ -7,17 +7,16 @@ use plotly::{Layout, Plot, Scatter};
 
 use super::{Plotted, configuration, traces};
 use crate::pareto;
-use crate::section::Found;
-use analysis::pareto::{Front, Point, fronts};
+use analysis::Findings;
+use analysis::pareto::{Front, Point};
 
 /// From which ratio of the largest figure to the smallest on an axis counts
 /// powers of ten.
 const WIDE: f64 = 20.0;
 
 /// A plot for each front.
-pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
-    let fronts = fronts(found.plan, found.comparisons);
-    let plotted = fronts.iter().enumerate().map(|(number, front)| {
+pub(crate) fn plots(found: &Findings<'_>) -> Vec<Plotted> {
+    let plotted = found.fronts.iter().enumerate().map(|(number, front)| {
         let id = format!("front-{number}");
         Plotted {
             title: pareto::title(front),
@@ -29,7 +28,7 @@ pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
     plotted.collect()
 }
 
-fn plot(found: &Found<'_>, front: &Front<'_>, id: &str) -> Plot {
+fn plot(found: &Findings<'_>, front: &Front<'_>, id: &str) -> Plot {
     let trace = |is_front: bool| {
         let points: Vec<&Point> = front
             .points

@@ -7,8 +7,8 @@ use plotly::{Layout, Plot, Scatter};
 
 use super::{Frame, Plotted, configuration, traces};
 use crate::figure;
-use crate::section::Found;
-use analysis::sizes::{CLOCKS, Curve, curves, median};
+use analysis::Findings;
+use analysis::sizes::{CLOCKS, Curve, median};
 use analysis::statistics::{Interval, change};
 use plan::Factors;
 
@@ -19,12 +19,11 @@ const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];
 const MOST_POINTS: usize = 2_000;
 
 /// The plots of every group of curves that differ in the compared factor.
-pub(crate) fn plots(found: &Found<'_>) -> Vec<Plotted> {
-    let frame = &Frame::of(found);
-    let curves = curves(frame.plan, frame.trials);
+pub(crate) fn plots(found: &Findings<'_>) -> Vec<Plotted> {
+    let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let factor = frame.plan.compare.factor.as_str();
     let mut groups: Vec<(Factors, Vec<&Curve<'_>>)> = Vec::new();
-    for curve in &curves {
+    for curve in &found.curves {
         let mut common = curve.factors.clone();
         common.0.retain(|(name, _)| name != factor);
         match groups.iter_mut().find(|(other, _)| *other == common) {
@@ -120,7 +119,7 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
                 .legend_group(group.clone())
                 .line(Line::new().width(1.4)),
         );
-        let Some(shape) = curve.shape() else { continue };
+        let Some(shape) = &curve.shape else { continue };
         let steps = [shape.steps.as_slice(), shape.of_shortest.as_slice()].concat();
         let marks = steps.iter().filter_map(|step| {
             let point = curve

@@ -1,7 +1,7 @@
 //! Lays runs of one experiment in several worlds side by side.
 
-use super::between::same_factors;
-use super::{Comparison, compare, in_cell};
+use crate::Findings;
+use crate::compare::{Comparison, find, in_cell, same_factors};
 use plan::Trial;
 use plan::metric::{Metric, place};
 use plan::{Cell, Factors, Level, Plan};
@@ -38,9 +38,10 @@ pub struct Row<'a> {
 /// # Errors
 /// One line where they are not of one experiment, or take changes along
 /// different factors or against different baselines.
-pub fn beside(runs: &[(&Plan, &[Trial])]) -> Result<Beside, String> {
-    let (first, _) = runs.first().ok_or("no run to report")?;
-    for (plan, _) in runs {
+pub fn beside(runs: &[&Findings<'_>]) -> Result<Beside, String> {
+    let first = runs.first().ok_or("no run to report")?.plan;
+    for run in runs {
+        let plan = run.plan;
         alike("experiments", &first.name, &plan.name)?;
         alike(
             "compared factors",
@@ -54,18 +55,14 @@ pub fn beside(runs: &[(&Plan, &[Trial])]) -> Result<Beside, String> {
     let mut all = Beside {
         plan: Plan {
             cells: Vec::new(),
-            ..(*first).clone()
+            ..first.clone()
         },
         names,
         trials: Vec::new(),
         comparisons: Vec::new(),
     };
-    let of_runs: Vec<Vec<Comparison>> = runs
-        .iter()
-        .map(|(plan, trials)| compare(plan, trials))
-        .collect();
     let mut metrics: Vec<&'static Metric> = Vec::new();
-    for comparison in of_runs.iter().flatten() {
+    for comparison in runs.iter().flat_map(|run| &run.comparisons) {
         if !metrics.contains(&comparison.metric) {
             metrics.push(comparison.metric);
         }
@@ -73,28 +70,26 @@ pub fn beside(runs: &[(&Plan, &[Trial])]) -> Result<Beside, String> {
     metrics.sort_by_key(|metric| place(metric));
     for metric in metrics {
         let mut before = 0;
-        for ((name, (plan, _)), comparisons) in all.names.iter().zip(runs).zip(&of_runs) {
+        for (name, run) in all.names.iter().zip(runs) {
+            let plan = run.plan;
             let of_cells = plan.cells.iter().enumerate().map(|(position, cell)| {
-                let of_cell =
-                    |other: &&Comparison| other.metric == metric && other.cell == position;
-                let found = comparisons.iter().find(of_cell).cloned();
-                let found = found.unwrap_or_else(|| in_cell(plan, metric, position, cell, &[]));
-                Comparison {
-                    cell: before + position,
-                    factors: in_world(name, &found.factors),
-                    ..found
-                }
+                let found = find(&run.comparisons, metric, position).cloned();
+                let mut found = found.unwrap_or_else(|| in_cell(plan, metric, position, cell, &[]));
+                found.cell = before + position;
+                found.factors = in_world(name, &found.factors);
+                found
             });
             all.comparisons.extend(of_cells);
             before += plan.cells.len();
         }
     }
-    for (name, (plan, trials)) in all.names.iter().zip(runs) {
+    for (name, run) in all.names.iter().zip(runs) {
+        let plan = run.plan;
         all.plan.cells.extend(plan.cells.iter().map(|cell| Cell {
             factors: in_world(name, &cell.factors),
             setting: cell.setting.clone(),
         }));
-        all.trials.extend(trials.iter().map(|trial| Trial {
+        all.trials.extend(run.trials.iter().map(|trial| Trial {
             id: format!("{name} {}", trial.id),
             factors: in_world(name, &trial.factors),
             ..trial.clone()
@@ -196,14 +191,14 @@ fn alike(what: &str, one: &str, other: &str) -> Result<(), String> {
     }
 }
 
-fn names(runs: &[(&Plan, &[Trial])]) -> Vec<String> {
+fn names(runs: &[&Findings<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (position, (plan, _)) in runs.iter().enumerate() {
-        let like = |other: &&(&Plan, &[Trial])| other.0.world == plan.world;
+    for (position, run) in runs.iter().enumerate() {
+        let like = |other: &&&Findings<'_>| other.plan.world == run.plan.world;
         let number = runs[..=position].iter().filter(like).count();
         names.push(match runs.iter().filter(like).count() {
-            1 => plan.world.to_string(),
-            _ => format!("{} {number}", plan.world),
+            1 => run.plan.world.to_string(),
+            _ => format!("{} {number}", run.plan.world),
         });
     }
     names
@@ -221,9 +216,9 @@ fn in_world(name: &str, factors: &Factors) -> Factors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Difference;
+    use crate::compare::{Difference, compare};
     use plan::World;
-    use plan::synthetic::study;
+    use plan::synthetic::{facts, study};
 
     /// The study in two worlds; the simulator has no offloads, and says less.
     fn two() -> [(Plan, Vec<Trial>); 2] {
@@ -243,8 +238,12 @@ mod tests {
     }
 
     fn laid(runs: &[(Plan, Vec<Trial>)]) -> Result<Beside, String> {
-        let runs: Vec<(&Plan, &[Trial])> = runs.iter().map(|(p, t)| (p, t.as_slice())).collect();
-        beside(&runs)
+        let facts = facts();
+        let runs: Vec<Findings<'_>> = runs
+            .iter()
+            .map(|(plan, trials)| Findings::of(plan, trials, &facts))
+            .collect();
+        beside(&runs.iter().collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,0 +1,82 @@
+//! What a run shows, computed once. Every report reads it from here.
+
+use crate::certificate::{Certificate, certify};
+use crate::claims;
+use crate::compare::{Comparison, by_cell, compare};
+use crate::completion::complete;
+use crate::outliers::{Outlier, outliers};
+use crate::paired::{Paired, paired};
+use crate::pareto::{Front, fronts};
+use crate::ranking::{Ranked, ranked};
+use crate::sizes::{self, Curve, curves};
+use plan::metric::Metric;
+use plan::{Plan, RunFacts, Trial};
+
+/// A plan, its trials, and all that they show.
+pub struct Findings<'a> {
+    /// What was planned.
+    pub plan: &'a Plan,
+    /// What was measured.
+    pub trials: &'a [Trial],
+    /// What ran it.
+    pub facts: &'a RunFacts,
+    /// The trials of each cell of the plan.
+    pub by_cell: Vec<Vec<&'a Trial>>,
+    /// Every metric in every cell: by metric in the catalogue's order, then by
+    /// cell in the plan's.
+    pub comparisons: Vec<Comparison>,
+    /// Whether the figures can be trusted.
+    pub certificate: Certificate,
+    /// Whether nothing of the plan is left to run.
+    pub complete: bool,
+    /// The claims of the plan with their verdicts.
+    pub claims: Vec<claims::Judged<'a>>,
+    /// The Pareto fronts that the plan asks for.
+    pub fronts: Vec<Front<'a>>,
+    /// The settings that the plan ranks, the nearest first.
+    pub ranking: Vec<Ranked>,
+    /// What cells change against their baseline, run by run.
+    pub paired: Vec<Paired<'a>>,
+    /// Times of messages by their size.
+    pub curves: Vec<Curve<'a>>,
+    /// What the plan asserts of steps in these curves, with verdicts.
+    pub steps: Vec<sizes::Judged<'a>>,
+    /// Trials that stand apart from the others of their cell.
+    pub outliers: Vec<Outlier<'a>>,
+}
+
+impl<'a> Findings<'a> {
+    /// What `trials` of `plan` show.
+    pub fn of(plan: &'a Plan, trials: &'a [Trial], facts: &'a RunFacts) -> Self {
+        let by_cell = by_cell(plan, trials);
+        let comparisons = compare(plan, trials);
+        let curves = curves(plan, trials);
+        Self {
+            plan,
+            trials,
+            facts,
+            certificate: certify(facts, trials),
+            complete: complete(plan, trials),
+            claims: claims::judged(plan, &comparisons),
+            fronts: fronts(plan, &comparisons),
+            ranking: ranked(plan, trials),
+            paired: paired(plan, trials),
+            steps: sizes::judged(plan, &curves),
+            outliers: outliers(plan, &by_cell),
+            by_cell,
+            comparisons,
+            curves,
+        }
+    }
+
+    /// One metric in one cell.
+    pub fn find(&self, metric: &Metric, cell: usize) -> Option<&Comparison> {
+        crate::compare::find(&self.comparisons, metric, cell)
+    }
+
+    /// How many trials failed; they are in no figure.
+    pub fn failed(&self) -> usize {
+        let failed = |trial: &&Trial| trial.failure.is_some();
+        self.trials.iter().filter(failed).count()
+    }
+}

@@ -1,0 +1,134 @@
+//! Trials that stand apart from the others of their cell.
+//!
+//! They are named, never taken out: an interval that they widen is the honest
+//! one, and what made them may be what a reader looks for.
+
+use plan::metric::{METRICS, Metric};
+use plan::{Factors, Plan, Trial};
+
+/// From how many values on a stray one can be told.
+const FEWEST: usize = 5;
+
+/// Modified z-scores above this are outliers [Iglewicz1993].
+const SCORE: f64 = 3.5;
+
+/// The median of |x - median| of a normal law, in standard deviations
+/// [Iglewicz1993].
+const NORMAL: f64 = 0.6745;
+
+/// The trials of one cell that are outliers in one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlier<'a> {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// The cell's factors.
+    pub factors: &'a Factors,
+    /// Trials of the cell that report the metric.
+    pub n: usize,
+    /// How many of them are far above the median.
+    pub above: usize,
+    /// How many are far below it.
+    pub below: usize,
+    /// The median.
+    pub median: f64,
+    /// The name of the trial that is farthest from it, and its figure.
+    pub farthest: (&'a str, f64),
+}
+
+/// Every cell and leading metric that has outliers.
+pub fn outliers<'a>(plan: &'a Plan, by_cell: &[Vec<&'a Trial>]) -> Vec<Outlier<'a>> {
+    let metrics = METRICS.iter().filter(|metric| plan.leads(metric));
+    let cells = || plan.cells.iter().zip(by_cell);
+    metrics
+        .flat_map(|metric| cells().map(move |(cell, trials)| (metric, cell, trials)))
+        .filter_map(|(metric, cell, trials)| {
+            let values: Vec<(&str, f64)> = trials
+                .iter()
+                .filter(|trial| trial.failure.is_none())
+                .filter_map(|trial| Some((trial.id.as_str(), *trial.metrics.get(metric.name)?)))
+                .collect();
+            of_cell(metric, &cell.factors, &values)
+        })
+        .collect()
+}
+
+fn of_cell<'a>(
+    metric: &'static Metric,
+    factors: &'a Factors,
+    values: &[(&'a str, f64)],
+) -> Option<Outlier<'a>> {
+    if values.len() < FEWEST {
+        return None;
+    }
+    let middle = median(values.iter().map(|&(_, value)| value));
+    let deviation = median(values.iter().map(|&(_, value)| (value - middle).abs()));
+    let score = |value: f64| NORMAL * (value - middle) / deviation;
+    let far: Vec<&(&str, f64)> = values
+        .iter()
+        .filter(|&&(_, value)| score(value).abs() > SCORE)
+        .collect();
+    let &&farthest = far
+        .iter()
+        .max_by(|a, b| score(a.1).abs().total_cmp(&score(b.1).abs()))?;
+    let above = far.iter().filter(|&&&(_, value)| value > middle).count();
+    Some(Outlier {
+        metric,
+        factors,
+        n: values.len(),
+        above,
+        below: far.len() - above,
+        median: middle,
+        farthest,
+    })
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        f64::midpoint(values[half - 1], values[half])
+    } else {
+        values[half]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{by_cell, compare};
+    use plan::synthetic::{Normal, cell, factors, plan, trial};
+
+    fn run(values: &[f64]) -> (Plan, Vec<Trial>) {
+        let trials = (1..)
+            .zip(values)
+            .map(|(repeat, &value)| trial(factors(9000), repeat, &[("throughput", value)]))
+            .collect();
+        (plan(vec![cell(factors(9000))], 20, Vec::new()), trials)
+    }
+
+    #[test]
+    fn one_sided_outliers_are_named_and_stay_in_the_mean() {
+        let mut values = Normal::new(3).sample(20, 980.0, 0.5);
+        (values[4], values[11]) = (610.0, 900.0);
+        let (plan, trials) = run(&values);
+        let found = outliers(&plan, &by_cell(&plan, &trials));
+        let [outlier] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!((outlier.n, outlier.above, outlier.below), (20, 0, 2));
+        assert_eq!(outlier.farthest, ("mtu=9000-r05", 610.0));
+        let mean = compare(&plan, &trials)[0].mean.unwrap();
+        assert!((mean.mean - values.iter().sum::<f64>() / 20.0).abs() < 1e-9);
+        assert!(mean.ci95.unwrap().half() > 30.0, "the interval shows them");
+    }
+
+    #[test]
+    fn quiet_trials_equal_trials_and_few_trials_have_none() {
+        let quiet = Normal::new(4).sample(20, 980.0, 0.5);
+        for values in [quiet, vec![980.0; 20], vec![1.0, 980.0, 980.0]] {
+            let (plan, trials) = run(&values);
+            assert_eq!(outliers(&plan, &by_cell(&plan, &trials)), []);
+        }
+    }
+}
