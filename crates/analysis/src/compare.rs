@@ -16,6 +16,7 @@ use crate::verdict::{Figures, Judgement, Measured, Verdict, figures, judge, judg
 use plan::Trial;
 use plan::metric::{Metric, measured, place};
 use plan::{COPY, Cell, Factors, Plan};
+use serde::Serialize;
 
 use crate::resolution::resolution;
 
@@ -65,7 +66,8 @@ pub struct Comparison {
 }
 
 /// Whether a cell differs from its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// It does: beyond chance, at 5 % over all comparisons of the metric, and
     /// by more than the instrument's resolution.
@@ -74,17 +76,6 @@ pub enum Difference {
     NotFound,
     /// Too few trials to say.
     Unknown,
-}
-
-impl Difference {
-    /// The word of JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Found => "found",
-            Self::NotFound => "not_found",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// Every metric that was measured or published, in every cell: by metric in

@@ -4,6 +4,7 @@ use crate::certificate::{Certificate, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
 use crate::completion::complete;
+use crate::mechanisms::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
 use crate::pareto::{Front, fronts};
@@ -41,6 +42,8 @@ pub struct Findings<'a> {
     pub curves: Vec<Curve<'a>>,
     /// What the plan asserts of steps in these curves, with verdicts.
     pub steps: Vec<sizes::Judged<'a>>,
+    /// Round trips that were taken apart, by the size of their messages.
+    pub mechanisms: Vec<Group>,
     /// Trials that stand apart from the others of their cell.
     pub outliers: Vec<Outlier<'a>>,
 }
@@ -62,6 +65,7 @@ impl<'a> Findings<'a> {
             ranking: ranked(plan, trials),
             paired: paired(plan, trials),
             steps: sizes::judged(plan, &curves),
+            mechanisms: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
             by_cell,
             comparisons,

@@ -3,7 +3,8 @@
 //!
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
-//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`split`] tells
+//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`mechanisms`]
+//! groups round trips that were taken apart, [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, and [`outliers`] which of
 //! them stand apart. [`Findings`] is all of that of one run, [`mod@beside`] lays
@@ -15,6 +16,7 @@ pub mod claims;
 pub mod compare;
 pub mod completion;
 mod findings;
+pub mod mechanisms;
 pub mod outliers;
 pub mod paired;
 pub mod pareto;

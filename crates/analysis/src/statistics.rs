@@ -14,15 +14,23 @@ pub use apart::{Chance, apart};
 pub use contrast::{Contrast, mean_percent};
 pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A closed interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A closed interval. As JSON it is its two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(into = "[f64; 2]")]
 pub struct Interval {
     /// Its lower end.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(Interval { low, high }: Interval) -> Self {
+        [low, high]
+    }
 }
 
 impl Interval {

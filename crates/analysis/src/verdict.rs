@@ -5,9 +5,11 @@ use std::fmt;
 use crate::statistics::{Change, Interval};
 use plan::metric::Metric;
 use plan::{Factors, Level, Plan, Published};
+use serde::Serialize;
 
 /// What a run says about a published change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
 pub enum Verdict {
     /// Nothing was measured here that could be held against it.
     NotMeasured,
@@ -33,6 +35,12 @@ impl Verdict {
             Self::DirectionOnly => "direction only",
             Self::NotReproduced => "not reproduced",
         }
+    }
+}
+
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> Self {
+        verdict.as_str()
     }
 }
 

@@ -1,20 +1,17 @@
-//! What changed between two runs, in words, tables and JSON Lines.
+//! What changed between two runs.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
-use comfy_table::{Cell, Row};
-use serde::Serialize;
-
-use crate::grid::{factor_cells, factor_names, grid, keep_figures_whole};
-use crate::json::{json_line, pair};
-use crate::{figure, notes};
+use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table, Tone};
+use crate::rows::{aligned, factor_cells, factor_names};
+use crate::section::certificate;
+use crate::{figure, terminal};
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Difference, Shift, between};
+use plan::Plan;
 use plan::metric::Metric;
-use plan::{Factors, Plan};
 
 /// A run that is held against another.
 pub struct Run<'a> {
@@ -25,101 +22,60 @@ pub struct Run<'a> {
 }
 
 /// What changed from `first` to `second`: one sentence, the metrics of the
-/// study, what else differs between the runs, and both certificates.
+/// study, what else differs between the runs, and both certificates; so many
+/// columns wide.
 pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
+    terminal::text(&document(first, second), width)
+}
+
+fn document(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(first.found, second.found);
-    let mut text = format!(
-        "A: {}\nB: {}\n\n{}\n",
-        first.folder.display(),
-        second.folder.display(),
-        notes::wrapped(&[sentence(&shifts)], width)
-    );
+    let folders = [("A", first), ("B", second)];
+    let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
+    let mut blocks = vec![
+        Block::Verbatim(folders.join("\n")),
+        Block::paragraph(Style::Answer, sentence(&shifts)),
+    ];
     let metrics = shifts.iter().map(|shift| shift.after.metric);
     let mut metrics: Vec<&'static Metric> =
         metrics.filter(|metric| metric.table().is_some()).collect();
     metrics.dedup();
     for metric in metrics {
-        let of_metric: Vec<&Shift> = shifts
-            .iter()
-            .filter(|shift| shift.after.metric == metric)
-            .collect();
-        let grid = table(second.found.plan, &of_metric, width);
+        let of_metric = shifts.iter().filter(|shift| shift.after.metric == metric);
+        let of_metric: Vec<&Shift> = of_metric.collect();
         let heading = format!("{} ({})", metric.title, metric.unit);
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "\n{heading}\n{}", grid.trim_fmt());
+        blocks.push(Block::heading(heading));
+        blocks.push(Block::Table(table(second.found.plan, &of_metric)));
     }
     let differing = differing(first, second);
-    let differing = match differing.is_empty() {
-        true => vec!["Plans, program and machine are the same.".to_owned()],
-        false => std::iter::once("What else differs".to_owned())
-            .chain(differing.into_iter().map(|line| format!("  {line}")))
-            .collect(),
-    };
+    if differing.is_empty() {
+        let same = "Plans, program and machine are the same.";
+        blocks.push(Block::paragraph(Style::Plain, same));
+    } else {
+        blocks.push(Block::heading("What else differs"));
+        blocks.push(certificate::whole(differing));
+    }
     let read = "± and [..] are 95 % intervals. A change is found at 5 % over all cells of its metric (Holm) and above \
                 the resolution of both runs. \"gain\" is how the gain over the baseline changed. The runs were not \
                 interleaved: whatever differed between their times counts as a change.";
-    let certificates = [("A", first), ("B", second)].map(|(name, run)| {
+    blocks.push(Block::paragraph(Style::Note, read));
+    for (name, run) in [("A", first), ("B", second)] {
         let certificate = &run.found.certificate;
-        let word = if certificate.passed {
-            "passed"
-        } else {
-            "FAILED"
-        };
-        let lines = certificate.faults.iter().chain(&certificate.notes);
-        let lines: Vec<String> = lines.map(|line| format!("  {line}")).collect();
-        [vec![format!("Certificate of {name}: {word}")], lines].concat()
-    });
-    for lines in [differing, vec![read.to_owned()], certificates.concat()] {
-        let _ = writeln!(text, "\n{}", notes::wrapped(&lines, width));
+        blocks.push(Block::Heading(
+            format!("Certificate of {name}"),
+            Some(Badge::passed(certificate.passed)),
+        ));
+        blocks.push(certificate::found_out(certificate));
     }
-    text
+    Document {
+        title: String::new(),
+        head: blocks,
+        sections: Vec::new(),
+    }
 }
 
-/// One object a metric and cell that both runs measured, without line ends;
-/// docs/formats.md is the schema.
-pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
-    let shifts = shifts(first.found, second.found);
-    shifts.iter().map(|shift| json_line(&line(shift))).collect()
-}
-
-fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> {
+pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> {
     between((first.plan, first.trials), (second.plan, second.trials))
-}
-
-/// The order of fields is the format's.
-#[derive(Serialize)]
-struct Line<'a> {
-    metric: &'a str,
-    unit: &'a str,
-    factors: &'a Factors,
-    n: [usize; 2],
-    mean: [Option<f64>; 2],
-    ci95: [Option<[f64; 2]>; 2],
-    change_percent: Option<f64>,
-    change_ci95: Option<[f64; 2]>,
-    difference: Option<&'static str>,
-    excluded_above_percent: Option<f64>,
-    gain_change_percent: Option<f64>,
-    gain_change_ci95: Option<[f64; 2]>,
-}
-
-fn line(shift: &Shift) -> Line<'_> {
-    let both = [&shift.before, &shift.after];
-    let change = shift.after.change;
-    Line {
-        metric: shift.after.metric.name,
-        unit: shift.after.metric.unit,
-        factors: &shift.after.factors,
-        n: both.map(|cell| cell.n),
-        mean: both.map(|cell| cell.mean.map(|mean| mean.mean)),
-        ci95: both.map(|cell| cell.mean.and_then(|mean| mean.ci95).map(pair)),
-        change_percent: change.and_then(|change| change.percent),
-        change_ci95: change.and_then(|change| change.ci95).map(pair),
-        difference: shift.after.difference.map(Difference::as_str),
-        excluded_above_percent: change.and_then(|change| change.excluded_above),
-        gain_change_percent: shift.gain.map(|gain| gain.percent()),
-        gain_change_ci95: shift.gain.and_then(|gain| gain.interval(0.95)).map(pair),
-    }
 }
 
 /// The answer: which of the study's metrics changed, where, and by how much.
@@ -159,46 +115,47 @@ fn sentence(shifts: &[Shift]) -> String {
     )
 }
 
-fn table(plan: &Plan, shifts: &[&Shift], width: u16) -> comfy_table::Table {
+fn table(plan: &Plan, shifts: &[&Shift]) -> Table {
     let names = factor_names(plan);
-    let mut before: Vec<String> = shifts
-        .iter()
-        .map(|shift| figure::mean(&shift.before))
-        .collect();
-    let mut after: Vec<String> = shifts
-        .iter()
-        .map(|shift| figure::mean(&shift.after))
-        .collect();
-    let mut changes: Vec<String> = shifts
-        .iter()
-        .map(|shift| figure::change(&shift.after))
-        .collect();
-    for column in [&mut before, &mut after, &mut changes] {
-        figure::align(column);
-    }
-    let mut grid = grid(width);
-    let titles = ["A", "B", "% from A to B", ""];
-    let header = names.iter().map(Cell::new).chain(titles.map(Cell::new));
-    grid.set_header(Row::from(header.collect::<Vec<_>>()));
-    for (position, shift) in shifts.iter().enumerate() {
-        let mut remarks = Vec::new();
-        match shift.after.difference {
-            Some(Difference::Found) => remarks.push("CHANGED".to_owned()),
-            Some(Difference::NotFound) => remarks.push(figure::none_found(&shift.after)),
-            Some(Difference::Unknown) | None => remarks.push("too few trials".to_owned()),
-        }
-        if let Some(interval) = shift.gain.and_then(|gain| gain.interval(0.95)) {
-            let percent = shift.gain.map_or(0.0, |gain| gain.percent());
-            remarks.push(format!("gain {}", figure::percent_in(percent, interval)));
-        }
-        let mut cells = factor_cells(&names, &shift.after.factors);
+    let before = aligned(shifts.iter().map(|shift| Some(&shift.before)), figure::mean);
+    let after = aligned(shifts.iter().map(|shift| Some(&shift.after)), figure::mean);
+    let changes = aligned(
+        shifts.iter().map(|shift| Some(&shift.after)),
+        figure::change,
+    );
+    let row = |(position, shift): (usize, &&Shift)| {
         let figures = [&before[position], &after[position], &changes[position]];
-        cells.extend(figures.map(Cell::new));
-        cells.push(Cell::new(remarks.join("; ")));
-        grid.add_row(Row::from(cells));
+        let mut cells = factor_cells(&names, &shift.after.factors);
+        cells.extend(figures.map(|figure| Cell::figure(&**figure)));
+        cells.push(Cell::Remarks(remarks(shift)));
+        cells
+    };
+    let titles = ["A", "B", "% from A to B", ""];
+    Table {
+        columns: (names.iter().map(Column::new))
+            .chain(titles.map(Column::new))
+            .collect(),
+        rows: shifts.iter().enumerate().map(row).collect(),
+        ..Table::default()
     }
-    keep_figures_whole(&mut grid, width);
-    grid
+}
+
+/// Whether there is a change, and how the gain over the baseline changed.
+fn remarks(shift: &Shift) -> Vec<Remark> {
+    let words = match shift.after.difference {
+        Some(Difference::Found) => "CHANGED".to_owned(),
+        Some(Difference::NotFound) => figure::none_found(&shift.after),
+        Some(Difference::Unknown) | None => "too few trials".to_owned(),
+    };
+    let gain = shift.gain.and_then(|gain| {
+        let interval = gain.interval(0.95)?;
+        let percent = figure::percent_in(gain.percent(), interval);
+        Some(format!("gain {percent}"))
+    });
+    let remarks = std::iter::once(words).chain(gain);
+    remarks
+        .map(|words| Remark::new(Tone::Neutral, words))
+        .collect()
 }
 
 /// Everything else that differs between two runs, a line each: keys of the
@@ -258,6 +215,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changes_json;
     use plan::synthetic::{facts, study};
     use plan::{RunFacts, Trial};
 
@@ -315,7 +273,7 @@ mod tests {
         });
         let sentence = "From A to B changed 1 of 8: throughput at scenario=LU-LU offloads=off mtu=9000 -10.0 %";
         assert!(
-            notes::wrapped(std::slice::from_ref(&text), 9999).contains(sentence),
+            terminal::wrapped(std::slice::from_ref(&text), 9999).contains(sentence),
             "{text}"
         );
         for line in [

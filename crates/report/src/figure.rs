@@ -1,9 +1,10 @@
 //! Figures as people read them: no finer than they are known.
 
 use analysis::compare::Comparison;
+use analysis::pareto::{Front, Point};
 use analysis::split::Part;
-use analysis::statistics::Interval;
-use plan::{Factors, Plan};
+use analysis::statistics::{Interval, Mean};
+use plan::{Factors, Level, Plan};
 use units::Rate;
 
 /// No figure is printed with more places than this.
@@ -97,6 +98,44 @@ pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
             || measured().any(|cell| cell.factors.level(name) != Some(level))
     });
     Factors(told.cloned().collect()).to_string()
+}
+
+/// What a Pareto front weighs, and within what.
+pub(super) fn front(front: &Front<'_>) -> String {
+    let [first, second] = front.metrics.map(|metric| metric.title);
+    match front.within.0.is_empty() {
+        true => format!("{first} against {second}"),
+        false => format!("{first} against {second}, {}", front.within),
+    }
+}
+
+/// A setting of a front and its two figures.
+pub(super) fn point(plan: &Plan, front: &Front<'_>, point: &Point) -> String {
+    let own = point.factors.0.iter();
+    let own = own.filter(|factor| !front.within.0.contains(factor));
+    let cell = cell(plan, &Factors(own.cloned().collect()));
+    let figures = front.metrics.iter().zip(&point.means);
+    let figures = figures.map(|(metric, mean)| format!("{} {}", with_half(mean), metric.unit));
+    let figures: Vec<String> = figures.collect();
+    format!("{cell}: {}", figures.join(", "))
+}
+
+/// A mean with four digits, and half its interval.
+fn with_half(mean: &Mean) -> String {
+    let figure = four_digits(mean.mean);
+    match mean.ci95.map(Interval::half) {
+        Some(half) => format!("{figure} ± {}", four_digits(half)),
+        None => figure,
+    }
+}
+
+/// Factors as words, e.g. `offloads off, protocol udp`.
+pub(super) fn words<'a>(factors: impl IntoIterator<Item = &'a (String, Level)>) -> String {
+    let words = factors.into_iter();
+    let words: Vec<String> = words
+        .map(|(name, level)| format!("{name} {level}"))
+        .collect();
+    words.join(", ")
 }
 
 /// A figure with four digits, for where no interval says how many are known.

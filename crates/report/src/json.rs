@@ -1,224 +1,32 @@
 //! The report as JSON Lines; docs/formats.md is its schema.
 
-mod cell;
+mod cells;
+mod claims;
+mod comparisons;
+mod curves;
+mod fronts;
+mod line;
+mod paired;
+mod ranking;
+mod shifts;
+mod worlds;
 
-use serde::Serialize;
-
-use crate::grid::{framing_note, model};
-use crate::sections::SECTIONS;
 use analysis::Findings;
-use analysis::compare::Comparison;
-use analysis::split::{Part, Split};
-use analysis::statistics::Interval;
-use plan::Flag;
-use plan::Trial;
-use plan::{Factors, Plan};
 
-/// One line: one metric in one cell. The order of fields is the format's.
-#[derive(Serialize)]
-struct Line<'a> {
-    metric: &'a str,
-    unit: &'a str,
-    factors: &'a Factors,
-    n: usize,
-    mean: Option<f64>,
-    ci95: Option<[f64; 2]>,
-    change_percent: Option<f64>,
-    change_ci95: Option<[f64; 2]>,
-    difference: Option<&'static str>,
-    published: Option<f64>,
-    published_change_percent: Option<f64>,
-    verdict: Option<&'static str>,
-    reason: Option<String>,
-    /// Present, if only as null, for the CPU of one end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attribution: Option<Option<[f64; 2]>>,
-    failed: usize,
-    /// Trials of the cell with a flag that fails the certificate.
-    flagged: usize,
-    /// A change above this, in per cent, would have shown.
-    excluded_above_percent: Option<f64>,
-    /// How many trials a cell would settle what is open.
-    trials_to_settle: Option<usize>,
-    /// Present for a change of goodput that can be taken apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    split: Option<Parts>,
-    /// Present, if only as null, for goodput: what closed forms predict.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<Option<f64>>,
-}
+pub use shifts::changes_json;
+pub use worlds::worlds_json;
 
-/// What a change of goodput is made of, in per cent; the parts multiply.
-#[derive(Serialize)]
-struct Parts {
-    framing: f64,
-    startup_and_loss: Option<f64>,
-    startup_and_loss_ci95: Option<[f64; 2]>,
-    host: Option<f64>,
-    host_ci95: Option<[f64; 2]>,
-}
-
-/// One object a metric and cell, then one a cell, then those of each section,
-/// without line ends.
+/// One object a metric and cell, then one a cell, then those of claims, fronts,
+/// curves, the ranking and differences run by run, without line ends.
 pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
-    let of_metrics = found
-        .comparisons
-        .iter()
-        .map(|comparison| json_line(&line(found.plan, found.trials, comparison)));
-    let of_cells = cell::lines(found);
-    let of_sections = SECTIONS.iter().flat_map(|section| section.json(found));
-    of_metrics.chain(of_cells).chain(of_sections).collect()
-}
-
-/// An object as one line.
-pub(super) fn json_line(object: &impl Serialize) -> String {
-    serde_json::to_string(object)
-        .expect("a line holds only strings, numbers and maps with string keys")
-}
-
-/// An interval as programs read it.
-pub(super) fn pair(interval: Interval) -> [f64; 2] {
-    [interval.low, interval.high]
-}
-
-fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {
-    let change = comparison.change;
-    let judgement = comparison.judgement.as_ref();
-    let framing = framing_note(plan, comparison).map(str::to_owned);
-    let reason = match (judgement.map(|judgement| judgement.reason.clone()), framing) {
-        (Some(reason), Some(framing)) => Some(format!("{reason}; {framing}")),
-        (reason, framing) => reason.or(framing),
-    };
-    Line {
-        metric: comparison.metric.name,
-        unit: comparison.metric.unit,
-        factors: &comparison.factors,
-        n: comparison.n,
-        mean: comparison.mean.map(|mean| mean.mean),
-        ci95: comparison.mean.and_then(|mean| mean.ci95).map(pair),
-        change_percent: change.and_then(|change| change.percent),
-        change_ci95: change.and_then(|change| change.ci95).map(pair),
-        difference: comparison.difference.map(|difference| difference.as_str()),
-        published: comparison.published.value,
-        published_change_percent: comparison.published.claim.map(|claim| claim.percent),
-        verdict: judgement.map(|judgement| judgement.verdict.as_str()),
-        reason,
-        attribution: comparison
-            .metric
-            .attribution()
-            .map(|_| comparison.attribution),
-        failed: comparison.failed,
-        flagged: trials
-            .iter()
-            .filter(|trial| trial.factors == comparison.factors && fails(trial))
-            .count(),
-        excluded_above_percent: change.and_then(|change| change.excluded_above),
-        trials_to_settle: comparison.trials_to_settle,
-        split: comparison.split.as_ref().map(parts),
-        model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
-    }
-}
-
-fn parts(split: &Split) -> Parts {
-    let percent = |part: Option<Part>| part.map(|part| part.percent);
-    let interval = |part: Option<Part>| part.map(|part| pair(part.ci95));
-    Parts {
-        framing: split.framing_percent,
-        startup_and_loss: percent(split.startup_and_loss),
-        startup_and_loss_ci95: interval(split.startup_and_loss),
-        host: percent(split.host),
-        host_ci95: interval(split.host),
-    }
-}
-
-/// Whether a flag of `trial` fails the certificate; one that this program does
-/// not know does.
-fn fails(trial: &Trial) -> bool {
-    let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
-    flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plan::synthetic::{facts, study};
-    use serde_json::Value;
-
-    fn lines() -> Vec<String> {
-        let (plan, trials) = study();
-        json_lines(&Findings::of(&plan, &trials, &facts()))
-    }
-
-    fn line_of(metric: &str, scenario: &str, offloads: &str, mtu: i64) -> (String, Value) {
-        lines()
-            .into_iter()
-            .map(|line| (line.clone(), serde_json::from_str::<Value>(&line).unwrap()))
-            .find(|(_, value)| {
-                let factors = &value["factors"];
-                value["metric"] == metric
-                    && factors["scenario"] == scenario
-                    && factors["offloads"] == offloads
-                    && factors["mtu"] == mtu
-            })
-            .unwrap()
-    }
-
-    #[test]
-    fn each_metric_has_a_line_for_each_cell_and_each_cell_has_one() {
-        let lines = lines();
-        assert_eq!(lines.len(), 4 * 6 + 6);
-        for line in &lines {
-            assert!(!line.contains("NaN") && !line.contains('\n'), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_cell_that_cannot_be_measured_keeps_its_line() {
-        let (line, _) = line_of("throughput", "WS-WS", "off", 9000);
-        assert_eq!(
-            line,
-            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#
-        );
-    }
-
-    #[test]
-    fn a_baseline_has_figures_and_no_verdict() {
-        let (line, value) = line_of("throughput", "LU-LU", "off", 1500);
-        let begin = r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"LU-LU","offloads":"off","mtu":1500},"n":2,"mean":948.0,"ci95":[935.95"#;
-        let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#;
-        assert!(line.starts_with(begin), "{line}");
-        assert!(line.ends_with(end), "{line}");
-        assert_eq!(value["ci95"].as_array().unwrap().len(), 2);
-    }
-
-    #[test]
-    fn a_change_is_judged_and_offloads_are_explained() {
-        let (_, off) = line_of("throughput", "LU-LU", "off", 9000);
-        assert!((off["change_percent"].as_f64().unwrap() - 4.325).abs() < 0.001);
-        assert_eq!(off["difference"], "found");
-        assert_eq!(off["verdict"], "direction only");
-        let (_, on) = line_of("throughput", "LU-LU", "on", 9000);
-        assert_eq!(on["difference"], "not_found");
-        assert_eq!(on["verdict"], "not reproduced");
-        let reason = on["reason"].as_str().unwrap();
-        assert!(
-            reason.ends_with("; framing not counted by the bucket"),
-            "{reason}"
-        );
-    }
-
-    #[test]
-    fn the_cpu_of_one_end_has_its_attribution_interval() {
-        let (line, value) = line_of("cpu_sender", "LU-LU", "off", 9000);
-        assert_eq!(value["attribution"], serde_json::json!([0.5, 1.0]));
-        assert_eq!(value["verdict"], "direction only");
-        assert!(
-            line.contains(r#""attribution":[0.5,1.0],"failed":0,"flagged":0,"#),
-            "{line}"
-        );
-        let (_, windows) = line_of("cpu_sender", "WS-WS", "off", 9000);
-        assert_eq!(windows["attribution"], Value::Null);
-        let (line, _) = line_of("throughput", "LU-LU", "off", 9000);
-        assert!(!line.contains("attribution"));
-    }
+    [
+        comparisons::lines(found),
+        cells::lines(found),
+        claims::lines(&found.claims),
+        fronts::lines(&found.fronts),
+        curves::lines(&found.curves),
+        ranking::lines(found.plan, &found.ranking),
+        paired::lines(found),
+    ]
+    .concat()
 }

@@ -1,34 +1,31 @@
 //! Findings as text: a page and tables for people, JSON Lines for programs.
 //!
-//! Every function returns a string and writes nothing.
+//! [`section`] describes what a run shows as blocks of a [`document`], which
+//! [`terminal`] and [`page`] draw. Every function returns a string and writes
+//! nothing.
 
 mod between;
-mod claims;
-mod courses;
-mod crosstab;
+mod document;
 mod figure;
-mod grid;
 mod json;
-mod mechanisms;
-mod notes;
-mod outliers;
 mod page;
-mod paired;
-mod pareto;
-mod ranking;
+mod plots;
 mod rows;
+mod run;
 mod section;
-mod sections;
-mod sizes;
+mod series;
 mod standing;
-mod summary;
-mod tables;
-mod verdicts;
+mod terminal;
 mod worlds;
 
-pub use between::{Run, changes, changes_json};
-pub use json::json_lines;
-pub use page::{FILE as PAGE, WORLDS_FILE as WORLDS_PAGE, page, worlds_page};
+pub use between::{Run, changes};
+pub use json::{changes_json, json_lines, worlds_json};
+pub use run::{page, tables};
 pub use standing::standing;
-pub use tables::tables;
-pub use worlds::{worlds, worlds_json};
+pub use worlds::{worlds, worlds_page};
+
+/// The name of the page in a results folder.
+pub const PAGE: &str = "report.html";
+
+/// The name of the page of several runs in the folder of the first.
+pub const WORLDS_PAGE: &str = "worlds.html";

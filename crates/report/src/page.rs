@@ -1,33 +1,20 @@
-//! The report as a page: one file with interactive plots that asks nobody for
+//! Documents as pages: one file with interactive plots that asks nobody for
 //! anything.
 //!
 //! Text goes through `maud`, which escapes it; the plots' data is JSON in which
 //! no tag can begin. So what a journal or a plan holds stays text.
 
-mod answer;
 mod library;
-mod plots;
-mod series;
-mod tables;
-mod worlds;
+
+use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use plotly::Plot;
 
-use crate::section::{Part, Place};
-use crate::sections::SECTIONS;
-use crate::{notes, summary};
-use analysis::Findings;
-use analysis::certificate::Certificate;
-use analysis::compare::Comparison;
-use plan::Plan;
-use plan::Trial;
-use plan::{HostFacts, RunFacts};
-use plots::{Figure, Frame};
-pub(super) use plots::{Plotted, areas, courses, fronts, sizes};
-pub use worlds::{FILE as WORLDS_FILE, worlds_page};
-
-/// The page's name in a results folder.
-pub const FILE: &str = "report.html";
+use crate::document::{
+    Badge, Block, Cell, Column, Document, Figure, Fit, List, ListKind, Remark, Section, Style,
+    Table, Tone,
+};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -36,41 +23,8 @@ const SCRIPT: &str = include_str!("page/script.js");
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// The page of a run: the answer, a plot of every metric with every trial in
-/// it, the tables, the certificate and the plan. HTML that loads nothing.
-pub fn page(found: &Findings<'_>) -> String {
-    let (plan, comparisons) = (found.plan, &found.comparisons);
-    let figures = plots::of_metrics(&Frame::of(plan, found.trials, comparisons));
-    let sections: Vec<Part> = SECTIONS
-        .iter()
-        .flat_map(|section| section.html(found))
-        .collect();
-    let at = |place: Place| sections.iter().filter(move |part| part.place == place);
-    let title = format!("{}: {}", plan.name, plan.title);
-    // Where settings are ranked, single metrics may have nothing to show.
-    let is_bare = plan.ranking.is_some() && comparisons.is_empty();
-    let body = html! {
-        (head(found))
-        @for part in at(Place::Answer) { (part.markup) }
-        @if !is_bare { (plots(plan, &figures)) }
-        @for part in at(Place::Plots) { (part.markup) }
-        @if !is_bare { (tables::tables(plan, comparisons)) }
-        @for part in at(Place::Tables).chain(at(Place::Lists)) { (part.markup) }
-        (reading(plan, comparisons))
-        (certificate_section(found.trials, &found.certificate))
-        (plan_section(plan))
-    };
-    let plotted = sections.iter().flat_map(|part| &part.plots);
-    document(&title, &body, &figures, plotted)
-}
-
-/// A page around `body`, with what its plots need.
-fn document<'a>(
-    title: &str,
-    body: &Markup,
-    figures: &[Figure],
-    plotted: impl Iterator<Item = &'a Plotted>,
-) -> String {
+/// The page of a document. HTML that loads nothing.
+pub(crate) fn html(document: &Document) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -81,12 +35,15 @@ fn document<'a>(
                 meta name="color-scheme" content="light dark";
                 // Without it a browser asks for /favicon.ico.
                 link rel="icon" href="data:,";
-                title { (title) }
+                title { (document.title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                main { (body) }
-                script id="plots" type="application/json" { (PreEscaped(plots::json(figures, plotted))) }
+                main {
+                    header { (blocks(&document.head)) }
+                    @for section in &document.sections { (drawn(section)) }
+                }
+                script id="plots" type="application/json" { (PreEscaped(plots(document))) }
                 script { (PreEscaped(library::script())) }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -95,159 +52,204 @@ fn document<'a>(
     page.into_string()
 }
 
-/// The first screen: what was asked, what came of it, and how sure that is.
-fn head(found: &Findings<'_>) -> Markup {
-    let (plan, trials, comparisons) = (found.plan, found.trials, &found.comparisons);
-    let certificate = &found.certificate;
-    let (failed, all) = (found.failed(), plan.expected_trials());
-    let (badge, word) = match certificate.passed {
-        true => ("badge passed", "✓ certificate passed"),
-        false => ("badge failed", "✗ certificate FAILED"),
+fn drawn(section: &Section) -> Markup {
+    let is_shown = |block: &Block| !matches!(block, Block::Terminal(_));
+    let id = Some(section.id).filter(|id| !id.is_empty());
+    html! {
+        @if section.blocks.iter().any(is_shown) {
+            section id=[id] { (blocks(&section.blocks)) }
+        }
+    }
+}
+
+fn blocks(blocks: &[Block]) -> Markup {
+    html! { @for one in blocks { (block(one)) } }
+}
+
+fn block(block: &Block) -> Markup {
+    match block {
+        Block::Title {
+            name,
+            title,
+            badges,
+        } => html! {
+            p.over { "Jumbolab · " (name) }
+            h1 { (title) }
+            p.badges { @for one in badges { (badge(one)) } }
+        },
+        Block::Heading(words, own) => html! { h2 { (words) (behind(own.as_ref())) } },
+        Block::Subheading(words, own) => html! { h3 { (words) (behind(own.as_ref())) } },
+        Block::Paragraphs(style, lines) => paragraphs(*style, lines),
+        Block::List(own) => list(own),
+        Block::Table(own) => table(own),
+        Block::Figure(own) => figure(own),
+        Block::Fold {
+            summary,
+            blocks: own,
+        } => html! { details { summary { (summary) } (blocks(own)) } },
+        Block::Verbatim(text) => html! { pre { (text) } },
+        Block::Page(own) => blocks(own),
+        Block::Terminal(_) => html! {},
+    }
+}
+
+fn behind(own: Option<&Badge>) -> Markup {
+    html! { @if let Some(own) = own { " " (badge(own)) } }
+}
+
+fn badge(badge: &Badge) -> Markup {
+    let class = badge.passed.map(|passed| match passed {
+        true => "badge passed",
+        false => "badge failed",
+    });
+    html! {
+        @if badge.is_link { a class=[class] href="#certificate" { (badge.words) } }
+        @else { span class=[class] { (badge.words) } }
+    }
+}
+
+fn paragraphs(style: Style, lines: &[String]) -> Markup {
+    html! {
+        @match style {
+            Style::Plain => @for line in lines { p { (line) } },
+            Style::Note => @for line in lines { p.note { (line) } },
+            Style::Alarm => @for line in lines { p.alarm { (line) } },
+            Style::NoScript => noscript { @for line in lines { p.alarm { (line) } } },
+            Style::Answer => ul.answers { @for line in lines { li { (line) } } },
+        }
+    }
+}
+
+fn list(list: &List) -> Markup {
+    let class = match list.kind {
+        ListKind::Plain => None,
+        ListKind::Certificate => Some("certificate"),
+        ListKind::Facts => Some("facts"),
     };
     html! {
-        header {
-            p.over { "Jumbolab · " (plan.name) }
-            h1 { (plan.title) }
-            p.badges {
-                a class=(badge) href="#certificate" { (word) }
-                span { (trials.len() - failed) " of " (all) " trials finished"
-                    @if failed > 0 { ", " (failed) " failed and left out" } }
-                span { (machine(found.facts)) }
-            }
-            @if !certificate.passed {
-                p.alarm { "Do not rely on these figures: " (certificate.faults.join("; ")) "." }
-            }
-            @if let Some(warning) = &certificate.warning {
-                p.alarm { "Mind that " (warning) "." }
-            }
-            @if !found.complete {
-                p.alarm { "The run is incomplete: go on with --resume." }
-            }
-            @if plan.compare.factor == "mtu" {
-                // 1500 octets: [IEEE802.3 s3.2.7].
-                p.lead {
-                    "The MTU of a link is the largest packet that it carries. On Ethernet it is 1500 octets; frames with more are called "
-                    em { "jumbo frames" } ". This run sent the same traffic at several MTUs over " (plan.world.profile().words.links) ". What changed:"
+        ul class=[class] {
+            @for item in &list.items {
+                li class=[(item.label == "fault").then_some("fault")] {
+                    @if !item.label.is_empty() { b { (item.label) ": " } }
+                    (item.text)
                 }
             }
-            ul.answers {
-                @for sentence in summary::sentences(plan, comparisons) { li { (sentence) } }
-            }
-            (answer::table(plan, comparisons))
         }
     }
 }
 
-fn machine(facts: &RunFacts) -> String {
-    let Some(host) = &facts.host else {
-        return "simulated, the same on every machine".to_owned();
-    };
-    let user = match host.root {
-        true => "root",
-        false => "an ordinary user",
-    };
-    let HostFacts {
-        kernel,
-        cpus,
-        cpu_model,
-        ..
-    } = host;
-    format!("{kernel}, {cpus} × {cpu_model}, run by {user}")
-}
-
-fn plots(plan: &Plan, figures: &[Figure]) -> Markup {
-    let (of_study, others): (Vec<&Figure>, Vec<&Figure>) = figures
-        .iter()
-        .partition(|figure| figure.metric.table().is_some());
+fn table(table: &Table) -> Markup {
+    let is_glance = table.fit == Fit::Glance;
     html! {
-        section #plots-section {
-            h2 { "Plots" }
-            p.note {
-                "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as "
-                "other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the "
-                "legend hides or shows it; a pointer on a symbol says what it is."
+        @if let Some(caption) = &table.caption { p.caption { (caption) } }
+        div.scroll { table class=[is_glance.then_some("answer")] {
+            thead { tr {
+                @for column in &table.columns {
+                    th scope="col" class=[column.is_right.then_some("right")] {
+                        (column.title)
+                        @if !column.unit.is_empty() { br; span.note { (column.unit) } }
+                    }
+                }
+            } }
+            tbody { @for row in &table.rows { tr {
+                @for (position, (own, column)) in row.iter().zip(&table.columns).enumerate() {
+                    (cell(own, column, is_glance && position == 0))
+                }
+            } } }
+        } }
+    }
+}
+
+fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
+    match cell {
+        Cell::Text(text) if names_row => html! { th scope="row" { (text) } },
+        Cell::Text(text) => html! { td { (text) } },
+        Cell::Figure(text, _) => {
+            html! { td.figure class=[column.is_right.then_some("right")] { (text) } }
+        }
+        Cell::Remarks(remarks) => html! {
+            td.words {
+                @for (position, one) in remarks.iter().enumerate() {
+                    @if position > 0 { "; " }
+                    (remark(one))
+                }
             }
-            noscript { p.alarm { "The plots need JavaScript; the tables below hold the same figures." } }
-            @for figure in of_study { (figure_card(plan, figure)) }
-            @if !others.is_empty() {
-                h3 { "Other metrics" }
-                @for figure in others { (figure_card(plan, figure)) }
-            }
+        },
+        Cell::Change {
+            percent,
+            interval,
+            words,
+            tone,
+        } => {
+            let class = match tone {
+                Tone::Good => "better",
+                Tone::Bad => "worse",
+                Tone::Neutral | Tone::Aside => "none",
+            };
+            html! { td class=(class) { b { (percent) } " " span.interval { (interval) } " " span.word { (words) } } }
         }
     }
 }
 
-fn figure_card(plan: &Plan, figure: &Figure) -> Markup {
-    let metric = figure.metric;
-    let label = format!("{} by {}", metric.title, plan.compare.factor);
+fn remark(remark: &Remark) -> Markup {
+    let Remark {
+        tone,
+        words,
+        detail,
+    } = remark;
+    html! {
+        @match tone {
+            Tone::Aside => span.note { (words) },
+            Tone::Neutral => b { (words) },
+            Tone::Good => b.verdict.reproduced { (words) },
+            Tone::Bad => b.verdict.not-reproduced { (words) },
+        }
+        @if !detail.is_empty() {
+            @if !words.is_empty() { ": " }
+            span.note { (detail) }
+        }
+    }
+}
+
+/// Room for plots, with what they show.
+fn figure(figure: &Figure) -> Markup {
     html! {
         figure {
-            figcaption {
-                b { (metric.title) }
-                " " span.note { (metric.definition) "; " (figure.better()) " is better" }
-            }
+            figcaption { b { (figure.title) } " " span.note { (figure.note) } }
             div.plots {
-                div.plot #{(figure.values_id())} role="img" aria-label=(label) {}
-                @if figure.changes.is_some() {
-                    div.plot.change #{(figure.changes_id())} role="img"
-                        aria-label={ (label) ", change against " (plan.compare.baseline) } {}
+                @for drawing in &figure.plots {
+                    div.plot.change[drawing.is_change] #{(drawing.id)} role="img" aria-label=(drawing.label) {}
                 }
             }
         }
     }
 }
 
-/// How the tables are read.
-fn reading(plan: &Plan, comparisons: &[Comparison]) -> Markup {
-    let text = notes::explanation(plan, comparisons, u16::MAX);
-    html! {
-        section.reading {
-            h2 { "How to read this" }
-            @for line in text.lines() { p { (line) } }
+/// The plots by the name of their element, in JSON that may stand in a `script`
+/// element: no tag begins or ends in it.
+fn plots(document: &Document) -> String {
+    let mut found: BTreeMap<&str, &Plot> = BTreeMap::new();
+    gather(&document.head, &mut found);
+    for section in &document.sections {
+        gather(&section.blocks, &mut found);
+    }
+    let json =
+        serde_json::to_string(&found).expect("a plot holds numbers, words and lists of them");
+    // In JSON such characters stand in strings only, where the escape means the same.
+    json.replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
+fn gather<'a>(blocks: &'a [Block], found: &mut BTreeMap<&'a str, &'a Plot>) {
+    for block in blocks {
+        match block {
+            Block::Figure(figure) => {
+                let drawings = figure.plots.iter();
+                found.extend(drawings.map(|drawing| (drawing.id.as_str(), &drawing.plot)));
+            }
+            Block::Page(own) | Block::Fold { blocks: own, .. } => gather(own, found),
+            _ => {}
         }
     }
 }
-
-fn certificate_section(trials: &[Trial], certificate: &Certificate) -> Markup {
-    let (class, word) = match certificate.passed {
-        true => ("badge passed", "passed"),
-        false => ("badge failed", "FAILED"),
-    };
-    let remarkable = trials
-        .iter()
-        .filter(|trial| trial.failure.is_some() || !trial.flags.is_empty());
-    let remarkable: Vec<&Trial> = remarkable.collect();
-    html! {
-        section #certificate {
-            h2 { "Certificate " span class=(class) { (word) } }
-            p.note { "Whether the instrument worked: clocks, kernel, processors, what was set and what was seen on packets." }
-            ul.certificate {
-                @for fault in &certificate.faults { li.fault { b { "fault: " } (fault) } }
-                @for note in &certificate.notes { li { b { "note: " } (note) } }
-            }
-            @if !remarkable.is_empty() {
-                details {
-                    summary { (remarkable.len()) " trials that failed or carry a flag" }
-                    (tables::remarkable(&remarkable))
-                }
-            }
-            h3 { "Program and machine" }
-            ul.facts { @for fact in &certificate.facts { li { (fact) } } }
-        }
-    }
-}
-
-fn plan_section(plan: &Plan) -> Markup {
-    html! {
-        section {
-            h2 { "Plan" }
-            details {
-                summary { "The experiment as it was run, every default written out (hash " (plan.hash) ")" }
-                pre { (plan.text) }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

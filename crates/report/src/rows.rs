@@ -1,7 +1,10 @@
 //! Which rows and metrics the reports have, and in which order.
 
-use crate::grid::find;
-use analysis::compare::Comparison;
+use crate::document::{Cell, Column};
+use crate::figure;
+use analysis::compare::{Comparison, find};
+use analysis::predicted;
+use analysis::split::framing_uncounted;
 use plan::metric::{Metric, Shown, Table};
 use plan::{Factors, Level, Plan};
 
@@ -78,6 +81,62 @@ pub(super) fn study_rows<'a>(
 pub(super) fn rows_in_order(plan: &Plan) -> Vec<usize> {
     let kinds = kinds(plan).into_iter();
     kinds.flat_map(|kind| kind.cells).collect()
+}
+
+/// The factors' names, the compared one last.
+pub(super) fn factor_names(plan: &Plan) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in plan.cells.iter().flat_map(|cell| &cell.factors.0) {
+        if *name != plan.compare.factor && !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.push(plan.compare.factor.clone());
+    names
+}
+
+/// The levels of factors by name, each in a cell of its own.
+pub(super) fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
+    let level = |name: &String| {
+        factors
+            .level(name)
+            .map_or_else(String::new, Level::to_string)
+    };
+    names.iter().map(|name| Cell::Text(level(name))).collect()
+}
+
+/// Figures of one column with their decimal points in line.
+pub(super) fn aligned<'a>(
+    rows: impl IntoIterator<Item = Option<&'a Comparison>>,
+    print: fn(&Comparison) -> String,
+) -> Vec<String> {
+    let figures = rows
+        .into_iter()
+        .map(|row| row.map_or_else(String::new, print));
+    let mut figures: Vec<String> = figures.collect();
+    figure::align(&mut figures);
+    figures
+}
+
+/// The head of a metric's column: a terminal has room for its name alone.
+pub(super) fn metric_column(metric: &Metric) -> Column {
+    Column {
+        unit: metric.unit.to_owned(),
+        brief: Some(format!("{}\n{}", metric.name, metric.unit)),
+        ..Column::new(metric.title)
+    }
+}
+
+/// What the closed forms predict for a figure, where it is one of throughput.
+pub(super) fn model(plan: &Plan, comparison: &Comparison) -> Option<f64> {
+    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
+    predicted::goodput(setting).filter(|_| comparison.metric.name == "throughput")
+}
+
+/// What [`framing_uncounted`] says of a figure, where it is one of throughput.
+pub(super) fn framing_note(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
+    let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
+    framing_uncounted(setting).filter(|_| comparison.metric.name == "throughput")
 }
 
 /// Cells that are compared with one another: they differ in nothing but the

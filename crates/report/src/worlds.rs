@@ -1,24 +1,27 @@
 //! Runs of one experiment in several worlds side by side, and beside what was
-//! published: in words, tables and JSON Lines.
+//! published.
 
-mod json;
-mod tables;
-
-use std::fmt::Write as _;
+mod table;
 
 use anyhow::{Result, anyhow};
-use comfy_table::{Cell, Row as GridRow};
 
 use crate::between::Run;
-use crate::grid::{grid, keep_figures_whole};
+use crate::document::{Badge, Block, Document, Section, Style};
+use crate::page::html;
+use crate::plots::Frame;
+use crate::plots::metrics::figure;
 use crate::rows::heading;
-use crate::{notes, summary};
+use crate::section::metrics::opening;
+use crate::section::{certificate, summary};
+use crate::terminal;
 use analysis::beside::{Beside, beside};
 use analysis::compare::Comparison;
 use analysis::statistics::Interval;
-pub use json::worlds_json;
-use plan::metric::Metric;
-pub(super) use tables::{Table, left_out, table};
+use plan::metric::{Metric, Shown};
+use table::{left_out, table};
+
+/// How the plots are meant.
+const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials, open diamonds published figures. A click on a name in the legend hides or shows it.";
 
 /// Lays `runs` side by side.
 ///
@@ -35,50 +38,122 @@ pub(super) fn laid(runs: &[Run<'_>]) -> Result<Beside> {
 /// # Errors
 /// One line where the runs are not of one experiment.
 pub fn worlds(runs: &[Run<'_>], width: u16) -> Result<String> {
-    let all = laid(runs)?;
-    let head: Vec<String> = std::iter::once(format!("{}: {}", all.plan.name, all.plan.title))
-        .chain(folders(&all, runs))
-        .collect();
-    let mut text = notes::wrapped(&head, width);
-    text.push('\n');
-    let answers: Vec<String> = (0..runs.len())
-        .flat_map(|run| answers(&all, runs, run))
-        .chain(agreement(&all))
-        .collect();
-    let mut parts = vec![notes::wrapped(&answers, width)];
-    for metric in shown(&all) {
-        let heading = title(&all, metric);
-        let grid = drawn(&table(&all, metric), width);
-        parts.push(format!(
-            "{}\n{}",
-            notes::wrapped(&[heading], width),
-            grid.trim_fmt()
-        ));
-    }
-    let notes = [left_out(&all), vec![reading(&all)]].concat();
-    parts.push(notes::wrapped(&notes, width));
-    let certificates = all.names.iter().zip(runs);
-    let certificates: Vec<String> = certificates
-        .flat_map(|(name, run)| certificate(name, run))
-        .collect();
-    parts.push(notes::wrapped(&certificates, width));
-    for part in parts.iter().filter(|part| !part.is_empty()) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "\n{part}");
-    }
-    Ok(text)
+    Ok(terminal::text(&document(&laid(runs)?, runs), width))
 }
 
-/// A line for each run: what it is called, and where it is.
-fn folders(all: &Beside, runs: &[Run<'_>]) -> Vec<String> {
-    let named = all.names.iter().zip(runs);
-    named
-        .map(|(name, run)| format!("{name}: {}", run.folder.display()))
-        .collect()
+/// The same as a page, with plots of all runs and what was published, and the
+/// plans. HTML that loads nothing.
+///
+/// # Errors
+/// One line where the runs are not of one experiment.
+pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
+    Ok(html(&document(&laid(runs)?, runs)))
+}
+
+fn document(all: &Beside, runs: &[Run<'_>]) -> Document {
+    let badges = all.names.iter().zip(runs).map(|(name, run)| {
+        let passed = run.found.certificate.passed;
+        let word = if passed { "✓ passed" } else { "✗ FAILED" };
+        Badge {
+            words: format!("{name}: {word}"),
+            passed: Some(passed),
+            is_link: true,
+        }
+    });
+    let folders = all.names.iter().zip(runs);
+    let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
+    let answers = (0..runs.len()).flat_map(|run| answers(all, runs, run));
+    let title = format!("{}: {}", all.plan.name, all.plan.title);
+    Document {
+        title: format!("{title}, in {} worlds", runs.len()),
+        head: vec![
+            Block::Title {
+                name: all.plan.name.clone(),
+                title: all.plan.title.clone(),
+                badges: badges.collect(),
+            },
+            Block::Terminal(vec![Block::Paragraphs(Style::Plain, folders.collect())]),
+            Block::Paragraphs(Style::Answer, answers.chain(agreement(all)).collect()),
+        ],
+        sections: vec![
+            plots(all),
+            tables(all),
+            Section {
+                id: "",
+                blocks: vec![
+                    Block::Page(vec![Block::heading("How to read this")]),
+                    Block::Paragraphs(Style::Plain, [left_out(all), vec![reading(all)]].concat()),
+                ],
+            },
+            certificates(all, runs),
+            plans(all, runs),
+        ],
+    }
+}
+
+fn plots(all: &Beside) -> Section {
+    let frame = Frame::of(&all.plan, &all.trials, &all.comparisons);
+    let metrics = shown(all).into_iter();
+    let metrics = metrics.filter(|metric| metric.shown != Shown::Json);
+    let figures = metrics.filter_map(|metric| figure(&frame, metric));
+    let mut blocks = opening(SYMBOLS);
+    blocks.extend(figures.map(Block::Figure));
+    Section {
+        id: "plots-section",
+        blocks: vec![Block::Page(blocks)],
+    }
+}
+
+fn tables(all: &Beside) -> Section {
+    let of_metric = |metric: &'static Metric| {
+        let heading = Block::subheading(title(all, metric));
+        [heading, Block::Table(table(all, metric))]
+    };
+    let heading = Block::Page(vec![Block::heading("Tables")]);
+    let tables = shown(all).into_iter().flat_map(of_metric);
+    Section {
+        id: "tables",
+        blocks: std::iter::once(heading).chain(tables).collect(),
+    }
+}
+
+fn certificates(all: &Beside, runs: &[Run<'_>]) -> Section {
+    let mut blocks = vec![Block::Page(vec![Block::heading("Certificates")])];
+    for (name, run) in all.names.iter().zip(runs) {
+        let certificate = &run.found.certificate;
+        blocks.push(Block::Subheading(
+            format!("Certificate of {name}"),
+            Some(Badge::passed(certificate.passed)),
+        ));
+        let folder = run.folder.display().to_string();
+        blocks.push(Block::Page(vec![Block::paragraph(Style::Note, folder)]));
+        blocks.push(certificate::found_out(certificate));
+        let facts = certificate::whole(certificate.facts.clone());
+        blocks.push(Block::Page(vec![facts]));
+    }
+    Section {
+        id: "certificate",
+        blocks,
+    }
+}
+
+fn plans(all: &Beside, runs: &[Run<'_>]) -> Section {
+    let plans = all.names.iter().zip(runs).map(|(name, run)| Block::Fold {
+        summary: format!(
+            "As it was run in {name}, every default written out (hash {})",
+            run.found.plan.hash
+        ),
+        blocks: vec![Block::Verbatim(run.found.plan.text.clone())],
+    });
+    let heading = std::iter::once(Block::heading("Plans"));
+    Section {
+        id: "",
+        blocks: vec![Block::Page(heading.chain(plans).collect())],
+    }
 }
 
 /// What a run says alone.
-pub(super) fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
+fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
     let before: usize = runs[..run]
         .iter()
         .map(|run| run.found.plan.cells.len())
@@ -104,7 +179,7 @@ pub(super) fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String>
 }
 
 /// For each two runs, in how many changes against the baseline they agree.
-pub(super) fn agreement(all: &Beside) -> Vec<String> {
+fn agreement(all: &Beside) -> Vec<String> {
     let mut lines = Vec::new();
     for one in 0..all.names.len() {
         for other in one + 1..all.names.len() {
@@ -148,7 +223,7 @@ fn range(row: &Comparison) -> Option<Interval> {
 }
 
 /// The metrics of the study that a run measured, and others that two did.
-pub(super) fn shown(all: &Beside) -> Vec<&'static Metric> {
+fn shown(all: &Beside) -> Vec<&'static Metric> {
     let measured = |metric: &&'static Metric| {
         let rows = all.rows(metric);
         let runs = (0..all.names.len()).filter(|&run| {
@@ -161,7 +236,7 @@ pub(super) fn shown(all: &Beside) -> Vec<&'static Metric> {
 }
 
 /// What stands above the table of `metric`.
-pub(super) fn title(all: &Beside, metric: &Metric) -> String {
+fn title(all: &Beside, metric: &Metric) -> String {
     match metric.table() {
         Some(table) => heading(&all.plan, Some(table), metric),
         None => format!("{} ({})", metric.title, metric.unit),
@@ -169,38 +244,13 @@ pub(super) fn title(all: &Beside, metric: &Metric) -> String {
 }
 
 /// How the tables are read.
-pub(super) fn reading(all: &Beside) -> String {
+fn reading(all: &Beside) -> String {
     format!(
         "± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \
          Each world is judged as in its own report: a difference is found at 5 % over all its comparisons of the metric (Holm) and above its resolution. \
          Worlds have different hosts: their changes are to be compared, rather than their figures.",
         all.plan.compare.factor, all.plan.compare.baseline
     )
-}
-
-fn certificate(name: &str, run: &Run<'_>) -> Vec<String> {
-    let certificate = &run.found.certificate;
-    let word = match certificate.passed {
-        true => "passed",
-        false => "FAILED; do not rely on its figures",
-    };
-    let lines = certificate.faults.iter().chain(&certificate.notes);
-    let lines = lines.map(|line| format!("  {line}"));
-    std::iter::once(format!("Certificate of {name}: {word}"))
-        .chain(lines)
-        .collect()
-}
-
-fn drawn(table: &Table, width: u16) -> comfy_table::Table {
-    let mut grid = grid(width);
-    grid.set_header(GridRow::from(
-        table.header.iter().map(Cell::new).collect::<Vec<_>>(),
-    ));
-    for row in &table.rows {
-        grid.add_row(GridRow::from(row.iter().map(Cell::new).collect::<Vec<_>>()));
-    }
-    keep_figures_whole(&mut grid, width);
-    grid
 }
 
 #[cfg(test)]

@@ -1,0 +1,123 @@
+//! Round trips that were taken apart, by the size of their messages.
+
+use crate::compare::{Comparison, find};
+use plan::metric::Metric;
+use plan::setting::Traffic;
+use plan::{COPY, Factors, Level, Plan, Setting};
+use units::Bytes;
+
+/// The share of the peak that is enough.
+pub const ENOUGH: f64 = 0.95;
+
+/// Cells that differ in nothing but the size of their messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What tells it from the others; empty if there is no other.
+    pub factors: Factors,
+    /// Octets of a message, and the cell's position in the plan; the smallest first.
+    pub cells: Vec<(u64, usize)>,
+    /// Where its goodput ends to grow, if it was measured.
+    pub knee: Option<Knee>,
+}
+
+/// Where goodput ends to grow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knee {
+    /// The smallest message that reaches [`ENOUGH`] of the peak, in octets.
+    pub enough: u64,
+    /// Whether no larger one was tried, though smaller ones were.
+    pub is_largest: bool,
+    /// The message with the most goodput, in octets, and that in Mbit/s.
+    pub peak: (u64, f64),
+}
+
+/// The groups of a plan that takes round trips apart, in its order.
+pub fn groups(plan: &Plan, comparisons: &[Comparison]) -> Vec<Group> {
+    let mut found: Vec<(Setting, Vec<(u64, usize)>)> = Vec::new();
+    for (position, cell) in plan.cells.iter().enumerate() {
+        let Ok(setting) = &cell.setting else { continue };
+        let mut setting = setting.clone();
+        let Traffic::Mechanisms(trips) = &mut setting.traffic else {
+            continue;
+        };
+        let size = trips.message.get();
+        trips.message = Bytes::ZERO;
+        let copy = cell.factors.level(COPY).is_some();
+        match found.iter_mut().find(|(other, _)| *other == setting) {
+            _ if copy => {}
+            Some((_, cells)) => cells.push((size, position)),
+            None => found.push((setting, vec![(size, position)])),
+        }
+    }
+    let groups = found.into_iter().map(|(_, mut cells)| {
+        cells.sort_unstable();
+        Group {
+            factors: own_factors(plan, &cells),
+            knee: knee(&goodput(&cells, comparisons)),
+            cells,
+        }
+    });
+    groups.collect()
+}
+
+/// The goodput of cells there and back by the size of their messages.
+fn goodput(cells: &[(u64, usize)], comparisons: &[Comparison]) -> Vec<(u64, f64)> {
+    let Some(metric) = Metric::named("goodput_echoed") else {
+        return Vec::new();
+    };
+    let points = cells.iter().filter_map(|&(size, cell)| {
+        let mean = find(comparisons, metric, cell)?.mean?;
+        Some((size, mean.mean))
+    });
+    points.collect()
+}
+
+/// The smallest size that reaches enough of the peak; goodput need not grow with
+/// every size.
+fn knee(points: &[(u64, f64)]) -> Option<Knee> {
+    let peak = { points.iter().copied() }.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let enough = points
+        .iter()
+        .find(|(_, goodput)| *goodput >= ENOUGH * peak.1)?;
+    let last = points.last().map(|(size, _)| *size);
+    Some(Knee {
+        enough: enough.0,
+        is_largest: last == Some(enough.0) && points.len() > 1,
+        peak,
+    })
+}
+
+/// The factors that all cells of a group share and not all of the plan's do.
+fn own_factors(plan: &Plan, cells: &[(u64, usize)]) -> Factors {
+    let Some((_, first)) = cells.first() else {
+        return Factors::default();
+    };
+    let shared = |(factor, level): &&(String, Level)| {
+        let has = |cell: usize| plan.cells[cell].factors.level(factor) == Some(level);
+        let told = !(0..plan.cells.len()).all(has);
+        told && cells.iter().all(|(_, cell)| has(*cell))
+    };
+    let own = plan.cells[*first].factors.0.iter().filter(shared);
+    Factors(own.cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_knee_is_the_smallest_size_with_enough_of_the_peak() {
+        let points = [
+            (64, 10.0),
+            (1_000, 96.0),
+            (1_500, 90.0),
+            (9_000, 100.0),
+            (60_000, 97.0),
+        ];
+        let knee_of = |points| knee(points).map(|knee| (knee.enough, knee.is_largest, knee.peak));
+        assert_eq!(knee_of(&points), Some((1_000, false, (9_000, 100.0))));
+        assert_eq!(knee_of(&points[..1]), Some((64, false, (64, 10.0))));
+        assert_eq!(knee_of(&points[..2]), Some((1_000, true, (1_000, 96.0))));
+        assert_eq!(knee_of(&[]), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The lines of claims: one object a claim.
+
+use serde::Serialize;
+
+use super::line::json_line;
+use analysis::claims::Judged;
+use analysis::statistics::Interval;
+use analysis::verdict::Verdict;
+use plan::{Expected, Factors, Over};
+
+/// One object a claim, without line ends.
+pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {
+    let lines = claims.iter().map(Line::of);
+    lines.map(|line| json_line(&line)).collect()
+}
+
+/// The object of one claim. The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    metric: Option<&'a str>,
+    claim: &'a str,
+    source: &'a str,
+    of: &'a str,
+    unit: &'a str,
+    is: &'static str,
+    by: Option<f64>,
+    bound: Option<f64>,
+    by_percent: Option<f64>,
+    over: Option<&'static str>,
+    average_percent: Option<f64>,
+    average_interval: Option<Interval>,
+    verdict: Verdict,
+    settings: Vec<Setting<'a>>,
+}
+
+#[derive(Serialize)]
+struct Setting<'a> {
+    factors: &'a Factors,
+    than: Option<&'a Factors>,
+    n: usize,
+    mean: f64,
+    than_mean: Option<f64>,
+    change_percent: Option<f64>,
+    interval: Option<Interval>,
+    verdict: Verdict,
+}
+
+impl<'a> Line<'a> {
+    fn of(judged: &'a Judged<'_>) -> Self {
+        let claim = judged.claim;
+        let way = |higher| if higher { "higher" } else { "lower" };
+        let (is, by, bound) = match claim.expected {
+            Expected::Than { higher, by, .. } => (way(higher), Some(by), None),
+            Expected::Changed { higher, .. } => (way(higher), None, None),
+            Expected::AtMost(bound) => ("at most", None, Some(bound)),
+            Expected::AtLeast(bound) => ("at least", None, Some(bound)),
+        };
+        let than = match &claim.expected {
+            Expected::Than { than, .. } | Expected::Changed { than, .. } => Some(than),
+            Expected::AtMost(_) | Expected::AtLeast(_) => None,
+        };
+        let (by_percent, over) = match claim.expected {
+            Expected::Changed { percent, over, .. } => (
+                Some(percent),
+                Some(match over {
+                    Over::Each => "each",
+                    Over::Any => "any",
+                    Over::Mean => "mean",
+                }),
+            ),
+            Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => (None, None),
+        };
+        let settings = judged.settings.iter().map(|held| Setting {
+            factors: &held.factors,
+            than,
+            n: held.mean.n,
+            mean: held.mean.mean,
+            than_mean: held.other.map(|other| other.mean),
+            change_percent: held.percent,
+            interval: held.interval,
+            verdict: held.verdict,
+        });
+        Self {
+            metric: None,
+            claim: &claim.text,
+            source: &claim.source,
+            of: &claim.metric,
+            unit: judged.unit,
+            is,
+            by,
+            bound,
+            by_percent,
+            over,
+            average_percent: judged.average.map(|average| average.percent),
+            average_interval: judged.average.and_then(|average| average.interval),
+            verdict: judged.verdict,
+            settings: settings.collect(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The lines of Pareto fronts: one object a front.
+
+use serde::Serialize;
+
+use super::line::json_line;
+use analysis::pareto::Front;
+use analysis::statistics::Interval;
+use plan::Factors;
+
+/// One object a front, without line ends.
+pub(super) fn lines(fronts: &[Front<'_>]) -> Vec<String> {
+    let lines = fronts.iter().map(Line::of);
+    lines.map(|line| json_line(&line)).collect()
+}
+
+/// The object of one front. The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    metric: Option<&'a str>,
+    pareto: [&'a str; 2],
+    units: [&'a str; 2],
+    within: &'a Factors,
+    cells: usize,
+    front: Vec<Setting<'a>>,
+}
+
+#[derive(Serialize)]
+struct Setting<'a> {
+    factors: &'a Factors,
+    means: [f64; 2],
+    ci95: [Option<Interval>; 2],
+}
+
+impl<'a> Line<'a> {
+    fn of(front: &'a Front<'_>) -> Self {
+        let settings = front.front().map(|point| Setting {
+            factors: &point.factors,
+            means: point.means.each_ref().map(|mean| mean.mean),
+            ci95: point.means.each_ref().map(|mean| mean.ci95),
+        });
+        Self {
+            metric: None,
+            pareto: front.metrics.map(|metric| metric.name),
+            units: front.metrics.map(|metric| metric.unit),
+            within: &front.within,
+            cells: front.points.len(),
+            front: settings.collect(),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What all lines have in common.
+
+use serde::Serialize;
+
+use plan::{Flag, Trial};
+
+/// An object as one line.
+pub(super) fn json_line(object: &impl Serialize) -> String {
+    serde_json::to_string(object)
+        .expect("a line holds only strings, numbers and maps with string keys")
+}
+
+/// Whether a flag of `trial` fails the certificate; one that this program does
+/// not know does.
+pub(super) fn fails(trial: &Trial) -> bool {
+    let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
+    flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))
+}

@@ -1,0 +1,51 @@
+//! The lines of differences run by run: one object a cell.
+
+use serde::Serialize;
+
+use super::line::json_line;
+use analysis::Findings;
+use analysis::paired::metrics;
+use analysis::statistics::Interval;
+use plan::Factors;
+
+/// One cell. The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Whoever looks for the line of a metric passes over it.
+    metric: Option<&'a str>,
+    paired: &'a Factors,
+    against: String,
+    differences: Vec<Difference>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    of: &'static str,
+    unit: &'static str,
+    n: usize,
+    mean: Option<f64>,
+    ci95: Option<Interval>,
+}
+
+/// One object a cell, without line ends.
+pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
+    let (metrics, compare) = (metrics(found.plan), &found.plan.compare);
+    let lines = found.paired.iter().map(|one| {
+        let differences = metrics.iter().zip(&one.changes);
+        json_line(&Line {
+            metric: None,
+            paired: one.factors,
+            against: format!("{}={}", compare.factor, compare.baseline),
+            differences: differences
+                .map(|(metric, change)| Difference {
+                    of: metric.name,
+                    unit: metric.unit,
+                    n: change.map_or(0, |change| change.n),
+                    mean: change.map(|change| change.mean),
+                    ci95: change.and_then(|change| change.ci95),
+                })
+                .collect(),
+        })
+    });
+    lines.collect()
+}

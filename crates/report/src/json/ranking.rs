@@ -1,0 +1,106 @@
+//! The lines of a ranking: one object a setting and way of counting.
+
+use serde::Serialize;
+
+use super::line::json_line;
+use analysis::ranking::Ranked;
+use analysis::statistics::{Interval, Mean};
+use plan::{Factors, Level, Plan, Ranking};
+
+/// One setting in one way of counting. The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Whoever looks for the line of a metric passes over it.
+    metric: Option<&'a str>,
+    ranking: &'a str,
+    source: &'a str,
+    rank: usize,
+    factors: &'a Factors,
+    counted: Vec<&'a str>,
+    n: usize,
+    distance: f64,
+    distance_ci95: Option<Interval>,
+    as_near_as_the_first: Option<bool>,
+    figures: Vec<Figure<'a>>,
+    others: Vec<Other<'a>>,
+}
+
+#[derive(Serialize)]
+struct Figure<'a> {
+    of: &'a str,
+    unit: &'a str,
+    published: f64,
+    gap: f64,
+    mean: f64,
+    ci95: Option<Interval>,
+    apart: Option<f64>,
+    apart_ci95: Option<Interval>,
+}
+
+#[derive(Serialize)]
+struct Other<'a> {
+    level: &'a Level,
+    changes: Vec<Option<Change>>,
+}
+
+#[derive(Serialize)]
+struct Change {
+    n: usize,
+    mean: f64,
+    ci95: Option<Interval>,
+}
+
+/// All settings, the nearest first, without line ends.
+pub(super) fn lines(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
+    let Some(ranking) = &plan.ranking else {
+        return Vec::new();
+    };
+    let lines = ranked.iter().enumerate();
+    lines
+        .map(|(place, one)| json_line(&line(ranking, place + 1, one)))
+        .collect()
+}
+
+fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
+    let figures = one.figures.iter().zip(&ranking.figures);
+    let change = |change: &Option<Mean>| {
+        change.map(|change| Change {
+            n: change.n,
+            mean: change.mean,
+            ci95: change.ci95,
+        })
+    };
+    let ways = one.ways.iter().filter_map(|&way| ranking.ways.get(way));
+    Line {
+        metric: None,
+        ranking: &ranking.text,
+        source: &ranking.source,
+        rank,
+        factors: &one.factors,
+        counted: ways.map(String::as_str).collect(),
+        n: one.n,
+        distance: one.distance,
+        distance_ci95: one.interval,
+        as_near_as_the_first: one.is_tied,
+        figures: figures
+            .map(|(figure, target)| Figure {
+                of: figure.metric.name,
+                unit: target.unit,
+                published: target.value,
+                gap: target.gap,
+                mean: figure.mean.mean,
+                ci95: figure.mean.ci95,
+                apart: figure.apart.map(|chance| chance.share),
+                apart_ci95: figure.apart.and_then(|chance| chance.ci95),
+            })
+            .collect(),
+        others: one
+            .others
+            .iter()
+            .map(|other| Other {
+                level: &other.level,
+                changes: other.changes.iter().map(change).collect(),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,52 @@
+//! What changed between two runs: one object a metric and cell.
+
+use serde::Serialize;
+
+use super::line::json_line;
+use crate::between::{Run, shifts};
+use analysis::compare::{Difference, Shift};
+use analysis::statistics::Interval;
+use plan::Factors;
+
+/// One object a metric and cell that both runs measured, without line ends;
+/// docs/formats.md is the schema.
+pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
+    let shifts = shifts(first.found, second.found);
+    shifts.iter().map(|shift| json_line(&line(shift))).collect()
+}
+
+/// The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    metric: &'a str,
+    unit: &'a str,
+    factors: &'a Factors,
+    n: [usize; 2],
+    mean: [Option<f64>; 2],
+    ci95: [Option<Interval>; 2],
+    change_percent: Option<f64>,
+    change_ci95: Option<Interval>,
+    difference: Option<Difference>,
+    excluded_above_percent: Option<f64>,
+    gain_change_percent: Option<f64>,
+    gain_change_ci95: Option<Interval>,
+}
+
+fn line(shift: &Shift) -> Line<'_> {
+    let both = [&shift.before, &shift.after];
+    let change = shift.after.change;
+    Line {
+        metric: shift.after.metric.name,
+        unit: shift.after.metric.unit,
+        factors: &shift.after.factors,
+        n: both.map(|cell| cell.n),
+        mean: both.map(|cell| cell.mean.map(|mean| mean.mean)),
+        ci95: both.map(|cell| cell.mean.and_then(|mean| mean.ci95)),
+        change_percent: change.and_then(|change| change.percent),
+        change_ci95: change.and_then(|change| change.ci95),
+        difference: shift.after.difference,
+        excluded_above_percent: change.and_then(|change| change.excluded_above),
+        gain_change_percent: shift.gain.map(|gain| gain.percent()),
+        gain_change_ci95: shift.gain.and_then(|gain| gain.interval(0.95)),
+    }
+}

@@ -1,0 +1,96 @@
+//! Runs side by side as JSON Lines; docs/formats.md is their schema.
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::line::json_line;
+use crate::between::Run;
+use crate::worlds::laid;
+use analysis::beside::Row;
+use analysis::compare::{Comparison, Difference};
+use analysis::statistics::Interval;
+use analysis::verdict::Verdict;
+use plan::metric::Metric;
+use plan::{Factors, World};
+
+/// One object a metric and combination of levels, without line ends.
+///
+/// # Errors
+/// One line where the runs are not of one experiment.
+pub fn worlds_json(runs: &[Run<'_>]) -> Result<Vec<String>> {
+    let all = laid(runs)?;
+    let mut lines = Vec::new();
+    for metric in all.metrics() {
+        for row in all.rows(metric) {
+            lines.push(json_line(&line(metric, &row, runs, &all.names)));
+        }
+    }
+    Ok(lines)
+}
+
+/// The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    metric: &'a str,
+    unit: &'a str,
+    factors: &'a Factors,
+    published: Option<f64>,
+    published_change_percent: Option<f64>,
+    source: Option<&'a str>,
+    worlds: Vec<OfWorld<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfWorld<'a> {
+    name: &'a str,
+    world: World,
+    folder: String,
+    n: usize,
+    mean: Option<f64>,
+    ci95: Option<Interval>,
+    change_percent: Option<f64>,
+    change_ci95: Option<Interval>,
+    difference: Option<Difference>,
+    verdict: Option<Verdict>,
+    reason: Option<&'a str>,
+}
+
+fn line<'a>(
+    metric: &'a Metric,
+    row: &'a Row<'a>,
+    runs: &[Run<'_>],
+    names: &'a [String],
+) -> Line<'a> {
+    let published = row.published();
+    let of_worlds = names.iter().zip(runs).zip(&row.of_runs);
+    Line {
+        metric: metric.name,
+        unit: metric.unit,
+        factors: &row.factors,
+        published: published.and_then(|figures| figures.value),
+        published_change_percent: published.and_then(|figures| Some(figures.claim?.percent)),
+        source: published.and_then(|figures| figures.source.as_deref()),
+        worlds: of_worlds
+            .map(|((name, run), of_run)| of_world(name, run, *of_run))
+            .collect(),
+    }
+}
+
+fn of_world<'a>(name: &'a str, run: &Run<'_>, row: Option<&'a Comparison>) -> OfWorld<'a> {
+    let mean = row.and_then(|row| row.mean);
+    let change = row.and_then(|row| row.change);
+    let judgement = row.and_then(|row| row.judgement.as_ref());
+    OfWorld {
+        name,
+        world: run.found.plan.world,
+        folder: run.folder.display().to_string(),
+        n: row.map_or(0, |row| row.n),
+        mean: mean.map(|mean| mean.mean),
+        ci95: mean.and_then(|mean| mean.ci95),
+        change_percent: change.and_then(|change| change.percent),
+        change_ci95: change.and_then(|change| change.ci95),
+        difference: row.and_then(|row| row.difference),
+        verdict: judgement.map(|judgement| judgement.verdict),
+        reason: judgement.map(|judgement| judgement.reason.as_str()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Plots.
+//!
+//! Colours are left to the page's script, which knows whether it is dark: a
+//! trace says by its `meta` what it shows.
+
+pub(crate) mod areas;
+pub(crate) mod courses;
+pub(crate) mod fronts;
+pub(crate) mod metrics;
+mod published;
+pub(crate) mod sizes;
+mod traces;
+
+use plotly::Plot;
+use plotly::configuration::{
+    Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
+};
+
+use crate::document::{Drawing, Figure};
+use crate::series::{Series, levels, series};
+use analysis::compare::Comparison;
+use plan::{Plan, Trial};
+
+/// What all plots of a run share.
+pub(crate) struct Frame<'a> {
+    plan: &'a Plan,
+    trials: &'a [Trial],
+    comparisons: &'a [Comparison],
+    levels: Vec<String>,
+    series: Vec<Series>,
+}
+
+impl<'a> Frame<'a> {
+    /// The frame of a run's plots.
+    pub(crate) fn of(plan: &'a Plan, trials: &'a [Trial], comparisons: &'a [Comparison]) -> Self {
+        Self {
+            plan,
+            trials,
+            comparisons,
+            levels: levels(plan),
+            series: series(plan),
+        }
+    }
+}
+
+/// A figure of one plot that is not of a metric.
+fn alone(title: String, note: &str, id: String, mut plot: Plot) -> Figure {
+    plot.set_configuration(configuration(&id));
+    Figure {
+        note: note.to_owned(),
+        plots: vec![Drawing {
+            id,
+            label: title.clone(),
+            is_change: false,
+            plot,
+        }],
+        title,
+    }
+}
+
+fn configuration(name: &str) -> Configuration {
+    let image = ToImageButtonOptions::new()
+        .format(ImageButtonFormats::Svg)
+        .filename(name);
+    Configuration::new()
+        .display_logo(false)
+        .responsive(true)
+        .typeset_math(false)
+        .show_send_to_cloud(false)
+        .show_edit_in_chart_studio(false)
+        .mode_bar_buttons_to_remove(vec![
+            ModeBarButtonName::SendDataToCloud,
+            ModeBarButtonName::Select2d,
+            ModeBarButtonName::Lasso2d,
+            ModeBarButtonName::AutoScale2d,
+        ])
+        .to_image_button_options(image)
+}

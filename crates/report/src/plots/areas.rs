@@ -1,0 +1,85 @@
+//! Where the time of round trips goes: the parts one upon the other, along the
+//! size of the messages.
+
+use plotly::common::{HoverInfo, Line, Mode, Orientation, Title};
+use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Layout, Plot, Scatter};
+use proto::mechanisms::{PARTS, Part};
+
+use super::{alone, traces};
+use crate::document::Figure;
+use crate::figure;
+use analysis::Findings;
+use analysis::mechanisms::Group;
+use plan::metric::OF_MECHANISMS;
+
+/// Parts of one way; those of the way back come after the echo.
+const OF_A_WAY: usize = 8;
+
+/// A plot for each group of cells that differ in the size of their messages alone.
+pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
+    let groups = found.mechanisms.iter().enumerate();
+    groups
+        .filter_map(|(number, group)| area(number, group, found))
+        .collect()
+}
+
+fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
+    let mut plot = Plot::new();
+    for (place, metric) in OF_MECHANISMS.iter().take(PARTS).enumerate() {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for (size, cell) in &group.cells {
+            let mean = found.find(metric, *cell).and_then(|row| row.mean);
+            if let Some(mean) = mean {
+                x.push(*size);
+                // What is negative cannot be stacked: the clocks disagree by it.
+                y.push(traces::brief(mean.mean.max(0.0)));
+            }
+        }
+        if x.is_empty() {
+            return None;
+        }
+        // The unexplained part is of neither way.
+        let meta = match place {
+            _ if place == Part::Unexplained as usize => format!("part {OF_A_WAY}"),
+            OF_A_WAY.. => format!("part {} back", place - OF_A_WAY),
+            _ => format!("part {place}"),
+        };
+        let trace = Scatter::new(x, y)
+            .mode(Mode::Lines)
+            .name(metric.title)
+            .meta(meta)
+            .stack_group("parts")
+            .line(Line::new().width(0.5))
+            .hover_info(HoverInfo::All);
+        plot.add_trace(trace);
+    }
+    plot.set_layout(layout());
+    let of = match figure::words(&group.factors.0) {
+        name if name.is_empty() => name,
+        name => format!(", {name}"),
+    };
+    Some(alone(
+        format!("Parts of a round trip{of}"),
+        "means in us over the octets of a message; the way back is paler",
+        format!("mechanisms-{number}"),
+        plot,
+    ))
+}
+
+fn layout() -> Layout {
+    let axis = |title: &str| {
+        Axis::new()
+            .title(Title::with_text(title))
+            .auto_margin(true)
+            .zero_line(false)
+    };
+    Layout::new()
+        .x_axis(axis("message (octets)").type_(AxisType::Log))
+        .y_axis(axis("round trip (us)").range_mode(RangeMode::ToZero))
+        .hover_mode(HoverMode::XUnified)
+        .show_legend(true)
+        .legend(Legend::new().orientation(Orientation::Horizontal))
+        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+        .height(460)
+}

@@ -1,0 +1,175 @@
+//! What the queue of a link was like in the course of the trials: means over
+//! them with their 95 % intervals, as lines with bands.
+
+mod data;
+
+use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode, Title};
+use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Layout, Plot, Scatter, Trace};
+
+use super::{Frame, alone, traces};
+use crate::document::Figure;
+use crate::series::place;
+use analysis::Findings;
+use analysis::statistics::{Interval, Mean};
+use data::{Course, course};
+
+/// What is plotted, in the order of the page.
+const QUANTITIES: [Quantity; 3] = [Quantity::Queue, Quantity::Average, Quantity::Drops];
+
+/// A quantity that changes in the course of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    Queue,
+    Average,
+    Drops,
+}
+
+impl Quantity {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Average => "average",
+            Self::Drops => "drops",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Queue => "Queue",
+            Self::Average => "Average queue of the law",
+            Self::Drops => "Dropped",
+        }
+    }
+
+    const fn axis(self) -> &'static str {
+        match self {
+            Self::Queue => "queue (packets)",
+            Self::Average => "average (unit of the thresholds)",
+            Self::Drops => "dropped (% of arrivals)",
+        }
+    }
+
+    const fn definition(self) -> &'static str {
+        match self {
+            Self::Queue => "packets that waited, on average over each interval",
+            Self::Average => {
+                "what the law takes for the queue, mean over the arrivals of each interval"
+            }
+            Self::Drops => "packets that the queue dropped, of those that came in each interval",
+        }
+    }
+}
+
+/// The plots of every link of which a time series was kept: of each quantity
+/// one for each series of cells.
+pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
+    let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
+    let mut figures = Vec::new();
+    for link in data::links(frame.trials) {
+        for quantity in QUANTITIES {
+            for (number, series) in frame.series.iter().enumerate() {
+                let Some(plot) = plot(frame, &link, quantity, &series.cells) else {
+                    continue;
+                };
+                let others = match series.name.as_str() {
+                    "" => String::new(),
+                    name => format!(", {name}"),
+                };
+                figures.push(alone(
+                    format!("{} of {link}{others}", quantity.title()),
+                    quantity.definition(),
+                    format!("course-{link}-{}-{number}", quantity.word()),
+                    finished(plot, quantity),
+                ));
+            }
+        }
+    }
+    figures
+}
+
+/// The lines of some cells, if any of them has this quantity.
+fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> Option<Plot> {
+    let mut bands: Vec<Box<dyn Trace>> = Vec::new();
+    let mut lines: Vec<Box<dyn Trace>> = Vec::new();
+    for &cell in cells {
+        let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
+        let course = course(trials, link, quantity);
+        let (Some(course), Some(level)) = (course, place(frame.plan, &frame.levels, cell)) else {
+            continue;
+        };
+        let name = traces::text(&frame.levels[level]);
+        let group = format!("level {level}");
+        bands.extend(band(&course).map(|trace| -> Box<dyn Trace> {
+            trace
+                .meta(format!("band {level}"))
+                .legend_group(group.clone())
+        }));
+        lines.push(line(&course, &name, level).legend_group(group));
+    }
+    let mut plot = Plot::new();
+    (!lines.is_empty()).then(|| {
+        plot.add_traces(bands);
+        plot.add_traces(lines);
+        plot
+    })
+}
+
+/// The means, interval by interval, as steps.
+fn line(course: &Course, name: &str, level: usize) -> Box<Scatter<f64, Option<f64>>> {
+    let mean = |mean: &Option<Mean>| mean.map(|mean| traces::brief(mean.mean));
+    let mut y: Vec<Option<f64>> = course.means.iter().map(mean).collect();
+    y.push(y.last().copied().flatten());
+    Scatter::new(course.instants(), y)
+        .mode(Mode::Lines)
+        .name(name)
+        .meta(format!("series {level}"))
+        .line(Line::new().width(1.8).shape(LineShape::Hv))
+        .hover_info(HoverInfo::All)
+}
+
+/// The intervals about them: along the upper ends, and back along the lower ones.
+fn band(course: &Course) -> Option<Box<Scatter<f64, f64>>> {
+    let instants = course.instants();
+    let (mut there, mut back) = (Vec::new(), Vec::new());
+    for (bounds, mean) in instants.windows(2).zip(&course.means) {
+        let Some(Interval { low, high }) = mean.and_then(|mean| mean.ci95) else {
+            continue;
+        };
+        for &at in bounds {
+            there.push((at, traces::brief(high)));
+            back.push((at, traces::brief(low)));
+        }
+    }
+    let outline = there.into_iter().chain(back.into_iter().rev());
+    let (x, y): (Vec<f64>, Vec<f64>) = outline.unzip();
+    (!x.is_empty()).then(|| {
+        Scatter::new(x, y)
+            .mode(Mode::Lines)
+            .fill(Fill::ToSelf)
+            .line(Line::new().width(0.0))
+            .show_legend(false)
+            .hover_info(HoverInfo::Skip)
+    })
+}
+
+fn finished(mut plot: Plot, quantity: Quantity) -> Plot {
+    let axis = |title: &str| {
+        Axis::new()
+            .title(Title::with_text(title))
+            .range_mode(RangeMode::ToZero)
+            .auto_margin(true)
+            .zero_line(false)
+    };
+    plot.set_layout(
+        Layout::new()
+            .x_axis(axis("time (s)"))
+            .y_axis(axis(quantity.axis()))
+            .hover_mode(HoverMode::Closest)
+            .show_legend(true)
+            .legend(Legend::new().orientation(plotly::common::Orientation::Horizontal))
+            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+            .height(400),
+    );
+    plot
+}

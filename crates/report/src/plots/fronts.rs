@@ -1,0 +1,94 @@
+//! Trade-offs of two metrics: every setting as a point, those on the front
+//! joined.
+
+use plotly::common::{HoverInfo, Line, Marker, Mode, Orientation, Title};
+use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
+use plotly::{Layout, Plot, Scatter};
+
+use super::{alone, traces};
+use crate::document::Figure;
+use crate::figure;
+use analysis::Findings;
+use analysis::pareto::{Front, Point};
+
+/// From which ratio of the largest figure to the smallest on an axis counts
+/// powers of ten.
+const WIDE: f64 = 20.0;
+
+/// A plot for each front.
+pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
+    let figures = found.fronts.iter().enumerate().map(|(number, front)| {
+        alone(
+            figure::front(front),
+            "each symbol is a setting; to those that are joined no other one is preferable",
+            format!("front-{number}"),
+            plot(found, front),
+        )
+    });
+    figures.collect()
+}
+
+fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
+    let trace = |is_front: bool| {
+        let points: Vec<&Point> = front
+            .points
+            .iter()
+            .filter(|point| point.is_front == is_front)
+            .collect();
+        let along = |at: usize| {
+            points
+                .iter()
+                .map(move |point| traces::brief(point.means[at].mean))
+        };
+        let texts = points.iter().map(|point| {
+            let text = figure::point(found.plan, front, point);
+            traces::text(&text)
+        });
+        Scatter::new(along(0).collect(), along(1).collect())
+            .hover_text_array(texts.collect())
+            .hover_info(HoverInfo::Text)
+    };
+    let mut plot = Plot::new();
+    plot.add_trace(
+        trace(false)
+            .mode(Mode::Markers)
+            .name("others")
+            .meta("limit")
+            .marker(Marker::new().size(6)),
+    );
+    plot.add_trace(
+        trace(true)
+            .mode(Mode::LinesMarkers)
+            .name("front")
+            .meta("series 0")
+            .marker(Marker::new().size(11))
+            .line(Line::new().width(1.5)),
+    );
+    plot.set_layout(
+        Layout::new()
+            .x_axis(axis(front, 0))
+            .y_axis(axis(front, 1))
+            .hover_mode(HoverMode::Closest)
+            .show_legend(true)
+            .legend(Legend::new().orientation(Orientation::Horizontal))
+            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+            .height(400),
+    );
+    plot
+}
+
+fn axis(front: &Front<'_>, at: usize) -> Axis {
+    let metric = front.metrics[at];
+    let title = format!("{} ({})", metric.title, metric.unit);
+    let axis = Axis::new()
+        .title(Title::with_text(traces::text(&title)))
+        .auto_margin(true)
+        .zero_line(false);
+    let figures = || front.points.iter().map(|point| point.means[at].mean);
+    let least = figures().fold(f64::INFINITY, f64::min);
+    let most = figures().fold(f64::NEG_INFINITY, f64::max);
+    match least > 0.0 && most / least > WIDE {
+        true => axis.type_(AxisType::Log),
+        false => axis.range_mode(RangeMode::ToZero),
+    }
+}

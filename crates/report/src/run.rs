@@ -1,0 +1,66 @@
+//! The report of one run.
+
+use std::path::Path;
+
+use crate::document::{Block, Document, Section};
+use crate::page::html;
+use crate::section::{
+    certificate, claims, courses, head, mechanisms, metrics, others, outliers, paired, pareto,
+    ranking, reading, sizes, study, verdicts,
+};
+use crate::terminal;
+use analysis::Findings;
+
+/// What describes a section, if there is anything to tell.
+type Describe = fn(&Findings<'_>) -> Option<Section>;
+
+/// The sections of a report, in order.
+const SECTIONS: [Describe; 16] = [
+    ranking::section,
+    mechanisms::section,
+    metrics::section,
+    courses::section,
+    study::section,
+    paired::section,
+    verdicts::section,
+    claims::section,
+    pareto::section,
+    sizes::section,
+    verdicts::left_open,
+    outliers::section,
+    others::section,
+    reading::section,
+    certificate::section,
+    certificate::plan,
+];
+
+/// The page of a run: the answer, a plot of every metric with every trial in
+/// it, the tables, the certificate and the plan. HTML that loads nothing.
+pub fn page(found: &Findings<'_>) -> String {
+    html(&document(found, None))
+}
+
+/// The same for a terminal of so many columns, without plots and the plan, and
+/// where the folder is.
+pub fn tables(found: &Findings<'_>, folder: Option<&Path>, width: u16) -> String {
+    terminal::text(&document(found, folder), width)
+}
+
+fn document(found: &Findings<'_>, folder: Option<&Path>) -> Document {
+    let folder = folder.map(|folder| Section {
+        id: "",
+        blocks: vec![Block::Terminal(vec![Block::Verbatim(format!(
+            "Results: {}",
+            folder.display()
+        ))])],
+    });
+    let sections = SECTIONS.iter().filter_map(|describe| describe(found));
+    Document {
+        title: format!("{}: {}", found.plan.name, found.plan.title),
+        head: head::blocks(found),
+        sections: sections.chain(folder).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,2 @@
+mod page;
+mod tables;

@@ -1,0 +1,321 @@
+use proptest::prelude::*;
+use serde_json::Value;
+
+use analysis::Findings;
+use plan::{Plan, RunFacts, Trial};
+
+fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
+    crate::page(&Findings::of(plan, trials, facts))
+}
+
+use plan::Level;
+use plan::synthetic::{facts, study};
+
+/// A study whose trials are flagged in every way.
+fn flagged_study() -> (Plan, Vec<Trial>) {
+    let (plan, mut trials) = study();
+    trials[0].flags.push("disturbed".into());
+    trials[1].flags.push("mtu-differs".into());
+    trials[2].evidence.insert("limit_mbit".into(), 989.9.into());
+    (plan, trials)
+}
+
+fn plots_of(page: &str) -> Value {
+    let begin = "<script id=\"plots\" type=\"application/json\">";
+    let (_, rest) = page.split_once(begin).expect("the page has its plots");
+    let (json, _) = rest.split_once("</script>").expect("the element ends");
+    serde_json::from_str(json).expect("the plots are JSON")
+}
+
+/// The elements of a page by name, without what stands in scripts.
+fn tags(page: &str) -> Vec<&str> {
+    let mut tags = Vec::new();
+    let mut rest = page;
+    while let Some(begin) = rest.find('<') {
+        let end = rest[begin..].find('>').expect("a tag ends") + begin;
+        let tag = &rest[begin + 1..end];
+        tags.push(tag);
+        rest = &rest[end + 1..];
+        if tag.starts_with("script") {
+            rest = &rest[rest.find("</script>").expect("a script ends")..];
+        }
+    }
+    tags
+}
+
+/// The traces of a plot that show a series or what was published.
+fn traces<'a>(plots: &'a Value, plot: &str) -> &'a Vec<Value> {
+    plots[plot]["data"].as_array().expect("a plot has traces")
+}
+
+fn points(trace: &Value) -> usize {
+    trace["y"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn every_trial_is_a_point_and_every_mean_has_its_bars() {
+    let (plan, trials) = flagged_study();
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let finished = trials
+        .iter()
+        .filter(|trial| trial.failure.is_none())
+        .count();
+    for metric in ["throughput", "cpu_sender", "retransmissions"] {
+        let traces = traces(&plots, &format!("plot-{metric}"));
+        let of_trials = |trace: &&Value| trace["mode"] == "markers";
+        let shown: usize = traces.iter().filter(of_trials).map(points).sum();
+        assert_eq!(shown, finished, "{metric}");
+        let means: Vec<&Value> = traces
+            .iter()
+            .filter(|trace| trace["error_y"].is_object())
+            .collect();
+        assert_eq!(means.len(), 2, "{metric}: offloads off and on");
+        for mean in means {
+            assert_eq!(points(mean), 2, "{metric}: two levels");
+            let bars = mean["error_y"]["array"].as_array().unwrap();
+            assert_eq!(bars.len(), 2, "{metric}");
+        }
+    }
+}
+
+#[test]
+fn a_flagged_trial_has_a_symbol_of_its_own_and_says_why() {
+    let (plan, trials) = flagged_study();
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let traces = traces(&plots, "plot-throughput");
+    for (symbol, flag) in [("cross-open", "disturbed"), ("x", "mtu-differs")] {
+        let trace = traces
+            .iter()
+            .find(|trace| trace["marker"]["symbol"] == symbol);
+        let trace = trace.unwrap_or_else(|| panic!("no {symbol}"));
+        let text = trace["hovertext"][0].as_str().unwrap();
+        assert!(text.ends_with(&format!("Mbit/s; {flag}")), "{text}");
+    }
+    let ticks = plots["plot-throughput"]["layout"]["xaxis"]["ticktext"].as_array();
+    assert_eq!(ticks.unwrap()[0], "1500<br>baseline<br>1 failed");
+}
+
+#[test]
+fn published_figures_and_the_links_limit_are_in_the_plots() {
+    let (plan, trials) = flagged_study();
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let named = |plot: &str, name: &str| {
+        let mut traces = traces(&plots, plot).iter();
+        traces.find(|trace| trace["name"] == name).cloned()
+    };
+    let ours = named("plot-throughput", "published LU-LU").expect("of the scenario here");
+    assert_eq!(ours["y"], serde_json::json!([750.94, 938.88]));
+    assert_eq!(ours["visible"], true);
+    let windows = named("plot-throughput", "published WS-WS off").expect("of the other");
+    assert_eq!(windows["visible"], "legendonly");
+    let limit = named("plot-throughput", "link limit").expect("a trial states it");
+    assert_eq!(limit["y"], serde_json::json!([989.9, 989.9, null]));
+    let change = named("plot-throughput-change", "published LU-LU").expect("its change");
+    assert_eq!(change["y"], serde_json::json!([25.03]));
+    // A study that prints changes only has no value to show.
+    assert_eq!(named("plot-cpu_sender", "published LU-LU"), None);
+}
+
+#[test]
+fn a_repeated_level_has_its_own_place() {
+    let (mut plan, trials) = study();
+    let mut copy = plan.cells[0].clone();
+    copy.factors.0.push(("copy".into(), Level::Integer(2)));
+    plan.cells.insert(1, copy);
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    assert_eq!(
+        plots["plot-throughput"]["layout"]["xaxis"]["ticktext"],
+        serde_json::json!(["1500<br>baseline<br>1 failed", "1500 (copy 2)", "9000"])
+    );
+}
+
+#[test]
+fn the_first_screen_has_the_answer_and_the_certificate() {
+    let (plan, trials) = study();
+    let page = page(&plan, &trials, &facts());
+    let (head, _) = page.split_once("</header>").unwrap();
+    for words in [
+        "What a test needs",
+        "certificate passed",
+        "8 of 12 trials finished, 1 failed and left out",
+        "Linux 6.18.0, 2 × Test CPU, run by an ordinary user",
+        "goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
+        "The run is incomplete",
+    ] {
+        assert!(head.contains(words), "`{words}` is not in the head");
+    }
+    assert!(page.contains("[Praptodiyono2019 Table 4]"));
+    assert!(page.contains("the receiver died"), "why a trial failed");
+    assert!(page.contains("A synthetic plan."));
+}
+
+#[test]
+fn a_certificate_that_failed_is_said_at_once() {
+    let (plan, trials) = flagged_study();
+    let page = page(&plan, &trials, &facts());
+    let (head, _) = page.split_once("</header>").unwrap();
+    assert!(head.contains("certificate FAILED"), "{head}");
+    assert!(head.contains("mtu-differs"), "{head}");
+}
+
+#[test]
+fn a_run_that_measured_nothing_has_a_page_too() {
+    let (plan, _) = study();
+    let page = page(&plan, &[], &facts());
+    assert!(page.contains("938.88") && page.contains("certificate FAILED"));
+    assert!(plots_of(&page).as_object().unwrap().is_empty());
+}
+
+#[test]
+fn nothing_in_the_page_asks_for_another_file() {
+    let (plan, trials) = flagged_study();
+    let page = page(&plan, &trials, &facts());
+    for tag in tags(&page) {
+        let name = tag.split(' ').next().unwrap_or(tag);
+        for loads in [
+            "img", "iframe", "object", "embed", "base", "source", "video", "audio",
+        ] {
+            assert_ne!(name, loads, "<{tag}>");
+        }
+        assert!(!tag.contains(" src="), "<{tag}>");
+        if let Some((_, target)) = tag.split_once("href=\"") {
+            assert!(
+                target.starts_with("data:,") || target.starts_with('#'),
+                "<{tag}>"
+            );
+        }
+    }
+    let style = &page[page.find("<style>").unwrap()..page.find("</style>").unwrap()];
+    assert!(
+        !style.contains("url(") && !style.contains("@import"),
+        "{style}"
+    );
+}
+
+const OF_EXCHANGES: [&str; 6] = [
+    "message_time",
+    "megabyte_time",
+    "stalls",
+    "repeats",
+    "receiver_drops",
+    "acknowledgements",
+];
+
+#[test]
+fn a_hundred_and_twenty_trials_take_less_than_five_megabytes() {
+    let (mut plan, one) = study();
+    plan.repeat = 30;
+    let mut trials: Vec<Trial> = Vec::new();
+    for repeat in 1..=30 {
+        for trial in one.iter().filter(|trial| trial.repeat == 1) {
+            let mut trial = trial.clone();
+            trial.repeat = repeat;
+            trial.id = format!("c00-r{repeat:02}");
+            // Those of exchanges are in no trial that has the others.
+            let metrics = plan::metric::METRICS.iter();
+            let metrics = metrics.filter(|metric| !OF_EXCHANGES.contains(&metric.name));
+            for (position, metric) in metrics.enumerate() {
+                let value =
+                    f64::from(repeat) * 12.345_678_901 + f64::from(u8::try_from(position).unwrap());
+                trial.metrics.insert(metric.name.into(), value);
+            }
+            trial.flags.push("disturbed".into());
+            trials.push(trial);
+        }
+    }
+    assert_eq!(trials.len(), 120);
+    let page = page(&plan, &trials, &facts());
+    assert!(page.len() < 5_000_000, "{} octets", page.len());
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let fragment = prop_oneof![
+        Just("<script>alert(1)</script>".to_owned()),
+        Just("</script><img src=x onerror=alert(1)>".to_owned()),
+        Just("\"><b onmouseover='alert(1)'>".to_owned()),
+        Just("<!--".to_owned()),
+        Just("]]></style>".to_owned()),
+        Just("<a href=\"javascript:alert(1)\">x</a>".to_owned()),
+        Just("&lt;i&gt; %{text} $x$ \u{2028}\u{0}".to_owned()),
+        any::<String>(),
+    ];
+    proptest::collection::vec(fragment, 1..4).prop_map(|fragments| fragments.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_files_hold_stays_text(words in hostile()) {
+        let write = |words: &str| {
+            let (mut plan, mut trials) = flagged_study();
+            for text in [&mut plan.name, &mut plan.title, &mut plan.text, &mut plan.hash] {
+                words.clone_into(text);
+            }
+            for published in &mut plan.published {
+                words.clone_into(&mut published.source);
+            }
+            for cell in &mut plan.cells {
+                cell.factors.0.push((words.to_owned(), Level::Text(words.to_owned())));
+                if let Err(reason) = &mut cell.setting {
+                    words.clone_into(reason);
+                }
+            }
+            for trial in &mut trials {
+                trial.factors.0.push((words.to_owned(), Level::Text(words.to_owned())));
+                words.clone_into(&mut trial.id);
+                trial.flags.push(words.to_owned());
+                trial.failure = trial.failure.as_ref().map(|_| words.to_owned());
+                trial.evidence.insert("congestion".into(), words.into());
+            }
+            let mut facts = facts();
+            let host = facts.host.as_mut().unwrap();
+            for text in [&mut host.kernel, &mut host.cpu_model, &mut facts.version, &mut facts.binary] {
+                words.clone_into(text);
+            }
+            host.machine.insert(words.to_owned(), words.into());
+            page(&plan, &trials, &facts)
+        };
+        let (page, harmless) = (write(&words), write("harmless"));
+        // The same elements with the same attributes, whatever stands in them.
+        let bare = |page: &str| -> Vec<String> {
+            tags(page)
+                .into_iter()
+                .map(|tag| tag.split_once(" aria-label=").map_or(tag, |(tag, _)| tag).to_owned())
+                .collect()
+        };
+        prop_assert_eq!(bare(&page), bare(&harmless));
+        // Plotly reads tags in what it shows: the only one is our own.
+        let plots = plots_of(&page);
+        let mut shown = Vec::new();
+        strings(&plots, &mut shown);
+        for text in shown {
+            prop_assert!(!text.replace("<br>", "").contains('<'), "{}", text);
+        }
+    }
+}
+
+/// Every string in a JSON value.
+fn strings(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, found)),
+        Value::Object(entries) => entries.values().for_each(|value| strings(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_trade_off_is_drawn_with_every_setting_and_its_front() {
+    let (mut plan, trials) = flagged_study();
+    plan.tradeoffs = vec![plan::Tradeoff {
+        metrics: ["cpu_sender", "throughput"].map(str::to_owned),
+        within: Vec::new(),
+    }];
+    let page = page(&plan, &trials, &facts());
+    assert!(page.contains("id=\"front-0\""));
+    let plots = plots_of(&page);
+    let shown: Vec<usize> = traces(&plots, "front-0").iter().map(points).collect();
+    assert_eq!(shown.iter().sum::<usize>(), 4);
+    assert!(shown[1] > 0);
+}

@@ -1,0 +1,149 @@
+use crate::run::tables;
+use analysis::Findings;
+use plan::synthetic::{facts, study};
+use plan::{Plan, Trial};
+use std::path::Path;
+
+fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
+    tables(&Findings::of(plan, trials, &facts()), folder, width)
+}
+
+fn report(width: u16) -> String {
+    let (plan, trials) = study();
+    let folder = Path::new("results/synthetic-0123abcd");
+    told(&plan, &trials, Some(folder), width)
+}
+
+#[test]
+fn a_study_reads_like_this() {
+    let report = report(120);
+    let (study, below) = report.split_once("\n\nOther metrics\n").unwrap();
+    assert_eq!(study, STUDY, "{study}");
+    assert_eq!(below, BELOW, "{below}");
+}
+
+const STUDY: &str = "\
+synthetic: What a test needs
+8 of 12 trials finished, 1 failed and left out; certificate passed. The run is incomplete: go on with --resume.
+
+On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than
+  header arithmetic alone gives (framing +6.4 %).
+On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above
+  0.52 % would have shown).
+Of 4 comparisons with published changes: 2 direction only, 2 not reproduced.
+
+Table 4. Throughput (Mbit/s), held against [Praptodiyono2019 Table 4]
+scenario  offloads  mtu   Mbit/s    % against 1500     paper  paper %  verdict
+LU-LU     off       1500  948 ± 13                    750.94
+LU-LU     off       9000  989 ± 13  +4.3 [3.6, 5.0]   938.88   +25.03  direction only
+LU-LU     on        1500  996 ± 13                    750.94           framing not counted by the bucket
+LU-LU     on        9000  995 ± 13  -0.1 [-0.8, 0.6]  938.88   +25.03  not reproduced; no difference found above 0.52
+                                                                       %; framing not counted by the bucket
+WS-WS     off       1500                              662.37           not measured here: needs a Windows host
+WS-WS     off       9000                              884.96   +33.60  not measured here: needs a Windows host
+
+Table 5. CPU utilisation, sender (%), held against [Praptodiyono2019 Table 5]
+scenario  offloads  mtu   %            % against 1500        paper %  verdict
+LU-LU     off       1500  0.80 ± 0.02
+                          1.60 ± 0.03                                 with all softirq
+LU-LU     off       9000  0.50 ± 0.01  -38   [-38, -37]       -37.50  direction only
+                          1.00 ± 0.02  -37.5 [-37.9, -37.1]           with all softirq
+LU-LU     on        1500  0.40 ± 0.01
+                          0.80 ± 0.02                                 with all softirq
+LU-LU     on        9000  0.40 ± 0.01    0   [-1, 1]          -37.50  not reproduced; no difference found above 2.5 %
+                          0.80 ± 0.02    0   [-1, 1]                  with all softirq
+WS-WS     off       1500                                              not measured here: needs a Windows host
+WS-WS     off       9000                                              not measured here: needs a Windows host
+
+Verdicts
+  throughput
+    offloads=off mtu=9000: direction only; same sign, but our change is smaller than the published one (framing +6.4 %)
+    offloads=on mtu=9000: not reproduced; our interval holds 0
+  cpu_sender
+    offloads=off mtu=9000: direction only; size and sign agree, but at one setting only; --set
+      network.buffer=100kB,500kB --set host.congestion=cubic,reno would tell whether it survives
+    offloads=on mtu=9000: not reproduced; our interval holds 0";
+
+const BELOW: &str = "\
+scenario  offloads  mtu   retransmissions
+                          segments
+LU-LU     off       1500  0 ± 0
+LU-LU     off       9000  0 ± 0
+LU-LU     on        1500  0 ± 0
+LU-LU     on        9000  0 ± 0
+
+2 trials a cell. ± and [..] are 95 % intervals: Student's t for means; for changes 100 (x / x_1500 - 1) the logarithm of
+  the ratio, delta method, Welch-Satterthwaite.
+A difference is found at 5 % over all comparisons of its metric (Holm) and above the instrument's resolution; figures
+  are not printed finer than that.
+Links are the kernel's token buckets: right for throughput and CPU; single messages may pass an idle bucket without
+  being serialised, so rtt, delay and jitter are not those of a real link.
+Failed and left out: 1 of scenario=LU-LU offloads=off mtu=1500
+
+Certificate: passed
+  note: 1 of 9 trials failed and are in no figure; the first: the receiver died
+  jumbolab 0.1.0, build b1
+  Linux 6.18.0, 2 x Test CPU, run by an ordinary user
+  memory gib: 8
+
+Results: results/synthetic-0123abcd
+";
+
+#[test]
+fn every_width_keeps_every_figure() {
+    let words = |text: &str| -> Vec<String> {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    let wide = report(200);
+    for width in [120, 80] {
+        let report = report(width);
+        for line in report.lines() {
+            assert!(line.chars().count() <= usize::from(width), "{line}");
+        }
+        assert_eq!(words(&report), words(&wide), "{report}");
+    }
+}
+
+#[test]
+fn a_plan_without_published_figures_has_no_paper_and_no_table_numbers() {
+    let (mut plan, trials) = study();
+    plan.published.clear();
+    let report = told(&plan, &trials, None, 120);
+    assert!(report.contains("\nThroughput (Mbit/s)\n"), "{report}");
+    for word in ["paper", "verdict", "Table", "Results:"] {
+        assert!(!report.contains(word), "{word}: {report}");
+    }
+    assert!(report.contains("not measured here: needs a Windows host"));
+}
+
+#[test]
+fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
+    let (mut plan, trials) = study();
+    plan.published.clear();
+    plan.leading = ["retransmissions", "no_such", "throughput"]
+        .map(str::to_owned)
+        .into();
+    let report = told(&plan, &trials, None, 120);
+    let at = |words: &str| {
+        let found = report.find(words);
+        found.unwrap_or_else(|| panic!("{words}: {report}"))
+    };
+    assert!(at("\nRetransmissions (segments)\n") < at("\nThroughput (Mbit/s)\n"));
+    assert!(at("\nThroughput (Mbit/s)\n") < at("\nOther metrics\n"));
+    assert!(at("\nOther metrics\n") < at(" cpu_sender"));
+    assert!(
+        at("retransmissions ") < at("goodput "),
+        "the sentences: {report}"
+    );
+}
+
+#[test]
+fn a_run_that_measured_nothing_still_shows_the_study() {
+    let (plan, _) = study();
+    let report = told(&plan, &[], None, 120);
+    assert!(report.contains("no trial was run; go on with --resume"));
+    assert!(report.contains("938.88") && report.contains("Certificate: FAILED"));
+    assert!(!report.contains("NaN"));
+}

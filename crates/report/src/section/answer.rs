@@ -1,0 +1,98 @@
+//! The answer at a glance: what the last level of the compared factor changes
+//! in the metrics of the study, for each series.
+
+use crate::document::{Block, Cell, Column, Fit, Style, Table, Tone};
+use crate::figure;
+use crate::rows::study_metrics;
+use crate::series::{Series, series};
+use analysis::Findings;
+use analysis::compare::{Comparison, Difference};
+use plan::metric::{Better, Metric};
+
+/// How the table is meant.
+const INTERVALS: &str = "Of a hundred such intervals about 95 hold the true change. Where chance or the resolution of the instrument could be the reason of a change, no difference is found.";
+
+/// A row a series, a column a metric; nothing where nothing is compared.
+pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
+    let plan = found.plan;
+    let rows: Vec<(Series, usize)> = series(plan)
+        .into_iter()
+        .filter_map(|series| {
+            let last = last(found, &series)?;
+            Some((series, last))
+        })
+        .collect();
+    let measured = |metric: &&'static Metric| {
+        let mut last = rows.iter().map(|&(_, cell)| cell);
+        last.any(|cell| {
+            found
+                .find(metric, cell)
+                .is_some_and(|row| row.change.is_some())
+        })
+    };
+    let metrics = study_metrics(plan, &found.comparisons).into_iter();
+    let metrics = metrics.map(|(_, metric)| metric);
+    let metrics: Vec<&'static Metric> = metrics.filter(measured).collect();
+    let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);
+    let level = rows.first();
+    let Some(level) = level.and_then(|&(_, cell)| plan.cells[cell].factors.level(factor)) else {
+        return Vec::new();
+    };
+    let names_rows = rows.len() > 1;
+    let row = |(series, cell): &(Series, usize)| {
+        let name = names_rows.then(|| Cell::Text(series.name.clone()));
+        let changes = metrics
+            .iter()
+            .map(|metric| change(found.find(metric, *cell)));
+        name.into_iter().chain(changes).collect()
+    };
+    let titles = metrics.iter().map(|metric| Column::new(metric.title));
+    let table = Table {
+        caption: Some(format!(
+            "Change in per cent, {factor} {level} against {baseline}, with its 95 % interval"
+        )),
+        columns: (names_rows.then(Column::default).into_iter())
+            .chain(titles)
+            .collect(),
+        rows: rows.iter().map(row).collect(),
+        fit: Fit::Glance,
+        ..Table::default()
+    };
+    vec![
+        Block::Table(table),
+        Block::paragraph(Style::Note, INTERVALS),
+    ]
+}
+
+/// The last cell of a series that was measured and compared.
+fn last(found: &Findings<'_>, series: &Series) -> Option<usize> {
+    let compared = |cell: &&usize| {
+        let mut here = found.comparisons.iter().filter(|row| row.cell == **cell);
+        found.plan.cells[**cell].setting.is_ok() && here.any(|row| row.change.is_some())
+    };
+    series.cells.iter().rev().find(compared).copied()
+}
+
+fn change(comparison: Option<&Comparison>) -> Cell {
+    let Some((comparison, change)) = comparison.and_then(|row| Some((row, row.change?))) else {
+        return Cell::Text(String::new());
+    };
+    let improves = match comparison.metric.better {
+        Better::Higher => change.difference > 0.0,
+        Better::Lower => change.difference < 0.0,
+    };
+    let (tone, words) = match (comparison.difference, improves) {
+        (Some(Difference::Found), true) => (Tone::Good, "better"),
+        (Some(Difference::Found), false) => (Tone::Bad, "worse"),
+        (Some(Difference::NotFound), _) => (Tone::Neutral, "no difference found"),
+        (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials"),
+    };
+    let text = figure::change(comparison);
+    let (percent, interval) = text.split_once(' ').unwrap_or((&text, ""));
+    Cell::Change {
+        percent: percent.to_owned(),
+        interval: interval.to_owned(),
+        words,
+        tone,
+    }
+}

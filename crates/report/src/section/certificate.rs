@@ -1,0 +1,110 @@
+//! The certificate and the plan, which the page holds at its end.
+
+use crate::document::{
+    Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
+};
+use analysis::Findings;
+use analysis::certificate::Certificate;
+use plan::Trial;
+
+/// Whether the instrument worked.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let certificate = &found.certificate;
+    let mut blocks = vec![
+        Block::Heading(
+            "Certificate".to_owned(),
+            Some(Badge::passed(certificate.passed)),
+        ),
+        Block::Page(vec![Block::paragraph(
+            Style::Note,
+            "Whether the instrument worked: clocks, kernel, processors, what was set and what was seen on packets.",
+        )]),
+    ];
+    if !certificate.passed {
+        let alarm = "Do not rely on the figures above.";
+        blocks.push(Block::paragraph(Style::Alarm, alarm));
+    }
+    blocks.push(found_out(certificate));
+    blocks.extend(remarkable(found.trials).map(|fold| Block::Page(vec![fold])));
+    blocks.push(Block::Page(vec![Block::subheading("Program and machine")]));
+    blocks.push(whole(certificate.facts.clone()));
+    Some(Section {
+        id: "certificate",
+        blocks,
+    })
+}
+
+/// The experiment as it was run.
+pub(crate) fn plan(found: &Findings<'_>) -> Option<Section> {
+    let summary = format!(
+        "The experiment as it was run, every default written out (hash {})",
+        found.plan.hash
+    );
+    let text = Block::Verbatim(found.plan.text.clone());
+    let fold = Block::Fold {
+        summary,
+        blocks: vec![text],
+    };
+    Some(Section {
+        id: "",
+        blocks: vec![Block::Page(vec![Block::heading("Plan"), fold])],
+    })
+}
+
+/// Faults and notes.
+pub(crate) fn found_out(certificate: &Certificate) -> Block {
+    let of = |label: &'static str, lines: &[String]| -> Vec<Item> {
+        let item = |text: &String| Item {
+            label,
+            text: text.clone(),
+        };
+        lines.iter().map(item).collect()
+    };
+    Block::List(List {
+        kind: ListKind::Certificate,
+        items: [
+            of("fault", &certificate.faults),
+            of("note", &certificate.notes),
+        ]
+        .concat(),
+        brief: None,
+    })
+}
+
+/// Lines of which a terminal shows all.
+pub(crate) fn whole(lines: Vec<String>) -> Block {
+    Block::List(List {
+        kind: ListKind::Facts,
+        items: lines.into_iter().map(Item::from).collect(),
+        brief: None,
+    })
+}
+
+/// The trials that failed or carry a flag, a row each.
+fn remarkable(trials: &[Trial]) -> Option<Block> {
+    let told = |trial: &&Trial| trial.failure.is_some() || !trial.flags.is_empty();
+    let trials: Vec<&Trial> = trials.iter().filter(told).collect();
+    let row = |trial: &&Trial| {
+        let failure = trial.failure.as_ref().map(|failure| Remark {
+            detail: failure.clone(),
+            ..Remark::new(Tone::Neutral, "failed")
+        });
+        let flags = (!trial.flags.is_empty()).then(|| trial.flags.join(", "));
+        let flags = flags.map(|flags| Remark::new(Tone::Aside, flags));
+        vec![
+            Cell::Text(trial.id.clone()),
+            Cell::Text(trial.factors.to_string()),
+            Cell::figure(trial.repeat.to_string()),
+            Cell::Remarks(failure.into_iter().chain(flags).collect()),
+        ]
+    };
+    let table = Table {
+        columns: ["trial", "cell", "repeat", "what"].map(Column::new).into(),
+        rows: trials.iter().map(row).collect(),
+        ..Table::default()
+    };
+    (!trials.is_empty()).then(|| Block::Fold {
+        summary: format!("{} trials that failed or carry a flag", trials.len()),
+        blocks: vec![Block::Table(table)],
+    })
+}

@@ -1,0 +1,194 @@
+//! What became of claims.
+
+use crate::document::{Block, Item, List, ListKind, Section};
+use crate::figure;
+use analysis::Findings;
+use analysis::claims::{Held, Judged};
+use analysis::statistics::Interval;
+use analysis::verdict::Verdict;
+use plan::{Expected, Over, Plan};
+
+/// A terminal is shown so many settings of a claim.
+const MOST_SETTINGS: usize = 4;
+
+/// A line for each claim with its verdict, and below it one for each setting
+/// that it was held against.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    if found.claims.is_empty() {
+        return None;
+    }
+    let claims = found.claims.iter();
+    let brief = claims.flat_map(|judged| brief(found.plan, judged));
+    let list = List {
+        kind: ListKind::Plain,
+        items: lines(found).into_iter().map(Item::from).collect(),
+        brief: Some(brief.map(Item::from).collect()),
+    };
+    Some(Section {
+        id: "",
+        blocks: vec![Block::heading("Claims"), Block::List(list)],
+    })
+}
+
+fn lines(found: &Findings<'_>) -> Vec<String> {
+    let lines = found.claims.iter().flat_map(|judged| {
+        let settings = judged.settings.iter();
+        let settings = settings.map(|held| format!("  {}", setting(found.plan, judged, held)));
+        std::iter::once(claim(judged)).chain(settings)
+    });
+    lines.collect()
+}
+
+/// The lines of one claim, of many settings only those that tell the most: where it
+/// fails, those by most first, then the others, those nearest to the bound first.
+fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
+    let mut settings: Vec<&Held> = judged.settings.iter().collect();
+    let rank = |held: &Held| {
+        let far = distance(&judged.claim.expected, held);
+        match held.verdict {
+            Verdict::NotReproduced => (0, -far),
+            Verdict::Reproduced => (2, far),
+            _ => (1, far),
+        }
+    };
+    settings.sort_by(|one, other| {
+        let [one, other] = [one, other].map(|held| rank(held));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    let more = settings.len().saturating_sub(MOST_SETTINGS);
+    settings.truncate(MOST_SETTINGS);
+    let settings = settings.into_iter();
+    let settings = settings.map(|held| format!("  {}", setting(plan, judged, held)));
+    let more = (more > 0).then(|| format!("  and {more} more settings: the page has them all"));
+    std::iter::once(claim(judged))
+        .chain(settings)
+        .chain(more)
+        .collect()
+}
+
+/// How far a mean is from what is claimed of it, as a share of that.
+fn distance(expected: &Expected, held: &Held) -> f64 {
+    let bound = match (expected, held.other) {
+        (Expected::Than { higher, by, .. }, Some(other)) if *higher => other.mean + by,
+        (Expected::Than { by, .. }, Some(other)) => other.mean - by,
+        (
+            Expected::Changed {
+                higher, percent, ..
+            },
+            _,
+        ) => {
+            let claimed = if *higher { *percent } else { -percent };
+            let apart = held.percent.map(|change| (change - claimed).abs());
+            return apart.unwrap_or(0.0) / percent.max(f64::MIN_POSITIVE);
+        }
+        (Expected::Than { .. }, None) => return 0.0,
+        (Expected::AtMost(bound) | Expected::AtLeast(bound), _) => *bound,
+    };
+    (held.mean.mean - bound).abs() / bound.abs().max(f64::MIN_POSITIVE)
+}
+
+fn claim(judged: &Judged<'_>) -> String {
+    let settings = match judged.settings.len() {
+        0 | 1 => String::new(),
+        many => format!(", it holds in {} of {many} settings", judged.holds_in()),
+    };
+    format!(
+        "{} {}: {}{}{settings}",
+        judged.claim.text,
+        judged.claim.source,
+        judged.verdict,
+        average(judged)
+    )
+}
+
+/// The average that is held against the claim, and what is claimed.
+fn average(judged: &Judged<'_>) -> String {
+    let Expected::Changed {
+        higher, percent, ..
+    } = judged.claim.expected
+    else {
+        return String::new();
+    };
+    judged.average.map_or_else(String::new, |average| {
+        let measured = percent_of(average.percent, average.interval);
+        format!(
+            ", on average {measured}, claimed {}",
+            least(higher, percent)
+        )
+    })
+}
+
+/// A claimed change, e.g. `+117 % or more`.
+fn least(higher: bool, percent: f64) -> String {
+    match higher {
+        true => format!("+{percent} % or more"),
+        false => format!("-{percent} % or lower"),
+    }
+}
+
+fn percent_of(percent: f64, interval: Option<Interval>) -> String {
+    match interval {
+        Some(interval) => figure::percent_in(percent, interval),
+        None => format!("{} %", figure::four_digits(percent)),
+    }
+}
+
+/// Where, what was measured, and against what.
+fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
+    let cell = figure::cell(plan, &held.factors);
+    let (metric, unit) = (&judged.claim.metric, judged.unit);
+    let measured = figure::four_digits(held.mean.mean);
+    let bound = match (&judged.claim.expected, held.other) {
+        (Expected::Than { than, by, .. }, Some(other)) => {
+            let by = match *by {
+                by if by > 0.0 => format!(", claimed by {by} at least"),
+                by if by < 0.0 => format!(", which may fall short by {}", -by),
+                _ => String::new(),
+            };
+            let other = figure::four_digits(other.mean);
+            format!(" against {other} with {than}{by}")
+        }
+        (Expected::Changed { than, .. }, Some(other)) => {
+            format!(" against {} with {than}", figure::four_digits(other.mean))
+        }
+        (Expected::Than { .. } | Expected::Changed { .. }, None) => String::new(),
+        (Expected::AtMost(bound), _) => format!(", claimed at most {bound}"),
+        (Expected::AtLeast(bound), _) => format!(", claimed at least {bound}"),
+    };
+    if let Expected::Changed {
+        higher,
+        percent,
+        over,
+        ..
+    } = judged.claim.expected
+    {
+        let change = match held.percent {
+            Some(change) => percent_of(change, held.interval),
+            None => "no change in per cent: from 0".to_owned(),
+        };
+        let claimed = match over {
+            // Said once, of all of them.
+            Over::Mean => String::new(),
+            Over::Each | Over::Any => format!(", claimed {}", least(higher, percent)),
+        };
+        let verdict = held.verdict;
+        return format!("{cell}: {metric} {measured} {unit}{bound}; {change}{claimed}: {verdict}");
+    }
+    let interval = held.interval.map_or_else(
+        || "; a single trial has no interval, run more".to_owned(),
+        |Interval { low, high }| {
+            let [low, high] = [low, high].map(figure::four_digits);
+            let what = if held.other.is_some() {
+                "difference"
+            } else {
+                "mean"
+            };
+            format!("; {what} [{low}, {high}]")
+        },
+    );
+    let verdict = held.verdict;
+    format!("{cell}: {metric} {measured} {unit}{bound}{interval}: {verdict}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! What queues were like in the course of the trials; on the page only.
+
+use crate::document::{Block, Section, Style};
+use crate::plots::courses::figures;
+use analysis::Findings;
+
+/// How the plots are meant.
+const MEANS: &str =
+    "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself.";
+
+/// Time series of links.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let figures = figures(found);
+    if figures.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![
+        Block::heading("In the course of time"),
+        Block::paragraph(Style::Note, MEANS),
+    ];
+    blocks.extend(figures.into_iter().map(Block::Figure));
+    Some(Section {
+        id: "",
+        blocks: vec![Block::Page(blocks)],
+    })
+}

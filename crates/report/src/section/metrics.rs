@@ -1,0 +1,51 @@
+//! The plots of metrics; on the page only.
+
+use crate::document::{Block, Figure, Section, Style};
+use crate::plots::Frame;
+use crate::plots::metrics::figure;
+use crate::rows::{other_metrics, study_metrics};
+use analysis::Findings;
+use plan::metric::Metric;
+
+/// How the plots are meant.
+const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
+
+/// A plot of every metric that was measured, those of the study first.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let (plan, comparisons) = (found.plan, &found.comparisons);
+    // Where settings are ranked, single metrics may have nothing to show.
+    if plan.ranking.is_some() && comparisons.is_empty() {
+        return None;
+    }
+    let frame = Frame::of(plan, found.trials, comparisons);
+    let of_study = study_metrics(plan, comparisons);
+    let of_study = drawn(&frame, of_study.into_iter().map(|(_, metric)| metric));
+    let others = drawn(&frame, other_metrics(plan, comparisons));
+    let mut blocks = opening(SYMBOLS);
+    blocks.extend(of_study.into_iter().map(Block::Figure));
+    if !others.is_empty() {
+        blocks.push(Block::subheading("Other metrics"));
+        blocks.extend(others.into_iter().map(Block::Figure));
+    }
+    Some(Section {
+        id: "plots-section",
+        blocks: vec![Block::Page(blocks)],
+    })
+}
+
+/// What stands above plots of metrics.
+pub(crate) fn opening(note: &str) -> Vec<Block> {
+    vec![
+        Block::heading("Plots"),
+        Block::paragraph(Style::Note, note),
+        Block::paragraph(
+            Style::NoScript,
+            "The plots need JavaScript; the tables below hold the same figures.",
+        ),
+    ]
+}
+
+fn drawn(frame: &Frame<'_>, metrics: impl IntoIterator<Item = &'static Metric>) -> Vec<Figure> {
+    let metrics = metrics.into_iter();
+    metrics.filter_map(|metric| figure(frame, metric)).collect()
+}

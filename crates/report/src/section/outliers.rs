@@ -1,0 +1,35 @@
+//! Trials that stand apart from the others of their cell, in words.
+
+use crate::document::Section;
+use crate::figure;
+use analysis::Findings;
+use analysis::outliers::Outlier;
+use plan::Plan;
+
+/// A line for each cell and metric with outliers.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let lines = found.outliers.iter();
+    Section::listed(
+        "Outliers, far from the median of their cell; they are kept in every figure",
+        lines.map(|outlier| line(found.plan, outlier)).collect(),
+    )
+}
+
+/// Where, how many, on which side, and the farthest.
+fn line(plan: &Plan, outlier: &Outlier<'_>) -> String {
+    let side = match (outlier.above, outlier.below) {
+        (0, _) => "all below",
+        (_, 0) => "all above",
+        _ => "around",
+    };
+    let (id, farthest) = outlier.farthest;
+    let [middle, farthest] = [outlier.median, farthest].map(figure::four_digits);
+    format!(
+        "{}, {}: {} of {}, {side} {middle}, farthest {farthest} {} ({id})",
+        outlier.metric.name,
+        figure::cell(plan, outlier.factors),
+        outlier.above + outlier.below,
+        outlier.n,
+        outlier.metric.unit
+    )
+}

@@ -1,0 +1,106 @@
+//! What cells change run by run, in a table.
+
+use crate::document::Column;
+use crate::document::{Block, Cell, Section, Table};
+use crate::figure::{four_digits, signed};
+use crate::rows::{factor_cells, factor_names, metric_column};
+use analysis::Findings;
+use analysis::paired::{Paired, metrics};
+use analysis::statistics::{Interval, Mean};
+use plan::Plan;
+
+/// The differences; nothing where a plan asks for none.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let table = table(found.plan, &found.paired)?;
+    Some(Section {
+        id: "differences",
+        blocks: vec![
+            Block::Page(vec![Block::heading("Differences")]),
+            Block::Table(table),
+        ],
+    })
+}
+
+fn table(plan: &Plan, pairs: &[Paired<'_>]) -> Option<Table> {
+    if pairs.is_empty() {
+        return None;
+    }
+    let names = factor_names(plan);
+    let of_metrics = metrics(plan).into_iter();
+    let row = |pair: &Paired<'_>| {
+        let changes = pair.changes.iter();
+        let changes = changes.map(|change| Cell::figure(written(change.as_ref())));
+        factor_cells(&names, pair.factors)
+            .into_iter()
+            .chain(changes)
+            .collect()
+    };
+    Some(Table {
+        caption: Some(format!(
+            "Differences against {} {}, run by run with the same seeds, with their 95 % intervals, each for itself",
+            plan.compare.factor, plan.compare.baseline
+        )),
+        columns: names
+            .iter()
+            .map(Column::new)
+            .chain(of_metrics.map(metric_column))
+            .collect(),
+        rows: pairs.iter().map(row).collect(),
+        ..Table::default()
+    })
+}
+
+/// A difference to as many places as its interval has figures to tell.
+fn written(change: Option<&Mean>) -> String {
+    let Some(change) = change else {
+        return String::new();
+    };
+    match change.ci95 {
+        None => four_digits(change.mean),
+        Some(Interval { low, high }) => {
+            let places = places((high - low) / 2.0);
+            let mean = signed(change.mean, places);
+            format!("{mean} [{low:.places$}, {high:.places$}]")
+        }
+    }
+}
+
+/// Digits behind the point that show two figures of `half`, up to 6.
+fn places(half: f64) -> usize {
+    (0..6)
+        .zip([10.0, 1.0, 0.1, 0.01, 0.001, 0.0001])
+        .find(|(_, least)| half >= *least)
+        .map_or(2, |(places, _)| places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic::{cell, factors, facts, plan, trial};
+
+    #[test]
+    fn differences_stand_in_a_table_and_in_lines() {
+        let cells = vec![cell(factors(1500)), cell(factors(9000))];
+        let mut plan = plan(cells, 2, Vec::new());
+        plan.paired = vec!["loss".into()];
+        let trials = [
+            trial(factors(1500), 1, &[("loss", 4.0)]),
+            trial(factors(9000), 1, &[("loss", 3.0)]),
+            trial(factors(1500), 2, &[("loss", 8.0)]),
+            trial(factors(9000), 2, &[("loss", 6.0)]),
+        ];
+        let facts = facts();
+        let found = Findings::of(&plan, &trials, &facts);
+        let text = crate::tables(&found, None, 100);
+        // -1 and -2: the mean -1.5, and 12.706 times 0.5 to either side.
+        assert!(text.contains("-1.5 [-7.9, 4.9]"), "{text}");
+        let lines = crate::json_lines(&found);
+        let begin = r#"{"metric":null,"paired":{"mtu":9000},"against":"mtu=1500","differences":[{"of":"loss","unit":"%","n":2,"mean":-1.5,"#;
+        assert!(
+            lines.iter().any(|line| line.starts_with(begin)),
+            "{lines:?}"
+        );
+        plan.paired.clear();
+        assert!(section(&Findings::of(&plan, &trials, &facts)).is_none());
+    }
+}

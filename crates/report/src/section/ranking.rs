@@ -1,0 +1,123 @@
+//! Which settings come nearest to printed figures.
+
+mod words;
+
+use crate::document::{Block, Cell, Column, Section, Style, Table};
+use crate::rows::factor_cells;
+use analysis::Findings;
+use analysis::ranking::Ranked;
+use plan::{Plan, Ranking};
+use words::{Figures, varied};
+
+/// Settings that are shown in a terminal; the page and JSON have all.
+const SHOWN: usize = 15;
+
+/// Settings of which a terminal and the page show what other levels change; JSON
+/// has all.
+const CHANGED: [usize; 2] = [5, 40];
+
+/// The ranking with what belongs to it; nothing where a plan ranks nothing.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let (plan, ranked) = (found.plan, found.ranking.as_slice());
+    let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
+    let figures = Figures::of(ranking);
+    let names = varied(plan);
+    let answer = words::answer(plan, ranking, ranked);
+    let mut blocks = vec![
+        Block::heading("Ranking"),
+        Block::Paragraphs(Style::Plain, answer),
+        Block::Table(nearest(ranking, &figures, &names, ranked)),
+    ];
+    if ranked.iter().any(|one| !one.others.is_empty()) {
+        blocks.push(Block::Page(vec![Block::subheading(&plan.compare.factor)]));
+        blocks.push(Block::Table(changes(plan, &figures, ranked)));
+        blocks.push(Block::Paragraphs(Style::Plain, words::totals(plan, ranked)));
+    }
+    blocks.push(Block::paragraph(
+        Style::Plain,
+        "The least distance with each level",
+    ));
+    blocks.push(Block::list(words::levels(&names, ranked)));
+    Some(Section {
+        id: "ranking",
+        blocks,
+    })
+}
+
+/// A row a setting: its factors, how it is counted, how far it is, and the mean
+/// of each figure below the printed one.
+fn nearest(ranking: &Ranking, figures: &Figures<'_>, names: &[String], ranked: &[Ranked]) -> Table {
+    let counted = !ranking.ways.is_empty();
+    let mut columns = vec![Column::right("#")];
+    columns.extend(names.iter().map(Column::new));
+    columns.extend(counted.then(|| Column::new("counted")));
+    columns.push(Column::new("distance"));
+    columns.extend(figures.columns());
+    let row = |(place, one): (usize, &Ranked)| {
+        let mut cells = vec![Cell::figure((place + 1).to_string())];
+        cells.extend(factor_cells(names, &one.factors));
+        let ways = || {
+            Cell::Figure(
+                words::ways(ranking, one),
+                Some(words::first_way(ranking, one)),
+            )
+        };
+        cells.extend(counted.then(ways));
+        cells.push(Cell::figure(words::distance(one)));
+        let measured = one.figures.iter().enumerate();
+        cells.extend(measured.map(|(place, figure)| {
+            let bare = figures.bare(place, figure);
+            Cell::Figure(figures.mean(place, figure), Some(bare))
+        }));
+        cells
+    };
+    Table {
+        columns,
+        rows: ranked.iter().enumerate().map(row).collect(),
+        brief_rows: Some(SHOWN),
+        ..Table::default()
+    }
+}
+
+/// For each setting its own figures with their intervals, how probable the
+/// printed gaps are between two seeds, and a row for what each other level changes.
+fn changes(plan: &Plan, figures: &Figures<'_>, ranked: &[Ranked]) -> Table {
+    let [on_terminal, on_page] = CHANGED.map(|most| &ranked[..ranked.len().min(most)]);
+    let mut columns = vec![Column::right("#"), Column::new(&plan.compare.factor)];
+    columns.extend(figures.gaps());
+    let row = |first: String, second: String, cells: Vec<String>| -> Vec<Cell> {
+        let head = [Cell::figure(first), Cell::Text(second)];
+        let cells = cells.into_iter().map(Cell::figure);
+        head.into_iter().chain(cells).collect()
+    };
+    let mut rows = Vec::new();
+    for (place, one) in on_page.iter().enumerate() {
+        let measured = one.figures.iter().enumerate();
+        let means = measured.map(|(place, figure)| figures.mean(place, figure));
+        let baseline = plan.compare.baseline.to_string();
+        rows.push(row((place + 1).to_string(), baseline, means.collect()));
+        let chances = one.figures.iter();
+        let chances = chances.map(|figure| words::apart(figure.apart.as_ref()));
+        rows.push(row(String::new(), "two seeds".into(), chances.collect()));
+        for other in &one.others {
+            let changes = other.changes.iter().enumerate();
+            let changes = changes.map(|(place, change)| figures.change(place, change.as_ref()));
+            rows.push(row(
+                String::new(),
+                other.level.to_string(),
+                changes.collect(),
+            ));
+        }
+    }
+    let of_setting = |one: &Ranked| 2 + one.others.len();
+    Table {
+        caption: Some(words::changes_heading(plan)),
+        columns,
+        rows,
+        brief_rows: Some(on_terminal.iter().map(of_setting).sum()),
+        ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! What is said of a ranking, without the form that a terminal or a page gives it.
+
+use std::collections::BTreeSet;
+
+use crate::document::Column;
+use crate::figure::signed;
+use analysis::ranking::{Measured, Ranked};
+use analysis::statistics::{Chance, Interval, Mean};
+use plan::{Level, Plan, Ranking, Target};
+
+/// How figures are written: to a hundredth of their gaps, or nearly.
+pub(crate) struct Figures<'a> {
+    targets: &'a [Target],
+    places: Vec<usize>,
+}
+
+impl<'a> Figures<'a> {
+    pub(crate) fn of(ranking: &'a Ranking) -> Self {
+        let targets = &ranking.figures;
+        Self {
+            targets,
+            places: targets.iter().map(|target| places(target.gap)).collect(),
+        }
+    }
+
+    /// A column for each printed figure, of which a terminal has room for the
+    /// figure alone.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
+        let figures = self.targets.iter().zip(&self.places);
+        figures.map(|(target, &places)| {
+            let printed = format!("{:.places$} {}", target.value, target.unit);
+            Column {
+                unit: format!("printed {printed}"),
+                brief: Some(printed),
+                ..Column::right(name(target))
+            }
+        })
+    }
+
+    /// A mean alone.
+    pub(crate) fn bare(&self, place: usize, figure: &Measured) -> String {
+        format!("{:.*}", self.places[place], figure.mean.mean)
+    }
+
+    /// A column for each printed gap.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = Column> {
+        let gaps = self.targets.iter().zip(&self.places);
+        gaps.map(|(target, &places)| Column {
+            unit: format!("printed {} {}", signed(target.gap, places), target.unit),
+            ..Column::new(name(target))
+        })
+    }
+
+    /// A mean with its interval.
+    pub(crate) fn mean(&self, place: usize, figure: &Measured) -> String {
+        let places = self.places[place];
+        let interval = figure.mean.ci95.map(|wide| interval(wide, places));
+        let interval = interval.map_or_else(String::new, |text| format!(" {text}"));
+        format!("{:.places$}{interval}", figure.mean.mean)
+    }
+
+    /// What another level changes, with its interval.
+    pub(crate) fn change(&self, place: usize, change: Option<&Mean>) -> String {
+        let Some(change) = change else {
+            return String::new();
+        };
+        let places = self.places[place];
+        let interval = change.ci95.map(|wide| interval(wide, places));
+        let interval = interval.map_or_else(String::new, |text| format!(" {text}"));
+        format!("{}{interval}", signed(change.mean, places))
+    }
+}
+
+/// The metric of a figure; of several, what they have in common is said by the
+/// first, and which it is by the way of counting.
+fn name(target: &Target) -> &str {
+    target.metrics.first().map_or("", String::as_str)
+}
+
+/// What is ranked, how far the nearest is, and how many are as near.
+pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<String> {
+    let settings = settings(ranked);
+    let counted = match ranking.ways.len() {
+        0 | 1 => String::new(),
+        ways => format!(", counted in {ways} ways (+ where others give the same)"),
+    };
+    let printed: Vec<String> = ranking
+        .figures
+        .iter()
+        .map(|target| format!("{} {} {}", name(target), target.value, target.unit))
+        .collect();
+    let mut lines = vec![format!(
+        "{} {}: {}. {settings} settings with {} {}{counted}, the nearest first. A distance is the root of the mean square over these figures of how far the mean is from each, in printed gaps.",
+        ranking.text,
+        ranking.source,
+        printed.join(", "),
+        plan.compare.factor,
+        plan.compare.baseline,
+    )];
+    let tied = ranked
+        .iter()
+        .filter(|one| one.is_tied == Some(true))
+        .count();
+    let within = ranked.iter().filter(|one| one.distance <= 1.0).count();
+    if ranked.iter().any(|one| one.is_tied.is_some()) {
+        lines.push(format!(
+            "Within one gap: {within} of {}. As near as the nearest, for all that chance allows: {tied}, that one included.",
+            ranked.len()
+        ));
+    }
+    lines
+}
+
+/// What stands above what other levels change.
+pub(crate) fn changes_heading(plan: &Plan) -> String {
+    let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);
+    format!(
+        "What {factor} changes there against {baseline}, run by run with the same seeds; and how probable it is that two runs with {baseline} that differ in the seed alone differ by the printed change or more"
+    )
+}
+
+/// Over all settings, each in the way of counting in which it is nearest: for
+/// each other level and figure in how many it is lower or higher.
+pub(crate) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
+    let mut cells = BTreeSet::new();
+    let settings = ranked.iter().filter(|one| cells.insert(one.cell));
+    let settings: Vec<&Ranked> = settings.collect();
+    let mut levels: Vec<&Level> = Vec::new();
+    for other in settings.iter().flat_map(|one| &one.others) {
+        if !levels.contains(&&other.level) {
+            levels.push(&other.level);
+        }
+    }
+    let Some(ranking) = &plan.ranking else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for level in levels {
+        let parts = ranking.figures.iter().enumerate().map(|(place, target)| {
+            let changes: Vec<Interval> = settings
+                .iter()
+                .flat_map(|one| one.others.iter().filter(|other| other.level == *level))
+                .filter_map(|other| other.changes.get(place)?.as_ref()?.ci95)
+                .collect();
+            let lower = changes.iter().filter(|wide| wide.high < 0.0).count();
+            let higher = changes.iter().filter(|wide| wide.low > 0.0).count();
+            format!(
+                "{} lower in {lower}, higher in {higher} of {}",
+                name(target),
+                changes.len()
+            )
+        });
+        let parts: Vec<String> = parts.collect();
+        lines.push(format!(
+            "Over all settings, each as it is counted when nearest, {} {level} against {}: {}.",
+            plan.compare.factor,
+            plan.compare.baseline,
+            parts.join("; ")
+        ));
+    }
+    lines
+}
+
+/// For each factor how near its levels come at best.
+pub(crate) fn levels(names: &[String], ranked: &[Ranked]) -> Vec<String> {
+    let line = |name: &String| {
+        // The nearest come first, so that a level is first met at its best.
+        let mut best: Vec<(&Level, f64)> = Vec::new();
+        for one in ranked {
+            if let Some(level) = one.factors.level(name)
+                && !best.iter().any(|(known, _)| *known == level)
+            {
+                best.push((level, one.distance));
+            }
+        }
+        let best: Vec<String> = best
+            .iter()
+            .map(|(level, distance)| format!("{level} {distance:.2}"))
+            .collect();
+        format!("{name}: {}", best.join(", "))
+    };
+    names.iter().map(line).collect()
+}
+
+/// The ways in which a setting is counted so.
+pub(crate) fn ways(ranking: &Ranking, one: &Ranked) -> String {
+    let names: Vec<&str> = one
+        .ways
+        .iter()
+        .filter_map(|&way| ranking.ways.get(way))
+        .map(String::as_str)
+        .collect();
+    names.join(", ")
+}
+
+/// The first of these ways, and how many more there are.
+pub(crate) fn first_way(ranking: &Ranking, one: &Ranked) -> String {
+    let first = one.ways.first().and_then(|&way| ranking.ways.get(way));
+    let first = first.map_or("", String::as_str);
+    match one.ways.len() {
+        0 | 1 => first.to_owned(),
+        ways => format!("{first} +{}", ways - 1),
+    }
+}
+
+/// A distance with its interval; behind it a sign where it may be the least.
+pub(crate) fn distance(one: &Ranked) -> String {
+    let interval = one.interval.map(|wide| interval(wide, 2));
+    let interval = interval.map_or_else(String::new, |text| format!(" {text}"));
+    let tied = if one.is_tied == Some(true) { " =" } else { "" };
+    format!("{:.2}{interval}{tied}", one.distance)
+}
+
+/// A probability with its interval.
+pub(crate) fn apart(chance: Option<&Chance>) -> String {
+    let Some(Chance { share, ci95 }) = chance else {
+        return String::new();
+    };
+    let interval = ci95.map(|wide| interval(wide, 2));
+    let interval = interval.map_or_else(String::new, |text| format!(" {text}"));
+    format!("p {share:.2}{interval}")
+}
+
+/// The factors, but for the compared one, that have more than one level.
+pub(crate) fn varied(plan: &Plan) -> Vec<String> {
+    let mut names = crate::rows::factor_names(plan);
+    names.retain(|name| {
+        let mut levels = plan.cells.iter().map(|cell| cell.factors.level(name));
+        let first = levels.next();
+        *name != plan.compare.factor && levels.any(|level| Some(level) != first)
+    });
+    names
+}
+
+/// How many settings there are among the ranked, each in one way or several.
+fn settings(ranked: &[Ranked]) -> usize {
+    let cells: BTreeSet<usize> = ranked.iter().map(|one| one.cell).collect();
+    cells.len()
+}
+
+fn interval(Interval { low, high }: Interval, places: usize) -> String {
+    format!("[{low:.places$}, {high:.places$}]")
+}
+
+/// Digits behind the point that show a tenth of `gap`, up to 9.
+fn places(gap: f64) -> usize {
+    let mut places = 0;
+    let mut step = 10.0;
+    while gap.abs() < step && places < 9 {
+        places += 1;
+        step /= 10.0;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_so_finely_that_a_tenth_of_a_gap_shows() {
+        for (gap, digits) in [(0.26, 2), (-0.21, 2), (1.5, 1), (15.0, 0), (0.013, 3)] {
+            assert_eq!(places(gap), digits, "{gap}");
+        }
+    }
+}

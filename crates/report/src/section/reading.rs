@@ -1,0 +1,90 @@
+//! How the tables are read.
+
+use crate::document::{Block, Section, Style};
+use analysis::Findings;
+use analysis::compare::Comparison;
+use plan::setting::LinkKind;
+use plan::{Hosts, Plan, Setting};
+
+/// What is to be known of each kind of link.
+const LINKS: &[(LinkKind, &str)] = &[
+    (
+        LinkKind::Kernel,
+        "Links are the kernel's token buckets: right for throughput and CPU; single messages \
+         may pass an idle bucket without being serialised, so rtt, delay and jitter are not those of a real link.",
+    ),
+    (
+        LinkKind::Emulated,
+        "Links are emulated in user space, every frame serialised at the rate: right for delay; \
+         the emulator's own work is in the CPU of the whole machine.",
+    ),
+    (
+        LinkKind::Mixed,
+        "Throughput and CPU are over the kernel's token buckets; rtt, delay, jitter and loss over emulated links, \
+         which serialise every frame at the rate.",
+    ),
+];
+
+/// How to read the tables.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    Some(Section {
+        id: "",
+        blocks: vec![
+            Block::Page(vec![Block::heading("How to read this")]),
+            Block::Paragraphs(Style::Plain, explanation(found.plan, &found.comparisons)),
+        ],
+    })
+}
+
+fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let counts = comparisons.iter().map(|comparison| comparison.n);
+    let counts: Vec<usize> = counts.filter(|&n| n > 0).collect();
+    let n = match (counts.iter().min(), counts.iter().max()) {
+        (Some(low), Some(high)) if low == high => format!("{low} trials a cell. "),
+        (Some(low), Some(high)) => format!("{low} to {high} trials a cell. "),
+        _ => String::new(),
+    };
+    let mut lines = vec![
+        format!(
+            "{n}± and [..] are 95 % intervals: Student's t for means; for changes 100 (x / x_{} - 1) \
+             the logarithm of the ratio, delta method, Welch-Satterthwaite.",
+            plan.compare.baseline
+        ),
+        "A difference is found at 5 % over all comparisons of its metric (Holm) and above the \
+         instrument's resolution; figures are not printed finer than that."
+            .to_owned(),
+    ];
+    let has = |kind: LinkKind| {
+        let of_kind = |setting: &Setting| setting.network.link == kind;
+        let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
+        settings.any(|setting| setting.is_ok_and(of_kind))
+    };
+    match plan.world.profile().hosts {
+        Hosts::Simulated => lines.push(format!(
+            "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
+             hosts take the time that [host] gives them. Seed {}; trials of one repeat share their luck, \
+             whatever the cell.",
+            plan.seed.get()
+        )),
+        Hosts::Kernels => lines.extend(
+            LINKS
+                .iter()
+                .filter(|(kind, _)| has(*kind))
+                .map(|(_, words)| (*words).to_owned()),
+        ),
+    }
+    lines.extend(
+        plan.cells
+            .iter()
+            .enumerate()
+            .filter_map(|(position, cell)| {
+                let failed = comparisons
+                    .iter()
+                    .find(|comparison| comparison.cell == position)
+                    .map(|comparison| comparison.failed)
+                    .filter(|&failed| failed > 0)?;
+                Some(format!("Failed and left out: {failed} of {}", cell.factors))
+            }),
+    );
+    lines
+}

@@ -1,0 +1,321 @@
+//! The answer first: what the highest level of the compared factor changes,
+//! what that owes to what, and how sure it is.
+
+use crate::figure;
+use crate::rows::framing_note;
+use analysis::compare::{Comparison, Difference};
+use analysis::split::slowest;
+use analysis::verdict::Verdict;
+use plan::metric::Metric;
+use plan::{Cell, Factors, Level, Plan};
+
+/// What is said of each kind of cell, and in which words.
+const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
+
+/// More sentences than this nobody reads: they are put together.
+const MOST_SENTENCES: usize = 6;
+
+/// How large a share of a gain is "nearly all" and "most" of it.
+const NEARLY_ALL: f64 = 0.9;
+const MOST: f64 = 0.5;
+
+/// A sentence for each combination of the other factors that was measured:
+/// what the last level of the compared factor changes against its baseline,
+/// and what that is made of. Then one on the published changes.
+pub(crate) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let mut sentences: Vec<String> = last_level(plan).map_or_else(Vec::new, |last| {
+        let cells = plan.cells.iter().enumerate();
+        cells
+            .filter(|(_, cell)| cell.setting.is_ok() && is_last(plan, cell, &last))
+            .filter_map(|(position, cell)| sentence(plan, comparisons, position, cell, &last))
+            .collect()
+    });
+    if sentences.len() > MOST_SENTENCES {
+        sentences = together(plan, comparisons);
+    }
+    sentences.extend(verdicts(comparisons));
+    sentences
+}
+
+/// Of many settings a sentence for each metric: in how many of them the last level
+/// of the compared factor changes it, by what, and in how many it is not found to.
+fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let Some(last) = last_level(plan) else {
+        return Vec::new();
+    };
+    let settings: Vec<usize> = (0..plan.cells.len())
+        .filter(|&cell| plan.cells[cell].setting.is_ok() && is_last(plan, &plan.cells[cell], &last))
+        .collect();
+    let all = settings.len();
+    let sentence = |(metric, words): (&str, String)| {
+        let rows: Vec<&Comparison> = comparisons
+            .iter()
+            .filter(|row| row.metric.name == metric && settings.contains(&row.cell))
+            .collect();
+        let count = |is: Difference| rows.iter().filter(|row| row.difference == Some(is)).count();
+        let found: Vec<f64> = rows
+            .iter()
+            .filter(|row| row.difference == Some(Difference::Found))
+            .filter_map(|row| row.change?.percent)
+            .collect();
+        let told = [
+            range(
+                "higher",
+                found.iter().copied().filter(|&percent| percent > 0.0),
+            ),
+            range(
+                "lower",
+                found.iter().copied().filter(|&percent| percent <= 0.0),
+            ),
+            counted(count(Difference::NotFound), "no difference found"),
+            counted(count(Difference::Unknown), "too few trials to say"),
+        ];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "{} {all} settings, {} {last} against {}, {words}: {}.",
+                plan.world.profile().words.among,
+                factor(plan),
+                plan.compare.baseline,
+                told.join("; ")
+            )
+        })
+    };
+    asked(plan).into_iter().filter_map(sentence).collect()
+}
+
+/// In how many settings a change goes one way, and from which to which.
+fn range(way: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
+    let mut percents: Vec<f64> = percents.collect();
+    percents.sort_by(f64::total_cmp);
+    let (least, most) = (*percents.first()?, *percents.last()?);
+    let [least, most] = [least, most].map(|percent| {
+        let places = usize::from(percent.abs() < 1_000.0);
+        figure::signed(percent, places)
+    });
+    Some(match percents.len() {
+        1 => format!("{way} in 1 ({least} %)"),
+        many => format!("{way} in {many} ({least} to {most} %)"),
+    })
+}
+
+fn counted(count: usize, what: &str) -> Option<String> {
+    (count > 0).then(|| format!("{what} in {count}"))
+}
+
+/// What the compared factor is called in a sentence.
+fn factor(plan: &Plan) -> &str {
+    match plan.compare.factor.as_str() {
+        "mtu" => "MTU",
+        other => other,
+    }
+}
+
+/// The last level of the compared factor, unless it is the baseline.
+fn last_level(plan: &Plan) -> Option<Level> {
+    let mut levels = plan
+        .cells
+        .iter()
+        .filter_map(|cell| cell.factors.level(&plan.compare.factor));
+    levels
+        .next_back()
+        .filter(|level| **level != plan.compare.baseline)
+        .cloned()
+}
+
+fn is_last(plan: &Plan, cell: &Cell, last: &Level) -> bool {
+    cell.factors.level(&plan.compare.factor) == Some(last) && cell.factors.level("copy").is_none()
+}
+
+fn sentence(
+    plan: &Plan,
+    comparisons: &[Comparison],
+    position: usize,
+    cell: &Cell,
+    last: &Level,
+) -> Option<String> {
+    let answers: Vec<String> = asked(plan)
+        .iter()
+        .filter_map(|(metric, words)| {
+            let of_cell =
+                |other: &&Comparison| other.cell == position && other.metric.name == *metric;
+            answer(plan, words, comparisons.iter().find(of_cell)?)
+        })
+        .collect();
+    // Where the experiment names what counts, flows are among it or are not.
+    let here = |other: &&Comparison| other.cell == position && plan.leading.is_empty();
+    let of_flows = comparisons.iter().filter(here);
+    let of_flows = of_flows.filter_map(|comparison| {
+        let flow = comparison.metric.name.strip_prefix("delay/")?;
+        answer(plan, &format!("delay of {flow}"), comparison)
+    });
+    let answers: Vec<String> = answers.into_iter().chain(of_flows).collect();
+    let setting = cell.setting.as_ref().ok()?;
+    let link = slowest(setting).map_or_else(
+        || "links without a rate".to_owned(),
+        |rate| format!("{} links", figure::rate(rate)),
+    );
+    let place = match others(plan, &cell.factors) {
+        Some(others) => format!("with {others}, "),
+        None => String::new(),
+    };
+    (!answers.is_empty()).then(|| {
+        format!(
+            "{} {link}, {place}{} {last} against {}: {}.",
+            plan.world.profile().words.alone,
+            factor(plan),
+            plan.compare.baseline,
+            answers.join("; ")
+        )
+    })
+}
+
+/// The metrics that are spoken of, and in which words.
+fn asked(plan: &Plan) -> Vec<(&str, String)> {
+    let words = |name: &str| {
+        let known = ANSWERS.iter().find(|(metric, _)| *metric == name);
+        let title = || Metric::named(name).map(|metric| inside(metric.title));
+        known.map(|(_, words)| (*words).to_owned()).or_else(title)
+    };
+    let study: Vec<&str> = ANSWERS.iter().map(|&(metric, _)| metric).collect();
+    let named: Vec<&str> = plan.leading.iter().map(String::as_str).collect();
+    let names = if named.is_empty() { study } else { named };
+    let names = names.into_iter();
+    names
+        .filter_map(|name| Some((name, words(name)?)))
+        .collect()
+}
+
+/// A title in the midst of a sentence; an abbreviation stays as it is.
+fn inside(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(title.chars().skip(1)).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// One metric in words; nothing where nothing was measured.
+fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
+    Some(match comparison.difference? {
+        Difference::Found => {
+            let change = figure::change_percent(comparison);
+            format!("{words} {change}{}", composition(plan, comparison))
+        }
+        Difference::NotFound => match figure::would_have_shown(comparison) {
+            Some(margin) => {
+                format!("no difference in {words} found (one above {margin} % would have shown)")
+            }
+            None => format!("no difference in {words} found"),
+        },
+        Difference::Unknown => format!("too few trials to say about {words}"),
+    })
+}
+
+/// What a gain is made of, or why that cannot be told, to be put behind it.
+fn composition(plan: &Plan, comparison: &Comparison) -> String {
+    if let Some(note) = framing_note(plan, comparison) {
+        return format!(" ({note})");
+    }
+    let (Some(split), Some(percent)) = (
+        comparison.split,
+        comparison.change.and_then(|change| change.percent),
+    ) else {
+        return String::new();
+    };
+    let headers = match split.framing_share(percent) {
+        Some(share) if share > 1.0 / NEARLY_ALL => "less than header arithmetic alone gives",
+        Some(share) if share >= NEARLY_ALL => "nearly all of it header arithmetic",
+        Some(share) if share >= MOST => "most of it header arithmetic",
+        Some(share) if share > 0.0 => "the smaller part of it header arithmetic",
+        _ => "against header arithmetic",
+    };
+    format!(", {headers} ({})", parts(comparison).join(", "))
+}
+
+/// The factors of a change of goodput, each with its interval.
+pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
+    let Some(split) = &comparison.split else {
+        return Vec::new();
+    };
+    let framing = format!("framing {:+.1} %", split.framing_percent);
+    let rest = [
+        ("start-up and loss", &split.startup_and_loss),
+        ("host cost", &split.host),
+    ];
+    let rest = rest.iter().filter_map(|(name, part)| {
+        let part = figure::part(part.as_ref()?);
+        Some(format!("{name} {part}"))
+    });
+    std::iter::once(framing).chain(rest).collect()
+}
+
+/// The other factors of a cell that tell it from other measured cells.
+fn others(plan: &Plan, factors: &Factors) -> Option<String> {
+    let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let told: Vec<String> = factors
+        .0
+        .iter()
+        .filter(|(name, level)| {
+            *name != plan.compare.factor
+                && measured().any(|cell| cell.factors.level(name) != Some(level))
+        })
+        .map(|(name, level)| format!("{name} {level}"))
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// How the published changes fared, if any could be measured.
+fn verdicts(comparisons: &[Comparison]) -> Option<String> {
+    let judged: Vec<Verdict> = comparisons
+        .iter()
+        .filter(|comparison| comparison.published.claim.is_some())
+        .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
+        .filter(|&verdict| verdict != Verdict::NotMeasured)
+        .collect();
+    let counts: Vec<String> = [
+        Verdict::Reproduced,
+        Verdict::DirectionOnly,
+        Verdict::NotReproduced,
+        Verdict::BelowResolution,
+    ]
+    .into_iter()
+    .map(|verdict| {
+        (
+            verdict,
+            judged.iter().filter(|&&other| other == verdict).count(),
+        )
+    })
+    .filter(|&(_, count)| count > 0)
+    .map(|(verdict, count)| format!("{count} {verdict}"))
+    .collect();
+    let figures = match judged.len() {
+        0 => return None,
+        1 => "Of 1 comparison with a published change".to_owned(),
+        many => format!("Of {many} comparisons with published changes"),
+    };
+    Some(format!("{figures}: {}.", counts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::compare::compare;
+    use plan::synthetic::study;
+
+    #[test]
+    fn the_answer_is_a_sentence_for_each_kind_that_was_measured() {
+        let (plan, trials) = study();
+        let sentences = sentences(&plan, &compare(&plan, &trials));
+        assert_eq!(
+            sentences,
+            [
+                "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
+                "On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above 0.52 % would have shown).",
+                "Of 4 comparisons with published changes: 2 direction only, 2 not reproduced.",
+            ]
+        );
+    }
+}

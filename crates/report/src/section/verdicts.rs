@@ -1,0 +1,93 @@
+//! The verdicts with their reasons, and what more trials would settle.
+
+use crate::document::{Block, Section};
+use crate::figure;
+use crate::section::summary;
+use analysis::Findings;
+use analysis::compare::Comparison;
+use analysis::verdict::Verdict;
+use plan::Plan;
+
+/// What became of published changes. The page has it in its tables.
+pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
+    let section = Section::listed("Verdicts", verdicts(found.plan, &found.comparisons))?;
+    Some(Section {
+        blocks: vec![Block::Terminal(section.blocks)],
+        ..section
+    })
+}
+
+/// What more trials would settle.
+pub(crate) fn left_open(found: &Findings<'_>) -> Option<Section> {
+    Section::listed(
+        "Open: about so many trials a cell (--repeat) would settle it",
+        open(found.plan, &found.comparisons),
+    )
+}
+
+/// For each metric a heading, and a line for each published change that was
+/// held against trials: cell, verdict, reason and, for goodput, what the
+/// change is made of.
+fn verdicts(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let judged = comparisons.iter().filter_map(|comparison| {
+        comparison.published.claim?;
+        let judgement = comparison.judgement.as_ref()?;
+        (judgement.verdict != Verdict::NotMeasured).then_some((comparison, judgement))
+    });
+    let (mut lines, mut metric) = (Vec::new(), "");
+    for (comparison, judgement) in judged {
+        if metric != comparison.metric.name {
+            metric = comparison.metric.name;
+            lines.push(metric.to_owned());
+        }
+        let parts = summary::parts(comparison);
+        let parts = match parts.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", parts.join(", ")),
+        };
+        lines.push(format!(
+            "  {}: {}; {}{parts}",
+            figure::cell(plan, &comparison.factors),
+            judgement.verdict,
+            judgement.reason
+        ));
+    }
+    lines
+}
+
+/// Of more settings than this the extremes are named.
+const MOST_SETTINGS: usize = 6;
+
+/// A line for each leading metric that more trials would settle.
+fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+    let mut metrics: Vec<(&str, Vec<(usize, String)>)> = Vec::new();
+    let leading = (comparisons.iter()).filter(|row| plan.leads(row.metric));
+    for (comparison, trials) in leading.filter_map(|row| Some((row, row.trials_to_settle?))) {
+        let name = comparison.metric.name;
+        let setting = (trials, figure::cell(plan, &comparison.factors));
+        match metrics.last_mut().filter(|(other, _)| *other == name) {
+            Some((_, settings)) => settings.push(setting),
+            None => metrics.push((name, vec![setting])),
+        }
+    }
+    let told = |(trials, cell): &(usize, String)| format!("{trials} at {cell}");
+    let line = |(name, settings): (&str, Vec<(usize, String)>)| {
+        let extremes = (
+            settings.iter().min_by_key(|(trials, _)| trials),
+            settings.iter().max_by_key(|(trials, _)| trials),
+        );
+        match extremes {
+            (Some(fewest), Some(most)) if settings.len() > MOST_SETTINGS => format!(
+                "{name}: in {} settings, from {} to {}",
+                settings.len(),
+                told(fewest),
+                told(most)
+            ),
+            _ => {
+                let all: Vec<String> = settings.iter().map(told).collect();
+                format!("{name}: {}", all.join("; "))
+            }
+        }
+    };
+    metrics.into_iter().map(line).collect()
+}

@@ -1,0 +1,64 @@
+//! What the plots have side by side: levels along the axis, and at each level
+//! the kinds of cells.
+
+use crate::figure;
+use crate::rows::{Kind, kinds};
+use plan::{Factors, Level, Plan};
+
+/// Cells that differ in nothing but the compared factor, of which at least one
+/// can be measured here.
+pub(super) struct Series {
+    /// What tells it from the other series; empty if there is no other.
+    pub(super) name: String,
+    /// Positions of its cells in the plan.
+    pub(super) cells: Vec<usize>,
+}
+
+/// The series of a plan, in its order.
+pub(super) fn series(plan: &Plan) -> Vec<Series> {
+    let is_measured = |kind: &Kind| {
+        kind.cells
+            .iter()
+            .any(|&cell| plan.cells[cell].setting.is_ok())
+    };
+    let measured: Vec<Kind> = kinds(plan).into_iter().filter(is_measured).collect();
+    let varies = |factor: &(String, Level)| {
+        let lacks = |kind: &Kind| !kind.factors.contains(factor);
+        measured.iter().any(lacks)
+    };
+    measured
+        .iter()
+        .map(|kind| Series {
+            name: figure::words(kind.factors.iter().filter(|factor| varies(factor))),
+            cells: kind.cells.clone(),
+        })
+        .collect()
+}
+
+/// The levels of the compared factor in the plan's order; a repeated level
+/// has its own place.
+pub(super) fn levels(plan: &Plan) -> Vec<String> {
+    let mut levels = Vec::new();
+    for cell in &plan.cells {
+        let level = level(plan, &cell.factors);
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
+/// The place of a cell along the axis.
+pub(super) fn place(plan: &Plan, levels: &[String], cell: usize) -> Option<usize> {
+    let level = level(plan, &plan.cells[cell].factors);
+    levels.iter().position(|other| *other == level)
+}
+
+fn level(plan: &Plan, factors: &Factors) -> String {
+    let level = factors.level(&plan.compare.factor);
+    let level = level.map_or_else(String::new, Level::to_string);
+    match factors.level("copy") {
+        Some(copy) => format!("{level} (copy {copy})"),
+        None => level,
+    }
+}

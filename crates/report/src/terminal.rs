@@ -1,0 +1,265 @@
+//! Documents as text without colours, so many columns wide. A narrow terminal
+//! gets more lines, not less.
+
+use comfy_table::{
+    Cell as GridCell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid,
+    presets,
+};
+
+use crate::document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
+
+/// So many lines of a list are shown.
+const MOST_LINES: usize = 16;
+
+/// A document for a terminal of so many columns.
+pub(crate) fn text(document: &Document, width: u16) -> String {
+    let mut screen = Screen {
+        text: String::new(),
+        heading: None,
+        is_close: true,
+        width,
+    };
+    screen.blocks(&document.head);
+    for section in &document.sections {
+        screen.blocks(&section.blocks);
+    }
+    screen.text
+}
+
+/// What was written so far.
+struct Screen {
+    text: String,
+    /// The heading, until something else is written below it.
+    heading: Option<String>,
+    /// Whether what comes next follows without an empty line.
+    is_close: bool,
+    width: u16,
+}
+
+impl Screen {
+    fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Title { name, title, .. } => self.below(&format!("{name}: {title}")),
+            Block::Heading(words, badge) | Block::Subheading(words, badge) => {
+                let words = match badge {
+                    Some(badge) => format!("{words}: {}", badge.words),
+                    None => words.clone(),
+                };
+                let words = self.wrapped(&[words]);
+                self.is_close = false;
+                self.apart(&words);
+                self.heading = Some(words);
+            }
+            Block::Paragraphs(_, lines) => {
+                let lines = self.wrapped(lines);
+                self.apart(&lines);
+                self.is_close = false;
+            }
+            Block::List(list) => {
+                let lines = self.wrapped(&shown(list));
+                self.below(&lines);
+                self.is_close = false;
+            }
+            Block::Table(table) => self.table(table),
+            Block::Verbatim(text) => {
+                self.apart(text);
+                self.is_close = false;
+            }
+            Block::Terminal(blocks) => self.blocks(blocks),
+            Block::Page(_) | Block::Figure(_) | Block::Fold { .. } => {}
+        }
+    }
+
+    /// Writes below what stands there, with an empty line where one is due.
+    fn apart(&mut self, text: &str) {
+        if !text.is_empty() {
+            if !self.is_close {
+                self.text.push('\n');
+            }
+            self.below(text);
+        }
+    }
+
+    /// Writes right below what stands there.
+    fn below(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            self.text.push('\n');
+            self.heading = None;
+            self.is_close = true;
+        }
+    }
+
+    fn wrapped(&self, lines: &[String]) -> String {
+        wrapped(lines, self.width)
+    }
+
+    fn table(&mut self, table: &Table) {
+        let heading = self.heading.take();
+        if let Some(caption) = &table.caption {
+            let caption = self.wrapped(std::slice::from_ref(caption));
+            self.apart(&caption);
+        }
+        let grids = match table.fit {
+            Fit::Wrap | Fit::Glance => vec![whole(table, self.width)],
+            Fit::Split(keys) => split(table, keys, self.width),
+        };
+        for (position, grid) in grids.iter().enumerate() {
+            if let (Some(heading), 1..) = (&heading, position) {
+                self.apart(heading);
+            }
+            self.apart(&grid.trim_fmt());
+            self.is_close = false;
+        }
+    }
+}
+
+/// The lines of a list that are shown, indented.
+fn shown(list: &List) -> Vec<String> {
+    let line = |item: &Item| match item.label {
+        "" => format!("  {}", item.text),
+        label => format!("  {label}: {}", item.text),
+    };
+    let items = list.brief.as_ref().unwrap_or(&list.items);
+    let mut lines: Vec<String> = items.iter().map(line).collect();
+    if list.kind == ListKind::Plain && list.brief.is_none() && lines.len() > MOST_LINES {
+        let more = lines.len() - (MOST_LINES - 1);
+        lines.truncate(MOST_LINES - 1);
+        lines.push(format!("  and {more} more: the page has them all"));
+    }
+    lines
+}
+
+/// A table of which the last column wraps, where that leaves it room for a word.
+fn whole(table: &Table, width: u16) -> Grid {
+    const WORD: u16 = 12;
+    let mut grid = grid(table, 0..table.columns.len(), width);
+    let gap = gap(width);
+    let widths = grid.column_max_content_widths();
+    if let Some((_, figures)) = widths.split_last() {
+        let taken: u16 = figures.iter().map(|width| width + gap).sum();
+        if taken + WORD + gap <= width {
+            for (column, _) in grid.column_iter_mut().zip(figures) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+    }
+    grid
+}
+
+/// A table in as many as it takes, each with as many columns as the width allows
+/// beside the first `keys`.
+fn split(table: &Table, keys: usize, width: u16) -> Vec<Grid> {
+    let mut grids = Vec::new();
+    let mut begin = keys;
+    while begin < table.columns.len() {
+        let mut end = table.columns.len();
+        let grid = loop {
+            let grid = grid(table, (0..keys).chain(begin..end), width);
+            let widths = grid.column_max_content_widths();
+            let taken: u16 = widths.iter().map(|taken| taken + gap(width)).sum();
+            if taken <= width || end == begin + 1 {
+                break grid;
+            }
+            end -= 1;
+        };
+        grids.push(grid);
+        begin = end;
+    }
+    grids
+}
+
+fn grid(table: &Table, columns: impl Iterator<Item = usize> + Clone, width: u16) -> Grid {
+    let aligned = |text: String, column: &Column| {
+        let cell = GridCell::new(text);
+        match column.is_right {
+            true => cell.set_alignment(CellAlignment::Right),
+            false => cell,
+        }
+    };
+    let row = |cells: &mut dyn Iterator<Item = GridCell>| Row::from(cells.collect::<Vec<_>>());
+    let mut grid = Grid::new();
+    grid.load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
+    let heads = columns.clone().map(|at| &table.columns[at]);
+    grid.set_header(row(&mut heads.map(|column| aligned(head(column), column))));
+    let shown = table.brief_rows.unwrap_or(usize::MAX);
+    for cells in table.rows.iter().take(shown) {
+        let cells = columns.clone().map(|at| (&cells[at], &table.columns[at]));
+        grid.add_row(row(
+            &mut cells.map(|(cell, column)| aligned(written(cell), column))
+        ));
+    }
+    for column in grid.column_iter_mut() {
+        column.set_padding((0, gap(width)));
+    }
+    grid
+}
+
+/// What sets columns apart, on a narrow terminal by less.
+fn gap(width: u16) -> u16 {
+    if width < 100 { 1 } else { 2 }
+}
+
+fn head(column: &Column) -> String {
+    match (&column.brief, column.unit.as_str()) {
+        (Some(brief), _) => brief.clone(),
+        (None, "") => column.title.clone(),
+        (None, unit) => format!("{}\n{unit}", column.title),
+    }
+}
+
+fn written(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Figure(text, brief) => brief.as_ref().unwrap_or(text).clone(),
+        Cell::Remarks(remarks) => {
+            let words = remarks.iter().map(|remark| remark.words.as_str());
+            let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
+            words.join("; ")
+        }
+        Cell::Change {
+            percent,
+            interval,
+            words,
+            ..
+        } => format!("{percent} {interval} {words}"),
+    }
+}
+
+/// Breaks lines between words; what continues a line is indented.
+pub(crate) fn wrapped(lines: &[String], width: u16) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let indent = line.len() - line.trim_start().len();
+        let mut column = indent;
+        text.push_str(&" ".repeat(indent));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for (position, word) in words.iter().enumerate() {
+            // A figure keeps its "%".
+            let unit = words.get(position + 1).filter(|next| next.starts_with('%'));
+            let length = word.chars().count();
+            let room = length + unit.map_or(0, |unit| 1 + unit.chars().count());
+            if position > 0 && column + 1 + room > usize::from(width) && !word.starts_with('%') {
+                column = indent + 2;
+                text.push('\n');
+                text.push_str(&" ".repeat(column));
+            } else if position > 0 {
+                column += 1;
+                text.push(' ');
+            }
+            text.push_str(word);
+            column += length;
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

@@ -1,0 +1,143 @@
+//! A metric in all worlds as a table, for terminal and page.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Cell, Column, Remark, Table, Tone};
+use crate::figure;
+use analysis::beside::{Beside, Row, WORLD};
+use analysis::compare::{Comparison, Difference};
+use plan::Level;
+use plan::metric::Metric;
+
+/// `metric`, a row for each combination of levels: of each world that measured
+/// it the mean and its change, what was published, and what each says of that.
+pub(super) fn table(all: &Beside, metric: &Metric) -> Table {
+    let rows = all.rows(metric);
+    let mut factors: Vec<&String> = Vec::new();
+    let compared = &all.plan.compare.factor;
+    for (name, _) in rows.iter().flat_map(|row| &row.factors.0) {
+        if name != compared && !factors.contains(&name) {
+            factors.push(name);
+        }
+    }
+    factors.push(compared);
+    let mut columns: Vec<(String, Vec<String>)> = Vec::new();
+    for name in factors {
+        let level = |row: &Row<'_>| row.factors.level(name).map(Level::to_string);
+        let levels = rows.iter().map(|row| level(row).unwrap_or_default());
+        columns.push((name.clone(), levels.collect()));
+    }
+    let measured = |run: &usize| {
+        let mut cells = rows.iter().filter_map(|row| row.of_runs[*run]);
+        cells.any(|cell| cell.n > 0)
+    };
+    for run in (0..all.names.len()).filter(measured) {
+        let name = &all.names[run];
+        let column = |print: fn(&Comparison) -> String| {
+            let figures = rows
+                .iter()
+                .map(|row| row.of_runs[run].map(|row| print(&readable(row))));
+            let mut figures: Vec<String> = figures.map(Option::unwrap_or_default).collect();
+            figure::align(&mut figures);
+            figures
+        };
+        columns.push((name.clone(), column(figure::mean)));
+        columns.push((format!("{name} %"), column(figure::change)));
+    }
+    let published = |of: fn(&analysis::verdict::Figures) -> Option<f64>| -> Vec<Option<f64>> {
+        rows.iter().map(|row| of(row.published()?)).collect()
+    };
+    let values = published(|figures| figures.value);
+    let claims = published(|figures| figures.claim.map(|claim| claim.percent));
+    if values.iter().any(Option::is_some) {
+        columns.push(("paper".into(), figure::published(&values)));
+    }
+    if claims.iter().any(Option::is_some) {
+        let print =
+            |claim: &Option<f64>| claim.map_or_else(String::new, |claim| figure::signed(claim, 2));
+        columns.push(("paper %".into(), claims.iter().map(print).collect()));
+    }
+    let cells = |(position, row): (usize, &Row<'_>)| {
+        let figures = columns.iter();
+        let figures = figures.map(|(_, cells)| Cell::figure(&*cells[position]));
+        figures.chain([Cell::Remarks(remarks(all, row))]).collect()
+    };
+    Table {
+        rows: rows.iter().enumerate().map(cells).collect(),
+        columns: (columns.iter().map(|(name, _)| Column::new(name)))
+            .chain([Column::default()])
+            .collect(),
+        ..Table::default()
+    }
+}
+
+/// A row as a table of several worlds can show it: simulated figures are exact,
+/// and beside measured ones more than five digits, or two places of a per cent,
+/// say nothing.
+fn readable(row: &Comparison) -> Comparison {
+    const DIGITS: f64 = 1e-4;
+    const PERCENT: f64 = 0.01;
+    let mut readable = row.clone();
+    let finest = row.mean.map_or(0.0, |mean| DIGITS * mean.mean.abs());
+    readable.resolution = Some(row.resolution.unwrap_or(0.0).max(finest));
+    readable.resolution_percent = Some(row.resolution_percent.unwrap_or(0.0).max(PERCENT));
+    readable
+}
+
+/// A line for each run that lacks cells: how many, and why.
+pub(super) fn left_out(all: &Beside) -> Vec<String> {
+    let mut lines = Vec::new();
+    for name in &all.names {
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for cell in &all.plan.cells {
+            let world = cell.factors.level(WORLD).map(Level::to_string);
+            if let Err(why) = &cell.setting
+                && world.as_ref() == Some(name)
+            {
+                *reasons.entry(why).or_default() += 1;
+            }
+        }
+        let reasons: Vec<String> = reasons
+            .iter()
+            .map(|(why, cells)| format!("{cells} cells ({why})"))
+            .collect();
+        if !reasons.is_empty() {
+            lines.push(format!("Not in {name}: {}.", reasons.join(", ")));
+        }
+    }
+    lines
+}
+
+/// What each world that measured a row says of it: its verdict on what was
+/// published, and whether it found no difference.
+fn remarks(all: &Beside, row: &Row<'_>) -> Vec<Remark> {
+    let remarks = all.names.iter().zip(&row.of_runs);
+    let remarks = remarks.filter_map(|(name, of_run)| Some((name, of_world((*of_run)?)?)));
+    let mut told: Vec<(Vec<&str>, String)> = Vec::new();
+    for (name, words) in remarks {
+        match told.iter_mut().find(|(_, other)| *other == words) {
+            Some((names, _)) => names.push(name),
+            None => told.push((vec![name], words)),
+        }
+    }
+    let told = told.into_iter().map(|(names, words)| {
+        let words = format!("{}: {words}", names.join(", "));
+        Remark::new(Tone::Neutral, words)
+    });
+    told.collect()
+}
+
+fn of_world(row: &Comparison) -> Option<String> {
+    if row.n == 0 {
+        return None;
+    }
+    let difference = match row.difference {
+        Some(Difference::NotFound) => Some(figure::none_found(row)),
+        Some(Difference::Unknown) => Some("too few trials".to_owned()),
+        Some(Difference::Found) | None => None,
+    };
+    let judgement = row.judgement.as_ref();
+    let verdict = judgement.map(|judgement| judgement.verdict.to_string());
+    let words: Vec<String> = verdict.into_iter().chain(difference).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
