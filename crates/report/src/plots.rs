@@ -11,10 +11,12 @@ mod published;
 pub(crate) mod sizes;
 mod traces;
 
-use plotly::Plot;
+use plotly::common::{Orientation, Title};
 use plotly::configuration::{
     Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
 };
+use plotly::layout::{Axis, HoverMode, Legend, Margin};
+use plotly::{Layout, Plot};
 
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
@@ -41,6 +43,34 @@ impl<'a> Frame<'a> {
             series: series(plan),
         }
     }
+}
+
+/// Words as Plotly shows them: it reads some tags and entities itself.
+fn text(words: &str) -> String {
+    words
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// An axis with a title.
+fn axis(title: &str) -> Axis {
+    Axis::new()
+        .title(Title::with_text(text(title)))
+        .auto_margin(true)
+        .zero_line(false)
+}
+
+/// What surrounds the traces of a plot so many pixels high.
+fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
+    Layout::new()
+        .x_axis(horizontal)
+        .y_axis(vertical)
+        .hover_mode(HoverMode::Closest)
+        .show_legend(true)
+        .legend(Legend::new().orientation(Orientation::Horizontal))
+        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+        .height(height)
 }
 
 /// A figure of one plot that is not of a metric.

@@ -1,12 +1,12 @@
 //! Where the time of round trips goes: the parts one upon the other, along the
 //! size of the messages.
 
-use plotly::common::{HoverInfo, Line, Mode, Orientation, Title};
-use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
-use plotly::{Layout, Plot, Scatter};
+use plotly::common::{HoverInfo, Line, Mode};
+use plotly::layout::{AxisType, HoverMode, RangeMode};
+use plotly::{Plot, Scatter};
 use proto::mechanisms::{PARTS, Part};
 
-use super::{alone, traces};
+use super::{alone, axis, layout, traces};
 use crate::document::Figure;
 use crate::figure;
 use analysis::Findings;
@@ -54,7 +54,9 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
             .hover_info(HoverInfo::All);
         plot.add_trace(trace);
     }
-    plot.set_layout(layout());
+    let size = axis("message (octets)").type_(AxisType::Log);
+    let time = axis("round trip (us)").range_mode(RangeMode::ToZero);
+    plot.set_layout(layout(size, time, 460).hover_mode(HoverMode::XUnified));
     let of = match figure::words(&group.factors.0) {
         name if name.is_empty() => name,
         name => format!(", {name}"),
@@ -65,21 +67,4 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
         format!("mechanisms-{number}"),
         plot,
     ))
-}
-
-fn layout() -> Layout {
-    let axis = |title: &str| {
-        Axis::new()
-            .title(Title::with_text(title))
-            .auto_margin(true)
-            .zero_line(false)
-    };
-    Layout::new()
-        .x_axis(axis("message (octets)").type_(AxisType::Log))
-        .y_axis(axis("round trip (us)").range_mode(RangeMode::ToZero))
-        .hover_mode(HoverMode::XUnified)
-        .show_legend(true)
-        .legend(Legend::new().orientation(Orientation::Horizontal))
-        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
-        .height(460)
 }

@@ -3,11 +3,11 @@
 
 mod data;
 
-use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode, Title};
-use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
-use plotly::{Layout, Plot, Scatter, Trace};
+use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
+use plotly::layout::{Axis, RangeMode};
+use plotly::{Plot, Scatter, Trace};
 
-use super::{Frame, alone, traces};
+use super::{Frame, alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::series::place;
 use analysis::Findings;
@@ -98,7 +98,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
         let (Some(course), Some(level)) = (course, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
-        let name = traces::text(&frame.levels[level]);
+        let name = text(&frame.levels[level]);
         let group = format!("level {level}");
         bands.extend(band(&course).map(|trace| -> Box<dyn Trace> {
             trace
@@ -154,22 +154,8 @@ fn band(course: &Course) -> Option<Box<Scatter<f64, f64>>> {
 }
 
 fn finished(mut plot: Plot, quantity: Quantity) -> Plot {
-    let axis = |title: &str| {
-        Axis::new()
-            .title(Title::with_text(title))
-            .range_mode(RangeMode::ToZero)
-            .auto_margin(true)
-            .zero_line(false)
-    };
-    plot.set_layout(
-        Layout::new()
-            .x_axis(axis("time (s)"))
-            .y_axis(axis(quantity.axis()))
-            .hover_mode(HoverMode::Closest)
-            .show_legend(true)
-            .legend(Legend::new().orientation(plotly::common::Orientation::Horizontal))
-            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
-            .height(400),
-    );
+    let [time, of_quantity] = ["time (s)", quantity.axis()].map(axis);
+    let from_zero = |axis: Axis| axis.range_mode(RangeMode::ToZero);
+    plot.set_layout(layout(from_zero(time), from_zero(of_quantity), 400));
     plot
 }

@@ -1,11 +1,11 @@
 //! Trade-offs of two metrics: every setting as a point, those on the front
 //! joined.
 
-use plotly::common::{HoverInfo, Line, Marker, Mode, Orientation, Title};
-use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
-use plotly::{Layout, Plot, Scatter};
+use plotly::common::{HoverInfo, Line, Marker, Mode};
+use plotly::layout::{Axis, AxisType, RangeMode};
+use plotly::{Plot, Scatter};
 
-use super::{alone, traces};
+use super::{alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::figure;
 use analysis::Findings;
@@ -40,10 +40,9 @@ fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
                 .iter()
                 .map(move |point| traces::brief(point.means[at].mean))
         };
-        let texts = points.iter().map(|point| {
-            let text = figure::point(found.plan, front, point);
-            traces::text(&text)
-        });
+        let texts = points
+            .iter()
+            .map(|point| text(&figure::point(found.plan, front, point)));
         Scatter::new(along(0).collect(), along(1).collect())
             .hover_text_array(texts.collect())
             .hover_info(HoverInfo::Text)
@@ -64,26 +63,13 @@ fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
             .marker(Marker::new().size(11))
             .line(Line::new().width(1.5)),
     );
-    plot.set_layout(
-        Layout::new()
-            .x_axis(axis(front, 0))
-            .y_axis(axis(front, 1))
-            .hover_mode(HoverMode::Closest)
-            .show_legend(true)
-            .legend(Legend::new().orientation(Orientation::Horizontal))
-            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
-            .height(400),
-    );
+    plot.set_layout(layout(of_metric(front, 0), of_metric(front, 1), 400));
     plot
 }
 
-fn axis(front: &Front<'_>, at: usize) -> Axis {
+fn of_metric(front: &Front<'_>, at: usize) -> Axis {
     let metric = front.metrics[at];
-    let title = format!("{} ({})", metric.title, metric.unit);
-    let axis = Axis::new()
-        .title(Title::with_text(traces::text(&title)))
-        .auto_margin(true)
-        .zero_line(false);
+    let axis = axis(&format!("{} ({})", metric.title, metric.unit));
     let figures = || front.points.iter().map(|point| point.means[at].mean);
     let least = figures().fold(f64::INFINITY, f64::min);
     let most = figures().fold(f64::NEG_INFINITY, f64::max);

@@ -1,10 +1,9 @@
 //! A metric's figures along the compared factor, and its changes.
 
-use plotly::common::{Orientation, Title};
-use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
+use plotly::layout::{Axis, RangeMode};
 use plotly::{Layout, Plot};
 
-use super::{Frame, configuration, published, traces};
+use super::{Frame, axis, configuration, layout, published, text, traces};
 use crate::document::{Drawing, Figure};
 use plan::metric::{Better, Metric};
 
@@ -51,19 +50,13 @@ fn values(frame: &Frame<'_>, metric: &'static Metric) -> Plot {
         plot.add_traces(traces::means(frame, metric, position).into_iter().collect());
     }
     plot.add_traces(published::values(frame, metric));
-    let axis = Axis::new()
-        .title(Title::with_text(traces::text(&format!(
-            "{} ({})",
-            metric.title, metric.unit
-        ))))
+    let axis = axis(&format!("{} ({})", metric.title, metric.unit))
         // What costs is drawn from 0; of goodput only the upper end is of interest.
         .range_mode(match metric.better {
             Better::Lower => RangeMode::ToZero,
             Better::Higher => RangeMode::Normal,
-        })
-        .auto_margin(true)
-        .zero_line(false);
-    plot.set_layout(layout(frame, axis, true));
+        });
+    plot.set_layout(by_level(frame, axis, true));
     plot.set_configuration(configuration(metric.name));
     plot
 }
@@ -81,22 +74,20 @@ fn changes(frame: &Frame<'_>, metric: &'static Metric) -> Option<Plot> {
     plot.add_traces(measured);
     plot.add_traces(published::changes(frame, metric));
     let title = format!("change against {} (%)", frame.plan.compare.baseline);
-    let axis = Axis::new()
-        .title(Title::with_text(traces::text(&title)))
+    let axis = axis(&title)
         .range_mode(RangeMode::ToZero)
-        .auto_margin(true)
         .zero_line(true)
         .zero_line_width(2);
-    plot.set_layout(layout(frame, axis, false));
+    plot.set_layout(by_level(frame, axis, false));
     plot.set_configuration(configuration(&format!("{}-change", metric.name)));
     Some(plot)
 }
 
-fn layout(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
+fn by_level(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
     let levels = frame.levels.iter().enumerate();
     let baseline = frame.plan.compare.baseline.to_string();
     let names = levels.clone().map(|(position, level)| {
-        let mut name = traces::text(level);
+        let mut name = text(level);
         if *level == baseline {
             name += "<br>baseline";
         }
@@ -108,8 +99,7 @@ fn layout(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
     let factor = &frame.plan.compare.factor;
     // An MTU counts octets of the IP packet.
     let unit = if factor == "mtu" { " (octets)" } else { "" };
-    let horizontal = Axis::new()
-        .title(Title::with_text(traces::text(&format!("{factor}{unit}"))))
+    let horizontal = axis(&format!("{factor}{unit}"))
         .tick_values(
             levels
                 .map(|(position, _)| traces::number(position))
@@ -117,15 +107,7 @@ fn layout(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
         )
         .tick_text(names.collect())
         .range(vec![-0.5, traces::number(frame.levels.len()) - 0.5])
-        .auto_margin(true)
-        .show_grid(false)
-        .zero_line(false);
-    Layout::new()
-        .x_axis(horizontal)
-        .y_axis(vertical)
-        .hover_mode(HoverMode::Closest)
-        .show_legend(legend)
-        .legend(Legend::new().orientation(Orientation::Horizontal))
-        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
-        .height(if legend { 400 } else { 360 })
+        .show_grid(false);
+    let height = if legend { 400 } else { 360 };
+    layout(horizontal, vertical, height).show_legend(legend)
 }

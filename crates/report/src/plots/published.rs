@@ -3,8 +3,8 @@
 use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode, Visible};
 use plotly::{Scatter, Trace};
 
-use super::Frame;
-use super::traces::{number, rounded, text};
+use super::traces::{number, rounded};
+use super::{Frame, text};
 use crate::figure;
 use crate::rows::kinds;
 use crate::series::place;

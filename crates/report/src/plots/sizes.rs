@@ -1,11 +1,11 @@
 //! Times by size: what a message takes at each of the compared levels, where
 //! it jumps, how the levels compare, and what coarse clocks make of it.
 
-use plotly::common::{Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode, Orientation, Title};
-use plotly::layout::{Axis, HoverMode, Legend, Margin, RangeMode};
-use plotly::{Layout, Plot, Scatter};
+use plotly::common::{Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode};
+use plotly::layout::RangeMode;
+use plotly::{Plot, Scatter};
 
-use super::{Frame, alone, traces};
+use super::{Frame, alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::figure;
 use analysis::Findings;
@@ -104,7 +104,7 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
             there.push((size, traces::brief(times().fold(time, f64::max))));
             back.push((size, traces::brief(times().fold(time, f64::min))));
         }
-        let name = traces::text(&level);
+        let name = text(&level);
         let group = format!("level {place}");
         plot.add_trace(band(there, back, place).legend_group(group.clone()));
         plot.add_trace(
@@ -197,7 +197,7 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
         plot.add_trace(
             Scatter::new(x, y)
                 .mode(Mode::Lines)
-                .name(traces::text(&name))
+                .name(text(&name))
                 .meta(format!("series {place}"))
                 .line(Line::new().width(1.4)),
         );
@@ -237,21 +237,7 @@ fn clocks(curve: &Curve<'_>) -> Option<Plot> {
 }
 
 fn finished(mut plot: Plot, unit: &str) -> Plot {
-    let axis = |title: &str| {
-        Axis::new()
-            .title(Title::with_text(title))
-            .auto_margin(true)
-            .zero_line(false)
-    };
-    plot.set_layout(
-        Layout::new()
-            .x_axis(axis("octets of a message"))
-            .y_axis(axis(unit).range_mode(RangeMode::ToZero))
-            .hover_mode(HoverMode::Closest)
-            .show_legend(true)
-            .legend(Legend::new().orientation(Orientation::Horizontal))
-            .margin(Margin::new().left(56).right(12).top(30).bottom(48))
-            .height(420),
-    );
+    let vertical = axis(unit).range_mode(RangeMode::ToZero);
+    plot.set_layout(layout(axis("octets of a message"), vertical, 420));
     plot
 }

@@ -5,7 +5,7 @@
 use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::{Scatter, Trace};
 
-use super::Frame;
+use super::{Frame, text};
 use crate::figure;
 use crate::series::place;
 use analysis::certificate::above_limit;
@@ -208,14 +208,6 @@ pub(super) fn failed(frame: &Frame<'_>, level: usize) -> usize {
         .flat_map(|cell| trials_of(frame, cell))
         .filter(|trial| trial.failure.is_some())
         .count()
-}
-
-/// Words as Plotly shows them: it reads some tags and entities itself.
-pub(super) fn text(words: &str) -> String {
-    words
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 /// A position along the axis.
