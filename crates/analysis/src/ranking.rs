@@ -17,6 +17,7 @@ use crate::statistics::{self, Chance, Interval, Jackknife, Mean};
 use plan::Trial;
 use plan::metric::Metric;
 use plan::{Factors, Level, Plan, Ranking};
+use serde::Serialize;
 
 /// A setting in a way of counting, and how far it is from the printed figures.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub struct Measured {
 }
 
 /// Another level of the compared factor, in the same setting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Other {
     /// The level.
     pub level: Level,

@@ -61,13 +61,14 @@ impl Interval {
 }
 
 /// A sample's mean.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The number of values.
     pub n: usize,
     /// Their arithmetic mean.
     pub mean: f64,
     /// The variance of the mean; a single value has none.
+    #[serde(skip)]
     variance: Option<f64>,
     /// Its 95 % interval; a single value has none.
     pub ci95: Option<Interval>,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table, Tone};
+use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
-use crate::{figure, terminal};
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Difference, Shift, between};
@@ -18,18 +18,13 @@ pub struct Run<'a> {
     /// Its folder.
     pub folder: &'a Path,
     /// What it shows.
-    pub found: &'a Findings<'a>,
+    pub found: Findings<'a>,
 }
 
 /// What changed from `first` to `second`: one sentence, the metrics of the
-/// study, what else differs between the runs, and both certificates; so many
-/// columns wide.
-pub fn changes(first: &Run<'_>, second: &Run<'_>, width: u16) -> String {
-    terminal::text(&document(first, second), width)
-}
-
-fn document(first: &Run<'_>, second: &Run<'_>) -> Document {
-    let shifts = shifts(first.found, second.found);
+/// study, what else differs between the runs, and both certificates.
+pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
+    let shifts = shifts(&first.found, &second.found);
     let folders = [("A", first), ("B", second)];
     let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let mut blocks = vec![
@@ -68,7 +63,7 @@ fn document(first: &Run<'_>, second: &Run<'_>) -> Document {
         blocks.push(certificate::found_out(certificate));
     }
     Document {
-        title: String::new(),
+        title: "What changed between two runs".to_owned(),
         head: blocks,
         sections: Vec::new(),
     }
@@ -215,7 +210,8 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changes_json;
+    use crate::terminal::wrapped;
+    use crate::{changes_json, text};
     use plan::synthetic::{facts, study};
     use plan::{RunFacts, Trial};
 
@@ -225,19 +221,20 @@ mod tests {
             (plan.clone(), trials.clone(), facts());
         change(&mut later, &mut later_trials, &mut later_facts);
         let facts = facts();
-        let first = Findings::of(&plan, &trials, &facts);
-        let second = Findings::of(&later, &later_trials, &later_facts);
         let (first, second) = (
             Run {
                 folder: Path::new("a"),
-                found: &first,
+                found: Findings::of(&plan, &trials, &facts),
             },
             Run {
                 folder: Path::new("b"),
-                found: &second,
+                found: Findings::of(&later, &later_trials, &later_facts),
             },
         );
-        (changes(&first, &second, 100), changes_json(&first, &second))
+        (
+            text(&of_changes(&first, &second), 100),
+            changes_json(&first, &second),
+        )
     }
 
     #[test]
@@ -273,7 +270,7 @@ mod tests {
         });
         let sentence = "From A to B changed 1 of 8: throughput at scenario=LU-LU offloads=off mtu=9000 -10.0 %";
         assert!(
-            terminal::wrapped(std::slice::from_ref(&text), 9999).contains(sentence),
+            wrapped(std::slice::from_ref(&text), 9999).contains(sentence),
             "{text}"
         );
         for line in [

@@ -3,8 +3,8 @@
 
 use plotly::Plot;
 
-/// A whole report.
-pub(crate) struct Document {
+/// A whole report, which [`crate::html`] and [`crate::text`] draw.
+pub struct Document {
     /// The title of the page.
     pub(crate) title: String,
     /// The first screen: what was asked, and what came of it.

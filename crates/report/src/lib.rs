@@ -18,11 +18,14 @@ mod standing;
 mod terminal;
 mod worlds;
 
-pub use between::{Run, changes};
+pub use between::{Run, of_changes};
+pub use document::Document;
 pub use json::{changes_json, json_lines, worlds_json};
-pub use run::{page, tables};
+pub use page::html;
+pub use run::of_run;
 pub use standing::standing;
-pub use worlds::{worlds, worlds_page};
+pub use terminal::text;
+pub use worlds::of_worlds;
 
 /// The name of the page in a results folder.
 pub const PAGE: &str = "report.html";

@@ -24,7 +24,7 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// The page of a document. HTML that loads nothing.
-pub(crate) fn html(document: &Document) -> String {
+pub fn html(document: &Document) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

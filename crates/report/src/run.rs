@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use crate::document::{Block, Document, Section};
-use crate::page::html;
 use crate::section::{
     certificate, claims, courses, head, mechanisms, metrics, others, outliers, paired, pareto,
     ranking, reading, sizes, study, verdicts,
 };
-use crate::terminal;
 use analysis::Findings;
 
 /// What describes a section, if there is anything to tell.
@@ -34,19 +32,9 @@ const SECTIONS: [Describe; 16] = [
     certificate::plan,
 ];
 
-/// The page of a run: the answer, a plot of every metric with every trial in
-/// it, the tables, the certificate and the plan. HTML that loads nothing.
-pub fn page(found: &Findings<'_>) -> String {
-    html(&document(found, None))
-}
-
-/// The same for a terminal of so many columns, without plots and the plan, and
-/// where the folder is.
-pub fn tables(found: &Findings<'_>, folder: Option<&Path>, width: u16) -> String {
-    terminal::text(&document(found, folder), width)
-}
-
-fn document(found: &Findings<'_>, folder: Option<&Path>) -> Document {
+/// The report of a run: the answer, every metric with every trial in it, the
+/// tables, the certificate, the plan, and where the folder is.
+pub fn of_run(found: &Findings<'_>, folder: Option<&Path>) -> Document {
     let folder = folder.map(|folder| Section {
         id: "",
         blocks: vec![Block::Terminal(vec![Block::Verbatim(format!(

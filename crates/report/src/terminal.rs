@@ -12,7 +12,7 @@ use crate::document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, 
 const MOST_LINES: usize = 16;
 
 /// A document for a terminal of so many columns.
-pub(crate) fn text(document: &Document, width: u16) -> String {
+pub fn text(document: &Document, width: u16) -> String {
     let mut screen = Screen {
         text: String::new(),
         heading: None,

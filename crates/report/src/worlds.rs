@@ -3,18 +3,14 @@
 
 mod table;
 
-use anyhow::{Result, anyhow};
-
 use crate::between::Run;
 use crate::document::{Badge, Block, Document, Section, Style};
-use crate::page::html;
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::heading;
 use crate::section::metrics::opening;
 use crate::section::{certificate, summary};
-use crate::terminal;
-use analysis::beside::{Beside, beside};
+use analysis::beside::Beside;
 use analysis::compare::Comparison;
 use analysis::statistics::Interval;
 use plan::metric::{Metric, Shown};
@@ -23,34 +19,10 @@ use table::{left_out, table};
 /// How the plots are meant.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials, open diamonds published figures. A click on a name in the legend hides or shows it.";
 
-/// Lays `runs` side by side.
-///
-/// # Errors
-/// One line where they are not of one experiment.
-pub(super) fn laid(runs: &[Run<'_>]) -> Result<Beside> {
-    let runs: Vec<_> = runs.iter().map(|run| run.found).collect();
-    beside(&runs).map_err(|why| anyhow!(why))
-}
-
-/// What each run found, where they agree, a table for each metric of the study
-/// and the others that two runs have, and the certificates; so many columns wide.
-///
-/// # Errors
-/// One line where the runs are not of one experiment.
-pub fn worlds(runs: &[Run<'_>], width: u16) -> Result<String> {
-    Ok(terminal::text(&document(&laid(runs)?, runs), width))
-}
-
-/// The same as a page, with plots of all runs and what was published, and the
-/// plans. HTML that loads nothing.
-///
-/// # Errors
-/// One line where the runs are not of one experiment.
-pub fn worlds_page(runs: &[Run<'_>]) -> Result<String> {
-    Ok(html(&document(&laid(runs)?, runs)))
-}
-
-fn document(all: &Beside, runs: &[Run<'_>]) -> Document {
+/// The report of `runs`, which `all` lays side by side: what each found, where
+/// they agree, a table for each metric of the study and the others that two runs
+/// have, the certificates and the plans.
+pub fn of_worlds(all: &Beside, runs: &[Run<'_>]) -> Document {
     let badges = all.names.iter().zip(runs).map(|(name, run)| {
         let passed = run.found.certificate.passed;
         let word = if passed { "✓ passed" } else { "✗ FAILED" };

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use analysis::Findings;
-use anyhow::{Result, bail};
+use analysis::beside::beside;
+use anyhow::{Result, anyhow, bail};
 use experiment::Experiment;
 use plan::Plan;
 use plan::RunFacts;
@@ -62,25 +63,19 @@ impl<'a> Kept<'a> {
         })
     }
 
-    fn findings(&self) -> Findings<'_> {
-        Findings::of(&self.plan, &self.trials, &self.facts)
-    }
-
-    fn found<'b>(&self, found: &'b Findings<'b>) -> Run<'b>
-    where
-        'a: 'b,
-    {
+    fn run(&self) -> Run<'_> {
         Run {
             folder: self.folder,
-            found,
+            found: Findings::of(&self.plan, &self.trials, &self.facts),
         }
     }
 }
 
 fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
-    let (folder, found) = (kept.folder, kept.findings());
+    let Run { folder, found } = kept.run();
+    let document = report::of_run(&found, Some(folder));
     // What is asked for is printed even where the folder cannot be written.
-    let page = page::write(folder, report::PAGE, &report::page(&found)).and_then(|page| {
+    let page = page::write(folder, report::PAGE, &report::html(&document)).and_then(|page| {
         results::trials::write(&folder.join(results::trials::FILE), &kept.trials)?;
         Ok(page)
     });
@@ -95,8 +90,7 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     if args.json {
         return output::print_lines(report::json_lines(&found));
     }
-    let width = output::width();
-    output::print(&report::tables(&found, Some(folder), width))?;
+    output::print(&report::text(&document, output::width()))?;
     page.map_or(Ok(()), |page| output::print_page(&page))
 }
 
@@ -104,29 +98,29 @@ fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
     }
-    let found = [first.findings(), second.findings()];
-    let (first, second) = (first.found(&found[0]), second.found(&found[1]));
+    let [first, second] = [first.run(), second.run()];
     if args.json {
         return output::print_lines(report::changes_json(&first, &second));
     }
-    output::print(&report::changes(&first, &second, output::width()))
+    let document = report::of_changes(&first, &second);
+    output::print(&report::text(&document, output::width()))
 }
 
 fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for all worlds");
     }
-    let found: Vec<Findings<'_>> = kept.iter().map(Kept::findings).collect();
-    let runs = kept.iter().zip(&found);
-    let runs: Vec<Run<'_>> = runs.map(|(kept, found)| kept.found(found)).collect();
+    let runs: Vec<Run<'_>> = kept.iter().map(Kept::run).collect();
+    let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
+    let all = beside(&found).map_err(|why| anyhow!(why))?;
     if args.json {
-        return output::print_lines(report::worlds_json(&runs)?);
+        return output::print_lines(report::worlds_json(&all, &runs));
     }
-    output::print(&report::worlds(&runs, output::width())?)?;
+    let document = report::of_worlds(&all, &runs);
+    output::print(&report::text(&document, output::width()))?;
     // What is asked for is printed even where the folder cannot be written.
-    let written = report::worlds_page(&runs)
-        .and_then(|text| page::write(kept[0].folder, report::WORLDS_PAGE, &text));
-    match written {
+    let page = report::html(&document);
+    match page::write(kept[0].folder, report::WORLDS_PAGE, &page) {
         Ok(page) => output::print_page(&page),
         Err(error) => {
             output::complain(&error);

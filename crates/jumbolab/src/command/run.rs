@@ -74,12 +74,13 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     let (trials, path) = (folder.trials(), folder.path());
     let found = Findings::of(&plan, trials, folder.facts());
-    let page = page::write(path, report::PAGE, &report::page(&found));
+    let document = report::of_run(&found, Some(path));
+    let page = page::write(path, report::PAGE, &report::html(&document));
     if args.json {
         output::print_lines(report::json_lines(&found))?;
     } else {
         let width = output::width();
-        output::print(&report::tables(&found, Some(path), width))?;
+        output::print(&report::text(&document, width))?;
         if let Ok(page) = &page {
             output::print_page(page)?;
         }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::line::json_line;
-use analysis::ranking::Ranked;
-use analysis::statistics::{Interval, Mean};
-use plan::{Factors, Level, Plan, Ranking};
+use analysis::ranking::{Other, Ranked};
+use analysis::statistics::Interval;
+use plan::{Factors, Plan, Ranking};
 
 /// One setting in one way of counting. The order of fields is the format's.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Line<'a> {
     distance_ci95: Option<Interval>,
     as_near_as_the_first: Option<bool>,
     figures: Vec<Figure<'a>>,
-    others: Vec<Other<'a>>,
+    others: &'a [Other],
 }
 
 #[derive(Serialize)]
@@ -35,19 +35,6 @@ struct Figure<'a> {
     ci95: Option<Interval>,
     apart: Option<f64>,
     apart_ci95: Option<Interval>,
-}
-
-#[derive(Serialize)]
-struct Other<'a> {
-    level: &'a Level,
-    changes: Vec<Option<Change>>,
-}
-
-#[derive(Serialize)]
-struct Change {
-    n: usize,
-    mean: f64,
-    ci95: Option<Interval>,
 }
 
 /// All settings, the nearest first, without line ends.
@@ -63,13 +50,6 @@ pub(super) fn lines(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
 
 fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
     let figures = one.figures.iter().zip(&ranking.figures);
-    let change = |change: &Option<Mean>| {
-        change.map(|change| Change {
-            n: change.n,
-            mean: change.mean,
-            ci95: change.ci95,
-        })
-    };
     let ways = one.ways.iter().filter_map(|&way| ranking.ways.get(way));
     Line {
         metric: None,
@@ -94,13 +74,6 @@ fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
                 apart_ci95: figure.apart.and_then(|chance| chance.ci95),
             })
             .collect(),
-        others: one
-            .others
-            .iter()
-            .map(|other| Other {
-                level: &other.level,
-                changes: other.changes.iter().map(change).collect(),
-            })
-            .collect(),
+        others: &one.others,
     }
 }

@@ -11,7 +11,7 @@ use plan::Factors;
 /// One object a metric and cell that both runs measured, without line ends;
 /// docs/formats.md is the schema.
 pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
-    let shifts = shifts(first.found, second.found);
+    let shifts = shifts(&first.found, &second.found);
     shifts.iter().map(|shift| json_line(&line(shift))).collect()
 }
 

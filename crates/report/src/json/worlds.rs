@@ -1,31 +1,26 @@
 //! Runs side by side as JSON Lines; docs/formats.md is their schema.
 
-use anyhow::Result;
 use serde::Serialize;
 
 use super::line::json_line;
 use crate::between::Run;
-use crate::worlds::laid;
-use analysis::beside::Row;
+use analysis::beside::{Beside, Row};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Factors, World};
 
-/// One object a metric and combination of levels, without line ends.
-///
-/// # Errors
-/// One line where the runs are not of one experiment.
-pub fn worlds_json(runs: &[Run<'_>]) -> Result<Vec<String>> {
-    let all = laid(runs)?;
+/// One object a metric and combination of levels of `runs`, which `all` lays
+/// side by side, without line ends.
+pub fn worlds_json(all: &Beside, runs: &[Run<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for metric in all.metrics() {
         for row in all.rows(metric) {
             lines.push(json_line(&line(metric, &row, runs, &all.names)));
         }
     }
-    Ok(lines)
+    lines
 }
 
 /// The order of fields is the format's.

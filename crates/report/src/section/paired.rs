@@ -91,7 +91,7 @@ mod tests {
         ];
         let facts = facts();
         let found = Findings::of(&plan, &trials, &facts);
-        let text = crate::tables(&found, None, 100);
+        let text = crate::text(&crate::of_run(&found, None), 100);
         // -1 and -2: the mean -1.5, and 12.706 times 0.5 to either side.
         assert!(text.contains("-1.5 [-7.9, 4.9]"), "{text}");
         let lines = crate::json_lines(&found);

@@ -1,8 +1,9 @@
 use std::path::Path;
 
 use super::*;
-use crate::{worlds_json, worlds_page};
+use crate::{html, worlds_json};
 use analysis::Findings;
+use analysis::beside::beside;
 use plan::RunFacts;
 use plan::Trial;
 use plan::synthetic::{facts, study};
@@ -34,27 +35,24 @@ fn two() -> [(Plan, Vec<Trial>, RunFacts); 2] {
     [(plan, trials, simulated), (live, of_live, facts())]
 }
 
-fn on<T>(ask: impl FnOnce(&[Run<'_>]) -> T) -> T {
+fn on<T>(ask: impl FnOnce(&Beside, &[Run<'_>]) -> T) -> T {
     let runs = two();
     let folders = ["results/s", "results/n"];
-    let found: Vec<Findings<'_>> = runs
-        .iter()
-        .map(|(plan, trials, facts)| Findings::of(plan, trials, facts))
-        .collect();
-    let runs: Vec<Run<'_>> = found
+    let runs: Vec<Run<'_>> = runs
         .iter()
         .zip(folders)
-        .map(|(found, folder)| Run {
+        .map(|((plan, trials, facts), folder)| Run {
             folder: Path::new(folder),
-            found,
+            found: Findings::of(plan, trials, facts),
         })
         .collect();
-    ask(&runs)
+    let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
+    ask(&beside(&found).unwrap(), &runs)
 }
 
 #[test]
 fn both_worlds_and_the_paper_stand_in_one_row() {
-    let text = on(|runs| worlds(runs, 140)).unwrap();
+    let text = on(|all, runs| crate::text(&of_worlds(all, runs), 140));
     assert!(
         text.starts_with("synthetic: What a test needs\nsim: results/s\nnetns: results/n\n"),
         "{text}"
@@ -75,7 +73,7 @@ fn both_worlds_and_the_paper_stand_in_one_row() {
     assert!(text.contains(sentence), "{text}");
     assert!(text.contains("Certificate of sim: passed"), "{text}");
     for width in [60, 80, 100] {
-        let text = on(|runs| worlds(runs, width)).unwrap();
+        let text = on(|all, runs| crate::text(&of_worlds(all, runs), width));
         let mut lines = text.lines();
         assert!(
             lines.all(|line| line.chars().count() <= usize::from(width)),
@@ -86,7 +84,7 @@ fn both_worlds_and_the_paper_stand_in_one_row() {
 
 #[test]
 fn a_line_of_json_has_every_world_in_the_order_of_the_folders() {
-    let lines = on(worlds_json).unwrap();
+    let lines = on(worlds_json);
     let lines: Vec<serde_json::Value> = lines
         .iter()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -110,7 +108,7 @@ fn a_line_of_json_has_every_world_in_the_order_of_the_folders() {
 
 #[test]
 fn the_page_plots_each_world_as_a_series_beside_what_was_published() {
-    let page = on(worlds_page).unwrap();
+    let page = on(|all, runs| html(&of_worlds(all, runs)));
     for part in [
         "world sim, offloads off",
         "world netns, offloads on",

@@ -5,7 +5,7 @@ use analysis::Findings;
 use plan::{Plan, RunFacts, Trial};
 
 fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
-    crate::page(&Findings::of(plan, trials, facts))
+    crate::html(&crate::of_run(&Findings::of(plan, trials, facts), None))
 }
 
 use plan::Level;

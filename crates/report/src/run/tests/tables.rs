@@ -1,11 +1,14 @@
-use crate::run::tables;
+use crate::{of_run, text};
 use analysis::Findings;
 use plan::synthetic::{facts, study};
 use plan::{Plan, Trial};
 use std::path::Path;
 
 fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
-    tables(&Findings::of(plan, trials, &facts()), folder, width)
+    text(
+        &of_run(&Findings::of(plan, trials, &facts()), folder),
+        width,
+    )
 }
 
 fn report(width: u16) -> String {

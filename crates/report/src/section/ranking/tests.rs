@@ -56,7 +56,10 @@ fn study() -> (Plan, Vec<Trial>) {
 #[test]
 fn a_terminal_shows_the_nearest_and_what_changes_there() {
     let (plan, trials) = study();
-    let text = crate::tables(&Findings::of(&plan, &trials, &facts()), None, 200);
+    let text = crate::text(
+        &crate::of_run(&Findings::of(&plan, &trials, &facts()), None),
+        200,
+    );
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let has = |line: &str| assert!(lines.contains(&line), "{line}\n{text}");
     has("Ranking");
