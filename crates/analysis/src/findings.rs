@@ -1,4 +1,4 @@
-//! What a run shows, computed once. Every report reads it from here.
+//! The findings of a run, computed once. Every report reads them from here.
 
 use crate::certificate::{Certificate, certify};
 use crate::claims;
@@ -15,11 +15,11 @@ use plan::{Plan, RunFacts, Trial};
 
 /// A plan, its trials, and all that they show.
 pub struct Findings<'a> {
-    /// What was planned.
+    /// The plan.
     pub plan: &'a Plan,
-    /// What was measured.
+    /// Its trials.
     pub trials: &'a [Trial],
-    /// What ran it.
+    /// Program and machine.
     pub facts: &'a RunFacts,
     /// The trials of each cell of the plan.
     pub by_cell: Vec<Vec<&'a Trial>>,
@@ -36,11 +36,11 @@ pub struct Findings<'a> {
     pub fronts: Vec<Front<'a>>,
     /// The settings that the plan ranks, the nearest first.
     pub ranking: Vec<Ranked>,
-    /// What cells change against their baseline, run by run.
+    /// Changes of cells against their baseline, run by run.
     pub paired: Vec<Paired<'a>>,
     /// Times of messages by their size.
     pub curves: Vec<Curve<'a>>,
-    /// What the plan asserts of steps in these curves, with verdicts.
+    /// Assertions of steps in these curves, with verdicts.
     pub steps: Vec<sizes::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
     pub mechanisms: Vec<Group>,
@@ -49,7 +49,7 @@ pub struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    /// What `trials` of `plan` show.
+    /// The findings of `trials` of `plan`.
     pub fn of(plan: &'a Plan, trials: &'a [Trial], facts: &'a RunFacts) -> Self {
         let by_cell = by_cell(plan, trials);
         let comparisons = compare(plan, trials);

@@ -12,7 +12,7 @@ pub const ENOUGH: f64 = 0.95;
 /// Cells that differ in nothing but the size of their messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What tells it from the others; empty if there is no other.
+    /// The factors that tell it from the others; empty if there is no other.
     pub factors: Factors,
     /// Octets of a message, and the cell's position in the plan; the smallest first.
     pub cells: Vec<(u64, usize)>,

@@ -1,4 +1,4 @@
-//! What changed between two runs.
+//! Changes between two runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,11 +17,11 @@ use plan::metric::Metric;
 pub struct Run<'a> {
     /// Its folder.
     pub folder: &'a Path,
-    /// What it shows.
+    /// Its findings.
     pub found: Findings<'a>,
 }
 
-/// What changed from `first` to `second`: one sentence, the metrics of the
+/// The changes from `first` to `second`: one sentence, the metrics of the
 /// study, what else differs between the runs, and both certificates.
 pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(&first.found, &second.found);

@@ -1,5 +1,5 @@
-//! What a report says, whatever shows it: blocks one below the other, grouped
-//! into sections. [`crate::terminal`] and [`crate::page`] draw them.
+//! The contents of a report, whatever shows it: blocks one below the other,
+//! grouped into sections. [`crate::terminal`] and [`crate::page`] draw them.
 
 use plotly::Plot;
 
@@ -17,13 +17,13 @@ pub struct Document {
 pub(crate) struct Section {
     /// The name of its element on the page; empty if it has none.
     pub(crate) id: &'static str,
-    /// What it says.
+    /// Its contents.
     pub(crate) blocks: Vec<Block>,
 }
 
 /// One piece of a report.
 pub(crate) enum Block {
-    /// What the report is about, and in a few words how that went.
+    /// The name and title of the experiment, and in a few words how it went.
     Title {
         name: String,
         title: String,
@@ -41,13 +41,13 @@ pub(crate) enum Block {
     Table(Table),
     /// Plots. A terminal has none.
     Figure(Figure),
-    /// What a reader unfolds on the page. A terminal leaves it out.
+    /// Blocks that a reader unfolds on the page. A terminal leaves them out.
     Fold { summary: String, blocks: Vec<Self> },
     /// Text whose lines stay as they are.
     Verbatim(String),
-    /// What only the page shows.
+    /// Blocks that only the page shows.
     Page(Vec<Self>),
-    /// What only a terminal shows.
+    /// Blocks that only a terminal shows.
     Terminal(Vec<Self>),
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Badge {
     pub(crate) is_link: bool,
 }
 
-/// What sentences are for.
+/// The purpose of sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// They are read like any others.
@@ -79,11 +79,11 @@ pub(crate) enum Style {
 pub(crate) struct List {
     pub(crate) kind: ListKind,
     pub(crate) items: Vec<Item>,
-    /// What of them a terminal shows; `None` if it shows the first ones.
+    /// The lines that a terminal shows instead; `None` if it shows the first ones.
     pub(crate) brief: Option<Vec<Item>>,
 }
 
-/// What a list has.
+/// The contents of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     /// Findings.
@@ -105,7 +105,7 @@ pub(crate) struct Item {
 /// Rows and columns.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// What stands above it.
+    /// The words above it.
     pub(crate) caption: Option<String>,
     pub(crate) columns: Vec<Column>,
     /// As many cells a row as there are columns.
@@ -115,15 +115,15 @@ pub(crate) struct Table {
     pub(crate) fit: Fit,
 }
 
-/// What a terminal does with a table that is wider than itself.
+/// How a table is laid out, above all one that is wider than the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// It breaks the lines of the last column.
+    /// The terminal breaks the lines of the last column.
     #[default]
     Wrap,
-    /// It makes several tables, each of which begins with so many of the columns.
+    /// The terminal makes several tables, each of which begins with so many columns.
     Split(usize),
-    /// It is the answer at a glance: the first column names the rows.
+    /// The answer at a glance: the first column names the rows.
     Glance,
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Column {
     pub(crate) title: String,
     /// The unit of its figures, or what else stands below the title.
     pub(crate) unit: String,
-    /// What a terminal shows instead of both.
+    /// The words that a terminal shows instead of both.
     pub(crate) brief: Option<String>,
     /// Whether its cells stand at the right.
     pub(crate) is_right: bool,
@@ -146,7 +146,7 @@ pub(crate) enum Cell {
     Text(String),
     /// A figure, and what a terminal shows instead, if something else.
     Figure(String, Option<String>),
-    /// What is to be said of a row.
+    /// Remarks on a row.
     Remarks(Vec<Remark>),
     /// A change, its interval, and whether it is for the better.
     Change {
@@ -191,7 +191,7 @@ pub(crate) struct Figure {
 pub(crate) struct Drawing {
     /// The name of the element that shows it.
     pub(crate) id: String,
-    /// What it shows, for who cannot see it.
+    /// Its contents in words, for who cannot see it.
     pub(crate) label: String,
     /// Whether it shows changes, which take less room.
     pub(crate) is_change: bool,

@@ -81,7 +81,7 @@ pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> Stri
     )
 }
 
-/// What is said where no difference was found: how large a one would have shown.
+/// The words where no difference was found: how large a one would have shown.
 pub(super) fn none_found(comparison: &Comparison) -> String {
     match would_have_shown(comparison) {
         Some(margin) => format!("no difference found above {margin} %"),
@@ -100,7 +100,7 @@ pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
     Factors(told.cloned().collect()).to_string()
 }
 
-/// What a Pareto front weighs, and within what.
+/// The two metrics of a Pareto front, and the levels within which cells compete.
 pub(super) fn front(front: &Front<'_>) -> String {
     let [first, second] = front.metrics.map(|metric| metric.title);
     match front.within.0.is_empty() {

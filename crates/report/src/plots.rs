@@ -23,7 +23,7 @@ use crate::series::{Series, levels, series};
 use analysis::compare::Comparison;
 use plan::{Plan, Trial};
 
-/// What all plots of a run share.
+/// The data that all plots of a run share.
 pub(crate) struct Frame<'a> {
     plan: &'a Plan,
     trials: &'a [Trial],
@@ -61,7 +61,7 @@ fn axis(title: &str) -> Axis {
         .zero_line(false)
 }
 
-/// What surrounds the traces of a plot so many pixels high.
+/// The layout of a plot so many pixels high.
 fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
     Layout::new()
         .x_axis(horizontal)

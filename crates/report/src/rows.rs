@@ -127,13 +127,13 @@ pub(super) fn metric_column(metric: &Metric) -> Column {
     }
 }
 
-/// What the closed forms predict for a figure, where it is one of throughput.
+/// The prediction of the closed forms for a figure, where it is one of throughput.
 pub(super) fn model(plan: &Plan, comparison: &Comparison) -> Option<f64> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
     predicted::goodput(setting).filter(|_| comparison.metric.name == "throughput")
 }
 
-/// What [`framing_uncounted`] says of a figure, where it is one of throughput.
+/// The note of [`framing_uncounted`] on a figure, where it is one of throughput.
 pub(super) fn framing_note(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
     framing_uncounted(setting).filter(|_| comparison.metric.name == "throughput")
@@ -168,7 +168,7 @@ pub(super) fn kinds(plan: &Plan) -> Vec<Kind> {
     kinds
 }
 
-/// What stands above the table of `metric`.
+/// The heading of the table of `metric`.
 pub(super) fn heading(plan: &Plan, table: Option<Table>, metric: &Metric) -> String {
     let sources: Vec<&str> = plan
         .published
@@ -233,4 +233,28 @@ fn without_repeats<'a>(
             new
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::compare::compare;
+    use plan::metric::METRICS;
+    use plan::synthetic::{cell, factors, plan, trial};
+
+    #[test]
+    fn every_metric_that_is_measured_is_shown_unless_its_entry_says_in_json() {
+        let plan = plan(vec![cell(factors(1500))], 1, Vec::new());
+        let figures: Vec<(&str, f64)> = METRICS.iter().map(|metric| (metric.name, 1.0)).collect();
+        let comparisons = compare(&plan, &[trial(factors(1500), 1, &figures)]);
+        let of_study = study_metrics(&plan, &comparisons).into_iter();
+        let shown: Vec<&Metric> = (of_study.map(|(_, metric)| metric))
+            .chain(other_metrics(&plan, &comparisons))
+            .collect();
+        for metric in METRICS {
+            let times = shown.iter().filter(|&&one| one == metric).count();
+            let expected = usize::from(metric.shown != Shown::Json);
+            assert_eq!(times, expected, "{}", metric.name);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::section::{
 };
 use analysis::Findings;
 
-/// What describes a section, if there is anything to tell.
+/// A function that describes a section, if there is anything to tell.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.

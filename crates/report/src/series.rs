@@ -1,4 +1,4 @@
-//! What the plots have side by side: levels along the axis, and at each level
+//! The parts of plots that stand side by side: levels along the axis, and at each level
 //! the kinds of cells.
 
 use crate::figure;

@@ -26,7 +26,7 @@ pub fn text(document: &Document, width: u16) -> String {
     screen.text
 }
 
-/// What was written so far.
+/// The text so far.
 struct Screen {
     text: String,
     /// The heading, until something else is written below it.
@@ -203,7 +203,7 @@ fn grid(table: &Table, columns: impl Iterator<Item = usize> + Clone, width: u16)
     grid
 }
 
-/// What sets columns apart, on a narrow terminal by less.
+/// The gap between columns; a narrow terminal has less.
 fn gap(width: u16) -> u16 {
     if width < 100 { 1 } else { 2 }
 }
@@ -262,4 +262,45 @@ pub(crate) fn wrapped(lines: &[String], width: u16) -> String {
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(blocks: Vec<Block>, width: u16) -> String {
+        let document = Document {
+            title: String::new(),
+            head: blocks,
+            sections: Vec::new(),
+        };
+        text(&document, width)
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_is_several_below_the_same_heading() {
+        let titles = ["key", "first", "second"];
+        let cells = |words: [&str; 3]| words.map(Cell::figure).into();
+        let table = Table {
+            columns: titles.map(Column::new).into(),
+            rows: vec![cells(["a", "1", "2"]), cells(["b", "3", "4"])],
+            fit: Fit::Split(1),
+            ..Table::default()
+        };
+        let text = drawn(vec![Block::heading("Figures"), Block::Table(table)], 14);
+        let expected = "\
+Figures\nkey first\na   1\nb   3\n
+Figures\nkey second\na   2\nb   4\n";
+        let lines: Vec<&str> = text.trim_start().lines().map(str::trim_end).collect();
+        assert_eq!(lines, expected.lines().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn of_a_long_list_the_first_lines_are_shown_and_the_others_counted() {
+        let lines = (0..20).map(|line| line.to_string()).collect();
+        let text = drawn(vec![Block::heading("Lines"), Block::list(lines)], 80);
+        let lines: Vec<&str> = text.trim_start().lines().collect();
+        assert_eq!(lines.len(), 1 + MOST_LINES);
+        assert_eq!(lines[MOST_LINES], "  and 5 more: the page has them all");
+    }
 }

@@ -124,7 +124,7 @@ fn plans(all: &Beside, runs: &[Run<'_>]) -> Section {
     }
 }
 
-/// What a run says alone.
+/// The sentences of a run alone.
 fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
     let before: usize = runs[..run]
         .iter()
@@ -207,7 +207,7 @@ fn shown(all: &Beside) -> Vec<&'static Metric> {
     all.metrics().into_iter().filter(measured).collect()
 }
 
-/// What stands above the table of `metric`.
+/// The heading of the table of `metric`.
 fn title(all: &Beside, metric: &Metric) -> String {
     match metric.table() {
         Some(table) => heading(&all.plan, Some(table), metric),

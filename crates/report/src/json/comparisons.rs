@@ -45,7 +45,7 @@ struct Line<'a> {
     model: Option<Option<f64>>,
 }
 
-/// What a change of goodput is made of, in per cent; the parts multiply.
+/// The parts of a change of goodput, in per cent; they multiply.
 #[derive(Serialize)]
 struct Parts {
     framing: f64,

@@ -1,4 +1,4 @@
-//! What all lines have in common.
+//! Parts that all lines share.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What changed between two runs: one object a metric and cell.
+//! The lines of changes between two runs: one object a metric and cell.
 
 use serde::Serialize;
 

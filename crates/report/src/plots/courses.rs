@@ -1,4 +1,4 @@
-//! What the queue of a link was like in the course of the trials: means over
+//! The queue of a link in the course of the trials: means over
 //! them with their 95 % intervals, as lines with bands.
 
 mod data;

@@ -1,4 +1,4 @@
-//! What was published, as traces of a plot: open diamonds right of each level.
+//! Published figures as traces of a plot: open diamonds right of each level.
 
 use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode, Visible};
 use plotly::{Scatter, Trace};

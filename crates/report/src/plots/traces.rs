@@ -1,4 +1,4 @@
-//! What was measured, as traces of a plot.
+//! Measured figures as traces of a plot.
 //!
 //! The axis counts levels from 0. Around each stand the series side by side.
 

@@ -1,4 +1,4 @@
-//! What became of claims.
+//! The claims of a plan with their verdicts.
 
 use crate::document::{Block, Item, List, ListKind, Section};
 use crate::figure;

@@ -1,4 +1,4 @@
-//! What queues were like in the course of the trials; on the page only.
+//! Queues in the course of the trials; on the page only.
 
 use crate::document::{Block, Section, Style};
 use crate::plots::courses::figures;

@@ -5,7 +5,7 @@ use crate::section::{answer, summary};
 use analysis::Findings;
 use plan::{HostFacts, RunFacts};
 
-/// What stands above every section.
+/// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let (plan, certificate) = (found.plan, &found.certificate);
     let word = match certificate.passed {
@@ -63,7 +63,7 @@ fn counts(found: &Findings<'_>) -> String {
     )
 }
 
-/// What warns of the figures, and what was compared.
+/// Warnings of the figures, and a word on what was compared.
 fn opening(found: &Findings<'_>) -> Vec<Block> {
     let certificate = &found.certificate;
     let faults = (!certificate.passed).then(|| {

@@ -33,7 +33,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// What stands above plots of metrics.
+/// The blocks above plots of metrics.
 pub(crate) fn opening(note: &str) -> Vec<Block> {
     vec![
         Block::heading("Plots"),

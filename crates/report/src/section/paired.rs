@@ -1,4 +1,4 @@
-//! What cells change run by run, in a table.
+//! Differences between cells run by run, in a table.
 
 use crate::document::Column;
 use crate::document::{Block, Cell, Section, Table};

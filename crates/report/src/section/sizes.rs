@@ -1,4 +1,4 @@
-//! What times by size show.
+//! Times by size.
 
 use analysis::Findings;
 use serde_json::Value;
@@ -19,7 +19,7 @@ const STEPS: &str = "A step is where the lines through the points on either side
 /// How many steps are told one by one.
 const TOLD: usize = 12;
 
-/// What messages of each size took: plots, and a line for what each curve shows.
+/// Plots of the times of messages by their size, and lines on each curve.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (figures, lines) = (figures(found), lines(found));
     if figures.is_empty() && lines.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     Some(Section { id: "", blocks })
 }
 
-/// What each curve shows, how the compared ones differ, and what became of the
+/// The steps of each curve, how the compared ones differ, and what became of the
 /// asserted steps; nothing where there are no sizes.
 fn lines(found: &Findings<'_>) -> Vec<String> {
     let (plan, curves) = (found.plan, &found.curves);

@@ -8,7 +8,7 @@ use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
 use plan::Plan;
 
-/// What became of published changes. The page has it in its tables.
+/// The verdicts on published changes. The page has them in its tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let section = Section::listed("Verdicts", verdicts(found.plan, &found.comparisons))?;
     Some(Section {
@@ -17,7 +17,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// What more trials would settle.
+/// Open questions that more trials would settle.
 pub(crate) fn left_open(found: &Findings<'_>) -> Option<Section> {
     Section::listed(
         "Open: about so many trials a cell (--repeat) would settle it",

@@ -108,7 +108,7 @@ pub(super) fn left_out(all: &Beside) -> Vec<String> {
     lines
 }
 
-/// What each world that measured a row says of it: its verdict on what was
+/// The remarks of each world that measured a row: its verdict on what was
 /// published, and whether it found no difference.
 fn remarks(all: &Beside, row: &Row<'_>) -> Vec<Remark> {
     let remarks = all.names.iter().zip(&row.of_runs);

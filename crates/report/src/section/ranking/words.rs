@@ -1,4 +1,4 @@
-//! What is said of a ranking, without the form that a terminal or a page gives it.
+//! The words and figures of a ranking.
 
 use std::collections::BTreeSet;
 
