@@ -1,11 +1,10 @@
-//! Experiments: read them, resolve them into plans, run them, keep what was
-//! measured, compare and report.
+//! Worlds, and runs of plans in them.
 //!
-//! In the order in which a run meets them: [`experiment`] reads the file and
-//! resolves it into a [`plan`]; [`run`] takes it through a world, trial by
-//! trial; [`folder`] keeps every [`trial`]; [`compare`] and [`verdict`] say
-//! what the trials show, [`certificate`] whether they can be trusted, and
-//! [`report`] prints it. [`doctor`] says beforehand what the machine can do.
+//! [`run`] takes a plan trial by trial through its [`world`]; a trial between
+//! two agents is a function of `measure`, which knows neither namespaces nor
+//! hosts. [`doctor`] says beforehand what the machine can do, [`outline`] what a
+//! run would do; [`flows`] and [`packet_log`] serve traffic by hand, [`recording`]
+//! and [`replay`] frames that an emulated link has kept.
 
 mod agent;
 pub mod doctor;
@@ -14,7 +13,6 @@ pub mod facts;
 pub mod figures;
 pub mod flows;
 mod measure;
-pub mod netns;
 pub mod outline;
 pub mod packet_log;
 mod passed;
@@ -22,7 +20,6 @@ pub mod recording;
 pub mod replay;
 pub mod run;
 pub mod shell;
-pub mod sim;
 pub mod worker;
 pub mod world;
 

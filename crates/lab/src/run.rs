@@ -16,8 +16,8 @@ use anyhow::{Result, bail};
 use live::{clock, interrupt};
 
 use crate::interrupted;
-use crate::netns::Netns;
-use crate::sim::Simulator;
+use crate::world::netns::Netns;
+use crate::world::sim::Simulator;
 use analysis::completion::enough;
 use order::{Slot, order};
 pub use order::{sort, trial_ids};

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use live::tool::{Tool, in_foreground};
 
 use crate::measure::{ended, until_ready};
-use crate::netns::{Netns, Standing};
+use crate::world::netns::{Netns, Standing};
 use plan::Setting;
 use plan::command_line::{Addresses, CommandLine, ROUTER};
 use plan::setting::{Network, Shape};

@@ -1,10 +1,11 @@
 //! The worlds that this program has built.
 
+pub mod netns;
+pub mod sim;
+
 use anyhow::Result;
 use experiment::{Check, Experiment};
 use plan::{Plan, World};
-
-use crate::sim;
 
 /// The experiment resolved for `world`, whose engine can run every cell of it.
 ///

@@ -2,7 +2,7 @@
 
 use analysis::compare::{Difference, Shift, between, compare};
 use anyhow::{Context, Result, ensure};
-use lab::netns::Netns;
+use lab::world::netns::Netns;
 use plan::Plan;
 use plan::Trial;
 

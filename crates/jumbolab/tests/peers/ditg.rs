@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::netns::Netns;
+use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
 

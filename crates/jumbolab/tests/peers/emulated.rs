@@ -1,7 +1,7 @@
 //! Emulated links against physics.
 
 use anyhow::{Context, Result, ensure};
-use lab::netns::Netns;
+use lab::world::netns::Netns;
 use plan::Setting;
 use units::Seed;
 

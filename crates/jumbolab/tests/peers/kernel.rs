@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use lab::figures::Figures;
-use lab::netns::Netns;
+use lab::world::netns::Netns;
 use live::clock::Epoch;
 use plan::Flag;
 

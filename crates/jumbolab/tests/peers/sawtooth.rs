@@ -3,7 +3,7 @@
 
 use anyhow::{Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::netns::Netns;
+use lab::world::netns::Netns;
 use plan::World;
 
 use crate::figures;

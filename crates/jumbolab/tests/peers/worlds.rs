@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
 use lab::figures::Figures;
-use lab::netns::Netns;
-use lab::sim::Simulator;
+use lab::world::netns::Netns;
+use lab::world::sim::Simulator;
 use plan::{Factors, World};
 use units::Seed;
 

@@ -12,7 +12,7 @@ use live::interrupt;
 use super::Keeper;
 use super::order::Slot;
 use crate::interrupted;
-use crate::sim::{Shelf, Simulator};
+use crate::world::sim::{Shelf, Simulator};
 use plan::Plan;
 use plan::Trial;
 

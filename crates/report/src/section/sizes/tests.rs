@@ -1,6 +1,6 @@
 use super::*;
 use experiment::Experiment;
-use lab::sim::Simulator;
+use lab::world::sim::Simulator;
 use plan::World;
 use units::Seed;
 

@@ -3,7 +3,7 @@ use parquet::record::{Row, RowAccessor};
 use units::Seed;
 
 use super::*;
-use crate::sim::tests::{settings_of, simulator};
+use crate::world::sim::tests::{settings_of, simulator};
 use experiment::Experiment;
 
 const WATCHED: [&str; 4] = [

@@ -13,7 +13,7 @@ use plan::Setting;
 use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
-pub(in crate::sim) const OTHERS: &str = "others/";
+pub(in crate::world::sim) const OTHERS: &str = "others/";
 
 /// For how many times as long as an idle path takes for a transfer others send
 /// at first where its end is not known beforehand, and how much longer.
@@ -26,14 +26,14 @@ const BEYOND: Span = Span::from_secs(1);
 
 /// Until when others send beside a message of an exchange at first: for as long again
 /// as it may be under way, there and back, as they have before.
-pub(in crate::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
+pub(in crate::world::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
     let settling = settling(setting, Bytes::new(u64::from(size)))?;
     Some(Time::ZERO + settling * 4)
 }
 
 /// Until when others send at first, where a connection says how long a trial
 /// lasts; whether that was long enough [`outlast`] says.
-pub(in crate::sim) fn at_first(setting: &Setting) -> Option<Time> {
+pub(in crate::world::sim) fn at_first(setting: &Setting) -> Option<Time> {
     let crossed = setting
         .network
         .links
@@ -52,7 +52,7 @@ pub(in crate::sim) fn at_first(setting: &Setting) -> Option<Time> {
 
 /// Whether others who sent until `until` did so for as long as the trial's
 /// connections needed.
-pub(in crate::sim) fn outlast(outcome: &Outcome, until: Time) -> bool {
+pub(in crate::world::sim) fn outlast(outcome: &Outcome, until: Time) -> bool {
     let connections = outcome.flows.iter().filter_map(|flow| flow.tcp.as_ref());
     let latest = connections.filter_map(|tcp| tcp.last_arrival).max();
     latest.is_none_or(|latest| latest + BEYOND <= until)
@@ -76,7 +76,7 @@ pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenar
 }
 
 /// The number of the way in the name of one of its flows, and the link's name.
-pub(in crate::sim) fn place_of(name: &str) -> Option<(&str, &str)> {
+pub(in crate::world::sim) fn place_of(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(OTHERS)?.rsplit_once('/')
 }
 

@@ -8,8 +8,8 @@ use plan::Setting;
 use plan::setting as spec;
 
 /// The names of the flows of a transfer: the messages, and answers to them.
-pub(in crate::sim) const TRANSFER: &str = "transfer";
-pub(in crate::sim) const ECHO: &str = "echo";
+pub(in crate::world::sim) const TRANSFER: &str = "transfer";
+pub(in crate::world::sim) const ECHO: &str = "echo";
 
 /// A simulated link is the emulated one, to the octet.
 pub(super) fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {

@@ -29,7 +29,7 @@ const LEAST: Span = Span::from_millis(1);
 
 /// For how long others send before a message of `size` octets goes, and may send
 /// while it does; `None` where nothing is left to chance.
-pub(in crate::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
+pub(in crate::world::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
     let links = &setting.network.links;
     let by_chance = |link: &Link| {
         let wire = setting.network.emulated(link);

@@ -24,7 +24,7 @@ fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Figures {
     );
     let plan = Experiment::parse(&text, "one").unwrap();
     let plan = plan
-        .plan(World::Sim, crate::sim::check)
+        .plan(World::Sim, crate::world::sim::check)
         .unwrap_or_else(|error| panic!("{error:#}"));
     let setting = plan.cells[0].setting.as_ref().unwrap();
     let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
@@ -149,7 +149,7 @@ fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
         );
         let plan = Experiment::parse(&text, "one")
             .unwrap()
-            .plan(World::Sim, crate::sim::check);
+            .plan(World::Sim, crate::world::sim::check);
         format!("{:#}", plan.expect_err("it is refused"))
     };
     let long = refused("to = 65508");
