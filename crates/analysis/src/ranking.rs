@@ -210,7 +210,6 @@ fn distance(ranking: &Ranking, rows: &[Figures], left: Option<usize>) -> f64 {
         let rows = rows.iter().enumerate();
         rows.filter(|(place, _)| Some(*place) != left)
     };
-    #[expect(clippy::cast_precision_loss, reason = "trials and figures, few")]
     let (n, figures) = (kept().count() as f64, ranking.figures.len() as f64);
     let squares = ranking.figures.iter().enumerate().map(|(place, target)| {
         let mean = kept().map(|(_, (_, row))| row[place]).sum::<f64>() / n;

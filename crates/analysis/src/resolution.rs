@@ -35,7 +35,6 @@ pub(crate) fn resolution(
         .iter()
         .filter_map(|trial| trial.number(&key))
         .collect();
-    #[expect(clippy::cast_precision_loss, reason = "a count of trials")]
     let stated = (!stated.is_empty()).then(|| stated.iter().sum::<f64>() / stated.len() as f64);
     stated.or_else(|| match metric.resolution? {
         Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),

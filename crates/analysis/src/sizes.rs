@@ -301,13 +301,11 @@ fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
         })
     };
     let marked = looked_at.iter().filter(is_marked).count();
-    #[expect(clippy::cast_precision_loss, reason = "gaps of a curve")]
     let share = (3 * shape.steps.len()) as f64 / (shape.jumps.len().max(1)) as f64;
     let height = |jumps: &[Jump]| {
         let heights: Vec<f64> = jumps.iter().map(|jump| jump.height).collect();
         mean(&heights)
     };
-    #[expect(clippy::cast_precision_loss, reason = "sizes of a list")]
     let by_chance = share.min(1.0) * looked_at.len() as f64;
     Some(Family {
         what,

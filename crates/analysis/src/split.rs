@@ -125,7 +125,6 @@ fn efficiency(setting: &Setting) -> Option<f64> {
             )
         }
     };
-    #[expect(clippy::cast_precision_loss, reason = "sizes of packets")]
     Some(payload.get() as f64 / wire.get() as f64)
 }
 

@@ -210,10 +210,6 @@ fn number(word: &str) -> Result<(f64, String), String> {
 }
 
 /// A time or a size, as a number in the law's unit and as it is written.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "gaps below hours and sizes of packets are exact"
-)]
 fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
     let why = |error: units::BadText| error.to_string();
     match measure {

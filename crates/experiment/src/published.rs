@@ -245,7 +245,6 @@ fn figures(
 
 /// Numbers by size, then words by letter.
 fn order(a: &Level, b: &Level) -> Ordering {
-    #[expect(clippy::cast_precision_loss, reason = "only an order")]
     let key = |level: &Level| match level {
         Level::Integer(number) => (*number as f64, String::new()),
         Level::Float(number) => (*number, String::new()),

@@ -121,7 +121,6 @@ pub(super) fn positive(value: &Value) -> Meaning<f64> {
 }
 
 /// A finite number, with or without a fraction.
-#[expect(clippy::cast_precision_loss, reason = "figures have few digits")]
 pub(super) fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),

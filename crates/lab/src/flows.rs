@@ -297,7 +297,6 @@ fn check_sizes(
     Ok(Some(Bytes::new(largest)))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "sizes of messages are exact")]
 fn float(size: Bytes) -> f64 {
     size.get() as f64
 }

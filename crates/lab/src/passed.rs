@@ -85,7 +85,6 @@ impl Figures {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "packets of a transfer")]
 fn number(count: usize) -> f64 {
     count as f64
 }

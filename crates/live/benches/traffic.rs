@@ -80,7 +80,6 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
     outcome.expect("the receiver serves loopback")
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn show(what: &str, outcome: &Outcome) {
     let flow = &outcome.flows[0];
     let (Some(sent), Some(report)) = (&flow.sent, &flow.report) else {

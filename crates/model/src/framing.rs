@@ -154,7 +154,6 @@ impl Fragmentation {
 }
 
 /// The part of `rate` that `payload` is of `wire`.
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn share(rate: Rate, payload: Bytes, wire: Bytes) -> f64 {
     rate.bits_per_second() as f64 * (payload.get() as f64 / wire.get() as f64)
 }

@@ -58,7 +58,6 @@ pub fn cubic_window(loss: f64, round_trip: Span) -> Option<f64> {
 
 /// The rate of `window` segments of `segment` octets of payload a round trip,
 /// in bits per second. `None` for a round trip that takes no time.
-#[expect(clippy::cast_precision_loss, reason = "bits of one segment")]
 pub fn window_rate(window: f64, segment: Bytes, round_trip: Span) -> Option<f64> {
     let seconds = round_trip.as_secs_f64();
     (seconds > 0.0).then(|| window * segment.bits() as f64 / seconds)
@@ -67,7 +66,6 @@ pub fn window_rate(window: f64, segment: Bytes, round_trip: Span) -> Option<f64>
 /// The share of frames that a path loses: of each link, in turn, `losses` gives
 /// the probability of losing a frame and that of a bit being wrong, and a frame
 /// of n octets is whole with (1 - rate)^(8n), errors being independent.
-#[expect(clippy::cast_precision_loss, reason = "bits of one frame")]
 pub fn path_loss(losses: impl IntoIterator<Item = (f64, f64)>, frame: Bytes) -> f64 {
     let kept = |(loss, bit_error_rate): (f64, f64)| {
         (-loss).ln_1p() + (-bit_error_rate).ln_1p() * frame.bits() as f64

@@ -160,7 +160,6 @@ fn between(first: Point, last: Point) -> Option<(Bytes, Span)> {
     (span > Span::ZERO).then_some((bytes, span))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn bits_per_second(bytes: Bytes, span: Span) -> f64 {
     bytes.get() as f64 * 8.0 / span.as_secs_f64()
 }

@@ -102,15 +102,10 @@ impl Figures {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the last step to a figure for people"
-)]
 fn seconds(nanos: i128) -> f64 {
     nanos as f64 / 1e9
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn float(count: u64) -> f64 {
     count as f64
 }

@@ -126,10 +126,6 @@ fn seconds(nanos: u64) -> f64 {
     float(nanos) / 1e9
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the last step to a figure for people"
-)]
 fn float(count: u64) -> f64 {
     count as f64
 }

@@ -157,10 +157,6 @@ fn jitter_rfc3550(delays: &[Span]) -> Option<f64> {
 /// The mean in seconds, from an exact sum.
 fn mean(spans: &[Span]) -> Option<f64> {
     let picos: u128 = spans.iter().map(|span| u128::from(span.as_picos())).sum();
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the last step to a figure for people"
-    )]
     let seconds = picos as f64 / 1e12;
     (!spans.is_empty()).then(|| seconds / float(count(spans.len())))
 }
@@ -189,7 +185,6 @@ fn count(things: usize) -> u64 {
     u64::try_from(things).expect("memory holds fewer than 2^64 things")
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn float(count: u64) -> f64 {
     count as f64
 }

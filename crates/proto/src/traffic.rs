@@ -17,10 +17,6 @@ pub use seen::Seen;
 
 /// The mean gap, in picoseconds, between packets that take `size` octets of a
 /// wire each and `rate` together. It is no whole number.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a gap to f64's 53 bits: a picosecond in hours"
-)]
 pub fn mean_gap(size: Bytes, rate: Rate) -> f64 {
     const PICOS: f64 = 1e12;
     size.bits() as f64 * PICOS / rate.bits_per_second() as f64

@@ -208,7 +208,6 @@ impl Averages {
 
     /// What a way came to that counted `counters`.
     pub(crate) fn outcome(&self, counters: Counters) -> WayOutcome {
-        #[expect(clippy::cast_precision_loss, reason = "figures for people")]
         let share = |sum: u128| match self.end.as_picos() {
             0 => 0.0,
             end => sum as f64 / end as f64,

@@ -99,7 +99,6 @@ impl Sink {
     /// [`FlowOutcome::summary`](crate::FlowOutcome::summary), of a flow that
     /// sent so many messages.
     pub(crate) fn figures(self, sent: u64) -> (Option<Delays>, Option<Summary>) {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
         let mean = self.sum as f64 / self.received as f64 / 1e12;
         let delays = |[p50, p95, p99]: [f64; 3]| Delays {
             mean,

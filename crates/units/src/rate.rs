@@ -45,7 +45,6 @@ impl Rate {
     }
 
     /// Megabits (10^6 bits) per second.
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     pub const fn megabits_per_second(self) -> f64 {
         self.0 as f64 / 1e6
     }

@@ -98,13 +98,11 @@ impl Span {
     }
 
     /// Seconds, rounded to the nearest `f64`.
-    #[expect(clippy::cast_precision_loss, reason = "asked for by the name")]
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
 
     /// Milliseconds, rounded to the nearest `f64`.
-    #[expect(clippy::cast_precision_loss, reason = "asked for by the name")]
     pub const fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

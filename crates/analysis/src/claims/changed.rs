@@ -153,7 +153,6 @@ fn in_any(settings: &[Held]) -> Verdict {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "cells of an experiment")]
 fn count(settings: usize) -> f64 {
     settings as f64
 }

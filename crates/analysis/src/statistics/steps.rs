@@ -145,7 +145,6 @@ impl Line {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "points of a curve")]
 fn number(count: usize) -> f64 {
     count as f64
 }

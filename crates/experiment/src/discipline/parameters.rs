@@ -245,7 +245,6 @@ pub(super) fn set<T: Copy + 'static>(
 pub(super) fn threshold(value: &Value) -> Meaning<(f64, bool)> {
     if let Value::Text(_) = value {
         let (size, canonical) = size(value)?;
-        #[expect(clippy::cast_precision_loss, reason = "octets of a buffer")]
         return Ok(((size.get() as f64, true), canonical));
     }
     let (frames, canonical) = frames(value)?;

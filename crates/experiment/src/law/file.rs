@@ -113,7 +113,6 @@ fn value(text: &str, measure: Measure) -> Result<f64, String> {
         false => None,
     };
     match seconds {
-        #[expect(clippy::cast_precision_loss, reason = "gaps below hours are exact")]
         Some(span) => Ok(span.as_picos() as f64),
         None => Ok(quantity(text, measure)?.0),
     }

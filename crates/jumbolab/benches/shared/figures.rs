@@ -24,7 +24,6 @@ pub(crate) fn processor_seconds(used: &Usage) -> f64 {
 }
 
 /// A whole number as a figure.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 pub(crate) const fn f64_of(number: i64) -> f64 {
     number as f64
 }

@@ -243,7 +243,6 @@ fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
 
 /// Messages and bits a second from the first to the last: one message fewer
 /// than there are has passed in that time, and its share of the octets.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
     let seconds = lasted.as_secs_f64();
     if seconds <= 0.0 || messages < 2 {
@@ -254,7 +253,6 @@ fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
     [passed / seconds, bits / seconds]
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn share(lost: u64, of: u64) -> String {
     let percent = if of == 0 {
         0.0
@@ -265,7 +263,6 @@ fn share(lost: u64, of: u64) -> String {
 }
 
 /// A time with three digits or so, in a unit that suits it.
-#[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn time(span: Span) -> String {
     let nanos = span.as_nanos() as f64;
     match nanos {

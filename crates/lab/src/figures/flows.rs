@@ -277,10 +277,6 @@ fn first_delivery(flows: &[FlowStats]) -> Option<f64> {
     spans.max().map(Span::as_millis_f64)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts far below 2^53 become figures"
-)]
 const fn count(number: u64) -> f64 {
     number as f64
 }

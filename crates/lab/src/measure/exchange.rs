@@ -159,10 +159,6 @@ fn count(number: usize) -> f64 {
     whole(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and nanoseconds below 2^53"
-)]
 fn whole(number: u64) -> f64 {
     number as f64
 }

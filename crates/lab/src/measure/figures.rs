@@ -296,10 +296,6 @@ pub(super) fn ratio(part: Span, whole: Span) -> f64 {
     part.as_secs_f64() / whole.as_secs_f64()
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts far below 2^53 become figures"
-)]
 const fn count(number: u64) -> f64 {
     number as f64
 }

@@ -206,12 +206,10 @@ fn micros(nanos: u64) -> f64 {
     count(nanos) / 1e3
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times of one trial")]
 fn count(number: u64) -> f64 {
     number as f64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "times of one trial")]
 fn signed(number: i64) -> f64 {
     number as f64
 }

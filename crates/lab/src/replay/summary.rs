@@ -68,7 +68,6 @@ impl Waits {
         // The nearest rank: at least `percent` of all are not longer.
         let rank = |percent: usize| (waits.len() * percent).div_ceil(100).saturating_sub(1);
         let at = |rank: usize| waits.get(rank).map_or(0.0, |wait| wait.as_secs_f64());
-        #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
         let count = waits.len().max(1) as f64;
         Self {
             mean: waits.iter().map(|wait| wait.as_secs_f64()).sum::<f64>() / count,

@@ -77,7 +77,6 @@ impl Book {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds below 2^53")]
 fn float(number: u64) -> f64 {
     number as f64
 }

@@ -233,10 +233,6 @@ impl Delays {
         })
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the last step to a figure for people"
-    )]
     fn mean_nanos(&self) -> f64 {
         self.sum as f64 / float(self.count)
     }

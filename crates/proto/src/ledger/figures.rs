@@ -142,10 +142,6 @@ impl Order {
 
     /// Mean extent of reordering, in packets.
     pub fn mean_extent(&self) -> Option<f64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "the last step to a figure for people"
-        )]
         let extents = self.extents as f64;
         (self.reordered > 0).then(|| extents / float(self.reordered))
     }

@@ -113,7 +113,6 @@ impl Luck {
         if self.bit_errors.probability <= 0.0 {
             return false;
         }
-        #[expect(clippy::cast_precision_loss, reason = "bits of one frame")]
         let all_right = (self.bit_right * size.bits() as f64).exp();
         self.bit_errors.draw() >= all_right
     }
@@ -133,7 +132,6 @@ impl Luck {
             JitterLaw::Exponential => Exp1.sample(&mut self.jitter.generator),
         };
         #[expect(
-            clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a multiple of a span, to f64's 53 bits; what is too long saturates"

@@ -354,7 +354,6 @@ impl Agent {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of segments")]
 const fn float(number: i64) -> f64 {
     number as f64
 }

@@ -356,7 +356,6 @@ impl Standard {
         self.segments(self.fresh - self.una).min(self.window)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "octets of a window")]
     fn segments(&self, octets: u64) -> f64 {
         octets as f64 / f64::from(self.payload)
     }

@@ -120,7 +120,6 @@ impl Law {
         match self {
             Self::Constant(mean) | Self::Exponential(mean) | Self::Poisson(mean, _) => *mean,
             Self::Uniform(least, most) => f64::midpoint(*least, *most),
-            #[expect(clippy::cast_precision_loss, reason = "a list fits the memory")]
             Self::Empirical(seen) => seen.iter().sum::<f64>() / seen.len().max(1) as f64,
             Self::Normal(mean, deviation) => from_zero(*mean, *deviation).0,
             Self::Pareto(shape, scale) if *shape > 1.0 => scale * shape / (shape - 1.0),
@@ -137,7 +136,6 @@ impl Law {
             Self::Constant(_) => 0.0,
             Self::Exponential(mean) => mean * mean,
             Self::Uniform(least, most) => (most - least).powi(2) / 12.0,
-            #[expect(clippy::cast_precision_loss, reason = "a list fits the memory")]
             Self::Empirical(seen) => {
                 let mean = self.mean();
                 let squares: f64 = seen.iter().map(|one| (one - mean).powi(2)).sum();

@@ -239,7 +239,6 @@ fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn float(number: u64) -> f64 {
     number as f64
 }

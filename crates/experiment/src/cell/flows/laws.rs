@@ -361,15 +361,10 @@ fn octets_on_wire(link: &Link, network: &Network, message: Bytes) -> Bytes {
     model::message_wire_size(message, link.mtu, network.ip, link.framing)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "gaps below hours are exact")]
 fn picos(span: Span) -> f64 {
     span.as_picos() as f64
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "datagrams have 16 bits of octets"
-)]
 fn octets(size: Bytes) -> f64 {
     size.get() as f64
 }

@@ -193,7 +193,6 @@ fn load(value: &Value) -> Meaning<Load> {
 /// A share of a rate, to the nearest whole bit per second.
 fn part_of(rate: Rate, share: f64) -> Option<Rate> {
     #[expect(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of a rate lies between 0 and the rate"

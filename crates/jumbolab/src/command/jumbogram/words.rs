@@ -245,7 +245,6 @@ fn percentile(delays: &[Span], share: usize) -> f64 {
     delays.get(rank).map_or(0.0, |delay| delay.as_millis_f64())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 fn octets(count: u64) -> f64 {
     count as f64
 }

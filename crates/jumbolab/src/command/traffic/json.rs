@@ -136,7 +136,6 @@ fn quantiles(figures: Option<&Figures>) -> Value {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a run are exact")]
 fn micros(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e3
 }

@@ -157,10 +157,6 @@ fn crossing(sent: &Departed, came: &Arrived) -> Crossing {
     crossing
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts far below 2^53 become figures"
-)]
 const fn count(number: u64) -> f64 {
     number as f64
 }

@@ -105,7 +105,6 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
                 spec::Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
             };
             let frame = Framing::Ethernet.frame_size(cross.packet);
-            #[expect(clippy::cast_precision_loss, reason = "octets of one frame")]
             let sizes = Law::Constant(frame.get() as f64);
             cross.heading.ways().iter().map(move |&way| Cross {
                 wire,

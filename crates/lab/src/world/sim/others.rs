@@ -59,7 +59,6 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 const fn count(number: u64) -> f64 {
     number as f64
 }

@@ -334,7 +334,6 @@ fn percentiles(mut spans: Vec<Span>) -> Value {
         spans.get(rank).map(|span| span.as_millis_f64())
     };
     let sum: f64 = spans.iter().map(|span| span.as_millis_f64()).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
     let mean = sum / spans.len().max(1) as f64;
     json!({
         "packets": spans.len(),

@@ -161,7 +161,6 @@ impl Losses {
 
     /// How much of what was dropped fell on others than it would have fallen on
     /// in proportion to what came, in per cent.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     fn bias(&self) -> Option<f64> {
         let arrivals: u64 = self.groups.iter().map(|group| group.arrivals).sum();
         let drops: u64 = self.groups.iter().map(|group| group.drops).sum();
@@ -186,10 +185,6 @@ fn is_data(packet: &Seen) -> bool {
     matches!(packet.segment, Some(Segment::Data(data)) if data.payload > 0)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "exact far beyond what is printed"
-)]
 fn millis(picos: u64) -> f64 {
     picos as f64 / PER_MILLISECOND
 }

@@ -74,10 +74,6 @@ impl Series {
             let length = self.interval.min(self.end - begin);
             let waited = i128::from(waiting) * i128::from(length) + slot.waited;
             waiting += slot.more;
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "exact far beyond what is written"
-            )]
             put(&mut queue, Some(waited as f64 / length as f64));
             let mean = slot.averages / f64::from(slot.averaged);
             put(&mut average, (slot.averaged > 0).then_some(mean));

@@ -154,10 +154,6 @@ impl Window {
         self.waited += by * i128::from(rest);
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "exact far beyond what is printed"
-    )]
     pub(super) fn put(&self, figures: &mut Figures) {
         let length = (self.to - self.from) as f64;
         let mut told = vec![
@@ -212,7 +208,6 @@ impl Window {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }

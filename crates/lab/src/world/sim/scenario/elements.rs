@@ -37,10 +37,6 @@ pub(super) fn place(graph: &spec::Graph, name: &str) -> usize {
         .unwrap_or(graph.nodes.len())
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "messages are far below 2^53 octets"
-)]
 pub(super) fn octets(size: Bytes) -> f64 {
     size.get() as f64
 }
