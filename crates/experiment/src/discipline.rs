@@ -1,80 +1,34 @@
-//! Queue disciplines as they are written: what they are called, what their
-//! parameters mean, and what makes a queue of them.
+//! Queue disciplines as they are written: what makes a queue of the keys that
+//! [`queue::DISCIPLINES`] have.
 
-mod mred;
-mod parameters;
+mod field;
 
 use anyhow::{Result, anyhow, bail};
 use proto::tcp::React;
-use queue::law::{Curve, Profile};
-use queue::{
-    AdaptiveRedSettings, BadSpec, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings,
-    RedSettings, RioSettings, Spec, Unit, View,
-};
+use queue::{BadSpec, Choice, Configured, Field, Limit, Packet, Reaction, Spec, View};
 use units::{Bytes, Rate, Seed};
 
-use super::quantity::word;
+use super::keys::{queues, visit};
+use super::reader::Meaning;
 use super::tree::Value;
-use mred::MredDraft;
-#[cfg(test)]
-pub(super) use parameters::Parameter;
-pub(super) use parameters::{Change, parameters};
 
-/// A discipline by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Discipline {
-    DropTail,
-    DropFront,
-    Red,
-    AdaptiveRed,
-    Mred,
-    Rio,
-    Codel,
-    Pie,
-    FqCodel,
-    Priority,
+/// A parameter of a discipline that was written.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) discipline: &'static str,
+    pub(super) name: &'static str,
+    pub(super) value: &'a Value,
 }
 
-/// The names of all disciplines.
-pub(super) const DISCIPLINES: &[(&str, Discipline)] = &[
-    ("droptail", Discipline::DropTail),
-    ("dropfront", Discipline::DropFront),
-    ("red", Discipline::Red),
-    ("ared", Discipline::AdaptiveRed),
-    ("codel", Discipline::Codel),
-    ("pie", Discipline::Pie),
-    ("fq_codel", Discipline::FqCodel),
-    ("priority", Discipline::Priority),
-    ("rio", Discipline::Rio),
-    ("mred", Discipline::Mred),
-];
-
-impl Discipline {
-    /// How it is written, and how the table of its parameters is called.
-    pub(super) fn name(self) -> &'static str {
-        let named = DISCIPLINES.iter().find(|(_, other)| *other == self);
-        named.map_or("", |(name, _)| name)
-    }
-}
-
-/// A queue that is being planned: every discipline with its usual parameters,
-/// until one is chosen.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    limit: Limit,
-    drop_tail: Profile,
-    drop_front: Profile,
-    red: RedSettings,
-    ared: AdaptiveRedSettings,
-    mred: MredDraft,
-    rio: RioSettings,
-    codel: CodelSettings,
-    pie: PieSettings,
-    fq: FqCodelSettings,
-    classes: u8,
-    each: Discipline,
-    /// Whether a threshold of RED was written in octets.
-    octets: bool,
+/// A queue that was planned.
+pub(super) struct Planned {
+    /// What sources do that the queue tells of what it drops, if it does.
+    pub(super) notices: Option<React>,
+    spec: Result<Spec, BadSpec>,
+    rate: Option<Rate>,
+    /// The disciplines whose parameters mean something: that which was chosen,
+    /// and that of its classes.
+    used: Vec<&'static str>,
 }
 
 /// Why there cannot be such a queue.
@@ -85,144 +39,73 @@ pub(super) struct Trouble {
     pub(super) why: String,
 }
 
-impl Draft {
-    /// The usual parameters where `limit` may wait and the largest frame has
-    /// `largest` octets.
-    pub(super) const fn new(limit: Limit, largest: Bytes) -> Self {
-        Self {
-            limit,
-            drop_tail: Profile::Clean,
-            drop_front: Profile::Clean,
-            red: RedSettings::new(limit, largest),
-            ared: AdaptiveRedSettings::new(limit, largest),
-            mred: MredDraft::new(limit, largest),
-            rio: RioSettings::new(limit, largest),
-            codel: CodelSettings::new(limit, largest),
-            pie: PieSettings::new(limit, largest),
-            fq: FqCodelSettings::new(limit, largest),
-            classes: 2,
-            each: Discipline::DropTail,
-            octets: false,
-        }
-    }
-
-    pub(super) fn apply(&mut self, change: &Change) {
-        change.make(self);
-    }
-
-    /// Whether parameters of `other` mean something where `discipline` is
-    /// chosen.
-    pub(super) fn uses(&self, discipline: Discipline, other: Discipline) -> bool {
-        other == discipline || discipline == Discipline::Priority && other == self.each
-    }
-
-    /// The queue, in front of a link of `rate`.
-    pub(super) fn spec(&self, discipline: Discipline, rate: Option<Rate>) -> Result<Spec, Trouble> {
-        let spec = self.plain(discipline);
-        if self.uses(discipline, Discipline::Red) && self.octets && self.red.unit != Unit::Bytes {
-            return Err(Trouble {
-                key: "red.max".into(),
-                why: "octets are a threshold only where unit = \"bytes\"".into(),
+impl Planned {
+    /// The queue that `choice` and `given` ask for, in front of a link of
+    /// `rate`, where `limit` may wait and the largest frame has `largest` octets.
+    pub(super) fn new<'a>(
+        choice: &Choice,
+        given: impl Iterator<Item = Given<'a>> + Clone,
+        (limit, largest): (Limit, Bytes),
+        rate: Option<Rate>,
+    ) -> Self {
+        let mut used = vec![choice.name];
+        let Configured { spec, notices } =
+            choice.configure(limit, largest, &mut |discipline, key, mut field| {
+                if !used.contains(&discipline) {
+                    used.push(discipline);
+                }
+                let own =
+                    |given: &Given<'_>| (given.discipline, given.name) == (discipline, key.name);
+                let mut is_written = false;
+                for Given { value, .. } in given.clone().filter(own) {
+                    is_written |= field::read(&mut field, value).is_ok();
+                }
+                is_written
             });
-        }
-        if self.uses(discipline, Discipline::Mred)
-            && let Some(trouble) = self.mred.idle()
-        {
-            return Err(trouble);
-        }
-        match spec.build::<Anything>(rate, Seed::new(0)) {
-            Ok(_) => Ok(spec),
-            Err(bad) => Err(self.trouble(discipline, bad)),
+        Self {
+            notices: notices.map(react),
+            spec,
+            rate,
+            used,
         }
     }
 
-    /// What sources do that the queue tells of what it drops, if it does.
-    pub(super) fn notices(&self, discipline: Discipline) -> Option<React> {
-        let is_used = self.uses(discipline, Discipline::Mred);
-        self.mred.notices().filter(|_| is_used)
+    /// Whether parameters of `discipline` mean something.
+    pub(super) fn uses(&self, discipline: &str) -> bool {
+        self.used.contains(&discipline)
     }
 
-    fn plain(&self, discipline: Discipline) -> Spec {
-        let limit = self.limit;
-        match discipline {
-            Discipline::DropTail => Spec::DropTail {
-                limit: within(limit, self.drop_tail),
-            },
-            Discipline::DropFront => Spec::DropFront {
-                limit: within(limit, self.drop_front),
-            },
-            Discipline::Red => Spec::Red(self.red()),
-            Discipline::AdaptiveRed => Spec::AdaptiveRed(self.ared.clone()),
-            Discipline::Mred => self.mred.spec(),
-            Discipline::Rio => Spec::Rio(self.rio.clone()),
-            Discipline::Codel => Spec::Codel(self.codel.clone()),
-            Discipline::Pie => Spec::Pie(self.pie.clone()),
-            Discipline::FqCodel => Spec::FqCodel(self.fq.clone()),
-            Discipline::Priority => Spec::Priority {
-                classes: self.classes,
-                each: Box::new(match self.each {
-                    // It is refused as nested, once and not without an end.
-                    Discipline::Priority => Spec::Priority {
-                        classes: 1,
-                        each: Box::new(Spec::DropTail { limit }),
-                    },
-                    each => self.plain(each),
-                }),
-            },
-        }
+    /// The queue, if there can be one.
+    pub(super) fn spec(self) -> Result<Spec, Trouble> {
+        let built = self.spec.and_then(|spec| {
+            spec.build::<Anything>(self.rate, Seed::new(0))?;
+            Ok(spec)
+        });
+        built.map_err(|bad| {
+            let whose = self.used.last().copied().unwrap_or_default();
+            let key = match (bad, bad.key()) {
+                (_, Some(name)) => format!("{whose}.{name}"),
+                (BadSpec::NoRate(_), None) => "rate".to_owned(),
+                (_, None) => "buffer".to_owned(),
+            };
+            let why = bad.to_string();
+            Trouble { key, why }
+        })
     }
+}
 
-    /// Whether a plain queue is as ns-2.35 has it.
-    pub(super) fn is_ns2(&self, discipline: Discipline) -> bool {
-        let profile = match discipline {
-            Discipline::DropTail => self.drop_tail,
-            Discipline::DropFront => self.drop_front,
-            _ => Profile::Clean,
-        };
-        profile == Profile::Ns2
-    }
+/// What `value` means to a key, which keeps nothing of it; what stays is the
+/// value as it was written.
+pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Meaning<Value> {
+    let ((), canonical) = field::read(&mut field, value)?;
+    Ok((value.clone(), canonical))
+}
 
-    /// RED as it was asked for.
-    fn red(&self) -> RedSettings {
-        let mut red = self.red.clone();
-        if (red.profile, red.unit) != (Profile::Ns2, Unit::Bytes) {
-            return red;
-        }
-        in_packets(red.mean_size, self.octets, &mut red.curve, &mut red.limit);
-        red
-    }
-
-    fn trouble(&self, discipline: Discipline, bad: BadSpec) -> Trouble {
-        let whose = match discipline {
-            Discipline::Priority => self.each,
-            other => other,
-        };
-        let key = match bad {
-            BadSpec::Empty | BadSpec::Small => "buffer".to_owned(),
-            BadSpec::NoRate(_) => "rate".to_owned(),
-            BadSpec::Nested => "priority.each".to_owned(),
-            BadSpec::Thresholds => format!("{}.max", whose.name()),
-            BadSpec::Weight => format!("{}.weight", whose.name()),
-            BadSpec::Bounds => "mred.bounds".to_owned(),
-            BadSpec::Pick => "mred.pick".to_owned(),
-            BadSpec::Zero("classes") => "priority.classes".to_owned(),
-            BadSpec::Probability(name) | BadSpec::Zero(name) | BadSpec::Negative(name) => {
-                format!("{}.{name}", whose.name())
-            }
-        };
-        let why = bad.to_string();
-        Trouble { key, why }
-    }
-
-    fn set_red_min(&mut self, (min, octets): (f64, bool)) {
-        self.red.curve.min = min;
-        self.octets |= octets;
-    }
-
-    fn set_red_max(&mut self, (max, octets): (f64, bool)) {
-        self.red.curve.max = max;
-        self.octets |= octets;
-    }
+/// The discipline that `value` names.
+pub(super) fn discipline(value: &Value) -> Meaning<&'static Choice> {
+    let mut choice = Choice::usual();
+    let ((), canonical) = field::choose(&mut choice, value)?;
+    Ok((choice, canonical))
 }
 
 /// The queue that `text` asks for: the name of a discipline, then parameters
@@ -235,70 +118,64 @@ impl Draft {
 pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) -> Result<Spec> {
     let mut parts = text.split(',');
     let name = parts.next().unwrap_or_default().trim();
-    let (discipline, _) = word(DISCIPLINES)(&Value::Text(name.into()))
-        .map_err(|_| anyhow!("no such queue; write {}", names()))?;
-    let all = parameters();
-    let mut draft = Draft::new(limit, largest);
+    let choice = Choice::named(name)
+        .ok_or_else(|| anyhow!("no such queue; write {}", queues().join(", ")))?;
     let mut given = Vec::new();
     for part in parts {
         let (name, value) = part.split_once('=').ok_or_else(|| {
             anyhow!("`{part}` is no parameter; write NAME=VALUE, for instance red,min=5,max=15")
         })?;
         let (name, value) = (name.trim(), value.trim());
-        let key = match name.contains('.') {
-            true => name.to_owned(),
-            false => format!("{}.{name}", discipline.name()),
-        };
-        let Some(parameter) = all.iter().find(|parameter| parameter.key() == key) else {
-            let own = all.iter().filter(|known| known.discipline == discipline);
-            let own: Vec<&str> = own.map(|known| known.name).collect();
+        let (discipline, own) = name.split_once('.').unwrap_or((choice.name, name));
+        let parsed = plain_value(value);
+        let Some((discipline, key, meaning)) = parameter(discipline, own, &parsed) else {
+            let mut own = Vec::new();
+            visit(choice, |key, _| own.push(key.name));
             bail!("{name}: no such parameter; there are {}", own.join(", "));
         };
-        let meaning = (parameter.meaning)(&plain_value(value));
-        let (change, _) = meaning.map_err(|why| anyhow!("{name}={value}: {why}"))?;
-        draft.apply(&change);
-        given.push((name, parameter.discipline));
+        meaning.map_err(|why| anyhow!("{name}={value}: {why}"))?;
+        given.push((name, discipline, key, parsed));
     }
+    let parameters = given.iter().map(|(_, discipline, name, value)| Given {
+        discipline,
+        name,
+        value,
+    });
+    let planned = Planned::new(choice, parameters, (limit, largest), rate);
     let stranger = given
         .iter()
-        .find(|(_, other)| !draft.uses(discipline, *other));
-    if let Some((name, other)) = stranger {
-        bail!(
-            "{name}: a parameter of {}, which is not asked for",
-            other.name()
-        );
+        .find(|(_, discipline, ..)| !planned.uses(discipline));
+    if let Some((name, other, ..)) = stranger {
+        bail!("{name}: a parameter of {other}, which is not asked for");
     }
-    if draft.notices(discipline).is_some() {
+    if planned.notices.is_some() {
         bail!("mred.notify: only sources of the world `sim` understand it; leave it out");
     }
-    draft
-        .spec(discipline, rate)
+    planned
+        .spec()
         .map_err(|Trouble { key, why }| anyhow!("{key}: {why}"))
 }
 
-/// How much may wait in a plain queue: of ns-2.35's, the last place is never
-/// taken [Ns2].
-fn within(limit: Limit, profile: Profile) -> Limit {
-    match (profile, limit) {
-        (Profile::Clean, limit) => limit,
-        (Profile::Ns2, Limit::Packets(most)) => Limit::Packets(most.saturating_sub(1)),
-        (Profile::Ns2, Limit::Bytes(most)) => {
-            Limit::Bytes(Bytes::new(most.get().saturating_sub(1)))
+/// The key `name` of `discipline`, if there is one, and what `value` means to it.
+fn parameter(
+    discipline: &str,
+    name: &str,
+    value: &Value,
+) -> Option<(&'static str, &'static str, Meaning<Value>)> {
+    let choice = Choice::named(discipline)?;
+    let mut found = None;
+    visit(choice, |key, field| {
+        if key.name == name {
+            found = Some((choice.name, key.name, checked(field, value)));
         }
-    }
+    });
+    found
 }
 
-/// In ns-2.35 thresholds and limit are numbers of packets even where the queue
-/// is counted in octets: of packets of the mean size [Ns2]. Thresholds that were
-/// written in `octets` stay.
-fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limit: &mut Limit) {
-    let size = mean_size.get() as f64;
-    if !octets {
-        curve.min *= size;
-        curve.max *= size;
-    }
-    if let Limit::Packets(packets) = *limit {
-        *limit = Limit::Bytes(mean_size * u64::from(packets));
+const fn react(reaction: Reaction) -> React {
+    match reaction {
+        Reaction::Retransmit => React::Retransmit,
+        Reaction::RetransmitAndReduce => React::RetransmitAndReduce,
     }
 }
 
@@ -318,11 +195,6 @@ fn plain_value(text: &str) -> Value {
         (_, Ok(number)) => Value::Float(number),
         _ => Value::Text(text.into()),
     }
-}
-
-fn names() -> String {
-    let names: Vec<&str> = DISCIPLINES.iter().map(|(name, _)| *name).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod traffic;
 pub(super) use flows::OF_MESSAGES;
 pub(super) use index::{Place, find, hint, known, unknown};
 pub use page::documented;
+pub(super) use queue::{queues, visit};
 pub(super) use row::{Key, Section, Usual};
 pub(super) use support::{Support, Takes, Worlds};
 

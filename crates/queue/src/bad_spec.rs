@@ -41,9 +41,34 @@ pub enum BadSpec {
     /// Classes of classes.
     #[error("a class of a priority queue cannot have classes itself; name another queue for it")]
     Nested,
+    /// Thresholds in octets, and another unit.
+    #[error("octets are a threshold only where unit = \"bytes\"")]
+    Octets,
+    /// Bounds that are not kept.
+    #[error(
+        "only reading = \"paper\" keeps a share within bounds; write it too, or leave them out"
+    )]
+    IdleBounds,
+    /// A reaction of sources that are told nothing.
+    #[error("only who is told reacts: write notify = \"on\" too, or leave it out")]
+    IdleReaction,
 }
 
 impl BadSpec {
+    /// The key of the discipline that is at fault; `None`: what the link is.
+    pub const fn key(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Empty | Self::Small | Self::NoRate(_) => return None,
+            Self::Thresholds | Self::Octets => "max",
+            Self::Weight => "weight",
+            Self::Bounds | Self::IdleBounds => "bounds",
+            Self::Pick => "pick",
+            Self::Nested => "each",
+            Self::IdleReaction => "react",
+            Self::Probability(name) | Self::Zero(name) | Self::Negative(name) => name,
+        })
+    }
+
     pub(crate) fn check_limit(limit: Limit, packet: Bytes) -> Result<(), Self> {
         match limit {
             _ if limit.is_zero() => Err(Self::Empty),

@@ -1,8 +1,12 @@
 //! CoDel: packets that waited too long for too long are dropped [RFC8289].
 
-use units::{Bytes, Span, Time};
+use alloc::boxed::Box;
 
+use units::{Bytes, Rate, Seed, Span, Time};
+
+use crate::keys::{Field, Keyed, Keys};
 use crate::law;
+use crate::settings::Settings;
 use crate::stamped::Stamped;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
@@ -47,6 +51,56 @@ impl CodelSettings {
     /// The law, before any packet.
     pub(crate) const fn law(&self) -> law::Codel {
         law::Codel::new(self.target, self.interval, self.largest)
+    }
+}
+
+impl Keyed for CodelSettings {
+    type Settings = Self;
+    const NAME: &'static str = "codel";
+    const ABOUT: &'static str = "Of `codel` [RFC8289].";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self::new(limit, largest)
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "target",
+            "The standing delay that is accepted.",
+            Field::Span(&mut self.target),
+        );
+        keys.key(
+            "interval",
+            "How long the delay may stay above it.",
+            Field::Span(&mut self.interval),
+        );
+        keys.key(
+            "ecn",
+            "Whether packets that can be marked are marked instead of dropped.",
+            Field::Switch(&mut self.ecn),
+        );
+    }
+
+    fn settings(self) -> Result<Self, BadSpec> {
+        Ok(self)
+    }
+}
+
+impl Settings for CodelSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        _rate: Option<Rate>,
+        _seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        Ok(Box::new(Codel::new(self)?))
     }
 }
 

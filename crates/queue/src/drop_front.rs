@@ -1,8 +1,10 @@
 //! Drop-from-front: who waited longest makes room [Lakshman1996].
 
-use units::Time;
+use units::{Bytes, Time};
 
-use crate::{Backlog, Discipline, Drops, Fifo, Limit, Packet, Reason};
+use crate::keys::{Field, Keyed, Keys};
+use crate::law::Profile;
+use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason, Spec};
 
 /// First in, first out; an arrival that finds no room takes that of the
 /// packets that waited longest. Their receivers learn of the loss earlier, by
@@ -53,5 +55,35 @@ impl<P: Packet> Discipline<P> for DropFront<P> {
 
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
+    }
+}
+
+/// [`DropFront`] that is being set.
+pub(crate) struct DropFrontKeys {
+    limit: Limit,
+    profile: Profile,
+}
+
+impl Keyed for DropFrontKeys {
+    type Settings = Spec;
+    const NAME: &'static str = "dropfront";
+    const ABOUT: &'static str = "Of `dropfront`.";
+
+    fn usual(limit: Limit, _largest: Bytes) -> Self {
+        let profile = Profile::Clean;
+        Self { limit, profile }
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "profile",
+            "`ns2` never lets the last place be taken, as ns-2.35 does.",
+            Field::Word(&mut self.profile),
+        );
+    }
+
+    fn settings(self) -> Result<Spec, BadSpec> {
+        let limit = self.limit.with(self.profile);
+        Ok(Spec::DropFront { limit })
     }
 }

@@ -1,8 +1,10 @@
 //! Drop-tail: who finds no room is dropped.
 
-use units::Time;
+use units::{Bytes, Time};
 
-use crate::{Backlog, Discipline, Drops, Fifo, Limit, Packet, Reason};
+use crate::keys::{Field, Keyed, Keys};
+use crate::law::Profile;
+use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason, Spec};
 
 /// First in, first out; an arrival that finds no room is dropped.
 #[derive(Debug)]
@@ -44,5 +46,35 @@ impl<P: Packet> Discipline<P> for DropTail<P> {
 
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
+    }
+}
+
+/// [`DropTail`] that is being set.
+pub(crate) struct DropTailKeys {
+    limit: Limit,
+    profile: Profile,
+}
+
+impl Keyed for DropTailKeys {
+    type Settings = Spec;
+    const NAME: &'static str = "droptail";
+    const ABOUT: &'static str = "Of `droptail`.";
+
+    fn usual(limit: Limit, _largest: Bytes) -> Self {
+        let profile = Profile::Clean;
+        Self { limit, profile }
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "profile",
+            "`ns2` never lets the last place be taken, as ns-2.35 does.",
+            Field::Word(&mut self.profile),
+        );
+    }
+
+    fn settings(self) -> Result<Spec, BadSpec> {
+        let limit = self.limit.with(self.profile);
+        Ok(Spec::DropTail { limit })
     }
 }

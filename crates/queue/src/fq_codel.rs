@@ -1,11 +1,14 @@
 //! FQ-CoDel: flows in turn, each with a CoDel of its own [RFC8290].
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use units::{Bytes, Seed, Time};
+use units::{Bytes, Rate, Seed, Time};
 
 use crate::codel::{CodelSettings, Flow};
+use crate::keys::{Field, Keyed, Keys};
+use crate::settings::Settings;
 use crate::stamped::Stamped;
 use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason};
 
@@ -45,6 +48,69 @@ impl FqCodelSettings {
             return Err(BadSpec::Zero("quantum"));
         }
         Ok(())
+    }
+}
+
+impl Keyed for FqCodelSettings {
+    type Settings = Self;
+    const NAME: &'static str = "fq_codel";
+    const ABOUT: &'static str = "Of `fq_codel` [RFC8290].";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self::new(limit, largest)
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "target",
+            "As of `codel`.",
+            Field::Span(&mut self.codel.target),
+        );
+        keys.key(
+            "interval",
+            "As of `codel`.",
+            Field::Span(&mut self.codel.interval),
+        );
+        keys.key(
+            "ecn",
+            "Whether packets that can be marked are marked instead of dropped.",
+            Field::Switch(&mut self.codel.ecn),
+        );
+        keys.key(
+            "queues",
+            "Queues over which flows are hashed.",
+            Field::Count {
+                most: u16::MAX,
+                count: &mut self.queues,
+            },
+        );
+        keys.key(
+            "quantum",
+            "Octets that a queue may send in a round.",
+            Field::Size(&mut self.quantum),
+        );
+    }
+
+    fn settings(self) -> Result<Self, BadSpec> {
+        Ok(self)
+    }
+}
+
+impl Settings for FqCodelSettings {
+    fn limit(&self) -> Limit {
+        self.codel.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.codel.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        _rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        Ok(Box::new(FqCodel::new(self, seed)?))
     }
 }
 

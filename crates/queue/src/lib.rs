@@ -14,6 +14,7 @@ extern crate alloc;
 
 mod bad_spec;
 mod bundle;
+mod choice;
 mod codel;
 mod discipline;
 mod drop_front;
@@ -22,6 +23,7 @@ mod fifo;
 mod fq_codel;
 mod gate;
 mod gather;
+mod keys;
 pub mod law;
 mod limit;
 mod luck;
@@ -32,11 +34,13 @@ mod priority;
 mod red;
 mod release;
 mod rio;
+mod settings;
 mod spec;
 mod stamped;
 
 pub use bad_spec::BadSpec;
 pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
+pub use choice::{Choice, Configured};
 pub use codel::{Codel, CodelSettings};
 pub use discipline::{Backlog, Discipline, Drops, Reason};
 pub use drop_front::DropFront;
@@ -45,6 +49,7 @@ pub use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use gate::Gate;
 pub use gather::{BadGather, Gather, GatherSettings, Trigger};
+pub use keys::{Field, Key, Reaction, Visitor, Words};
 pub use limit::Limit;
 pub use mred::{Bounds, Mred, MredSettings, Over, Reading, SizeOf, When};
 pub use packet::{Packet, Thinning, Told, View};
@@ -53,7 +58,7 @@ pub use priority::Priority;
 pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};
 pub use release::Release;
 pub use rio::{Rio, RioSettings};
-pub use spec::Spec;
+pub use spec::{DISCIPLINES, Spec};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use units::Bytes;
 
+use crate::law::Profile;
 use crate::{Backlog, View};
 
 /// How much may wait.
@@ -34,5 +35,17 @@ impl Limit {
     /// Whether nothing at all has room.
     pub fn is_zero(self) -> bool {
         matches!(self, Self::Bytes(Bytes::ZERO) | Self::Packets(0))
+    }
+
+    /// How much may wait in a plain queue: of ns-2.35's, the last place is never
+    /// taken [Ns2].
+    pub(crate) fn with(self, profile: Profile) -> Self {
+        match (profile, self) {
+            (Profile::Clean, limit) => limit,
+            (Profile::Ns2, Self::Packets(most)) => Self::Packets(most.saturating_sub(1)),
+            (Profile::Ns2, Self::Bytes(most)) => {
+                Self::Bytes(Bytes::new(most.get().saturating_sub(1)))
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! MRED and DDF: RED that takes single packets out of bundles [Mulahuwaish].
 
 mod frames;
+mod keys;
 mod settings;
 
 use units::{Bytes, Rate, Seed, Time};
@@ -9,6 +10,7 @@ use crate::law::{self, Pick, Profile, Verdict};
 use crate::luck::Luck;
 use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{Frames, Met, meet, packets};
+pub(crate) use keys::MredKeys;
 pub use settings::{Bounds, MredSettings, Over, Reading, SizeOf, When};
 
 /// First in, first out, with MRED at its entrance: it says how many packets of

@@ -1,9 +1,13 @@
 //! PIE: arrivals are dropped so that the delay comes to a target [RFC8033].
 
+use alloc::boxed::Box;
+
 use units::{Bytes, Rate, Seed, Span, Time};
 
+use crate::keys::{Field, Keyed, Keys};
 use crate::law::{self, PieGains};
 use crate::luck::Luck;
+use crate::settings::Settings;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
 /// PIE's parameters.
@@ -63,6 +67,84 @@ impl PieSettings {
             }
         }
         BadSpec::check_probability("ecn", self.ecn.unwrap_or(0.0))
+    }
+}
+
+impl Keyed for PieSettings {
+    type Settings = Self;
+    const NAME: &'static str = "pie";
+    const ABOUT: &'static str = "Of `pie` [RFC8033].";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self::new(limit, largest)
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "target",
+            "The queueing delay aimed at.",
+            Field::Span(&mut self.target),
+        );
+        keys.key(
+            "update",
+            "From one update of the probability to the next.",
+            Field::Span(&mut self.update),
+        );
+        keys.key(
+            "burst",
+            "How long a burst passes without drops.",
+            Field::Span(&mut self.burst),
+        );
+        keys.key(
+            "alpha",
+            "Weight of the deviation from `target`.",
+            Field::Number(&mut self.alpha),
+        );
+        keys.key(
+            "beta",
+            "Weight of the delay's trend.",
+            Field::Number(&mut self.beta),
+        );
+        keys.key(
+            "mean_size",
+            "Mean size of a packet.",
+            Field::Size(&mut self.mean_size),
+        );
+        keys.key(
+            "derandomise",
+            "Whether drops in quick succession, or far apart, are avoided.",
+            Field::Switch(&mut self.derandomise),
+        );
+        let mut ecn = self.ecn.unwrap_or(0.0);
+        keys.key(
+            "ecn_below",
+            "Up to this probability packets are marked instead of dropped.",
+            Field::Probability(&mut ecn),
+        );
+        self.ecn = (ecn > 0.0).then_some(ecn);
+    }
+
+    fn settings(self) -> Result<Self, BadSpec> {
+        Ok(self)
+    }
+}
+
+impl Settings for PieSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let rate = rate.ok_or(BadSpec::NoRate("PIE"))?;
+        Ok(Box::new(Pie::new(self, rate, seed)?))
     }
 }
 

@@ -3,9 +3,11 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use units::{Rate, Seed, Time};
+use units::{Bytes, Rate, Seed, Time};
 
-use crate::{Backlog, BadSpec, Discipline, Drops, Packet, Spec};
+use crate::keys::{Field, Keyed, Keys, Reaction, Words};
+use crate::spec::DISCIPLINES;
+use crate::{Backlog, BadSpec, Choice, Configured, Discipline, Drops, Limit, Packet, Spec};
 
 /// A queue for each class; a packet goes only where no better class has one.
 pub struct Priority<P> {
@@ -65,5 +67,83 @@ impl<P: Packet> Discipline<P> for Priority<P> {
         for class in &mut self.classes {
             class.rest(since);
         }
+    }
+}
+
+/// [`Priority`] that is being set.
+pub(crate) struct PriorityKeys {
+    limit: Limit,
+    largest: Bytes,
+    classes: u8,
+    each: Configured,
+}
+
+impl Keyed for PriorityKeys {
+    type Settings = Spec;
+    const NAME: &'static str = "priority";
+    const ABOUT: &'static str = "Of `priority`, the highest class first; the queue of each class has its own parameters in its own table.";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self {
+            limit,
+            largest,
+            classes: 2,
+            each: Configured {
+                spec: Ok(Spec::DropTail { limit }),
+                notices: None,
+            },
+        }
+    }
+
+    /// Its own keys, and those of the queue of each class.
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        let mut classes = self.classes.into();
+        keys.key(
+            "classes",
+            "How many classes there are.",
+            Field::Count {
+                most: 8,
+                count: &mut classes,
+            },
+        );
+        self.classes = u8::try_from(classes).unwrap_or(u8::MAX);
+        let mut each = Choice::usual();
+        keys.key("each", "The queue of every class.", Field::Queue(&mut each));
+        self.each = match each.name {
+            Self::NAME => Configured {
+                spec: Err(BadSpec::Nested),
+                notices: None,
+            },
+            _ => each.configure(self.limit, self.largest, keys.visitor()),
+        };
+    }
+
+    fn settings(self) -> Result<Spec, BadSpec> {
+        Ok(Spec::Priority {
+            classes: self.classes,
+            each: Box::new(self.each.spec?),
+        })
+    }
+
+    fn notices(&self) -> Option<Reaction> {
+        self.each.notices
+    }
+}
+
+impl Words for &'static Choice {
+    fn words(&self) -> Vec<&'static str> {
+        DISCIPLINES.iter().map(|choice| choice.name).collect()
+    }
+
+    fn word(&self) -> &'static str {
+        self.name
+    }
+
+    fn choose(&mut self, word: &str) -> bool {
+        let named = Choice::named(word);
+        if let Some(choice) = named {
+            *self = choice;
+        }
+        named.is_some()
     }
 }

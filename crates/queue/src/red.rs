@@ -1,11 +1,16 @@
 //! RED: random early detection [Floyd1993], and its adaptive kind.
 
 mod entrance;
+mod keys;
+
+use alloc::boxed::Box;
 
 use units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
+use crate::settings::Settings;
 pub use entrance::Entrance;
+pub(crate) use keys::{RedKeys, in_packets};
 
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
@@ -160,6 +165,47 @@ impl AdaptiveRedSettings {
             ecn: self.ecn,
             ..usual
         }
+    }
+}
+
+impl Settings for RedSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let rate = rate.ok_or(BadSpec::NoRate("RED"))?;
+        Ok(Box::new(Red::new(self, rate, seed)?))
+    }
+}
+
+impl Settings for AdaptiveRedSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let rate = rate.ok_or(BadSpec::NoRate("adaptive RED"))?;
+        if self.mean_size == Bytes::ZERO {
+            return Err(BadSpec::Zero("mean_size"));
+        }
+        Ok(Box::new(Red::new(&self.settings(rate), rate, seed)?))
     }
 }
 

@@ -1,9 +1,13 @@
 //! RIO: RED with two drop precedences [Clark1998].
 
+use alloc::boxed::Box;
+
 use units::{Bytes, Rate, Seed, Time};
 
+use crate::keys::{Field, Keyed, Keys};
 use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
 use crate::luck::Luck;
+use crate::settings::Settings;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
 /// RIO's parameters. Thresholds are in frames.
@@ -62,6 +66,86 @@ impl RioSettings {
         BadSpec::check_curve(&self.inside)?;
         BadSpec::check_curve(&self.outside)?;
         BadSpec::check_average(self.weight, self.mean_size)
+    }
+}
+
+impl Keyed for RioSettings {
+    type Settings = Self;
+    const NAME: &'static str = "rio";
+    const ABOUT: &'static str = "Of `rio` [Clark1998]: two REDs, by drop precedence.";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self::new(limit, largest)
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "inside_min",
+            "`min` over the average of packets inside of their profile.",
+            Field::Frames(&mut self.inside.min),
+        );
+        keys.key(
+            "inside_max",
+            "`max` over it.",
+            Field::Frames(&mut self.inside.max),
+        );
+        keys.key(
+            "inside_max_probability",
+            "`max_probability` over it.",
+            Field::Probability(&mut self.inside.max_probability),
+        );
+        keys.key(
+            "outside_min",
+            "`min` over the average of all packets.",
+            Field::Frames(&mut self.outside.min),
+        );
+        keys.key(
+            "outside_max",
+            "`max` over it.",
+            Field::Frames(&mut self.outside.max),
+        );
+        keys.key(
+            "outside_max_probability",
+            "`max_probability` over it.",
+            Field::Probability(&mut self.outside.max_probability),
+        );
+        keys.key(
+            "gentle",
+            "As of `red`.",
+            Field::Switch(&mut self.inside.gentle),
+        );
+        self.outside.gentle = self.inside.gentle;
+        keys.key("weight", "As of `red`.", Field::Weight(&mut self.weight));
+        keys.key(
+            "mean_size",
+            "As of `red`.",
+            Field::Size(&mut self.mean_size),
+        );
+        keys.key("spread", "As of `red`.", Field::Word(&mut self.spread));
+        keys.key("ecn", "As of `red`.", Field::Switch(&mut self.ecn));
+    }
+
+    fn settings(self) -> Result<Self, BadSpec> {
+        Ok(self)
+    }
+}
+
+impl Settings for RioSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let rate = rate.ok_or(BadSpec::NoRate("RIO"))?;
+        Ok(Box::new(Rio::new(self, rate, seed)?))
     }
 }
 

@@ -1,4 +1,8 @@
-use queue::law::{Curve, Pick, Spread};
+use queue::law::{Curve, Pick, Profile, Spread};
+use queue::{
+    AdaptiveRedSettings, CodelSettings, FqCodelSettings, PieSettings, RedSettings, RioSettings,
+    Unit,
+};
 use queue::{Bounds, MredSettings, Over, Reading, SizeOf, Victims, When};
 use units::Span;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::table::{CELL, RUN, sections};
+use super::table::{RUN, of_cell, sections};
 use super::{Key, Section};
 use crate::tree::{KeyPath, Node, Table, Value};
 
@@ -33,7 +33,7 @@ static PLACES: LazyLock<Place> = LazyLock::new(|| {
     places
 });
 
-static CELL_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(CELL));
+static CELL_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(&of_cell()));
 
 static RUN_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(RUN));
 

@@ -1,5 +1,6 @@
 //! `[network]` and `[nodes]`: the shape, and what all links have.
 
+use super::row::QUEUES;
 use super::support::{all_but, everywhere, idle, kernels, only, refused, simulator, when, worlds};
 use super::{Key, Section, Usual};
 
@@ -151,7 +152,7 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "queue",
-                kind: "`droptail`, `dropfront`, `red`, `ared`, `codel`, `pie`, `fq_codel`, `priority`, `rio` or `mred`",
+                kind: QUEUES,
                 default: Usual::Text("droptail"),
                 meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
                 worlds: kernels(when(

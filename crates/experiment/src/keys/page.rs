@@ -1,6 +1,8 @@
 //! docs/experiments.md: its two tables, printed from the rows.
 
 use super::index::joined;
+use super::queue::{one_of, queues};
+use super::row::QUEUES;
 use super::support::HONOURED;
 use super::table::sections;
 use super::{Key, Section, Support, Takes, Usual, Worlds};
@@ -27,7 +29,7 @@ fn of_keys() -> String {
             format!(
                 "| `{}` | {} | {} | {} |",
                 key.name,
-                key.kind,
+                kind(key),
                 default(key.default),
                 key.meaning
             )
@@ -49,6 +51,13 @@ fn heading(section: &Section) -> String {
     match kinds.is_empty() {
         true => format!("**{}**", tables.join(", ")),
         false => format!("**{}**, `kind =` {}", tables.join(", "), kinds.join(", ")),
+    }
+}
+
+fn kind(key: &Key) -> String {
+    match key.kind {
+        QUEUES => one_of(&queues()),
+        kind => kind.to_owned(),
     }
 }
 

@@ -1,7 +1,16 @@
 //! `[network.QUEUE]` and `[links.NAME.QUEUE]`: parameters of queue disciplines.
+//! The disciplines have them; what is here is what they are to the format.
+
+use std::sync::LazyLock;
+
+use queue::{Choice, DISCIPLINES, Field, Limit};
+use units::Bytes;
 
 use super::support::{kernels, when};
 use super::{Key, Section, Usual, Worlds};
+
+/// Where no queue is planned: keys are the same whatever may wait.
+const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// What kernels make of a queue of emulated links.
 const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#));
@@ -11,550 +20,103 @@ const NOTICES: Worlds = kernels(when(
     "; `notify` must be `off` where the queue is `mred`: no kernel understands it",
 ));
 
-pub(super) const SECTIONS: &[Section] = &[
+/// One section for each discipline. They are made once and stay.
+pub(super) static SECTIONS: LazyLock<Vec<Section>> =
+    LazyLock::new(|| DISCIPLINES.iter().map(section).collect());
+
+/// The names of all disciplines.
+pub(crate) fn queues() -> Vec<&'static str> {
+    DISCIPLINES.iter().map(|choice| choice.name).collect()
+}
+
+/// Shows the keys of `choice` to `visitor`, each with its default.
+pub(crate) fn visit(choice: &Choice, mut visitor: impl FnMut(&queue::Key, Field<'_>)) {
+    let (limit, largest) = ANY;
+    choice.configure(limit, largest, &mut |discipline, key, field| {
+        // Not those of the queues of its classes.
+        if discipline == choice.name {
+            visitor(key, field);
+        }
+        false
+    });
+}
+
+fn section(choice: &Choice) -> Section {
+    let mut keys = Vec::new();
+    visit(choice, |key, field| {
+        keys.push(Key {
+            name: key.name,
+            kind: kind(&field).leak(),
+            default: key.default.map_or_else(|| usual(&field), Usual::Follows),
+            meaning: key.meaning,
+            worlds: match key.is_for_sources {
+                true => NOTICES,
+                false => QUEUED,
+            },
+        });
+    });
+    let tables = ["network", "links.NAME"].map(|above| -> &str {
+        let table = format!("{above}.{}", choice.name);
+        table.leak()
+    });
     Section {
-        tables: &["network.droptail", "links.NAME.droptail"],
+        tables: tables.to_vec().leak(),
         kinds: &[],
-        about: "Of `droptail`.",
+        about: choice.about,
         worlds: QUEUED,
-        keys: &[Key {
-            name: "profile",
-            kind: "`clean` or `ns2`",
-            default: Usual::Text("clean"),
-            meaning: "`ns2` never lets the last place be taken, as ns-2.35 does.",
-            worlds: QUEUED,
-        }],
-    },
-    Section {
-        tables: &["network.dropfront", "links.NAME.dropfront"],
-        kinds: &[],
-        about: "Of `dropfront`.",
-        worlds: QUEUED,
-        keys: &[Key {
-            name: "profile",
-            kind: "`clean` or `ns2`",
-            default: Usual::Text("clean"),
-            meaning: "`ns2` never lets the last place be taken, as ns-2.35 does.",
-            worlds: QUEUED,
-        }],
-    },
-    Section {
-        tables: &["network.red", "links.NAME.red"],
-        kinds: &[],
-        about: "Of `red` [Floyd1993].",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "unit",
-                kind: "`frames`, `bytes` or `inner`",
-                default: Usual::Text("frames"),
-                meaning: "What the average queue is counted in; `inner`: packets in bundles.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "min",
-                kind: "frames, or a size",
-                default: Usual::Number(5),
-                meaning: r#"The average queue from which packets are dropped; a size where `unit = "bytes"`."#,
-                worlds: QUEUED,
-            },
-            Key {
-                name: "max",
-                kind: "frames, or a size",
-                default: Usual::Number(15),
-                meaning: "The average queue at which `max_probability` is reached.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "max_probability",
-                kind: "probability",
-                default: Usual::Follows("`0.1`"),
-                meaning: "Probability of a drop at `max`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "gentle",
-                kind: "switch",
-                default: Usual::Text("on"),
-                meaning: "Whether the probability goes on to 1 at twice `max`, or is 1 from `max` on.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "weight",
-                kind: "above 0, at most 1",
-                default: Usual::Follows("`0.002`"),
-                meaning: "Weight of an arrival in the average.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "mean_size",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "Mean size of a packet: the average ages by it while the link rests.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "spread",
-                kind: "`uniform`, `wait` or `independent`",
-                default: Usual::Text("uniform"),
-                meaning: "How the gaps between drops are spread.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "adaptive",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether `max_probability` adapts itself.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether packets that can be marked are marked up to `max`, instead of dropped.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "victim",
-                kind: "`arriving`, `front` or `random`",
-                default: Usual::Text("arriving"),
-                meaning: "Which packet is dropped.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "profile",
-                kind: "`clean` or `ns2`",
-                default: Usual::Text("clean"),
-                meaning: "`ns2`: the ways of ns-2.35; there thresholds and a limit in packets are of packets of `mean_size` where the unit is bytes.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.ared", "links.NAME.ared"],
-        kinds: &[],
-        about: "Of `ared` [Floyd2001]: RED that finds its parameters itself.",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "target",
-                kind: "time",
-                default: Usual::Text("5ms"),
-                meaning: "The queueing delay aimed at.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "mean_size",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "Mean size of a packet.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether packets that can be marked are marked instead of dropped.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.codel", "links.NAME.codel"],
-        kinds: &[],
-        about: "Of `codel` [RFC8289].",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "target",
-                kind: "time",
-                default: Usual::Text("5ms"),
-                meaning: "The standing delay that is accepted.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "interval",
-                kind: "time",
-                default: Usual::Text("100ms"),
-                meaning: "How long the delay may stay above it.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether packets that can be marked are marked instead of dropped.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.pie", "links.NAME.pie"],
-        kinds: &[],
-        about: "Of `pie` [RFC8033].",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "target",
-                kind: "time",
-                default: Usual::Text("15ms"),
-                meaning: "The queueing delay aimed at.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "update",
-                kind: "time",
-                default: Usual::Text("15ms"),
-                meaning: "From one update of the probability to the next.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "burst",
-                kind: "time",
-                default: Usual::Text("150ms"),
-                meaning: "How long a burst passes without drops.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "alpha",
-                kind: "number",
-                default: Usual::Follows("`0.125`"),
-                meaning: "Weight of the deviation from `target`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "beta",
-                kind: "number",
-                default: Usual::Follows("`1.25`"),
-                meaning: "Weight of the delay's trend.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "mean_size",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "Mean size of a packet.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "derandomise",
-                kind: "switch",
-                default: Usual::Text("on"),
-                meaning: "Whether drops in quick succession, or far apart, are avoided.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn_below",
-                kind: "probability",
-                default: Usual::Number(0),
-                meaning: "Up to this probability packets are marked instead of dropped.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.fq_codel", "links.NAME.fq_codel"],
-        kinds: &[],
-        about: "Of `fq_codel` [RFC8290].",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "target",
-                kind: "time",
-                default: Usual::Text("5ms"),
-                meaning: "As of `codel`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "interval",
-                kind: "time",
-                default: Usual::Text("100ms"),
-                meaning: "As of `codel`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether packets that can be marked are marked instead of dropped.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "queues",
-                kind: "number, 1 to 65535",
-                default: Usual::Number(1024),
-                meaning: "Queues over which flows are hashed.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "quantum",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "Octets that a queue may send in a round.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.priority", "links.NAME.priority"],
-        kinds: &[],
-        about: "Of `priority`, the highest class first; the queue of each class has its own parameters in its own table.",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "classes",
-                kind: "number, 1 to 8",
-                default: Usual::Number(2),
-                meaning: "How many classes there are.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "each",
-                kind: "a queue",
-                default: Usual::Text("droptail"),
-                meaning: "The queue of every class.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.rio", "links.NAME.rio"],
-        kinds: &[],
-        about: "Of `rio` [Clark1998]: two REDs, by drop precedence.",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "inside_min",
-                kind: "frames",
-                default: Usual::Number(40),
-                meaning: "`min` over the average of packets inside of their profile.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "inside_max",
-                kind: "frames",
-                default: Usual::Number(70),
-                meaning: "`max` over it.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "inside_max_probability",
-                kind: "probability",
-                default: Usual::Follows("`0.02`"),
-                meaning: "`max_probability` over it.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "outside_min",
-                kind: "frames",
-                default: Usual::Number(10),
-                meaning: "`min` over the average of all packets.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "outside_max",
-                kind: "frames",
-                default: Usual::Number(30),
-                meaning: "`max` over it.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "outside_max_probability",
-                kind: "probability",
-                default: Usual::Follows("`0.5`"),
-                meaning: "`max_probability` over it.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "gentle",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "weight",
-                kind: "above 0, at most 1",
-                default: Usual::Follows("`0.002`"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "mean_size",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "spread",
-                kind: "`uniform`, `wait` or `independent`",
-                default: Usual::Text("uniform"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "ecn",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-    Section {
-        tables: &["network.mred", "links.NAME.mred"],
-        kinds: &[],
-        about: "Of `mred` [Mulahuwaish], see [MRED and DDF](#mred-and-ddf).",
-        worlds: QUEUED,
-        keys: &[
-            Key {
-                name: "reading",
-                kind: "`inner` or `paper`",
-                default: Usual::Text("inner"),
-                meaning: "How the paper is read.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "bounds",
-                kind: r#"`"0.01..0.5"`"#,
-                default: Usual::Follows(r#"`"0.01..0.5"`"#),
-                meaning: r#"Least and largest share of the packets of a frame, with `reading = "paper"` alone."#,
-                worlds: QUEUED,
-            },
-            Key {
-                name: "when",
-                kind: "`average` or `no-room`",
-                default: Usual::Follows(r#"`"average"`; of `paper` `"no-room"`"#),
-                meaning: "Whether the law is asked at each arrival, or only at one that finds no room.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "over",
-                kind: "`arriving`, `head` or `queue`",
-                default: Usual::Follows(r#"`"arriving"`; of `paper` `"queue"`"#),
-                meaning: "Which frames lose packets: the one that arrives, the one that has waited longest, or all that wait.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "size",
-                kind: "`live` or `header`",
-                default: Usual::Follows(r#"`"live"`; of `paper` `"header"`"#),
-                meaning: "How many packets a frame is taken to have: those left, or as many as its header says.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "pick",
-                kind: "`each`, `round`, `ceil` or `binomial`",
-                default: Usual::Follows(r#"`"each"`; of `paper` `"round"`"#),
-                meaning: "How many of N packets a probability p is: `each` by a decision of its own, `round` pN up or down at random, `ceil` up, `binomial` each by a draw of its own.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "victims",
-                kind: "`front` or `spread`",
-                default: Usual::Text("front"),
-                meaning: "Of a frame the packets in front, or one of each flow first.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "act",
-                kind: "`drop` or `mark`",
-                default: Usual::Text("drop"),
-                meaning: "Whether packets that can be marked are marked, up to `max`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "drop_time",
-                kind: "time, or `none`",
-                default: Usual::Text("none"),
-                meaning: "How long the drop of each packet takes; a frame that leaves before its turn keeps the rest.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "notify",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "Whether sources of TCP are told which packets this queue drops, by packets of 56 octets (over IPv6 96) that travel back as any others.",
-                worlds: NOTICES,
-            },
-            Key {
-                name: "react",
-                kind: "`retransmit` or `retransmit + reduce`",
-                default: Usual::Text("retransmit"),
-                meaning: "What they do: send at once what they are told of, and take duplicates for nothing new; or also bring the window down, once for what is under way.",
-                worlds: NOTICES,
-            },
-            Key {
-                name: "unit",
-                kind: "`frames`, `bytes` or `inner`",
-                default: Usual::Follows(r#"`"inner"`; of `paper` `"frames"`"#),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "min",
-                kind: "frames, or a size",
-                default: Usual::Number(5),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "max",
-                kind: "frames, or a size",
-                default: Usual::Number(15),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "max_probability",
-                kind: "probability",
-                default: Usual::Follows("`0.1`"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "gentle",
-                kind: "switch",
-                default: Usual::Text("on"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "weight",
-                kind: "above 0, at most 1",
-                default: Usual::Follows("`0.002`"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "mean_size",
-                kind: "size",
-                default: Usual::Follows("the largest frame"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "spread",
-                kind: "`uniform`, `wait` or `independent`",
-                default: Usual::Text("uniform"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "adaptive",
-                kind: "switch",
-                default: Usual::Text("off"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-            Key {
-                name: "profile",
-                kind: "`clean` or `ns2`",
-                default: Usual::Text("clean"),
-                meaning: "As of `red`.",
-                worlds: QUEUED,
-            },
-        ],
-    },
-];
+        keys: keys.leak(),
+    }
+}
+
+/// The type of the values of `field`, as a user reads it.
+fn kind(field: &Field<'_>) -> String {
+    match field {
+        Field::Span(_) => "time".into(),
+        Field::SpanOrNone(_) => "time, or `none`".into(),
+        Field::Size(_) => "size".into(),
+        Field::Frames(_) => "frames".into(),
+        Field::Threshold { .. } => "frames, or a size".into(),
+        Field::Number(_) => "number".into(),
+        Field::Probability(_) => "probability".into(),
+        Field::Shares(low, high) => format!("`\"{low}..{high}\"`"),
+        Field::Weight(_) => "above 0, at most 1".into(),
+        Field::Count { most, .. } => format!("number, 1 to {most}"),
+        Field::Switch(_) => "switch".into(),
+        Field::Word(words) => one_of(&words.words()),
+        Field::Queue(_) => "a queue".into(),
+    }
+}
+
+/// `a`, `b` or `c`, each as code.
+pub(super) fn one_of(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} or {last}", others.join(", "))
+        }
+        _ => words.concat(),
+    }
+}
+
+/// The default that `field` holds where nothing is written.
+fn usual(field: &Field<'_>) -> Usual {
+    let text = |text: String| Usual::Text(text.leak());
+    match field {
+        Field::Span(span) => text(span.to_string()),
+        Field::SpanOrNone(span) => text(span.map_or("none".into(), |span| span.to_string())),
+        Field::Size(size) if **size == ANY.1 => Usual::Follows("the largest frame"),
+        Field::Size(size) => text(size.to_string()),
+        Field::Frames(number)
+        | Field::Threshold { length: number, .. }
+        | Field::Number(number)
+        | Field::Probability(number)
+        | Field::Weight(number) => match number.to_string().parse() {
+            Ok(whole) => Usual::Number(whole),
+            Err(_) => Usual::Follows(format!("`{number}`").leak()),
+        },
+        Field::Shares(low, high) => Usual::Follows(format!("`\"{low}..{high}\"`").leak()),
+        Field::Count { count, .. } => Usual::Number(i64::from(**count)),
+        Field::Switch(truth) => Usual::Text(if **truth { "on" } else { "off" }),
+        Field::Word(words) | Field::Queue(words) => Usual::Text(words.word()),
+    }
+}

@@ -30,6 +30,9 @@ pub(crate) struct Key {
     pub(crate) worlds: Worlds,
 }
 
+/// The type of a key that names a queue; documents list the names.
+pub(crate) const QUEUES: &str = "the name of a queue";
+
 /// What holds where a key is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usual {

@@ -5,22 +5,25 @@ use super::{domain, flows, general, host, links, network, queue, study, tcp, tra
 
 /// The tables of a cell: their keys can be swept, differ between worlds and be
 /// written by a choice.
-pub(super) const CELL: &[&[Section]] = &[
-    network::SECTIONS,
-    links::SECTIONS,
-    queue::SECTIONS,
-    domain::SECTIONS,
-    host::SECTIONS,
-    tcp::SECTIONS,
-    traffic::SECTIONS,
-    flows::SECTIONS,
-];
+pub(super) fn of_cell() -> [&'static [Section]; 8] {
+    [
+        network::SECTIONS,
+        links::SECTIONS,
+        &queue::SECTIONS,
+        domain::SECTIONS,
+        host::SECTIONS,
+        tcp::SECTIONS,
+        traffic::SECTIONS,
+        flows::SECTIONS,
+    ]
+}
 
 /// What a run has once: the head of the file, and what is compared.
 pub(super) const RUN: &[&[Section]] = &[general::SECTIONS, study::SECTIONS];
 
 /// All sections, in the order of the page.
 pub(super) fn sections() -> impl Iterator<Item = &'static Section> {
-    let all = [&RUN[..1], CELL, &RUN[1..]];
-    all.into_iter().flatten().copied().flatten()
+    let (head, rest) = RUN.split_at(1);
+    let all = head.iter().copied().chain(of_cell());
+    all.chain(rest.iter().copied()).flatten()
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::index::{is_any, joined};
-use super::table::{CELL, sections};
+use super::table::{of_cell, sections};
 use super::*;
 use crate::aliases::Aliases;
-use crate::discipline::{Parameter, parameters};
 use crate::reader::UNUSED;
 use crate::tree::KeyPath;
 use crate::{Experiment, TEMPLATE};
@@ -157,7 +156,7 @@ fn somewhere(
 
 /// The rows of cells.
 fn of_cells() -> impl Iterator<Item = (&'static Section, &'static Key)> {
-    let sections = CELL.iter().copied().flatten();
+    let sections = of_cell().into_iter().flatten();
     sections.flat_map(|section| section.keys.iter().map(move |key| (section, key)))
 }
 
@@ -278,16 +277,6 @@ fn a_world_refuses_what_its_rows_say_and_for_their_reason() {
             }
         }
     }
-}
-
-#[test]
-fn every_parameter_of_a_queue_has_a_row_and_no_other_row_is_there() {
-    let known: BTreeSet<String> = parameters().iter().map(Parameter::key).collect();
-    let rows = queue::SECTIONS.iter().flat_map(|section| {
-        let table = section.tables[0].strip_prefix("network.").unwrap();
-        section.keys.iter().map(move |key| joined(table, key.name))
-    });
-    assert_eq!(rows.collect::<BTreeSet<String>>(), known);
 }
 
 /// Tables of which the template shows all keys that every transfer may have.

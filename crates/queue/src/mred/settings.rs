@@ -1,9 +1,13 @@
 //! What there is to choose about MRED.
 
-use units::{Bytes, Span};
+use alloc::boxed::Box;
 
+use units::{Bytes, Rate, Seed, Span};
+
+use super::Mred;
 use crate::law::{Curve, Pick, Profile, Spread};
-use crate::{BadSpec, Limit, RedSettings, Unit, Victim, Victims};
+use crate::settings::Settings;
+use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victims};
 
 /// How the paper's prose is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,5 +200,24 @@ impl MredSettings {
             return Err(BadSpec::Pick);
         }
         Ok(())
+    }
+}
+
+impl Settings for MredSettings {
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    fn limit_mut(&mut self) -> &mut Limit {
+        &mut self.limit
+    }
+
+    fn build<P: Packet + 'static>(
+        &self,
+        rate: Option<Rate>,
+        seed: Seed,
+    ) -> Result<Box<dyn Discipline<P>>, BadSpec> {
+        let rate = rate.ok_or(BadSpec::NoRate("MRED"))?;
+        Ok(Box::new(Mred::new(self, rate, seed)?))
     }
 }

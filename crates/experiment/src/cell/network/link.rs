@@ -3,9 +3,10 @@
 mod inherited;
 
 use anyhow::Result;
+use queue::Choice;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
-use crate::discipline::{DISCIPLINES, Discipline};
+use crate::discipline::discipline;
 use crate::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
@@ -51,7 +52,7 @@ pub(super) struct Keys {
     pub(super) rate: Found<Option<Rate>>,
     burst: Found<Option<Bytes>>,
     pub(super) buffer: Found<Buffer>,
-    pub(super) queue: Found<Discipline>,
+    pub(super) queue: Found<&'static Choice>,
     /// Parameters of disciplines.
     pub(super) parameters: Written,
     delay: Found<Span>,
@@ -106,7 +107,7 @@ impl Keys {
             rate: table.preset("rate", rate, rate_or_none, |keys| &keys.rate)?,
             burst: table.key("burst", size_or("auto"), |keys| &keys.burst)?,
             buffer: table.key("buffer", buffer, |keys| &keys.buffer)?,
-            queue: table.key("queue", word(DISCIPLINES), |keys| &keys.queue)?,
+            queue: table.key("queue", discipline, |keys| &keys.queue)?,
             parameters,
             delay: table.preset("delay", delay, span, |keys| &keys.delay)?,
             jitter: table.key("jitter", span, |keys| &keys.jitter)?,
@@ -227,7 +228,7 @@ impl Keys {
                 return Err(found.refuse(why(key)));
             }
         }
-        if self.queue.value != Discipline::DropTail {
+        if self.queue.value != Choice::usual() {
             return Err(self.queue.refuse(why("queue")));
         }
         if self.buffer.value.packets().is_some() {

@@ -3,12 +3,13 @@
 
 use anyhow::{Error, Result};
 use proto::tcp::React;
-use queue::Limit;
+use queue::{Choice, DISCIPLINES, Limit, Spec};
 use units::{Bytes, Framing};
 
 use super::link::Keys;
 use crate::cell::Idle;
-use crate::discipline::{Change, Discipline, Draft, Trouble, parameters};
+use crate::discipline::{self, Planned, Trouble, checked};
+use crate::keys::visit;
 use crate::quantity::size;
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
@@ -66,25 +67,33 @@ pub(super) fn buffer(value: &Value) -> Meaning<Buffer> {
 pub(super) struct Written(Vec<Given>);
 
 struct Given {
-    discipline: Discipline,
-    key: String,
-    change: Found<Change>,
+    discipline: &'static str,
+    name: &'static str,
+    value: Found<Value>,
 }
 
 impl Written {
     pub(super) fn read(reader: &mut Reader<'_>, table: &str) -> Result<Self> {
         let mut written = Vec::new();
-        for parameter in parameters() {
-            let path = format!("{table}.{}", parameter.key());
-            if let Some(change) = reader.optional(&path, parameter.meaning)? {
-                written.push(Given {
-                    discipline: parameter.discipline,
-                    key: parameter.key(),
-                    change,
-                });
-            }
+        let mut failed = Ok(());
+        for choice in DISCIPLINES {
+            let discipline = choice.name;
+            visit(choice, |key, field| {
+                if failed.is_err() {
+                    return;
+                }
+                let path = format!("{table}.{discipline}.{}", key.name);
+                match reader.optional(&path, |value| checked(field, value)) {
+                    Ok(found) => written.extend(found.map(|value| Given {
+                        discipline,
+                        name: key.name,
+                        value,
+                    })),
+                    Err(error) => failed = Err(error),
+                }
+            });
         }
-        Ok(Self(written))
+        failed.map(|()| Self(written))
     }
 }
 
@@ -92,22 +101,22 @@ impl Keys {
     /// The queue of this link, from its own parameters and, where it has none,
     /// those of `all` links.
     pub(super) fn planned_queue(&self, all: &Self) -> Result<Queue> {
-        let discipline = self.queue.value;
-        let draft = self.draft(all);
-        let spec = draft
-            .spec(discipline, self.rate.value)
+        let limit = self.buffer.value.limit();
+        let spec = self
+            .planned(all)
+            .spec()
             .map_err(|trouble| self.at_fault(all, &trouble))?;
-        Ok(match discipline {
-            Discipline::DropTail if !draft.is_ns2(discipline) => Queue::DropTail,
-            Discipline::DropFront if !draft.is_ns2(discipline) => Queue::DropFront,
-            _ => Queue::Law(Box::new(spec)),
+        Ok(match spec {
+            Spec::DropTail { limit: most } if most == limit => Queue::DropTail,
+            Spec::DropFront { limit: most } if most == limit => Queue::DropFront,
+            spec => Queue::Law(Box::new(spec)),
         })
     }
 
     /// What sources do that the queue of this link tells of what it drops, if it
     /// does. Only those of `sim` understand it.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
-        let notices = self.draft(all).notices(self.queue.value);
+        let notices = self.planned(all).notices;
         match world.profile().hosts {
             Hosts::Kernels if notices.is_some() => {}
             Hosts::Kernels | Hosts::Simulated => return Ok(notices),
@@ -122,10 +131,7 @@ impl Keys {
     /// The parameters that are of no use: of this table, which is for all
     /// `links`, to none of them, and of theirs to themselves.
     pub(super) fn idle_parameters(&self, links: &[Self]) -> Vec<Idle> {
-        let uses = |link: &Self, given: &Given| {
-            let draft = link.draft(self);
-            draft.uses(link.queue.value, given.discipline)
-        };
+        let uses = |link: &Self, given: &Given| link.planned(self).uses(given.discipline);
         let of_all = self.parameters.0.iter();
         let of_all = of_all.filter(|given| !links.iter().any(|link| uses(link, given)));
         let of_all = of_all.map(|given| given.idle(self.queue.value));
@@ -137,15 +143,19 @@ impl Keys {
         of_each.chain(of_all).collect()
     }
 
-    fn draft(&self, all: &Self) -> Draft {
+    /// The queue of this link, whether there can be one or not.
+    fn planned(&self, all: &Self) -> Planned {
         let framing = self.framing.as_ref();
         let framing = framing.map_or(Framing::Ethernet, |found| found.value);
         let largest = framing.frame_size(self.mtu.value.bytes());
-        let mut draft = Draft::new(self.buffer.value.limit(), largest);
-        for given in all.parameters.0.iter().chain(&self.parameters.0) {
-            draft.apply(&given.change.value);
-        }
-        draft
+        let given = all.parameters.0.iter().chain(&self.parameters.0);
+        let given = given.map(|given| discipline::Given {
+            discipline: given.discipline,
+            name: given.name,
+            value: &given.value.value,
+        });
+        let room = (self.buffer.value.limit(), largest);
+        Planned::new(self.queue.value, given, room, self.rate.value)
     }
 
     /// The key that makes the queue impossible: as it was written, or else
@@ -159,12 +169,12 @@ impl Keys {
         }
         let table = trouble.key.split('.').next().unwrap_or_default();
         let written = || self.parameters.0.iter().chain(&all.parameters.0);
-        let same_table = |given: &&Given| given.key.split('.').next() == Some(table);
+        let same_table = |given: &&Given| given.discipline == table;
         let found = written()
-            .find(|given| given.key == trouble.key)
+            .find(|given| format!("{}.{}", given.discipline, given.name) == trouble.key)
             .or_else(|| written().find(same_table));
         match found {
-            Some(given) => given.change.refuse(why),
+            Some(given) => given.value.refuse(why),
             None => self.queue.refuse(why),
         }
     }
@@ -172,12 +182,12 @@ impl Keys {
 
 impl Given {
     /// That it is of no use where the queue is another one.
-    fn idle(&self, queue: Discipline) -> Idle {
-        let (own, queue) = (self.discipline.name(), queue.name());
+    fn idle(&self, queue: &Choice) -> Idle {
+        let (own, queue) = (self.discipline, queue.name);
         Idle {
-            path: self.change.path().to_owned(),
-            is_set: matches!(self.change.origin, Origin::Set(_)),
-            why: self.change.refuse(format!(
+            path: self.value.path().to_owned(),
+            is_set: matches!(self.value.origin, Origin::Set(_)),
+            why: self.value.refuse(format!(
                 "a parameter of {own}, and the queue is {queue}: write queue = \"{own}\" too, or leave it out"
             )),
         }

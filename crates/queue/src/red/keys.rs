@@ -1,0 +1,172 @@
+//! The keys of RED.
+
+use units::Bytes;
+
+use super::{AdaptiveRedSettings, RedSettings, Unit, Victim};
+use crate::keys::{Field, Keyed, Keys, Word};
+use crate::law::{Curve, Profile};
+use crate::{BadSpec, Limit};
+
+impl Word for Unit {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("frames", Self::Frames),
+        ("bytes", Self::Bytes),
+        ("inner", Self::Inner),
+    ];
+}
+
+impl Word for Victim {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("arriving", Self::Arriving),
+        ("front", Self::Front),
+        ("random", Self::Random),
+    ];
+}
+
+/// RED that is being set.
+pub(crate) struct RedKeys {
+    red: RedSettings,
+    /// Whether a threshold was written in octets.
+    octets: bool,
+}
+
+impl Keyed for RedKeys {
+    type Settings = RedSettings;
+    const NAME: &'static str = "red";
+    const ABOUT: &'static str = "Of `red` [Floyd1993].";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self {
+            red: RedSettings::new(limit, largest),
+            octets: false,
+        }
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        let Self { red, octets } = self;
+        keys.key(
+            "unit",
+            "What the average queue is counted in; `inner`: packets in bundles.",
+            Field::Word(&mut red.unit),
+        );
+        keys.key(
+            "min",
+            r#"The average queue from which packets are dropped; a size where `unit = "bytes"`."#,
+            Field::Threshold {
+                length: &mut red.curve.min,
+                octets,
+            },
+        );
+        keys.key(
+            "max",
+            "The average queue at which `max_probability` is reached.",
+            Field::Threshold {
+                length: &mut red.curve.max,
+                octets,
+            },
+        );
+        keys.key(
+            "max_probability",
+            "Probability of a drop at `max`.",
+            Field::Probability(&mut red.curve.max_probability),
+        );
+        keys.key(
+            "gentle",
+            "Whether the probability goes on to 1 at twice `max`, or is 1 from `max` on.",
+            Field::Switch(&mut red.curve.gentle),
+        );
+        keys.key(
+            "weight",
+            "Weight of an arrival in the average.",
+            Field::Weight(&mut red.weight),
+        );
+        keys.key(
+            "mean_size",
+            "Mean size of a packet: the average ages by it while the link rests.",
+            Field::Size(&mut red.mean_size),
+        );
+        keys.key(
+            "spread",
+            "How the gaps between drops are spread.",
+            Field::Word(&mut red.spread),
+        );
+        keys.key(
+            "adaptive",
+            "Whether `max_probability` adapts itself.",
+            Field::Switch(&mut red.adaptive),
+        );
+        keys.key(
+            "ecn",
+            "Whether packets that can be marked are marked up to `max`, instead of dropped.",
+            Field::Switch(&mut red.ecn),
+        );
+        keys.key(
+            "victim",
+            "Which packet is dropped.",
+            Field::Word(&mut red.victim),
+        );
+        keys.key(
+            "profile",
+            "`ns2`: the ways of ns-2.35; there thresholds and a limit in packets are of packets of `mean_size` where the unit is bytes.",
+            Field::Word(&mut red.profile),
+        );
+    }
+
+    fn settings(self) -> Result<RedSettings, BadSpec> {
+        let Self { mut red, octets } = self;
+        if octets && red.unit != Unit::Bytes {
+            return Err(BadSpec::Octets);
+        }
+        if (red.profile, red.unit) == (Profile::Ns2, Unit::Bytes) {
+            in_packets(red.mean_size, octets, &mut red.curve, &mut red.limit);
+        }
+        Ok(red)
+    }
+}
+
+impl Keyed for AdaptiveRedSettings {
+    type Settings = Self;
+    const NAME: &'static str = "ared";
+    const ABOUT: &'static str = "Of `ared` [Floyd2001]: RED that finds its parameters itself.";
+
+    fn usual(limit: Limit, largest: Bytes) -> Self {
+        Self::new(limit, largest)
+    }
+
+    fn keys(&mut self, keys: &mut Keys<'_, '_>) {
+        keys.key(
+            "target",
+            "The queueing delay aimed at.",
+            Field::Span(&mut self.target),
+        );
+        keys.key(
+            "mean_size",
+            "Mean size of a packet.",
+            Field::Size(&mut self.mean_size),
+        );
+        keys.key(
+            "ecn",
+            "Whether packets that can be marked are marked instead of dropped.",
+            Field::Switch(&mut self.ecn),
+        );
+    }
+
+    fn settings(self) -> Result<Self, BadSpec> {
+        Ok(self)
+    }
+}
+
+/// In ns-2.35 thresholds and limit are numbers of packets even where the queue
+/// is counted in octets: of packets of the mean size [Ns2]. Thresholds that were
+/// written in `octets` stay.
+pub(crate) fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limit: &mut Limit) {
+    #[expect(clippy::cast_precision_loss, reason = "octets of a packet")]
+    let size = mean_size.get() as f64;
+    if !octets {
+        curve.min *= size;
+        curve.max *= size;
+    }
+    if let Limit::Packets(packets) = *limit {
+        *limit = Limit::Bytes(mean_size * u64::from(packets));
+    }
+}
