@@ -8,6 +8,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use queue::{Choice, DISCIPLINES};
 
 pub(crate) use jumbogram::{By, Jumbogram, Over};
 pub(crate) use traffic::{PORT, Recv, Send};
@@ -170,8 +171,7 @@ pub(crate) struct Emulate {
     /// Octets of frames that may wait in front of the link, or so many frames, e.g. "35 packets" [default: 500kB].
     #[arg(long, value_name = "SIZE")]
     pub(crate) buffer: Option<String>,
-    /// Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: droptail, dropfront, red, ared, codel, pie, fq_codel, priority, rio or mred, as docs/experiments.md has them [default: droptail].
-    #[arg(long, value_name = "LAW")]
+    #[arg(long, value_name = "LAW", help = queue_help())]
     pub(crate) queue: Option<String>,
     /// The largest IP packet that passes; larger ones are dropped [default: any].
     #[arg(long, value_name = "SIZE")]
@@ -244,3 +244,14 @@ In commands {sender}, {receiver} and {router} stand for addresses. The exit code
 
   jumbolab shell os-comparison sender --set mtu=9000
   jumbolab shell os-comparison sender --with receiver=\"iperf3 -s\" -- iperf3 -c {receiver} -t 2";
+
+/// The help of `--queue`, with the names of all queues.
+fn queue_help() -> String {
+    let names: Vec<&str> = DISCIPLINES.iter().map(|choice| choice.name).collect();
+    let (last, others) = names.split_last().expect("there are queues");
+    let others = others.join(", ");
+    let usual = Choice::usual().name;
+    format!(
+        "Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: {others} or {last}, as docs/experiments.md has them [default: {usual}]"
+    )
+}

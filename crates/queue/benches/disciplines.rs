@@ -4,10 +4,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use jumbolab_queue::{
-    AdaptiveRedSettings, CodelSettings, Drops, FqCodelSettings, Limit, Packet, PieSettings,
-    RedSettings, RioSettings, Spec, View,
-};
+use jumbolab_queue::{DISCIPLINES, Drops, Limit, Packet, RedSettings, Spec, View};
 use units::{Bytes, Rate, Seed, Span, Time};
 
 /// Packets of a sample.
@@ -35,39 +32,32 @@ impl Packet for Plain {
     }
 }
 
+/// Every discipline as it is usually, and those that do other work when set so.
 fn specs() -> Vec<(&'static str, Spec)> {
     let limit = Limit::Packets(1_000);
+    let usual = DISCIPLINES.iter().map(|choice| {
+        let configured = choice.configure(limit, SIZE, &mut |_, _, _| false);
+        let spec = configured.spec.expect("the usual settings go together");
+        (choice.name, spec)
+    });
     let red = RedSettings {
         weight: 0.1,
         ..RedSettings::new(limit, SIZE)
     };
-    vec![
-        ("drop-tail", Spec::DropTail { limit }),
-        ("drop-front", Spec::DropFront { limit }),
-        ("red", Spec::Red(red)),
-        (
-            "red of ns-2",
-            Spec::Red(RedSettings {
-                weight: 0.1,
-                ..RedSettings::ns2(1_000, SIZE)
-            }),
-        ),
-        (
-            "adaptive red",
-            Spec::AdaptiveRed(AdaptiveRedSettings::new(limit, SIZE)),
-        ),
-        ("rio", Spec::Rio(RioSettings::new(limit, SIZE))),
-        ("codel", Spec::Codel(CodelSettings::new(limit, SIZE))),
-        ("pie", Spec::Pie(PieSettings::new(limit, SIZE))),
-        ("fq-codel", Spec::FqCodel(FqCodelSettings::new(limit, SIZE))),
-        (
-            "priority of drop-tail",
-            Spec::Priority {
-                classes: 8,
-                each: Box::new(Spec::DropTail { limit }),
-            },
-        ),
-    ]
+    let ns2 = RedSettings {
+        weight: 0.1,
+        ..RedSettings::ns2(1_000, SIZE)
+    };
+    let by_class = Spec::Priority {
+        classes: 8,
+        each: Box::new(Spec::DropTail { limit }),
+    };
+    let set = [
+        ("red, weight 0.1", Spec::Red(red)),
+        ("red of ns-2, weight 0.1", Spec::Red(ns2)),
+        ("priority, 8 classes", by_class),
+    ];
+    usual.chain(set).collect()
 }
 
 #[divan::bench(args = specs().into_iter().map(|(name, _)| name).collect::<Vec<_>>())]

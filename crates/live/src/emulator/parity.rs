@@ -9,8 +9,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proto::link::{Event, Link, Settings};
 use queue::{
-    AdaptiveRedSettings, CodelSettings, FqCodelSettings, Limit, Packet, PieSettings, RedSettings,
-    RioSettings, Spec, Unit, Victim, View, law::Spread,
+    CodelSettings, DISCIPLINES, Limit, Packet, RedSettings, Spec, Unit, Victim, View, law::Spread,
 };
 use units::{Bytes, Rate, Seed, Span, Time};
 
@@ -90,14 +89,16 @@ fn header(arrival: Arrival, number: u32) -> Header {
     }
 }
 
-/// Everything that there is to decide.
+/// Every discipline as it is usually, and those that decide more when set so.
 fn disciplines() -> Vec<Spec> {
     let limit = Limit::Packets(12);
     let size = Bytes::new(1_000);
     let red = RedSettings::new(limit, size);
-    vec![
-        Spec::DropTail { limit },
-        Spec::DropFront { limit },
+    let usual = DISCIPLINES.iter().map(|choice| {
+        let configured = choice.configure(limit, size, &mut |_, _, _| false);
+        configured.spec.unwrap()
+    });
+    let set = [
         Spec::Red(RedSettings { weight: 0.2, ..red }),
         Spec::Red(RedSettings {
             weight: 0.2,
@@ -108,16 +109,12 @@ fn disciplines() -> Vec<Spec> {
             ..red
         }),
         Spec::Red(RedSettings::ns2(12, size)),
-        Spec::AdaptiveRed(AdaptiveRedSettings::new(limit, size)),
-        Spec::Rio(RioSettings::new(limit, size)),
-        Spec::Codel(CodelSettings::new(limit, size)),
-        Spec::Pie(PieSettings::new(limit, size)),
-        Spec::FqCodel(FqCodelSettings::new(limit, size)),
         Spec::Priority {
             classes: 8,
             each: Box::new(Spec::Codel(CodelSettings::new(limit, size))),
         },
-    ]
+    ];
+    usual.chain(set).collect()
 }
 
 /// What became of all packets, and which came out when, marked or not.
