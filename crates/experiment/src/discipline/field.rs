@@ -48,7 +48,6 @@ fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Meaning<()> 
         return put(length, from_zero(value));
     };
     let (size, canonical) = size(value)?;
-    #[expect(clippy::cast_precision_loss, reason = "octets of a buffer")]
     let octets_of = size.get() as f64;
     *octets = true;
     put(length, Ok((octets_of, canonical)))

@@ -160,7 +160,6 @@ impl Keyed for AdaptiveRedSettings {
 /// is counted in octets: of packets of the mean size [Ns2]. Thresholds that were
 /// written in `octets` stay.
 pub(crate) fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limit: &mut Limit) {
-    #[expect(clippy::cast_precision_loss, reason = "octets of a packet")]
     let size = mean_size.get() as f64;
     if !octets {
         curve.min *= size;
