@@ -1,5 +1,6 @@
 //! Reads `[domain.routes]`: where prefixes leave a domain.
 
+use proto::edge::Prefix;
 use std::net::IpAddr;
 
 use anyhow::Result;
@@ -106,7 +107,7 @@ fn prefix(value: &Value) -> Meaning<(IpAddr, u8)> {
     let (network, length) = text.trim().split_once('/').ok_or(EXAMPLE)?;
     let network: IpAddr = network.parse().map_err(|_| EXAMPLE)?;
     let length: u8 = length.parse().map_err(|_| EXAMPLE)?;
-    let row = sim::Prefix {
+    let row = Prefix {
         network,
         length,
         next_as: 0,
