@@ -1,10 +1,10 @@
 //! Lays runs of one experiment in several worlds side by side.
 
+use plan::metric::{Metric, place};
+use plan::{Cell, Factors, Level, Plan, Trial};
+
 use crate::Findings;
 use crate::compare::{Comparison, find, in_cell, same_factors};
-use plan::Trial;
-use plan::metric::{Metric, place};
-use plan::{Cell, Factors, Level, Plan};
 
 /// The factor by which the cells of one run are told from those of another.
 pub const WORLD: &str = "world";

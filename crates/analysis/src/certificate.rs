@@ -5,11 +5,10 @@ mod facts;
 #[cfg(test)]
 mod tests;
 
+use plan::{Flag, RunFacts, Trial};
+
 use facts::describe;
 pub use facts::word;
-use plan::Flag;
-use plan::RunFacts;
-use plan::Trial;
 
 /// One trial of so many that were disturbed is worth a warning on the first screen.
 const MANY: usize = 5;

@@ -8,13 +8,13 @@
 
 mod changed;
 
+use plan::{Assertion, Expected, Factors, Level, Plan};
+
 use crate::compare::Comparison;
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::Verdict;
-use changed::Changed;
-use plan::{Assertion, Expected, Factors, Level, Plan};
-
 pub use changed::Average;
+use changed::Changed;
 
 /// A claim and what became of it.
 #[derive(Clone, Debug)]

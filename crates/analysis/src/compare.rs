@@ -5,20 +5,18 @@ mod between;
 mod open;
 mod survival;
 
-pub(crate) use between::same_factors;
-pub use between::{Shift, between};
-
 use std::collections::BTreeMap;
 
-use crate::split::Split;
-use crate::statistics::{self, Change, Mean, holm};
-use crate::verdict::{Figures, Judgement, Measured, Verdict, figures, judge, judge_interval};
-use plan::Trial;
 use plan::metric::{Metric, measured, place};
-use plan::{COPY, Cell, Factors, Plan};
+use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
 use crate::resolution::resolution;
+use crate::split::Split;
+use crate::statistics::{self, Change, Mean, holm};
+use crate::verdict::{Figures, Judgement, Measured, Verdict, figures, judge, judge_interval};
+pub(crate) use between::same_factors;
+pub use between::{Shift, between};
 
 /// The chance of finding any difference, in all comparisons of one metric,
 /// where there is none.

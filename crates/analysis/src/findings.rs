@@ -1,5 +1,8 @@
 //! The findings of a run, computed once. Every report reads them from here.
 
+use plan::metric::Metric;
+use plan::{Plan, RunFacts, Trial};
+
 use crate::certificate::{Certificate, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
@@ -10,8 +13,6 @@ use crate::paired::{Paired, paired};
 use crate::pareto::{Front, fronts};
 use crate::ranking::{Ranked, ranked};
 use crate::sizes::{self, Curve, curves};
-use plan::metric::Metric;
-use plan::{Plan, RunFacts, Trial};
 
 /// A plan, its trials, and all that they show.
 pub struct Findings<'a> {

@@ -1,10 +1,11 @@
 //! Round trips that were taken apart, by the size of their messages.
 
-use crate::compare::{Comparison, find};
 use plan::metric::Metric;
 use plan::setting::Traffic;
 use plan::{COPY, Factors, Level, Plan, Setting};
 use units::Bytes;
+
+use crate::compare::{Comparison, find};
 
 /// The share of the peak that is enough.
 pub const ENOUGH: f64 = 0.95;

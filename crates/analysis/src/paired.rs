@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use plan::metric::Metric;
+use plan::{Factors, Plan, Trial};
+
 use crate::compare::{baseline, by_cell};
 use crate::statistics::{self, Mean};
-use plan::Trial;
-use plan::metric::Metric;
-use plan::{Factors, Plan};
 
 /// A cell and what it changes.
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@
 //! interval of the difference, where trials have one. What cannot be told apart
 //! stays on the front together.
 
-use crate::compare::Comparison;
-use crate::statistics::{Mean, difference};
 use plan::metric::{Better, Metric};
 use plan::{Factors, Plan, Tradeoff};
+
+use crate::compare::Comparison;
+use crate::statistics::{Mean, difference};
 
 /// The cells that compete in one trade-off.
 #[derive(Clone, Debug)]

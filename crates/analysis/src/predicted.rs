@@ -1,11 +1,9 @@
 //! Goodput as the closed forms have it, from a setting alone.
 
 use model::Growth;
-use units::Transport;
-use units::{Bytes, Framing, IpMtu, Rate, Span};
-
 use plan::Setting;
 use plan::setting::{Link, Network, Protocol};
+use units::{Bytes, Framing, IpMtu, Rate, Span, Transport};
 
 /// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
 /// is no closed form: without delay, loss or bit errors, so that hosts and framing decide;

@@ -11,13 +11,13 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use plan::metric::Metric;
+use plan::{Factors, Level, Plan, Ranking, Trial};
+use serde::Serialize;
+
 use crate::compare::{baseline, by_cell};
 use crate::paired::differences;
 use crate::statistics::{self, Chance, Interval, Jackknife, Mean};
-use plan::Trial;
-use plan::metric::Metric;
-use plan::{Factors, Level, Plan, Ranking};
-use serde::Serialize;
 
 /// A setting in a way of counting, and how far it is from the printed figures.
 #[derive(Clone, Debug)]

@@ -5,15 +5,13 @@ mod claims;
 
 use std::collections::BTreeMap;
 
+use plan::setting::{Network, Protocol, Sizes, Traffic};
+use plan::{Factors, Plan, Setting, Trial};
 use units::{Bytes, IpMtu};
 
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
 pub use claims::{Judged, judged};
-use plan::Setting;
-use plan::Trial;
-use plan::setting::{Network, Protocol, Sizes, Traffic};
-use plan::{Factors, Plan};
 
 /// No time is believed to be known better than this, in microseconds: the
 /// journal has nanoseconds, and both ends of a wait may round.

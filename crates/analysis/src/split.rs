@@ -7,13 +7,11 @@
 //! and loss). A gain is the quotient of two such products, so its parts
 //! multiply to the whole.
 
-use units::Transport;
-use units::{Bytes, Framing, IpMtu, Rate};
+use plan::setting::{LinkKind, Protocol};
+use plan::{Setting, Trial};
+use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
 use crate::statistics::{Contrast, Interval, Mean, mean};
-use plan::Setting;
-use plan::Trial;
-use plan::setting::{LinkKind, Protocol};
 
 /// What a change of goodput is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,12 +10,13 @@ mod jackknife;
 mod planning;
 pub mod steps;
 
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 pub use apart::{Chance, apart};
 pub use contrast::{Contrast, mean_percent};
 pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
-use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A closed interval. As JSON it is its two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::statistics::{Change, Interval};
 use plan::metric::Metric;
 use plan::{Factors, Level, Plan, Published};
 use serde::Serialize;
+
+use crate::statistics::{Change, Interval};
 
 /// What a run says about a published change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

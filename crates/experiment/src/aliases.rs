@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use plan::setting::Shape;
 
 use super::cell::MOST_STAGES;
 use super::choices::{self, Choices};
-use super::keys;
-use super::on;
 use super::quantity::name;
 use super::reader::{Reader, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use plan::setting::Shape;
+use super::{keys, on};
 
 /// Names that every experiment has: the repeats are the seeds.
 const GIVEN: [&str; 2] = ["repeat", "seeds"];

@@ -12,9 +12,8 @@ use anyhow::Result;
 use plan::World;
 use sha2::{Digest, Sha256};
 
-use super::FORMAT;
-use super::sweep;
 use super::tree::{KeyPath, Table, Value, parse};
+use super::{FORMAT, sweep};
 
 /// Octets of the digest that name a folder.
 const SHOWN: usize = 4;

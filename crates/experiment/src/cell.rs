@@ -16,19 +16,16 @@ mod traffic;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-
-pub(super) use network::MOST_STAGES;
-pub use network::{LARGEST_BUFFER, auto_burst};
-pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
-
-pub(super) use idle::Idle;
+use plan::{Setting, World};
 
 use super::check::{Check, place as refused};
 use super::law::LawFiles;
 use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
-use plan::Setting;
-use plan::World;
+pub(super) use idle::Idle;
+pub(super) use network::MOST_STAGES;
+pub use network::{LARGEST_BUFFER, auto_burst};
+pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 
 /// A cell that was read.
 pub(super) struct Resolved {

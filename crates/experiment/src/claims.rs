@@ -1,14 +1,14 @@
 //! `[[claim]]`: what a study asserts without printing a figure.
 
 use anyhow::Result;
+use plan::metric::{METRICS, Metric};
+use plan::{Assertion, Expected, Factors, Level, Over};
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, word};
 use super::reader::{Meaning, Reader, did_you_mean, refusal};
 use super::sweep::{self, Factor, level};
 use super::tree::{KeyPath, Node, Value};
-use plan::metric::{METRICS, Metric};
-use plan::{Assertion, Expected, Factors, Level, Over};
 
 /// The name of the table.
 const ROOT: &str = "claim";

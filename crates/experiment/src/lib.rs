@@ -32,7 +32,9 @@ mod tree;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use plan::{Plan, Until, World};
 
+use aliases::Aliases;
 pub use cell::{
     LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER,
     auto_burst,
@@ -40,15 +42,11 @@ pub use cell::{
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
 pub use keys::documented;
-pub use law::WrittenLaw;
-pub use shipped::{Shipped, TEMPLATE, shipped};
-
-use aliases::Aliases;
 use law::LawFiles;
-use plan::Until;
-use plan::{Plan, World};
+pub use law::WrittenLaw;
 use quantity::number;
 use reader::{Meaning, Reader, did_you_mean, refusal};
+pub use shipped::{Shipped, TEMPLATE, shipped};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 

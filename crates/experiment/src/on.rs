@@ -2,12 +2,12 @@
 //! `[on.WORLD.TABLE]`.
 
 use anyhow::Result;
+use plan::World;
 
 use super::keys;
 use super::reader::{did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use plan::World;
 
 /// The table that holds them.
 pub(super) const ROOT: &str = "on";

@@ -1,14 +1,14 @@
 //! `[[pareto]]`: metrics that are to be weighed against each other.
 
 use anyhow::Result;
+use plan::Tradeoff;
+use plan::metric::{METRICS, Metric};
 
 use super::aliases::Aliases;
 use super::quantity::line;
 use super::reader::{Found, Reader, did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{Node, Value};
-use plan::Tradeoff;
-use plan::metric::{METRICS, Metric};
 
 /// The name of the table.
 const ROOT: &str = "pareto";

@@ -1,15 +1,16 @@
 //! The figures of a study that an experiment is held against.
 
-use anyhow::Result;
 use std::cmp::Ordering;
+
+use anyhow::Result;
+use plan::metric::{METRICS, Metric};
+use plan::{Compare, Factors, Level, Published};
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, positive};
 use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
-use plan::metric::{METRICS, Metric};
-use plan::{Compare, Factors, Level, Published};
 
 /// Published figures and the comparison that they belong to.
 pub(super) struct Row {

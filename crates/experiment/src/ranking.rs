@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use plan::metric::{METRICS, Metric};
+use plan::{Ranking, Target};
 
 use super::quantity::{float, line};
 use super::reader::{Found, Reader, did_you_mean, refusal};
 use super::tree::{Node, Value};
-use plan::metric::{METRICS, Metric};
-use plan::{Ranking, Target};
 
 /// The list of figures, and how messages name one of them.
 const FIGURE: &str = "ranking.figure";

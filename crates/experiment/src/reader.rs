@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::{Error, Result};
+use plan::World;
 
 use super::keys::{self, Key, Place, Support, Takes};
 use super::law::LawFiles;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use plan::World;
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff};
+
 use super::aliases::Aliases;
 use super::claims::OVER;
 use super::published::Row;
 use super::steps::{OF, WAYS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
-use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff};
 
 /// An experiment after `--set`, read and found good.
 pub(super) struct Resolved<'a> {

@@ -1,6 +1,7 @@
 //! `[[jump]]`: what a study asserts of a size at which times jump.
 
 use anyhow::Result;
+use plan::{OfStep, StepClaim, Way};
 
 use super::aliases::Aliases;
 use super::claims::lists;
@@ -8,7 +9,6 @@ use super::quantity::{line, number, word};
 use super::reader::{Reader, refusal};
 use super::sweep::Factor;
 use super::tree::{Node, Value};
-use plan::{OfStep, StepClaim, Way};
 
 /// The name of the table.
 const ROOT: &str = "jump";

@@ -3,6 +3,8 @@
 mod cells;
 
 use anyhow::Result;
+use plan::metric::{METRICS, Metric};
+use plan::{Compare, Level};
 
 use super::aliases::{Aliases, with_unit};
 use super::law::is_file;
@@ -10,8 +12,6 @@ use super::quantity::on_off;
 use super::reader::{Found, Meaning, Reader, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 pub(super) use cells::cells;
-use plan::metric::{METRICS, Metric};
-use plan::{Compare, Level};
 
 /// The table of factors and their levels.
 pub(super) const ROOT: &str = "sweep";

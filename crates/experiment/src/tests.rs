@@ -20,11 +20,11 @@ mod simulated;
 mod watched;
 mod wire;
 
+use plan::setting::*;
+use plan::{Factors, Level, World};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use super::*;
-use plan::setting::*;
-use plan::{Factors, Level, World};
 
 const SMALL: &str = "\
 format = 1

@@ -6,8 +6,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::run::Watch;
 use live::clock;
-use plan::Trial;
-use plan::{Cell, Plan};
+use plan::{Cell, Plan, Trial};
 use units::{Span, Time};
 
 use crate::output;

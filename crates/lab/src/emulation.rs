@@ -6,10 +6,9 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use live::clock;
 use live::emulator::{Cross, Emulator, Report, Wire};
 use live::worker::Command;
-use live::{Namespace, Worker};
+use live::{Namespace, Worker, clock};
 use proto::link::{self, Event, Fate};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};

@@ -5,15 +5,12 @@ use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 
 use anyhow::{Context, Result};
-use live::clock;
 use live::machine::Machine;
-use live::meter;
 use live::precision::{self, Wait};
+use live::{clock, meter};
+use plan::{HostFacts, RunFacts, World};
 use serde_json::{Value, json};
 use units::Span;
-
-use plan::World;
-use plan::{HostFacts, RunFacts};
 
 /// The pace that is tried: 50 instants, 1000 a second, so that it takes 50 ms.
 const INTERVAL: Span = Span::from_millis(1);

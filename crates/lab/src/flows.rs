@@ -8,13 +8,12 @@ mod keys;
 use std::net::IpAddr;
 
 use anyhow::{Result, anyhow};
-use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, sizes};
-use proto::traffic::{Bursts, Law, Schedule, mean_gap};
-use units::{Bytes, Rate, Seed, Span, Time, Transport};
-
 use experiment::WrittenLaw;
+use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, sizes};
 use plan::Measure;
 use plan::setting::PATH_MTUS;
+use proto::traffic::{Bursts, Law, Schedule, mean_gap};
+use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 pub use keys::{KEYS, Keys};
 

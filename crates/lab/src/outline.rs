@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::run::trial_ids;
 use analysis::predicted;
 use analysis::split::slowest;
-use plan::Plan;
-use plan::Setting;
 use plan::setting::{Echo, Traffic};
+use plan::{Plan, Setting};
+
+use crate::run::trial_ids;
 
 /// Seconds that one trial takes beyond its transfers: starting, metering,
 /// the journal.

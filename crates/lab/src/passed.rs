@@ -1,10 +1,10 @@
 //! What a link did with packets over a part of a trial.
 
+use plan::metric::of_window;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 use crate::figures::Figures;
-use plan::metric::of_window;
 
 /// When packets came to one way of a link, and when they left its queue. What
 /// came is not told apart from each other: sums do not need it.

@@ -12,19 +12,17 @@ mod side_by_side;
 use std::num::NonZero;
 use std::thread;
 
+use analysis::completion::enough;
 use anyhow::{Result, bail};
 use live::{clock, interrupt};
+use plan::{Cell, Plan, Setting, Trial, World};
+use results::folder::{Folder, Shard};
 
 use crate::interrupted;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
-use analysis::completion::enough;
 use order::{Slot, order};
 pub use order::{sort, trial_ids};
-use plan::Setting;
-use plan::Trial;
-use plan::{Cell, Plan, World};
-use results::folder::{Folder, Shard};
 
 /// Trials that may fail one after the other before the run gives up: then
 /// the test bed is at fault, not the trial.

@@ -8,13 +8,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 use live::tool::{Tool, in_foreground};
+use plan::command_line::{Addresses, CommandLine, ROUTER};
+use plan::setting::{Network, Shape};
+use plan::{Cell, Plan, Setting, World};
 
 use crate::measure::{ended, until_ready};
 use crate::world::netns::{Netns, Standing};
-use plan::Setting;
-use plan::command_line::{Addresses, CommandLine, ROUTER};
-use plan::setting::{Network, Shape};
-use plan::{Cell, Plan, World};
 
 /// The world whose test beds a shell is opened in.
 pub const WORLD: World = World::Netns;

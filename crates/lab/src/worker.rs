@@ -3,11 +3,10 @@
 use std::io;
 
 use anyhow::{Result, bail};
+pub use live::worker::role;
 
 use crate::doctor::attempt;
 use crate::{agent, emulation};
-
-pub use live::worker::role;
 
 /// Does what the role asks, until the parent is gone.
 ///

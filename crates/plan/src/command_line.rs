@@ -1,11 +1,10 @@
 //! Command lines of the user's own programs: cut into words as a shell cuts
 //! them, though no shell is involved, with the addresses of nodes filled in.
 
-use std::env;
-use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
+use std::{env, fmt};
 
 use units::Bytes;
 

@@ -7,14 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
-use crate::Setting;
-use crate::Trial;
 use crate::setting::{
     Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Shape, System,
     Traffic, Transfer, Watched, Wire,
 };
-use crate::{Cell, Compare, Factors, Level, Plan, Published, World};
-use crate::{HostFacts, RunFacts};
+use crate::{
+    Cell, Compare, Factors, HostFacts, Level, Plan, Published, RunFacts, Setting, Trial, World,
+};
 
 /// Normal deviates by Box and Muller's method.
 pub struct Normal(ChaCha8Rng);

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table, Tone};
-use crate::figure;
-use crate::rows::{aligned, factor_cells, factor_names};
-use crate::section::certificate;
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Difference, Shift, between};
 use plan::Plan;
 use plan::metric::Metric;
+
+use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table, Tone};
+use crate::figure;
+use crate::rows::{aligned, factor_cells, factor_names};
+use crate::section::certificate;
 
 /// A run that is held against another.
 pub struct Run<'a> {

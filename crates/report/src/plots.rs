@@ -11,6 +11,8 @@ mod published;
 pub(crate) mod sizes;
 mod traces;
 
+use analysis::compare::Comparison;
+use plan::{Plan, Trial};
 use plotly::common::{Orientation, Title};
 use plotly::configuration::{
     Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
@@ -20,8 +22,6 @@ use plotly::{Layout, Plot};
 
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
-use analysis::compare::Comparison;
-use plan::{Plan, Trial};
 
 /// The data that all plots of a run share.
 pub(crate) struct Frame<'a> {

@@ -1,12 +1,13 @@
 //! Which rows and metrics the reports have, and in which order.
 
-use crate::document::{Cell, Column};
-use crate::figure;
 use analysis::compare::{Comparison, find};
 use analysis::predicted;
 use analysis::split::framing_uncounted;
 use plan::metric::{Metric, Shown, Table};
 use plan::{Factors, Level, Plan};
+
+use crate::document::{Cell, Column};
+use crate::figure;
 
 /// The study that the numbers of [`Table`] are of.
 const NUMBERED: &str = "Praptodiyono2019";

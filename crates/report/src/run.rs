@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use analysis::Findings;
+
 use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, claims, courses, head, mechanisms, metrics, others, outliers, paired, pareto,
     ranking, reading, sizes, study, verdicts,
 };
-use analysis::Findings;
 
 /// A function that describes a section, if there is anything to tell.
 type Describe = fn(&Findings<'_>) -> Option<Section>;

@@ -1,9 +1,10 @@
 //! The parts of plots that stand side by side: levels along the axis, and at each level
 //! the kinds of cells.
 
+use plan::{Factors, Level, Plan};
+
 use crate::figure;
 use crate::rows::{Kind, kinds};
-use plan::{Factors, Level, Plan};
 
 /// Cells that differ in nothing but the compared factor, of which at least one
 /// can be measured here.

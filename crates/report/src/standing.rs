@@ -1,10 +1,10 @@
 //! How a run stands while it goes on.
 
-use crate::figure;
 use analysis::compare::{Comparison, in_cell};
-use plan::Plan;
-use plan::Trial;
 use plan::metric::Metric;
+use plan::{Plan, Trial};
+
+use crate::figure;
 
 /// The metric whose means are worth watching, the first that is measured.
 const WATCHED: [&str; 2] = ["throughput", "delay"];

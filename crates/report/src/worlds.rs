@@ -3,6 +3,11 @@
 
 mod table;
 
+use analysis::beside::Beside;
+use analysis::compare::Comparison;
+use analysis::statistics::Interval;
+use plan::metric::{Metric, Shown};
+
 use crate::between::Run;
 use crate::document::{Badge, Block, Document, Section, Style};
 use crate::plots::Frame;
@@ -10,10 +15,6 @@ use crate::plots::metrics::figure;
 use crate::rows::heading;
 use crate::section::metrics::opening;
 use crate::section::{certificate, summary};
-use analysis::beside::Beside;
-use analysis::compare::Comparison;
-use analysis::statistics::Interval;
-use plan::metric::{Metric, Shown};
 use table::{left_out, table};
 
 /// How the plots are meant.

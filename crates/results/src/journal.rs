@@ -11,9 +11,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use units::{Span, Time};
-
 use plan::Trial;
+use units::{Span, Time};
 
 /// A file that a journal appends to.
 pub trait Store: Write {

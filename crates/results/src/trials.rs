@@ -4,11 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use plan::metric::Metric;
+use plan::{Level, Trial};
 
 use crate::table::{Column, Values, csv_table, write_table};
-use plan::Level;
-use plan::Trial;
-use plan::metric::Metric;
 
 /// The archive's name in a results folder.
 pub const FILE: &str = "trials.parquet";

@@ -1,9 +1,7 @@
 //! Program, machine and what the trials recorded, as lines.
 
+use plan::{HostFacts, RunFacts, Trial};
 use serde_json::Value;
-
-use plan::Trial;
-use plan::{HostFacts, RunFacts};
 
 /// Evidence that the certificate sums up: key, label, unit.
 const EVIDENCE: &[(&str, &str, &str)] = &[

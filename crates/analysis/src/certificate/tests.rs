@@ -1,6 +1,7 @@
-use super::*;
 use plan::Resumed;
 use plan::synthetic::{factors, facts, trial};
+
+use super::*;
 
 fn good(throughput: f64) -> Trial {
     let mut trial = trial(factors(9000), 1, &[("throughput", throughput)]);

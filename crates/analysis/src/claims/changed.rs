@@ -1,11 +1,12 @@
 //! Claims of changes in per cent: in each setting, in one of them, or on
 //! average over them.
 
+use plan::{Factors, Over};
+
 use super::{Held, above, beyond_chance, negative, together, with};
 use crate::compare::Comparison;
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
-use plan::{Factors, Over};
 
 /// What is claimed of a change.
 #[derive(Clone, Copy)]

@@ -1,7 +1,8 @@
-use super::*;
-use crate::compare::compare;
 use plan::synthetic::{Normal, cell, factors, full_factors, plan, trial};
 use plan::{Level, Over};
+
+use super::*;
+use crate::compare::compare;
 
 fn claim(expected: Expected) -> Assertion {
     Assertion {

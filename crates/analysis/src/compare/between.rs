@@ -1,10 +1,10 @@
 //! Holds two runs against each other: what changed from the first to the second.
 
+use plan::metric::measured;
+use plan::{Factors, Plan, Trial};
+
 use super::{Comparison, baseline, decide, hold, in_cell};
 use crate::statistics::Contrast;
-use plan::Trial;
-use plan::metric::measured;
-use plan::{Factors, Plan};
 
 /// One metric in a cell that both runs measured.
 #[derive(Clone, Debug)]

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use plan::setting::{Link, Protocol, Sends, Traffic};
+use plan::{Factors, Level, Plan, Setting};
 use proto::tcp::{Profile, Settings};
 
 use super::Comparison;
 use crate::verdict::{Judgement, Verdict};
-use plan::Setting;
-use plan::setting::{Link, Protocol, Sends, Traffic};
-use plan::{Factors, Level, Plan};
 
 /// How many buffers, and congestion controls, a change has to survive.
 const SETTINGS: usize = 2;

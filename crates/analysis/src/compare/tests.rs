@@ -1,7 +1,8 @@
-use super::*;
 use plan::Level;
 use plan::synthetic::{Normal, cell, factors, full_factors, plan, published, trial};
 use units::Bytes;
+
+use super::*;
 
 /// Trials of `metric` in `cell`: one a value.
 fn trials_of(factors: &Factors, metric: &str, values: &[f64]) -> Vec<Trial> {

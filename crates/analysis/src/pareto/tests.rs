@@ -1,7 +1,8 @@
-use super::*;
-use crate::compare::compare;
 use plan::Level;
 use plan::synthetic::{Normal, cell, factors, plan, trial};
+
+use super::*;
+use crate::compare::compare;
 
 /// Goodput, and what it costs, of cells by their MTU; ten trials of each, in
 /// which figures are off by `spread`.

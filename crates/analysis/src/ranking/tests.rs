@@ -1,8 +1,9 @@
 //! Rankings of which the answer is known.
 
-use super::*;
 use plan::synthetic::{Normal, plan, setting, trial};
 use plan::{Cell, Compare, Target};
+
+use super::*;
 
 /// Settings called 0, 1, 2.. with the queues `red` and `mred`.
 fn factors(setting: i64, queue: &str) -> Factors {

@@ -1,10 +1,11 @@
 //! What a study asserts of steps, held against curves.
 
+use plan::setting::Network;
+use plan::{Factors, OfStep, Plan, StepClaim, Way};
+
 use super::Curve;
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
-use plan::setting::Network;
-use plan::{Factors, OfStep, Plan, StepClaim, Way};
 
 /// An assertion of a step, and what the curves show.
 pub struct Judged<'a> {

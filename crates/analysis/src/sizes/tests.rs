@@ -1,6 +1,7 @@
-use super::*;
 use plan::setting::{Answer, Exchange, Taking, Writing};
 use units::{IpMtu, IpVersion, Span};
+
+use super::*;
 
 fn setting(protocol: Protocol, mtu: u64) -> Setting {
     let mut setting = plan::synthetic::setting(1500, false);

@@ -1,6 +1,7 @@
-use super::*;
 use plan::synthetic::Normal;
 use proptest::prelude::*;
+
+use super::*;
 
 fn close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance, "{a} is not {b}");

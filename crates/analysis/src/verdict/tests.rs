@@ -1,5 +1,6 @@
-use super::*;
 use plan::synthetic;
+
+use super::*;
 
 fn claim_of(percent: f64) -> Claim {
     Claim {

@@ -2,14 +2,14 @@
 //! their report says what a trial measures.
 
 use anyhow::Result;
+use plan::command_line::CommandLine;
+use plan::metric::METRICS;
+use plan::setting::{Command, Reading, Shape};
 
 use super::traffic::timeout;
 use crate::quantity::{line, size};
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::Value;
-use plan::command_line::CommandLine;
-use plan::metric::METRICS;
-use plan::setting::{Command, Reading, Shape};
 
 /// What is told by us from the octets, if their place is known.
 const FROM_OCTETS: [&str; 2] = ["cpu_total", "cpu_softirq"];

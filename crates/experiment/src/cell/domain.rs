@@ -5,13 +5,13 @@ mod routes;
 use std::net::IpAddr;
 
 use anyhow::Result;
+use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::{Bytes, Framing, IpVersion, Span};
 
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 
 /// The table, and the key of a host's address.
 const ROOT: &str = "domain";

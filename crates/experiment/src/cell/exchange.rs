@@ -2,6 +2,8 @@
 //! time.
 
 use anyhow::Result;
+use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
+use plan::{Hosts, World};
 use units::{Bytes, IpVersion, Span};
 
 use super::tcp;
@@ -9,8 +11,6 @@ use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Meaning, Reader};
 use crate::tree::{Table, Value};
-use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
-use plan::{Hosts, World};
 
 /// The most sizes of a trial: every one that IPv4 has.
 const MOST_SIZES: u32 = 70_000;

@@ -7,18 +7,17 @@ mod sockets;
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
-use units::{IpVersion, Span};
-
-use crate::keys;
-use crate::quantity::{name, number, size_or, span, word};
-use crate::reader::{Found, Reader, first_key, refusal};
-use crate::tree::{Node, Table, Value};
 use plan::setting::{
     Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
 };
 use plan::{Hosts, World};
+use units::{IpVersion, Span};
 
 use super::tcp::{self, Connections};
+use crate::keys;
+use crate::quantity::{name, number, size_or, span, word};
+use crate::reader::{Found, Reader, first_key, refusal};
+use crate::tree::{Node, Table, Value};
 
 /// The most flows of an experiment.
 const MOST_FLOWS: u32 = 10_000;

@@ -1,14 +1,13 @@
 //! Reads `[host]`.
 
 use anyhow::Result;
+use plan::setting::{Costs, Host, Scenario, System};
 use units::Span;
 
+use super::tcp::usual_control;
 use crate::quantity::{name, size_or, span, switch, word};
 use crate::reader::{Meaning, Reader};
 use crate::tree::{Table, Value};
-use plan::setting::{Costs, Host, Scenario, System};
-
-use super::tcp::usual_control;
 
 pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
     Ok(Host {

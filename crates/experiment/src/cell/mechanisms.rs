@@ -1,12 +1,12 @@
 //! Reads `[traffic]` of `kind = "mechanisms"`: round trips that are taken apart.
 
 use anyhow::Result;
+use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
 use units::{IpMtu, Span};
 
 use super::traffic::{message, socket_buffer, timeout};
 use crate::quantity::{number, span, switch, word};
 use crate::reader::{Found, Reader};
-use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
 
 /// Every round trip is kept until its trial ends, by both ends.
 const MOST_MESSAGES: u32 = 10_000;

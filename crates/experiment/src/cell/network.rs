@@ -10,6 +10,8 @@ mod queueing;
 mod watch;
 
 use anyhow::Result;
+use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
+use plan::{Hosts, World};
 use units::{IpMtu, IpVersion, Span};
 
 use super::Idle;
@@ -20,8 +22,6 @@ pub(super) use counted::read as read_counted;
 use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};
 use needs::EMULATED_ONLY;
-use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
-use plan::{Hosts, World};
 
 /// The most routers or switches on a path.
 pub(crate) const MOST_STAGES: usize = 16;

@@ -1,19 +1,18 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
+use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
+use plan::{Hosts, World};
 use units::{Bytes, IpMtu, IpVersion, Span};
 use wire::message::HEADER_LEN;
 
+use super::message::written;
+use super::{command, exchange, flows, mechanisms, tcp};
 use crate::auto_burst;
 use crate::keys::{self, Place};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Origin, Table, Value};
-use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
-use plan::{Hosts, World};
-
-use super::message::written;
-use super::{command, exchange, flows, mechanisms, tcp};
 
 /// Octets that a message begins with: what tells messages apart.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);

@@ -1,9 +1,8 @@
 use queue::law::{Curve, Pick, Profile, Spread};
 use queue::{
-    AdaptiveRedSettings, CodelSettings, FqCodelSettings, PieSettings, RedSettings, RioSettings,
-    Unit,
+    AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, MredSettings, Over, PieSettings,
+    Reading, RedSettings, RioSettings, SizeOf, Unit, Victims, When,
 };
-use queue::{Bounds, MredSettings, Over, Reading, SizeOf, Victims, When};
 use units::Span;
 
 use super::*;

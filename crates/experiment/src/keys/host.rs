@@ -1,7 +1,6 @@
 //! `[host]`.
 
-use super::support::{HONOURED, kernels};
-use super::support::{everywhere, measured, only, simulator, worlds};
+use super::support::{HONOURED, everywhere, kernels, measured, only, simulator, worlds};
 use super::{Key, Section, Usual, Worlds};
 
 /// Time that packets take on simulated hosts.

@@ -1,12 +1,13 @@
 //! docs/experiments.md: its two tables, printed from the rows.
 
+use plan::{World, printed};
+
 use super::index::joined;
 use super::queue::{one_of, queues};
 use super::row::QUEUES;
 use super::support::HONOURED;
 use super::table::sections;
 use super::{Key, Section, Support, Takes, Usual, Worlds};
-use plan::{World, printed};
 
 /// The tables whose rows are each written under a heading of their own.
 const LISTS: [&str; 5] = ["published", "claim", "pareto", "ranking.figure", "jump"];

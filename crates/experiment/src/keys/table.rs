@@ -1,7 +1,6 @@
 //! The sections of the table of keys, in the order of the page.
 
-use super::Section;
-use super::{domain, flows, general, host, links, network, queue, study, tcp, traffic};
+use super::{Section, domain, flows, general, host, links, network, queue, study, tcp, traffic};
 
 /// The tables of a cell: their keys can be swept, differ between worlds and be
 /// written by a choice.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use plan::{Plan, World};
+
 use super::index::{is_any, joined};
 use super::table::{of_cell, sections};
 use super::*;
@@ -9,7 +11,6 @@ use crate::aliases::Aliases;
 use crate::reader::UNUSED;
 use crate::tree::KeyPath;
 use crate::{Experiment, TEMPLATE};
-use plan::{Plan, World};
 
 const PAGE: &str = include_str!("../../../../docs/experiments.md");
 

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
+use plan::{LawFile, Measure};
 use proto::traffic::Seen;
 use units::Span;
-
-use plan::{LawFile, Measure};
 
 use super::quantity;
 use crate::tree::one_line;

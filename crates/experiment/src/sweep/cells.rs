@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use plan::{Cell, Factors, Level, World};
 
 use super::Factor;
 use crate::aliases::Aliases;
-use crate::cell;
-use crate::cell::{Idle, Resolved};
+use crate::cell::{self, Idle, Resolved};
 use crate::check::Check;
 use crate::law::LawFiles;
 use crate::reader::refusal;
 use crate::tree::{KeyPath, Node, Origin, Table, Value, fault};
-use plan::{Cell, Factors, Level, World};
 
 /// The most cells that one experiment may have.
 const MOST_CELLS: usize = 10_000;

@@ -1,7 +1,8 @@
 //! Words that stand for several keys, short names with units, and parameters
 //! that only some cells use.
 
-use queue::{Limit, Spec, Victim, law::Profile};
+use queue::law::Profile;
+use queue::{Limit, Spec, Victim};
 
 use super::simulated::{refused, sim};
 use super::*;

@@ -1,7 +1,8 @@
 //! `[[claim]]` and `[links.NAME.losses]`.
 
-use super::simulated::{refused, sim};
 use plan::{Expected, Level, Over, Tradeoff};
+
+use super::simulated::{refused, sim};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"

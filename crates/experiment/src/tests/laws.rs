@@ -1,10 +1,10 @@
 //! Laws of flows, as keys.
 
+use plan::setting::{Sends, Traffic};
 use proto::traffic::{Bursts, Law};
 
 use super::simulated::{GRAPH, refused, sim};
 use super::*;
-use plan::setting::{Sends, Traffic};
 
 /// The graph, its flow with these lines instead of message and load.
 fn with(lines: &str) -> String {

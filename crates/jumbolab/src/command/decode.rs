@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use results::decode;
-use results::decode::{Definitions, Request};
+use results::decode::{self, Definitions, Request};
 use units::Span;
 
 use crate::args::{Decode, Metrics};

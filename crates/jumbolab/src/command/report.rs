@@ -6,9 +6,7 @@ use analysis::Findings;
 use analysis::beside::beside;
 use anyhow::{Result, anyhow, bail};
 use experiment::Experiment;
-use plan::Plan;
-use plan::RunFacts;
-use plan::Trial;
+use plan::{Plan, RunFacts, Trial};
 use report::Run;
 use results::folder::Folder;
 

@@ -1,12 +1,11 @@
 //! What `doctor` looks at before it judges.
 
-use live::clock;
 use live::machine::{Machine, has_program};
 use live::nic::{self, Nic};
 use live::precision::{self, Lateness, Reading, Wait};
 use live::processes::Processes;
 use live::stamps::{self, Stamps};
-use live::{meter, privileged};
+use live::{clock, meter, privileged};
 use units::Span;
 
 use super::attempt::{Attempt, attempt};

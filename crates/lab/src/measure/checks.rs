@@ -1,12 +1,10 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
 use live::emulator::Report;
-use plan::Flag;
-use plan::Setting;
 use plan::setting::{Link, Mechanisms, Protocol, Transfer};
+use plan::{Flag, Setting};
 use proto::{Goodput, TOLERANCE};
-use units::Transport;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, Transport};
 
 use super::command::Strangers;
 use super::figures::{Ends, Passes, ratio};

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use live::clock::Epoch;
 use live::transfer::{self, Transfer};
-use plan::Setting;
-use plan::setting as spec;
+use plan::{Setting, setting as spec};
 use units::{Bytes, Framing, Rate, Span, Transport};
 
 use super::Paced;

@@ -3,8 +3,7 @@
 use std::slice;
 
 use live::exchange::{self, Asked, OfSize};
-use plan::Setting;
-use plan::setting as spec;
+use plan::{Setting, setting as spec};
 use serde_json::{Value, json};
 use units::Seed;
 

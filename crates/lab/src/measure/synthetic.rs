@@ -3,10 +3,9 @@
 use experiment::Experiment;
 use live::meter::{MachineUse, Process};
 use live::transfer::{Received, Sent, TcpState};
-use plan::Setting;
-use plan::World;
 use plan::command_line::Addresses;
 use plan::setting::{Protocol, Transfer};
+use plan::{Setting, World};
 use proto::{Goodput, Summary, Tally};
 use units::{Bytes, Span, Time};
 

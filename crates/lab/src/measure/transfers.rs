@@ -3,8 +3,7 @@
 use anyhow::Context;
 use live::clock::Epoch;
 use live::transfer::{Echo, Transfer};
-use plan::Setting;
-use plan::setting as spec;
+use plan::{Setting, setting as spec};
 use serde_json::json;
 use units::Bytes;
 

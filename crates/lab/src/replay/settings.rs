@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use experiment::Experiment;
+use plan::World;
 use proto::link::Settings;
 use queue::Limit;
 use units::{Bytes, Framing};
 
 use crate::recording::{Recorded, Traced};
-use experiment::Experiment;
-use plan::World;
 
 /// The shipped experiment whose keys say what could have been otherwise.
 const EXPERIMENT: &str = "replay";

@@ -1,5 +1,6 @@
 //! Records made by driving a link, not by a machine.
 
+use experiment::queue_of;
 use proptest::prelude::*;
 use proto::link::{Fate, JitterLaw};
 use queue::{Limit, Spec};
@@ -7,7 +8,6 @@ use units::Rate;
 
 use super::*;
 use crate::recording::{Heading, Recording};
-use experiment::queue_of;
 
 const DISCIPLINES: [&str; 13] = [
     "droptail",

@@ -8,6 +8,9 @@ use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
 use live::machine::Machine;
 use live::transfer::try_congestion_control;
+use plan::command_line::CommandLine;
+use plan::setting::Traffic;
+use plan::{Cell, Plan, Setting, Trial};
 use units::{Seed, Span};
 
 use super::order::Slot;
@@ -16,11 +19,6 @@ use crate::agent::Failure;
 use crate::figures::Figures;
 use crate::recording::Shelf;
 use crate::world::netns::Netns;
-use plan::Setting;
-use plan::Trial;
-use plan::command_line::CommandLine;
-use plan::setting::Traffic;
-use plan::{Cell, Plan};
 
 /// Gets what `plan` needs of this machine.
 pub(super) fn ready(plan: &Plan) -> Result<Netns> {

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use plan::{Cell, Plan, Setting, Trial, trial_id};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use units::Seed;
 
 use crate::figures::Figures;
-use plan::Setting;
-use plan::Trial;
-use plan::{Cell, Plan, trial_id};
 
 /// A place in the order of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,13 +8,12 @@ use std::thread;
 
 use anyhow::Result;
 use live::interrupt;
+use plan::{Plan, Trial};
 
 use super::Keeper;
 use super::order::Slot;
 use crate::interrupted;
 use crate::world::sim::{Shelf, Simulator};
-use plan::Plan;
-use plan::Trial;
 
 /// Trials that may wait for the journal.
 const WAITING: usize = 256;

@@ -14,6 +14,8 @@ mod watch;
 
 use anyhow::{Result, bail};
 use live::machine::available_memory;
+use plan::Setting;
+use plan::setting::Traffic;
 use sim::{Outcome, Scenario};
 use units::{Bytes, Seed, Time};
 
@@ -21,8 +23,6 @@ use crate::figures::Figures;
 use both::Both;
 pub(crate) use check::check;
 use count::Counter;
-use plan::Setting;
-use plan::setting::Traffic;
 use scenario::{at_first, outlast, shared_until};
 pub(crate) use scenario::{scenario_of, simulation_of};
 pub(crate) use watch::Shelf;

@@ -1,14 +1,12 @@
 //! The lines of cells: all means of one combination of factors in one object.
 
+use analysis::Findings;
+use analysis::compare::Comparison;
+use plan::{Factors, Trial, cell_id};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::line::{fails, json_line};
-use analysis::Findings;
-use analysis::compare::Comparison;
-use plan::Factors;
-use plan::Trial;
-use plan::cell_id;
 
 /// One line: every metric in one cell, each a field of its own name.
 struct Line<'a> {

@@ -1,12 +1,12 @@
 //! The lines of claims: one object a claim.
 
-use serde::Serialize;
-
-use super::line::json_line;
 use analysis::claims::Judged;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Factors, Over};
+use serde::Serialize;
+
+use super::line::json_line;
 
 /// One object a claim, without line ends.
 pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {

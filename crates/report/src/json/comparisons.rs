@@ -1,15 +1,15 @@
 //! The lines of metrics: one object a metric and cell.
 
-use serde::Serialize;
-
-use super::line::{fails, json_line};
-use crate::rows::{framing_note, model};
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
 use analysis::split::{Part, Split};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Factors, Plan, Trial};
+use serde::Serialize;
+
+use super::line::{fails, json_line};
+use crate::rows::{framing_note, model};
 
 /// One line: one metric in one cell. The order of fields is the format's.
 #[derive(Serialize)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::line::json_line;
 use analysis::sizes::{Curve, median};
 use analysis::statistics::steps::Jump;
 use plan::Level;
+use serde::Serialize;
+
+use super::line::json_line;
 
 /// One curve. The order of fields is the format's.
 #[derive(Serialize)]

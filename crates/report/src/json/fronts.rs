@@ -1,11 +1,11 @@
 //! The lines of Pareto fronts: one object a front.
 
-use serde::Serialize;
-
-use super::line::json_line;
 use analysis::pareto::Front;
 use analysis::statistics::Interval;
 use plan::Factors;
+use serde::Serialize;
+
+use super::line::json_line;
 
 /// One object a front, without line ends.
 pub(super) fn lines(fronts: &[Front<'_>]) -> Vec<String> {

@@ -1,8 +1,7 @@
 //! Parts that all lines share.
 
-use serde::Serialize;
-
 use plan::{Flag, Trial};
+use serde::Serialize;
 
 /// An object as one line.
 pub(super) fn json_line(object: &impl Serialize) -> String {

@@ -1,12 +1,12 @@
 //! The lines of differences run by run: one object a cell.
 
-use serde::Serialize;
-
-use super::line::json_line;
 use analysis::Findings;
 use analysis::paired::metrics;
 use analysis::statistics::Interval;
 use plan::Factors;
+use serde::Serialize;
+
+use super::line::json_line;
 
 /// One cell. The order of fields is the format's.
 #[derive(Serialize)]

@@ -1,11 +1,11 @@
 //! The lines of a ranking: one object a setting and way of counting.
 
-use serde::Serialize;
-
-use super::line::json_line;
 use analysis::ranking::{Other, Ranked};
 use analysis::statistics::Interval;
 use plan::{Factors, Plan, Ranking};
+use serde::Serialize;
+
+use super::line::json_line;
 
 /// One setting in one way of counting. The order of fields is the format's.
 #[derive(Serialize)]

@@ -1,12 +1,12 @@
 //! The lines of changes between two runs: one object a metric and cell.
 
+use analysis::compare::{Difference, Shift};
+use analysis::statistics::Interval;
+use plan::Factors;
 use serde::Serialize;
 
 use super::line::json_line;
 use crate::between::{Run, shifts};
-use analysis::compare::{Difference, Shift};
-use analysis::statistics::Interval;
-use plan::Factors;
 
 /// One object a metric and cell that both runs measured, without line ends;
 /// docs/formats.md is the schema.

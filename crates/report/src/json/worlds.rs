@@ -1,15 +1,15 @@
 //! Runs side by side as JSON Lines; docs/formats.md is their schema.
 
-use serde::Serialize;
-
-use super::line::json_line;
-use crate::between::Run;
 use analysis::beside::{Beside, Row};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Factors, World};
+use serde::Serialize;
+
+use super::line::json_line;
+use crate::between::Run;
 
 /// One object a metric and combination of levels of `runs`, which `all` lays
 /// side by side, without line ends.

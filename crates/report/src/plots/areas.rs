@@ -1,6 +1,9 @@
 //! Where the time of round trips goes: the parts one upon the other, along the
 //! size of the messages.
 
+use analysis::Findings;
+use analysis::mechanisms::Group;
+use plan::metric::OF_MECHANISMS;
 use plotly::common::{HoverInfo, Line, Mode};
 use plotly::layout::{AxisType, HoverMode, RangeMode};
 use plotly::{Plot, Scatter};
@@ -9,9 +12,6 @@ use proto::mechanisms::{PARTS, Part};
 use super::{alone, axis, layout, traces};
 use crate::document::Figure;
 use crate::figure;
-use analysis::Findings;
-use analysis::mechanisms::Group;
-use plan::metric::OF_MECHANISMS;
 
 /// Parts of one way; those of the way back come after the echo.
 const OF_A_WAY: usize = 8;

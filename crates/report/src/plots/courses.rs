@@ -3,6 +3,8 @@
 
 mod data;
 
+use analysis::Findings;
+use analysis::statistics::{Interval, Mean};
 use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
 use plotly::layout::{Axis, RangeMode};
 use plotly::{Plot, Scatter, Trace};
@@ -10,8 +12,6 @@ use plotly::{Plot, Scatter, Trace};
 use super::{Frame, alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::series::place;
-use analysis::Findings;
-use analysis::statistics::{Interval, Mean};
 use data::{Course, course};
 
 /// What is plotted, in the order of the page.

@@ -1,6 +1,8 @@
 //! Trade-offs of two metrics: every setting as a point, those on the front
 //! joined.
 
+use analysis::Findings;
+use analysis::pareto::{Front, Point};
 use plotly::common::{HoverInfo, Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType, RangeMode};
 use plotly::{Plot, Scatter};
@@ -8,8 +10,6 @@ use plotly::{Plot, Scatter};
 use super::{alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::figure;
-use analysis::Findings;
-use analysis::pareto::{Front, Point};
 
 /// From which ratio of the largest figure to the smallest on an axis counts
 /// powers of ten.

@@ -1,11 +1,11 @@
 //! A metric's figures along the compared factor, and its changes.
 
+use plan::metric::{Better, Metric};
 use plotly::layout::{Axis, RangeMode};
 use plotly::{Layout, Plot};
 
 use super::{Frame, axis, configuration, layout, published, text, traces};
 use crate::document::{Drawing, Figure};
-use plan::metric::{Better, Metric};
 
 /// Figures and changes of a metric; nothing where it was not measured.
 pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {

@@ -1,5 +1,8 @@
 //! Published figures as traces of a plot: open diamonds right of each level.
 
+use analysis::compare::{Comparison, find};
+use plan::Level;
+use plan::metric::Metric;
 use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode, Visible};
 use plotly::{Scatter, Trace};
 
@@ -8,9 +11,6 @@ use super::{Frame, text};
 use crate::figure;
 use crate::rows::kinds;
 use crate::series::place;
-use analysis::compare::{Comparison, find};
-use plan::Level;
-use plan::metric::Metric;
 
 /// How far the diamonds stand right of their level.
 const RIGHT: f64 = 0.34;

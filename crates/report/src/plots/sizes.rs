@@ -1,6 +1,10 @@
 //! Times by size: what a message takes at each of the compared levels, where
 //! it jumps, how the levels compare, and what coarse clocks make of it.
 
+use analysis::Findings;
+use analysis::sizes::{CLOCKS, Curve, median};
+use analysis::statistics::{Interval, change};
+use plan::Factors;
 use plotly::common::{Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::layout::RangeMode;
 use plotly::{Plot, Scatter};
@@ -8,10 +12,6 @@ use plotly::{Plot, Scatter};
 use super::{Frame, alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::figure;
-use analysis::Findings;
-use analysis::sizes::{CLOCKS, Curve, median};
-use analysis::statistics::{Interval, change};
-use plan::Factors;
 
 /// The names of the clocks, in the order of [`CLOCKS`].
 const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];

@@ -2,18 +2,17 @@
 //!
 //! The axis counts levels from 0. Around each stand the series side by side.
 
+use analysis::certificate::above_limit;
+use analysis::compare::find;
+use analysis::statistics::Interval;
+use plan::metric::Metric;
+use plan::{Flag, Trial};
 use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::{Scatter, Trace};
 
 use super::{Frame, text};
 use crate::figure;
 use crate::series::place;
-use analysis::certificate::above_limit;
-use analysis::compare::find;
-use analysis::statistics::Interval;
-use plan::Flag;
-use plan::Trial;
-use plan::metric::Metric;
 
 /// Symbols of the series, in turn: told apart without colour.
 const SYMBOLS: [MarkerSymbol; 6] = [

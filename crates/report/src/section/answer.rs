@@ -1,13 +1,14 @@
 //! The answer at a glance: what the last level of the compared factor changes
 //! in the metrics of the study, for each series.
 
+use analysis::Findings;
+use analysis::compare::{Comparison, Difference};
+use plan::metric::{Better, Metric};
+
 use crate::document::{Block, Cell, Column, Fit, Style, Table, Tone};
 use crate::figure;
 use crate::rows::study_metrics;
 use crate::series::{Series, series};
-use analysis::Findings;
-use analysis::compare::{Comparison, Difference};
-use plan::metric::{Better, Metric};
 
 /// How the table is meant.
 const INTERVALS: &str = "Of a hundred such intervals about 95 hold the true change. Where chance or the resolution of the instrument could be the reason of a change, no difference is found.";

@@ -1,11 +1,12 @@
 //! The certificate and the plan, which the page holds at its end.
 
-use crate::document::{
-    Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
-};
 use analysis::Findings;
 use analysis::certificate::Certificate;
 use plan::Trial;
+
+use crate::document::{
+    Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
+};
 
 /// Whether the instrument worked.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

@@ -1,12 +1,13 @@
 //! The claims of a plan with their verdicts.
 
-use crate::document::{Block, Item, List, ListKind, Section};
-use crate::figure;
 use analysis::Findings;
 use analysis::claims::{Held, Judged};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Over, Plan};
+
+use crate::document::{Block, Item, List, ListKind, Section};
+use crate::figure;
 
 /// A terminal is shown so many settings of a claim.
 const MOST_SETTINGS: usize = 4;

@@ -1,8 +1,9 @@
 //! Queues in the course of the trials; on the page only.
 
+use analysis::Findings;
+
 use crate::document::{Block, Section, Style};
 use crate::plots::courses::figures;
-use analysis::Findings;
 
 /// How the plots are meant.
 const MEANS: &str =

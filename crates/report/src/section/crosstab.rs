@@ -1,11 +1,12 @@
 //! Tables of many rows, folded: the levels of the compared factor side by side.
 
-use crate::document::{Cell, Column, Fit, Table};
-use crate::figure;
-use crate::rows::{aligned, factor_cells, factor_names, kinds};
 use analysis::Findings;
 use plan::metric::Metric;
 use plan::{Level, Plan};
+
+use crate::document::{Cell, Column, Fit, Table};
+use crate::figure;
+use crate::rows::{aligned, factor_cells, factor_names, kinds};
 
 /// A table of more rows is folded.
 pub(crate) const MOST_ROWS: usize = 40;

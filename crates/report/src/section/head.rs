@@ -1,9 +1,10 @@
 //! The first screen: what was asked, what came of it, and how sure that is.
 
-use crate::document::{Badge, Block, Style};
-use crate::section::{answer, summary};
 use analysis::Findings;
 use plan::{HostFacts, RunFacts};
+
+use crate::document::{Badge, Block, Style};
+use crate::section::{answer, summary};
 
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {

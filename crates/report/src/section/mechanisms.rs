@@ -1,10 +1,11 @@
 //! Where the time of round trips goes, by the size of their messages.
 
+use analysis::Findings;
+use analysis::mechanisms::Group;
+
 use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::areas::figures;
-use analysis::Findings;
-use analysis::mechanisms::Group;
 
 /// How the plots are meant.
 const PARTS: &str = "Means over the trials, one part of the round trip upon the other in the order of time; all together are the round trip. A click on a name hides or shows a part.";

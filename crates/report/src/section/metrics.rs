@@ -1,11 +1,12 @@
 //! The plots of metrics; on the page only.
 
+use analysis::Findings;
+use plan::metric::Metric;
+
 use crate::document::{Block, Figure, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::{other_metrics, study_metrics};
-use analysis::Findings;
-use plan::metric::Metric;
 
 /// How the plots are meant.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";

@@ -1,13 +1,14 @@
 //! The metrics without a table of their own.
 
+use analysis::Findings;
+use plan::metric::Metric;
+
 use crate::document::{Block, Cell, Column, Fit, Section, Table};
 use crate::figure;
 use crate::rows::{
     aligned, factor_cells, factor_names, metric_column, other_metrics, rows_in_order,
 };
 use crate::section::crosstab::MOST_ROWS;
-use analysis::Findings;
-use plan::metric::Metric;
 
 /// Several metrics, a row a cell that was measured.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

@@ -1,10 +1,11 @@
 //! Trials that stand apart from the others of their cell, in words.
 
-use crate::document::Section;
-use crate::figure;
 use analysis::Findings;
 use analysis::outliers::Outlier;
 use plan::Plan;
+
+use crate::document::Section;
+use crate::figure;
 
 /// A line for each cell and metric with outliers.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

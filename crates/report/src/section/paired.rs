@@ -1,13 +1,13 @@
 //! Differences between cells run by run, in a table.
 
-use crate::document::Column;
-use crate::document::{Block, Cell, Section, Table};
-use crate::figure::{four_digits, signed};
-use crate::rows::{factor_cells, factor_names, metric_column};
 use analysis::Findings;
 use analysis::paired::{Paired, metrics};
 use analysis::statistics::{Interval, Mean};
 use plan::Plan;
+
+use crate::document::{Block, Cell, Column, Section, Table};
+use crate::figure::{four_digits, signed};
+use crate::rows::{factor_cells, factor_names, metric_column};
 
 /// The differences; nothing where a plan asks for none.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

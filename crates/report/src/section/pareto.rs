@@ -1,10 +1,11 @@
 //! Pareto fronts: what it takes of one metric to have more of another.
 
+use analysis::Findings;
+use analysis::pareto::Front;
+
 use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::fronts::figures;
-use analysis::Findings;
-use analysis::pareto::Front;
 
 /// How the plots are meant.
 const PREFERABLE: &str = "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance.";

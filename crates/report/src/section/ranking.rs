@@ -2,11 +2,12 @@
 
 mod words;
 
-use crate::document::{Block, Cell, Column, Section, Style, Table};
-use crate::rows::factor_cells;
 use analysis::Findings;
 use analysis::ranking::Ranked;
 use plan::{Plan, Ranking};
+
+use crate::document::{Block, Cell, Column, Section, Style, Table};
+use crate::rows::factor_cells;
 use words::{Figures, varied};
 
 /// Settings that are shown in a terminal; the page and JSON have all.

@@ -1,10 +1,11 @@
 //! How the tables are read.
 
-use crate::document::{Block, Section, Style};
 use analysis::Findings;
 use analysis::compare::Comparison;
 use plan::setting::LinkKind;
 use plan::{Hosts, Plan, Setting};
+
+use crate::document::{Block, Section, Style};
 
 /// What is to be known of each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[

@@ -1,16 +1,15 @@
 //! Times by size.
 
 use analysis::Findings;
+use analysis::sizes::{Curve, Family, Judged};
+use analysis::statistics::steps::Jump;
+use analysis::statistics::{Mean, change, mean};
+use plan::{Cell, Plan, Trial};
 use serde_json::Value;
 
 use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::sizes::figures;
-use analysis::sizes::{Curve, Family, Judged};
-use analysis::statistics::steps::Jump;
-use analysis::statistics::{Mean, change, mean};
-use plan::Trial;
-use plan::{Cell, Plan};
 
 /// How the plots are meant.
 const STEPS: &str = "A step is where the lines through the points on either side differ by more than chance explains, \

@@ -1,6 +1,12 @@
 //! The tables of the study: for each metric what was measured, changed,
 //! published and judged.
 
+use analysis::Findings;
+use analysis::compare::{Comparison, Difference};
+use analysis::verdict::Verdict;
+use plan::metric::Metric;
+use plan::{Factors, Plan};
+
 use crate::document::{Block, Cell, Column, Remark, Section, Table, Tone};
 use crate::figure;
 use crate::rows::{
@@ -8,11 +14,6 @@ use crate::rows::{
 };
 use crate::section::crosstab::{self, MOST_ROWS};
 use crate::section::summary;
-use analysis::Findings;
-use analysis::compare::{Comparison, Difference};
-use analysis::verdict::Verdict;
-use plan::metric::Metric;
-use plan::{Factors, Plan};
 
 /// A table for each metric of the study. A terminal is shown the levels of the
 /// compared factor side by side where that is all that many rows would tell.

@@ -1,13 +1,14 @@
 //! The answer first: what the highest level of the compared factor changes,
 //! what that owes to what, and how sure it is.
 
-use crate::figure;
-use crate::rows::framing_note;
 use analysis::compare::{Comparison, Difference};
 use analysis::split::slowest;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Cell, Factors, Level, Plan};
+
+use crate::figure;
+use crate::rows::framing_note;
 
 /// What is said of each kind of cell, and in which words.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];

@@ -1,12 +1,13 @@
 //! The verdicts with their reasons, and what more trials would settle.
 
-use crate::document::{Block, Section};
-use crate::figure;
-use crate::section::summary;
 use analysis::Findings;
 use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
 use plan::Plan;
+
+use crate::document::{Block, Section};
+use crate::figure;
+use crate::section::summary;
 
 /// The verdicts on published changes. The page has them in its tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

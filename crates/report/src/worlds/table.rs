@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Cell, Column, Remark, Table, Tone};
-use crate::figure;
 use analysis::beside::{Beside, Row, WORLD};
 use analysis::compare::{Comparison, Difference};
 use plan::Level;
 use plan::metric::Metric;
+
+use crate::document::{Cell, Column, Remark, Table, Tone};
+use crate::figure;
 
 /// `metric`, a row for each combination of levels: of each world that measured
 /// it the mean and its change, what was published, and what each says of that.

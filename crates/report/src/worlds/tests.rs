@@ -1,13 +1,12 @@
 use std::path::Path;
 
-use super::*;
-use crate::{html, worlds_json};
 use analysis::Findings;
 use analysis::beside::beside;
-use plan::RunFacts;
-use plan::Trial;
 use plan::synthetic::{facts, study};
-use plan::{Plan, World};
+use plan::{Plan, RunFacts, Trial, World};
+
+use super::*;
+use crate::{html, worlds_json};
 
 /// The study simulated and measured; the simulator gains what the paper did,
 /// and has no offloads.

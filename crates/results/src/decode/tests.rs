@@ -1,10 +1,12 @@
-use super::*;
-use proto::ledger::WINDOW;
-use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
+
+use proto::ledger::WINDOW;
+use serde_json::Value;
 use tempfile::TempDir;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
+
+use super::*;
 
 mod torn;
 

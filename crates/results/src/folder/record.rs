@@ -6,11 +6,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use plan::{Plan, RunFacts};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use crate::replace;
-use plan::{Plan, RunFacts};
 
 pub(super) const PLAN: &str = "plan.toml";
 

@@ -1,5 +1,6 @@
-use super::*;
 use plan::synthetic::{cell, factors, facts, plan, trial};
+
+use super::*;
 
 /// Two cells, twice each.
 fn four() -> Plan {

@@ -1,15 +1,15 @@
 //! Reads `[domain.routes]`: where prefixes leave a domain.
 
-use proto::edge::Prefix;
 use std::net::IpAddr;
 
 use anyhow::Result;
+use plan::setting::{Destination, Graph, Role, Route};
+use proto::edge::Prefix;
 
 use super::ROOT;
 use crate::quantity::{name, number};
 use crate::reader::{Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::setting::{Destination, Graph, Role, Route};
 
 /// The rows of the routing table, by the names that they have in the file.
 pub(super) fn read(

@@ -1,17 +1,16 @@
 //! Reads what a flow of datagrams sends, and how often.
 
 use anyhow::Result;
+use plan::setting::{Network, Sends};
+use plan::{Hosts, World};
 use proto::traffic::Law;
 use units::Bytes;
 
+use super::super::traffic::MESSAGE_HEADER;
+use super::laws;
 use crate::quantity::{number, size_or, switch};
 use crate::reader::{Reader, refusal};
 use crate::tree::Node;
-use plan::setting::{Network, Sends};
-use plan::{Hosts, World};
-
-use super::super::traffic::MESSAGE_HEADER;
-use super::laws;
 
 /// What `flow` sends through `network`.
 pub(super) fn read(

@@ -3,17 +3,16 @@
 use std::path::Path;
 
 use anyhow::Result;
+use plan::Measure;
+use plan::setting::{Link, Network};
 use proto::traffic::{Bursts, Law, mean_gap};
 use units::{Bytes, Span};
 
+use super::super::message::written;
 use crate::law::WrittenLaw;
 use crate::quantity::{choices, rate, share, size, span};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Origin, Value};
-use plan::Measure;
-use plan::setting::{Link, Network};
-
-use super::super::message::written;
 
 /// The keys that are read here, below a flow's.
 const OF_MESSAGES: [&str; 2] = ["message", "message_law"];

@@ -1,13 +1,12 @@
 //! Reads what flows between kernels have in common.
 
 use anyhow::Result;
-
-use crate::quantity::{switch, word};
-use crate::reader::Reader;
 use plan::setting::{Instrument, Sockets};
 use plan::{Hosts, World};
 
 use super::super::traffic::socket_buffer;
+use crate::quantity::{switch, word};
+use crate::reader::Reader;
 
 /// The sockets of all flows; simulated ones have none.
 pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Sockets>> {

@@ -6,14 +6,14 @@ mod losses;
 mod transfer;
 
 use anyhow::Result;
+use plan::metric::LONGEST_WINDOW;
+use plan::setting::{Counted, Network, Traffic, Window};
+use plan::{Hosts, World};
 use units::Span;
 
 use crate::quantity::{name, span};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::metric::LONGEST_WINDOW;
-use plan::setting::{Counted, Network, Traffic, Window};
-use plan::{Hosts, World};
 
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];

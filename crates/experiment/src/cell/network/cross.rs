@@ -2,14 +2,13 @@
 //! others on one emulated link, or on all.
 
 use anyhow::Result;
-use units::Transport;
-use units::{Bytes, Framing, IpVersion, Rate};
+use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
+use units::{Bytes, Framing, IpVersion, Rate, Transport};
 
 use super::needs::EMULATED_ONLY;
 use crate::quantity::{share, size_or, word};
 use crate::reader::{Found, Meaning, Reader, refusal};
 use crate::tree::{Node, Value};
-use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
 
 /// The most packets a second: the emulator makes each, and has frames to carry.
 const MOST_PACKETS: u64 = 500_000;

@@ -1,11 +1,11 @@
 //! Reads networks that are no path: `[nodes]`, and `ends` of links.
 
 use anyhow::Result;
+use plan::setting::{Graph, Role, Vertex, Wiring};
 
 use crate::quantity::{name, number, word};
 use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table, Value};
-use plan::setting::{Graph, Role, Vertex, Wiring};
 
 /// The most pairs of a dumbbell.
 const MOST_PAIRS: i64 = 5_000;

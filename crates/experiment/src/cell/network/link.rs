@@ -3,18 +3,17 @@
 mod inherited;
 
 use anyhow::Result;
+use plan::World;
+use plan::setting::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
 use queue::Choice;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
+use super::medium::{LENGTH, MEDIA, Medium, length};
+use super::queueing::{Buffer, Written, buffer};
 use crate::discipline::discipline;
 use crate::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
-use plan::World;
-use plan::setting::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
-
-use super::medium::{LENGTH, MEDIA, Medium, length};
-use super::queueing::{Buffer, Written, buffer};
 use inherited::Inherited;
 
 /// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.

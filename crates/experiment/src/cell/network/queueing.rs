@@ -2,6 +2,8 @@
 //! `queue` in a table called like the discipline.
 
 use anyhow::{Error, Result};
+use plan::setting::Queue;
+use plan::{Hosts, World};
 use proto::tcp::React;
 use queue::{Choice, DISCIPLINES, Limit, Spec};
 use units::{Bytes, Framing};
@@ -13,8 +15,6 @@ use crate::keys::visit;
 use crate::quantity::size;
 use crate::reader::{Found, Meaning, Reader};
 use crate::tree::{Origin, Value};
-use plan::setting::Queue;
-use plan::{Hosts, World};
 
 /// The most packets that a buffer may be asked to hold.
 const MOST_PACKETS: u32 = 10_000_000;

@@ -1,11 +1,11 @@
 //! Reads `[links.NAME.watch]`: what is kept of a simulated link.
 
 use anyhow::Result;
+use plan::setting::Watched;
 use units::Span;
 
 use crate::quantity::{span_or, switch};
 use crate::reader::Reader;
-use plan::setting::Watched;
 
 /// What is kept of the link called `name`.
 pub(super) fn read(reader: &mut Reader<'_>, name: &str) -> Result<Watched> {

@@ -7,8 +7,7 @@ use live::transfer::{Protocol, Transfer, keep_stamping};
 use proto::link::Settings;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
-use units::Transport;
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport};
 
 use super::{carried, transfer};
 use crate::agent::Agents;

@@ -1,8 +1,7 @@
 //! How long the links of a path are busy with one message.
 
 use plan::setting::{Network, Protocol};
-use units::Transport;
-use units::{Bytes, Framing, Span};
+use units::{Bytes, Framing, Span, Transport};
 
 use crate::measure::Paced;
 

@@ -2,10 +2,9 @@
 //! it could not is none.
 
 use live::emulator::Report;
-use units::Span;
-
 use plan::Setting;
 use plan::setting::{Link, Network};
+use units::Span;
 
 /// A late frame does not change what the link does with the others: every
 /// instant follows from arrivals, sizes and the rate. But it reaches its

@@ -8,6 +8,8 @@ mod losses;
 mod series;
 mod window;
 
+use plan::setting::Traffic;
+use plan::{Setting, setting as spec};
 use proto::link::Found;
 use proto::tcp::{Counts, State};
 use queue::Reason;
@@ -18,9 +20,6 @@ use units::{Span, Time};
 use crate::figures::Figures;
 use crate::passed::Passed;
 use losses::Losses;
-use plan::Setting;
-use plan::setting as spec;
-use plan::setting::Traffic;
 use series::Series;
 use window::{More, Window};
 

@@ -1,14 +1,14 @@
 //! Messages of many sizes, one at a time, each through a network of its own.
 
 use live::exchange::OfSize;
+use plan::Setting;
+use plan::setting::Exchange;
 use sim::Outcome;
 use units::{Bytes, Seed, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};
 use super::{Simulator, seconds, simulation_of};
 use crate::figures::Figures;
-use plan::Setting;
-use plan::setting::Exchange;
 
 /// How many messages of a size are simulated at most, where something is left to
 /// chance. Without chance one of them tells of all.

@@ -2,6 +2,8 @@
 
 mod flows;
 
+use plan::Setting;
+use plan::setting::Traffic;
 use proto::link::Fate;
 use serde_json::{Map, Value, json};
 use sim::{DomainOutcome, FlowOutcome, Outcome, WayOutcome};
@@ -10,8 +12,6 @@ use units::Time;
 use super::scenario::{ECHO, TRANSFER};
 use crate::figures::Figures;
 use crate::figures::flows::{self as flow_metrics, FlowStats, Spread};
-use plan::Setting;
-use plan::setting::Traffic;
 
 /// The figures of a trial whose sources would have stopped at `stop`.
 ///

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use plan::Setting;
 use serde_json::{Value, json};
 use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
 use super::scenario::{OTHERS, place_of};
 use crate::figures::Figures;
-use plan::Setting;
 
 /// What became of the setting's own traffic and links, and of others'.
 pub(super) fn apart<'a>(

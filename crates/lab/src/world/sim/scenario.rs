@@ -6,6 +6,9 @@ mod elements;
 mod exchange;
 mod others;
 
+use experiment::MESSAGE_HEADER;
+use plan::setting::{Costs, Traffic};
+use plan::{Setting, setting as spec};
 use proto::tcp;
 use proto::traffic::Law;
 use sim::{
@@ -16,11 +19,7 @@ use units::{Bytes, Seed, Span, Time};
 pub(super) use elements::{ECHO, TRANSFER};
 use elements::{octets, place, slowest_gap, way, whole};
 pub(super) use exchange::settling;
-use experiment::MESSAGE_HEADER;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
-use plan::Setting;
-use plan::setting as spec;
-use plan::setting::{Costs, Traffic};
 
 /// What is added to the time that a transfer takes, so that rounding never
 /// stops its source.

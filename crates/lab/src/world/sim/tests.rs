@@ -4,11 +4,11 @@ mod connections;
 mod gathering;
 mod others;
 
+use experiment::Experiment;
+use plan::World;
 use units::Seed;
 
 use super::*;
-use experiment::Experiment;
-use plan::World;
 
 const TRANSFER: &str = "\
 format = 1

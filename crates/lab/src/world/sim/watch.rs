@@ -8,17 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use plan::Setting;
+use plan::setting::Watched;
 use proto::tcp::{Counts, State};
 use queue::Reason;
+use results::table::{Column, Values, write_table};
 use serde_json::{Value, json};
 use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
 use crate::figures::Figures;
 use capture::Capture;
-use plan::Setting;
-use plan::setting::Watched;
-use results::table::{Column, Values, write_table};
 use senders::Senders;
 
 /// The folder of what is kept, in the results folder.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use analysis::statistics::{Mean, mean};
+use plan::{Trial, UNKNOWN};
 use serde_json::Value;
 
 use super::Quantity;
-use analysis::statistics::{Mean, mean};
-use plan::Trial;
-use plan::UNKNOWN;
 
 /// The most points of a line; more are not told apart, and make the page
 /// large.

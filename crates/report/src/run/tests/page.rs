@@ -1,8 +1,7 @@
-use proptest::prelude::*;
-use serde_json::Value;
-
 use analysis::Findings;
 use plan::{Plan, RunFacts, Trial};
+use proptest::prelude::*;
+use serde_json::Value;
 
 fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
     crate::html(&crate::of_run(&Findings::of(plan, trials, facts), None))

@@ -1,8 +1,10 @@
-use crate::{of_run, text};
+use std::path::Path;
+
 use analysis::Findings;
 use plan::synthetic::{facts, study};
 use plan::{Plan, Trial};
-use std::path::Path;
+
+use crate::{of_run, text};
 
 fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
     text(

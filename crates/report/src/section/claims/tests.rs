@@ -1,6 +1,7 @@
-use super::*;
 use plan::synthetic::{cell, factors, facts, plan, trial};
 use plan::{Assertion, Level};
+
+use super::*;
 
 #[test]
 fn a_claim_is_told_with_its_settings_for_people_and_programs() {

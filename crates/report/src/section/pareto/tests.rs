@@ -1,6 +1,7 @@
-use super::*;
 use plan::Tradeoff;
 use plan::synthetic::{facts, study};
+
+use super::*;
 
 #[test]
 fn a_front_is_told_for_people_and_programs() {

@@ -1,7 +1,7 @@
-use super::*;
-use plan::Trial;
 use plan::synthetic::{facts, plan, setting, trial};
-use plan::{Compare, Factors, Level, Target};
+use plan::{Compare, Factors, Level, Target, Trial};
+
+use super::*;
 
 fn factors(buffer: i64, queue: &str) -> Factors {
     Factors(vec![

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::Column;
-use crate::figure::signed;
 use analysis::ranking::{Measured, Ranked};
 use analysis::statistics::{Chance, Interval, Mean};
 use plan::{Level, Plan, Ranking, Target};
+
+use crate::document::Column;
+use crate::figure::signed;
 
 /// How figures are written: to a hundredth of their gaps, or nearly.
 pub(crate) struct Figures<'a> {

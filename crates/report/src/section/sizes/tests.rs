@@ -1,8 +1,9 @@
-use super::*;
 use experiment::Experiment;
 use lab::world::sim::Simulator;
 use plan::World;
 use units::Seed;
+
+use super::*;
 
 /// A run on simulated links of 1 Gbit/s, in which each trial is told twice.
 fn run(text: &str) -> (Plan, Vec<Trial>) {

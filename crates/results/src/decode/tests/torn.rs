@@ -1,7 +1,8 @@
 //! A program that is killed at any octet of its log.
 
-use super::*;
 use wire::log::{Batch, Block, ENVELOPE, MAGIC, Next, next};
+
+use super::*;
 
 /// Some cuts; `JUMBOLAB_FUZZ_CASES=3000000 cargo test --release -p jumbolab-lab any_octet`
 /// tries all of them, in a day. That a block is no block before its last octet

@@ -1,12 +1,12 @@
 //! `[links.NAME.losses]`: when it is looked at which flows lose packets.
 
 use anyhow::Result;
+use plan::setting::Losses;
 use units::Span;
 
 use super::part;
 use crate::quantity::span;
 use crate::reader::Reader;
-use plan::setting::Losses;
 
 /// Reads the table of `link`, if there is one; `other` is the link that has
 /// one already: what is told by these metrics is told once a trial.

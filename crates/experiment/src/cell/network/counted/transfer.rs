@@ -1,13 +1,13 @@
 //! Windows of links that carry a transfer: they are open while it is counted.
 
 use anyhow::Result;
+use plan::World;
+use plan::setting::{LinkKind, Network, Protocol, Transfer};
 
 use super::{called, of_one_wire};
 use crate::quantity::word;
 use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table};
-use plan::World;
-use plan::setting::{LinkKind, Network, Protocol, Transfer};
 
 /// Whether what becomes of a transfer's packets is known, link by link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {

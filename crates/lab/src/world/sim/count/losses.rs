@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plan::setting as spec;
 use serde_json::{Map, Value, json};
 use sim::{Seen, Segment};
 
 use crate::figures::Figures;
-use plan::setting as spec;
 
 /// Instants and times are picoseconds.
 const PER_MILLISECOND: f64 = 1e9;

@@ -1,8 +1,8 @@
 //! A time series of one link: what its queue was like in each interval.
 
-use plan::UNKNOWN;
 use std::fmt::Write as _;
 
+use plan::UNKNOWN;
 use serde_json::{Value, json};
 use units::Span;
 

@@ -1,11 +1,11 @@
 //! What is counted of a link while a window is open.
 
+use plan::metric::of_window;
+use plan::setting as spec;
 use queue::Spec;
 use units::Span;
 
 use crate::figures::Figures;
-use plan::metric::of_window;
-use plan::setting as spec;
 
 const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;

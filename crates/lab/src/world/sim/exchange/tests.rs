@@ -1,6 +1,7 @@
-use super::*;
 use experiment::Experiment;
 use plan::World;
+
+use super::*;
 
 /// The time of a message of `size` octets at `mtu` over so many links at
 /// 1 Gbit/s with switches between them, in microseconds.

@@ -1,13 +1,12 @@
 //! A transfer over a simulated connection.
 
+use experiment::MESSAGE_HEADER;
+use plan::{Setting, setting as spec};
 use proto::tcp;
 use sim::{Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use experiment::MESSAGE_HEADER;
-use plan::Setting;
-use plan::setting as spec;
 
 /// How many times as long as an idle path takes a transfer may last, and how
 /// much longer: what is not complete by then has failed.

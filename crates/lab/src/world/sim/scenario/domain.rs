@@ -1,9 +1,8 @@
 //! A domain in the words of the simulator.
 
+use plan::setting as spec;
 use queue::GatherSettings;
 use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
-
-use plan::setting as spec;
 
 /// The domain of a network whose nodes have the same places in both worlds.
 pub(super) fn of(domain: &spec::Domain) -> Domain {

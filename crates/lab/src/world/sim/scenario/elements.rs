@@ -1,11 +1,9 @@
 //! What every scenario is made of: names of flows, links, gaps.
 
+use plan::{Setting, setting as spec};
 use proto::link;
 use proto::traffic::mean_gap;
 use units::Bytes;
-
-use plan::Setting;
-use plan::setting as spec;
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(in crate::world::sim) const TRANSFER: &str = "transfer";

@@ -3,15 +3,14 @@
 //! Where nothing else is under way and nothing is left to chance, each message of a
 //! size takes as long as the first: one of each is enough.
 
+use experiment::MESSAGE_HEADER;
+use plan::setting::{Answer, Link};
+use plan::{Setting, setting as spec};
 use proto::traffic::Law;
 use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 
 use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
-use experiment::MESSAGE_HEADER;
-use plan::Setting;
-use plan::setting as spec;
-use plan::setting::{Answer, Link};
 
 /// How many times as long as the slowest link takes for a message anything may
 /// take that is simulated of it, and the least of that.

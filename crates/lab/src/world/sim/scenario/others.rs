@@ -2,6 +2,8 @@
 //! link, on wires that take no time, and the ends of the path where these are
 //! the link's: it meets no other link and no router's queue but that one.
 
+use plan::Setting;
+use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 use proto::link;
 use proto::traffic::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
@@ -9,8 +11,6 @@ use units::{Bytes, Span, Time};
 
 use super::elements::{octets, slowest_gap, way, whole};
 use super::exchange::settling;
-use plan::Setting;
-use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
 pub(in crate::world::sim) const OTHERS: &str = "others/";

@@ -9,6 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use plan::setting::Network;
 use sim::{Opened, Scenario, Seen, Traffic};
 use units::{IpVersion, Time};
 use wire::datagram::Datagram;
@@ -19,7 +20,6 @@ use wire::protocol::ip::Addresses;
 use super::short;
 use bundles::Outer;
 use connection::Connection;
-use plan::setting::Network;
 
 /// The first port that nobody is registered for [RFC6335 s6].
 const FIRST_PORT: u16 = 49_152;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use plan::Setting;
+use plan::setting::{Sends, Traffic};
 use proto::tcp::{Counts, State};
+use results::table::{Column, Values, write_table};
 use units::{Span, Time};
 
 use super::{Shelf, column, whole};
-use plan::Setting;
-use plan::setting::{Sends, Traffic};
-use results::table::{Column, Values, write_table};
 
 /// The senders of a simulation.
 pub(super) struct Senders {

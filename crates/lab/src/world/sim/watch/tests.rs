@@ -1,10 +1,10 @@
+use experiment::Experiment;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
 use units::Seed;
 
 use super::*;
 use crate::world::sim::tests::{settings_of, simulator};
-use experiment::Experiment;
 
 const WATCHED: [&str; 4] = [
     "links.bottleneck.watch.queue=on",

@@ -1,5 +1,6 @@
 //! The octets of bundles as they would have been.
 
+use plan::setting::Network;
 use queue::Tick;
 use sim::Opened;
 use units::IpVersion;
@@ -7,7 +8,6 @@ use wire::bundle::{Carriage, Carried, Packing, Piece, SEQUENCES, Unit};
 use wire::protocol::ethernet::{HEADER_LEN, ether_type, ip_type};
 
 use super::addresses;
-use plan::setting::Network;
 
 /// The first label that is not reserved [RFC3032 s2.1].
 const FIRST_LABEL: u32 = 16;
