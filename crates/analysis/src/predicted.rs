@@ -2,7 +2,7 @@
 
 use model::Growth;
 use plan::Setting;
-use plan::setting::{Link, Network, Protocol};
+use plan::setting::{Link, Network};
 use units::{Bytes, Framing, IpMtu, Rate, Span, Transport};
 
 /// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
@@ -14,7 +14,7 @@ use units::{Bytes, Framing, IpMtu, Rate, Span, Transport};
 pub fn goodput(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
     let transfer = setting.traffic.transfer()?;
-    let tcp = transfer.protocol == Protocol::Tcp;
+    let tcp = transfer.protocol == Transport::Tcp;
     let alone = network.links.iter().all(|link| link.cross.is_none());
     if !tcp || !alone || !decides(network) || !in_order(network) || swallows(network) {
         return None;
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(goodput(&swallowed), None);
         let mut datagrams = setting(1500, "reno", 10, 0.01);
         if let Traffic::Transfer(transfer) = &mut datagrams.traffic {
-            transfer.protocol = Protocol::Udp;
+            transfer.protocol = Transport::Udp;
         }
         assert_eq!(goodput(&datagrams), None);
     }

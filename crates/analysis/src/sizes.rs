@@ -5,9 +5,9 @@ mod claims;
 
 use std::collections::BTreeMap;
 
-use plan::setting::{Network, Protocol, Sizes, Traffic};
+use plan::setting::{Network, Sizes, Traffic};
 use plan::{Factors, Plan, Setting, Trial};
-use units::{Bytes, IpMtu};
+use units::{Bytes, IpMtu, Transport};
 
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
@@ -268,10 +268,10 @@ fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
     ends
 }
 
-fn frames(protocol: Protocol, size: Bytes, mtu: IpMtu, ip: units::IpVersion) -> u64 {
+fn frames(protocol: Transport, size: Bytes, mtu: IpMtu, ip: units::IpVersion) -> u64 {
     match protocol {
-        Protocol::Udp => model::fragments(size, mtu, ip),
-        Protocol::Tcp => model::payload_per_packet(mtu, ip, units::Transport::Tcp)
+        Transport::Udp => model::fragments(size, mtu, ip),
+        Transport::Tcp => model::payload_per_packet(mtu, ip, units::Transport::Tcp)
             .map_or(1, |payload| model::frames(size, payload)),
     }
 }

@@ -7,7 +7,7 @@
 //! and loss). A gain is the quotient of two such products, so its parts
 //! multiply to the whole.
 
-use plan::setting::{LinkKind, Protocol};
+use plan::setting::LinkKind;
 use plan::{Setting, Trial};
 use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
@@ -111,11 +111,11 @@ fn efficiency(setting: &Setting) -> Option<f64> {
     let mtu: IpMtu = network.path_mtu()?;
     let transfer = setting.traffic.transfer()?;
     let (payload, wire): (Bytes, Bytes) = match transfer.protocol {
-        Protocol::Tcp => (
+        Transport::Tcp => (
             model::payload_per_packet(mtu, network.ip, Transport::Tcp)?,
             Framing::Ethernet.wire_size(mtu.bytes()),
         ),
-        Protocol::Udp => {
+        Transport::Udp => {
             let message = transfer.message;
             (
                 message,
@@ -141,7 +141,7 @@ pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
     // What a program of the user's speaks is not known: it may be TCP.
     let transfer = setting.traffic.transfer();
     let uncounted = setting.host.offloads
-        && transfer.is_none_or(|transfer| transfer.protocol == Protocol::Tcp)
+        && transfer.is_none_or(|transfer| transfer.protocol == Transport::Tcp)
         && setting.network.link != LinkKind::Emulated;
     let holds_all = shaped.all(|link| link.burst >= LARGEST_SUPER_PACKET);
     uncounted.then_some(match holds_all {

@@ -1,7 +1,6 @@
 //! Errors that name the operation that failed.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// The result of something the kernel was asked to do.
 pub type Result<T> = std::result::Result<T, Error>;

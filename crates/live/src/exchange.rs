@@ -15,9 +15,8 @@ mod socket;
 use std::net::IpAddr;
 
 use proto::exchange::{Answer, Taking, Writing};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
-use crate::transfer::Protocol;
 pub use answer::Answerer;
 pub use ask::ask;
 
@@ -31,7 +30,7 @@ pub const COARSE: [u64; 3] = [1, 10, 55];
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Exchange {
     /// The transport.
-    pub protocol: Protocol,
+    pub protocol: Transport,
     /// The answering end's address.
     pub address: IpAddr,
     /// Octets of a message, in the order in which sizes are gone through; none

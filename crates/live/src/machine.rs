@@ -1,9 +1,8 @@
 //! Facts of this machine that a result depends on.
 
-use std::env;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::{env, fs};
 
 use nix::sys::utsname::uname;
 use units::Bytes;

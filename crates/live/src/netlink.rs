@@ -13,10 +13,10 @@ use netlink_packet_core::{
     NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
 
 use crate::error::{During, Error, Result};
-
 pub(crate) use link::VethEnd;
 pub(crate) use qdisc::TokenBucket;
 pub(crate) use route::HostRoute;

@@ -1,9 +1,8 @@
 //! The privileges of a run: namespaces of its own, and an end to everything
 //! in them when the process ends, however it ends.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};

@@ -17,10 +17,9 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 use units::{Span, Time};
 
-use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::interrupt;
 use crate::namespace::{self, Namespace, Terminal};
+use crate::{clock, interrupt};
 use stream::{Stream, hear};
 
 /// The most that is kept of what a program says on stdout: 16 MiB.

@@ -21,6 +21,9 @@ mod serve;
 mod session;
 mod unanswered;
 
+pub use wire::control::{Flow as Asked, Meter, Name, Report};
+pub use wire::message::HEADER_LEN;
+
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::Figures;
 pub use flow::Flow;
@@ -29,5 +32,3 @@ pub use records::{Described, Entry, Record, Records};
 pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;
-pub use wire::control::{Flow as Asked, Meter, Name, Report};
-pub use wire::message::HEADER_LEN;

@@ -13,11 +13,11 @@ mod socket;
 use std::net::IpAddr;
 
 use proto::{Goodput, Layout, Summary};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, Transport};
+pub use wire::message::HEADER_LEN;
 
 use crate::clock::Epoch;
 use crate::meter::Process;
-
 pub use receive::Receiver;
 pub use send::send;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
@@ -25,8 +25,6 @@ pub(crate) use socket::{
     choose_congestion_control, endpoint, receive_buffer, send_buffer, stamp_arrivals, tcp_state,
     wait,
 };
-pub use units::Transport as Protocol;
-pub use wire::message::HEADER_LEN;
 
 /// What the receiver answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +43,7 @@ pub enum Echo {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transfer {
     /// The transport.
-    pub protocol: Protocol,
+    pub protocol: Transport,
     /// The receiver's address.
     pub address: IpAddr,
     /// Octets sent before counting begins.

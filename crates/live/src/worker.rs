@@ -10,10 +10,9 @@ use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Span, Time};
 
-use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::interrupt;
 use crate::namespace::{self, Namespace, Terminal};
+use crate::{clock, interrupt};
 
 /// The first argument that makes the program a worker; the second is its role.
 pub const ARGUMENT: &str = "--worker";

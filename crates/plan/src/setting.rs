@@ -15,8 +15,7 @@ mod watched;
 pub use proto::link::JitterLaw;
 use proto::tcp::React;
 use queue::{Limit, Spec};
-pub use units::Transport as Protocol;
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
 
 pub use command::{Command, Reading};
 pub use counted::{Counted, Losses, Window};
@@ -312,7 +311,7 @@ pub enum Traffic {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     /// The transport.
-    pub protocol: Protocol,
+    pub protocol: Transport,
     /// Application octets counted in one transfer.
     pub size: Bytes,
     /// Octets of one message, i.e. of one write; the last one may be shorter.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Transport};
 
 use crate::setting::{
-    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Protocol, Scenario, Shape, System,
-    Traffic, Transfer, Watched, Wire,
+    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Scenario, Shape, System, Traffic,
+    Transfer, Watched, Wire,
 };
 use crate::{
     Cell, Compare, Factors, HostFacts, Level, Plan, Published, RunFacts, Setting, Trial, World,
@@ -111,7 +111,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             costs: Costs::default(),
         },
         traffic: Traffic::Transfer(Transfer {
-            protocol: Protocol::Tcp,
+            protocol: Transport::Tcp,
             size: Bytes::new(5_000_000),
             message: Bytes::new(1428),
             preroll: Bytes::new(1_000_000),

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use plan::setting::{Link, Protocol, Sends, Traffic};
+use plan::setting::{Link, Sends, Traffic};
 use plan::{Factors, Level, Plan, Setting};
 use proto::tcp::{Profile, Settings};
+use units::Transport;
 
 use super::Comparison;
 use crate::verdict::{Judgement, Verdict};
@@ -102,7 +103,7 @@ fn has_choice(traffic: &Traffic) -> bool {
     let is_standard = |tcp: &Settings| tcp.profile == Profile::Standard;
     match traffic {
         Traffic::Transfer(transfer) => {
-            transfer.protocol == Protocol::Tcp && transfer.tcp.as_ref().is_none_or(is_standard)
+            transfer.protocol == Transport::Tcp && transfer.tcp.as_ref().is_none_or(is_standard)
         }
         Traffic::Flows(flows) => flows.flows.iter().any(|flow| match &flow.sends {
             Sends::Datagrams { .. } => false,

@@ -3,7 +3,7 @@ use units::{IpMtu, IpVersion, Span};
 
 use super::*;
 
-fn setting(protocol: Protocol, mtu: u64) -> Setting {
+fn setting(protocol: Transport, mtu: u64) -> Setting {
     let mut setting = plan::synthetic::setting(1500, false);
     setting.network.ip = IpVersion::V4;
     for link in &mut setting.network.links {
@@ -40,26 +40,26 @@ fn frames_end_where_their_headers_leave_no_room() {
     // [RFC791 s3.2]; TCP with timestamps: 1448 a segment [RFC7323 App A].
     let ends = |protocol, mtu: u64, last| frame_ends(&setting(protocol, mtu), last);
     assert_eq!(
-        ends(Protocol::Udp, 1_500, 6_000),
+        ends(Transport::Udp, 1_500, 6_000),
         [1_472, 2_952, 4_432, 5_912]
     );
     assert_eq!(
-        ends(Protocol::Tcp, 1_500, 6_000),
+        ends(Transport::Tcp, 1_500, 6_000),
         [1_448, 2_896, 4_344, 5_792]
     );
     // 8980 octets are left of 9000, and fragments come in units of eight.
-    assert_eq!(ends(Protocol::Udp, 9_000, 20_000), [8_972, 17_948]);
+    assert_eq!(ends(Transport::Udp, 9_000, 20_000), [8_972, 17_948]);
 }
 
 #[test]
 fn cells_that_differ_in_their_sizes_alone_are_one_curve() {
-    let one = setting(Protocol::Udp, 1_500);
+    let one = setting(Transport::Udp, 1_500);
     let mut other = one.clone();
     if let Traffic::Exchange(exchange) = &mut other.traffic {
         exchange.sizes.from = 30_000;
     }
     assert!(one != other && without_sizes(&one) == without_sizes(&other));
-    assert!(without_sizes(&one) != without_sizes(&setting(Protocol::Udp, 9_000)));
+    assert!(without_sizes(&one) != without_sizes(&setting(Transport::Udp, 9_000)));
     assert!(without_sizes(&plan::synthetic::setting(1500, false)).is_none());
 }
 

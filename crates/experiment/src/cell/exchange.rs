@@ -2,9 +2,9 @@
 //! time.
 
 use anyhow::Result;
-use plan::setting::{Answer, Exchange, Host, Network, Protocol, Sizes, Taking, Writing};
+use plan::setting::{Answer, Exchange, Host, Network, Sizes, Taking, Writing};
 use plan::{Hosts, World};
-use units::{Bytes, IpVersion, Span};
+use units::{Bytes, IpVersion, Span, Transport};
 
 use super::tcp;
 use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
@@ -26,7 +26,7 @@ pub(super) fn read(
     host: &Host,
     world: World,
 ) -> Result<Exchange> {
-    let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
+    let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
     if world.profile().needs_a_rate && network.links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
@@ -50,10 +50,10 @@ pub(super) fn read(
     let taking = reader.read("traffic.taking", takings)?;
     let writings = word(&[("whole", Writing::Whole), ("parts", Writing::Parts)]);
     let writing = reader.read("traffic.writing", writings)?;
-    if protocol == Protocol::Udp && taking.value == Taking::Once {
+    if protocol == Transport::Udp && taking.value == Taking::Once {
         return Err(taking.refuse("a datagram is read as a whole or not at all; write \"whole\""));
     }
-    if protocol == Protocol::Udp && writing.value == Writing::Parts {
+    if protocol == Transport::Udp && writing.value == Writing::Parts {
         return Err(writing.refuse("each write is a datagram of its own; write \"whole\""));
     }
     let delayed_ack = reader.read("traffic.delayed_ack", span_or_auto)?;
@@ -64,7 +64,9 @@ pub(super) fn read(
         return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
     }
     let tcp = match world.profile().hosts {
-        Hosts::Simulated if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+        Hosts::Simulated if protocol == Transport::Tcp => {
+            Some(tcp::read(reader, &host.congestion)?)
+        }
         // Read past where the protocol is another, as every key of TCP is.
         Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
@@ -92,13 +94,13 @@ pub(super) fn read(
 }
 
 /// The sizes of messages, all of which the transport can carry.
-fn sizes(reader: &mut Reader<'_>, protocol: Protocol, ip: IpVersion) -> Result<Sizes> {
+fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<Sizes> {
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
     let (most, what) = match (protocol, ip) {
-        (Protocol::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
-        (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
-        (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
+        (Transport::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
+        (Transport::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
+        (Transport::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
     };
     let mut one = |key: &str, least: u64| {
         let found = reader.read(key, size)?;

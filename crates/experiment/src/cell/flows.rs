@@ -7,11 +7,9 @@ mod sockets;
 use std::collections::BTreeSet;
 
 use anyhow::{Error, Result};
-use plan::setting::{
-    Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Protocol, Role, Sends, Traffic,
-};
+use plan::setting::{Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Role, Sends, Traffic};
 use plan::{Hosts, World};
-use units::{IpVersion, Span};
+use units::{IpVersion, Span, Transport};
 
 use super::tcp::{self, Connections};
 use crate::keys;
@@ -133,21 +131,21 @@ fn flow(
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
     // Written out where it was written: what came later changes no older plan.
-    let protocols = word(&[("udp", Protocol::Udp), ("tcp", Protocol::Tcp)]);
+    let protocols = word(&[("udp", Transport::Udp), ("tcp", Transport::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
-    let protocol = protocol.map_or(Protocol::Udp, |found| found.value);
+    let protocol = protocol.map_or(Transport::Udp, |found| found.value);
     let sends = match (protocol, world.profile().hosts) {
-        (Protocol::Udp, _) => {
+        (Transport::Udp, _) => {
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
             refuse_keys(reader, called, &["watch", "tcp"], why)?;
             datagrams::read(reader, called, network, world)?
         }
-        (Protocol::Tcp, Hosts::Kernels) => {
+        (Transport::Tcp, Hosts::Kernels) => {
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
             refuse_keys(reader, called, &["dont_fragment"], why)?;
             datagrams::read_messages(reader, called, network)?
         }
-        (Protocol::Tcp, Hosts::Simulated) => {
+        (Transport::Tcp, Hosts::Simulated) => {
             let of_messages: Vec<&str> = keys::OF_MESSAGES.iter().map(|key| key.name).collect();
             let why =
                 "TCP sends when it may, not on a schedule; remove it, or write protocol = \"udp\"";

@@ -1,8 +1,8 @@
 //! Reads `[traffic]` of `kind = "mechanisms"`: round trips that are taken apart.
 
 use anyhow::Result;
-use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place, Protocol};
-use units::{IpMtu, Span};
+use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place};
+use units::{IpMtu, Span, Transport};
 
 use super::traffic::{message, socket_buffer, timeout};
 use crate::quantity::{number, span, switch, word};
@@ -20,13 +20,13 @@ pub(super) fn read(
     network: &Network,
     mtus: &[Found<IpMtu>],
 ) -> Result<Mechanisms> {
-    let protocols = word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]);
+    let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
     let message = message(reader, protocol, network.ip, mtus)?;
     let messages = reader.read("traffic.messages", number(1, MOST_MESSAGES.into()))?;
     let copy = reader.read("traffic.copying", switch)?.value;
     let checksum = reader.read("traffic.checksum", switch)?;
-    if !checksum.value && protocol == Protocol::Tcp {
+    if !checksum.value && protocol == Transport::Tcp {
         return Err(checksum.refuse("TCP has no segment without a checksum; write \"on\""));
     }
     let nagle = reader.read("traffic.nagle", switch)?.value;

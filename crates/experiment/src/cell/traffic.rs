@@ -1,9 +1,9 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
-use plan::setting::{Echo, Host, Link, Network, Protocol, Traffic, Transfer};
+use plan::setting::{Echo, Host, Link, Network, Traffic, Transfer};
 use plan::{Hosts, World};
-use units::{Bytes, IpMtu, IpVersion, Span};
+use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
 use super::message::written;
@@ -145,7 +145,7 @@ fn transfer(
     let Network { ip, ref links, .. } = *network;
     let protocol = reader.read(
         "traffic.protocol",
-        word(&[("tcp", Protocol::Tcp), ("udp", Protocol::Udp)]),
+        word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]),
     )?;
     let protocol = protocol.value;
     if world.profile().needs_a_rate && links.iter().all(|link| link.rate.is_none()) {
@@ -161,7 +161,9 @@ fn transfer(
     }
     let message = message(reader, protocol, ip, mtus)?;
     let tcp = match world.profile().hosts {
-        Hosts::Simulated if protocol == Protocol::Tcp => Some(tcp::read(reader, &host.congestion)?),
+        Hosts::Simulated if protocol == Transport::Tcp => {
+            Some(tcp::read(reader, &host.congestion)?)
+        }
         // Read past where the protocol is another, as every key of TCP is.
         Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
@@ -240,7 +242,7 @@ fn auto_cpu_size(links: &[Link]) -> Bytes {
 /// The message in octets: `mtu-N` is taken from the smallest MTU of the path.
 pub(super) fn message(
     reader: &mut Reader<'_>,
-    protocol: Protocol,
+    protocol: Transport,
     ip: IpVersion,
     mtus: &[Found<IpMtu>],
 ) -> Result<Bytes> {
@@ -250,9 +252,9 @@ pub(super) fn message(
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
     let (most, what) = match (protocol, ip) {
-        (Protocol::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
-        (Protocol::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
-        (Protocol::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
+        (Transport::Tcp, _) => (LARGEST_MESSAGE.get(), "a message"),
+        (Transport::Udp, IpVersion::V4) => (65_507, "a message in UDP over IPv4"),
+        (Transport::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
     };
     let least = LEAST_MESSAGE.get();
     if (least..=most).contains(&octets.get()) {

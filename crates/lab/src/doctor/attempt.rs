@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
-use live::transfer::{Echo, Protocol, Received, Transfer, keep_stamping, try_congestion_control};
+use live::transfer::{Echo, Received, Transfer, keep_stamping, try_congestion_control};
 use live::worker::Command;
 use live::{Refusal, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, IpMtu, IpVersion, Rate, Span};
+use units::{Bytes, IpMtu, IpVersion, Rate, Span, Transport};
 
 use crate::agent::{Agents, Failure};
 pub use emulated::{Carriage, Trial};
@@ -196,7 +196,7 @@ impl Inside {
             let _stamping = keep_stamping()?;
             let mut agents = Agents::of(&testbed)?;
             let mut carry = |protocol| carried(&mut agents, &transfer(&testbed, path, protocol));
-            Ok((carry(Protocol::Tcp)?, carry(Protocol::Udp)?))
+            Ok((carry(Transport::Tcp)?, carry(Transport::Udp)?))
         });
         if let Some((tcp, udp)) = received {
             self.goodput_mbit = tcp.goodput.map(|goodput| goodput.bits_per_second / 1e6);
@@ -248,10 +248,10 @@ fn at_a_gigabit(path: &Path) -> Path {
 }
 
 /// A transfer that takes some milliseconds.
-fn transfer(testbed: &Testbed, path: &Path, protocol: Protocol) -> Transfer {
+fn transfer(testbed: &Testbed, path: &Path, protocol: Transport) -> Transfer {
     let (size, message) = match protocol {
-        Protocol::Tcp => (2_000_000, 64_000),
-        Protocol::Udp => (100_000, 1_000),
+        Transport::Tcp => (2_000_000, 64_000),
+        Transport::Udp => (100_000, 1_000),
     };
     Transfer {
         protocol,

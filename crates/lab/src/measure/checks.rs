@@ -1,7 +1,7 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
 use live::emulator::Report;
-use plan::setting::{Link, Mechanisms, Protocol, Transfer};
+use plan::setting::{Link, Mechanisms, Transfer};
 use plan::{Flag, Setting};
 use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span, Transport};
@@ -288,7 +288,7 @@ fn offloads_differ(setting: &Setting, path: &Path) -> bool {
     let whole = links
         .iter()
         .all(|link| link.rate.is_none() || link.burst >= SUPER_PACKET);
-    offloads.is_empty() || (inspection.protocol == Protocol::Tcp && whole && !super_packets)
+    offloads.is_empty() || (inspection.protocol == Transport::Tcp && whole && !super_packets)
 }
 
 /// Messages that fill packets must have been seen in full ones.
@@ -298,11 +298,7 @@ fn mtu_differs(setting: &Setting, path: &Path) -> bool {
     let Some(mtu) = network.path_mtu() else {
         return false;
     };
-    let transport = match inspection.protocol {
-        Protocol::Tcp => Transport::Tcp,
-        Protocol::Udp => Transport::Udp,
-    };
-    let payload = model::payload_per_packet(mtu, network.ip, transport);
+    let payload = model::payload_per_packet(mtu, network.ip, inspection.protocol);
     let fills = payload.is_some_and(|payload| inspection.message >= payload);
     // The last fragment of a datagram may be the only one that is not full,
     // but fragments come in steps of eight octets [RFC8200 s4.5].
@@ -324,7 +320,7 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 
 /// Datagrams that no queue of the path dropped were dropped by a host.
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
-    let datagrams = transfer.protocol == Protocol::Udp;
+    let datagrams = transfer.protocol == Transport::Udp;
     datagrams && passes.one_way.1.delays.lost > passes.meanwhile.dropped()
 }
 

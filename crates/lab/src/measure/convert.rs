@@ -25,7 +25,7 @@ pub(crate) fn transfer_of(
         size: traffic.size,
         message: traffic.message,
         pace: pace(setting, paced),
-        paced: paced == Paced::Emulator && traffic.protocol == spec::Protocol::Udp,
+        paced: paced == Paced::Emulator && traffic.protocol == Transport::Udp,
         delays: true,
         echo: transfer::Echo::Off,
         congestion: setting.host.congestion.clone(),
@@ -56,15 +56,15 @@ pub(crate) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
     let protocol = transfer.map(|transfer| transfer.protocol);
     let super_packets = setting.host.offloads && paced == Paced::Kernel;
     let bits = |rate: Rate| match (protocol, super_packets) {
-        (None | Some(spec::Protocol::Tcp), true) => Some(rate),
-        (Some(spec::Protocol::Tcp), false) => whole(model::goodput_limit(
+        (None | Some(Transport::Tcp), true) => Some(rate),
+        (Some(Transport::Tcp), false) => whole(model::goodput_limit(
             rate,
             mtu,
             network.ip,
             Transport::Tcp,
             Framing::Ethernet,
         )?),
-        (Some(spec::Protocol::Udp), _) => of_datagrams(rate, transfer?.message),
+        (Some(Transport::Udp), _) => of_datagrams(rate, transfer?.message),
         // UDP has the shortest header that a program may use, and datagrams
         // carry most where they fill a packet or are as long as they can be.
         (None, false) => [

@@ -5,7 +5,7 @@ use std::slice;
 use live::exchange::{self, Asked, OfSize};
 use plan::{Setting, setting as spec};
 use serde_json::{Value, json};
-use units::Seed;
+use units::{Seed, Transport};
 
 use super::Pair;
 use super::checks::flags_of_exchanges;
@@ -51,7 +51,7 @@ pub(super) fn exchange(
 
     let mut figures = Figures::default();
     figures.take_exchange(exchange, asked);
-    if exchange.protocol == spec::Protocol::Udp {
+    if exchange.protocol == Transport::Udp {
         figures.put("receiver_drops", Some(whole(answered.dropped)));
     }
     figures.flags = flags_of_exchanges(setting, &figures, &meanwhile, &pair.path);
@@ -74,7 +74,7 @@ impl Figures {
         asked.sizes.sort_by_key(|one| one.size);
         self.put("stalls", Some(count(asked.stalls.len())));
         self.put("repeats", Some(whole(asked.repeats)));
-        if exchange.protocol == spec::Protocol::Tcp {
+        if exchange.protocol == Transport::Tcp {
             self.put("retransmissions", Some(whole(asked.retransmitted)));
             self.put("segments", Some(whole(asked.segments)));
             let each = whole(asked.acknowledgements) / whole(asked.segments.max(1));

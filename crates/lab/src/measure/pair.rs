@@ -11,8 +11,7 @@ use live::meter::{Machine, Process};
 use live::testbed::Fragments;
 use live::tool::Tool;
 use plan::command_line::Addresses;
-use plan::setting::Protocol;
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Transport};
 
 use crate::agent::Agents;
 use crate::passed::Over;
@@ -47,7 +46,7 @@ pub(crate) struct Path {
 #[derive(Clone)]
 pub(crate) struct Inspection {
     /// The transport of this traffic.
-    pub(crate) protocol: Protocol,
+    pub(crate) protocol: Transport,
     /// Octets of its messages.
     pub(crate) message: Bytes,
     /// The largest IP packet seen leaving the sender.

@@ -1,7 +1,7 @@
 //! A little traffic like that of a trial, which shows what frames a path has.
 
-use plan::setting::{Echo, Protocol, Traffic, Transfer};
-use units::{Bytes, Span};
+use plan::setting::{Echo, Traffic, Transfer};
+use units::{Bytes, Span, Transport};
 
 use super::mechanisms::as_transfer;
 
@@ -32,7 +32,7 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
         }
         Traffic::Exchange(exchange) => little(exchange.receive_buffer),
         Traffic::Mechanisms(trips) => Transfer {
-            protocol: Protocol::Tcp,
+            protocol: Transport::Tcp,
             message: OUTRUNNING,
             ..as_transfer(trips)
         },
@@ -41,7 +41,7 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
 
 fn little(receive_buffer: Option<Bytes>) -> Transfer {
     Transfer {
-        protocol: Protocol::Tcp,
+        protocol: Transport::Tcp,
         size: INSPECTION,
         message: OUTRUNNING,
         preroll: Bytes::ZERO,

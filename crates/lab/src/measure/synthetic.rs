@@ -4,10 +4,10 @@ use experiment::Experiment;
 use live::meter::{MachineUse, Process};
 use live::transfer::{Received, Sent, TcpState};
 use plan::command_line::Addresses;
-use plan::setting::{Protocol, Transfer};
+use plan::setting::Transfer;
 use plan::{Setting, World};
 use proto::{Goodput, Summary, Tally};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Transport};
 
 use super::figures::{Ends, Passes};
 use super::meanwhile::Meanwhile;
@@ -44,7 +44,7 @@ pub(super) fn path(setting: &Setting) -> Path {
         },
         offloads: Vec::new(),
         inspection: Inspection {
-            protocol: Protocol::Tcp,
+            protocol: Transport::Tcp,
             message: Bytes::new(64_000),
             largest_sent: Bytes::new(1_500),
             largest_received: Bytes::new(1_500),

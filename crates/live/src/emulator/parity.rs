@@ -8,9 +8,8 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use proto::link::{Event, Link, Settings};
-use queue::{
-    CodelSettings, DISCIPLINES, Limit, Packet, RedSettings, Spec, Unit, Victim, View, law::Spread,
-};
+use queue::law::Spread;
+use queue::{CodelSettings, DISCIPLINES, Limit, Packet, RedSettings, Spec, Unit, Victim, View};
 use units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::frames::{Frame, Pool};

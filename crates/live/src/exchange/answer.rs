@@ -4,15 +4,15 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 
-use units::Span;
+use nix::poll::PollFlags;
+use units::{Span, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::{Answer, Answered, Broken, Exchange, ask, socket};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::option;
-use crate::transfer::{Protocol, wait};
-use nix::poll::PollFlags;
+use crate::transfer::wait;
 
 /// Room for the largest datagram, and for much of a message of a stream.
 const ROOM: usize = 1 << 16;
@@ -49,12 +49,12 @@ impl Answerer {
     pub fn open(exchange: Exchange) -> Result<Self> {
         let operation = || "reading a port";
         let (door, port) = match exchange.protocol {
-            Protocol::Tcp => {
+            Transport::Tcp => {
                 let listener = socket::listening(&exchange)?;
                 let port = listener.local_addr().during(operation)?.port();
                 (Door::Stream(listener), port)
             }
-            Protocol::Udp => {
+            Transport::Udp => {
                 let socket = socket::receiving(&exchange)?;
                 let port = socket.local_addr().during(operation)?.port();
                 (Door::Datagrams(socket), port)

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use units::{Span, Time};
+use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::book::Book;
@@ -12,7 +12,7 @@ use super::{Answer, Asked, Exchange, Stall, Taking, Writing, socket};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::sys::{queued, tcp_info};
-use crate::transfer::{Protocol, receive_buffer, send_buffer, tcp_state};
+use crate::transfer::{receive_buffer, send_buffer, tcp_state};
 
 /// After so many stalls in a row the rest of the sizes would stall too.
 const HOPELESS: usize = 8;
@@ -224,8 +224,8 @@ impl AsFd for Line {
 
 fn line(exchange: &Exchange, port: u16) -> Result<Line> {
     Ok(match exchange.protocol {
-        Protocol::Tcp => Line::Stream(socket::connected(exchange, port)?),
-        Protocol::Udp => {
+        Transport::Tcp => Line::Stream(socket::connected(exchange, port)?),
+        Transport::Udp => {
             let socket = socket::sending(exchange, port)?;
             socket::limit(socket.as_fd(), exchange.again.min(exchange.deadline))?;
             Line::Datagrams(socket)

@@ -10,12 +10,12 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt,
     socket, sockopt,
 };
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 use super::{Account, Exchange};
 use crate::error::{During, Result};
 use crate::sys::{option, tcp_info};
-use crate::transfer::{Protocol, choose_congestion_control, endpoint};
+use crate::transfer::{choose_congestion_control, endpoint};
 
 /// How long a connection may take to be there.
 const CONNECTING: Span = Span::from_secs(30);
@@ -27,8 +27,8 @@ pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
         false => AddressFamily::Inet6,
     };
     let kind = match exchange.protocol {
-        Protocol::Tcp => SockType::Stream,
-        Protocol::Udp => SockType::Datagram,
+        Transport::Tcp => SockType::Stream,
+        Transport::Udp => SockType::Datagram,
     };
     let socket =
         socket(family, kind, SockFlag::SOCK_CLOEXEC, None).during(|| "opening a socket")?;
@@ -45,7 +45,7 @@ pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
         setsockopt(&socket, sockopt::RcvBuf, &octets(size))
             .during(|| format!("setting a receive buffer of {size}"))?;
     }
-    if exchange.protocol == Protocol::Tcp {
+    if exchange.protocol == Transport::Tcp {
         choose_congestion_control(socket.as_fd(), &exchange.congestion)?;
         setsockopt(&socket, sockopt::TcpNoDelay, &!exchange.nagle)
             .during(|| "switching Nagle's algorithm")?;

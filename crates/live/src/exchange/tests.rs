@@ -5,7 +5,7 @@ use units::{Bytes, Span};
 
 use super::*;
 
-fn over(protocol: Protocol, answer: Answer) -> Exchange {
+fn over(protocol: Transport, answer: Answer) -> Exchange {
     Exchange {
         protocol,
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -36,7 +36,7 @@ fn run(exchange: &Exchange) -> (Asked, Answered) {
 
 #[test]
 fn every_message_of_every_size_is_answered_over_one_connection() {
-    for protocol in [Protocol::Tcp, Protocol::Udp] {
+    for protocol in [Transport::Tcp, Transport::Udp] {
         for answer in [Answer::Acknowledgement, Answer::Whole, Answer::Pieces] {
             let (asked, answered) = run(&over(protocol, answer));
             let told: Vec<(u32, u64)> = asked
@@ -66,7 +66,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
         receive_buffer: buffers,
         // So long may a busy machine keep the small ones.
         deadline: Span::from_secs(2),
-        ..over(Protocol::Tcp, Answer::Pieces)
+        ..over(Transport::Tcp, Answer::Pieces)
     };
     let (asked, answered) = run(&exchange);
     assert_eq!(asked.sizes.len(), 1, "the small ones fit into the buffers");
@@ -93,7 +93,7 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
         sizes: vec![60_000],
         octets: 60_000,
         receive_buffer: Some(Bytes::new(8_192)),
-        ..over(Protocol::Udp, Answer::Acknowledgement)
+        ..over(Transport::Udp, Answer::Acknowledgement)
     };
     let (asked, answered) = run(&prompt);
     assert_eq!((asked.stalls.len(), answered.dropped), (0, 0));
@@ -114,7 +114,7 @@ fn an_end_that_reads_later_answers_later() {
         sizes: vec![1_000],
         octets: 10_000,
         pause: Span::from_millis(2),
-        ..over(Protocol::Tcp, Answer::Acknowledgement)
+        ..over(Transport::Tcp, Answer::Acknowledgement)
     };
     let (asked, _) = run(&exchange);
     // A pause before each message is read. It may begin before the message is
@@ -133,7 +133,7 @@ fn a_farewell_arrives_though_answers_were_left_unread() {
         octets: 3 << 20,
         taking: Taking::Once,
         pause: Span::from_millis(2),
-        ..over(Protocol::Tcp, Answer::Whole)
+        ..over(Transport::Tcp, Answer::Whole)
     };
     let (asked, answered) = run(&exchange);
     assert_eq!((asked.sizes.len(), asked.stalls.len()), (1, 0), "{asked:?}");

@@ -14,9 +14,8 @@ use super::carry::Counted;
 use super::end::{FROM, Listener, Raw, refused, udp};
 use super::message::Message;
 use super::way::Way;
-use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::meter;
+use crate::{clock, meter};
 
 /// Who writes the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

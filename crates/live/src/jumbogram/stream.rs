@@ -11,9 +11,8 @@ use units::Span;
 use super::carry::Counted;
 use super::measure::{Measured, alone};
 use super::way::Way;
-use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::meter;
+use crate::{clock, meter};
 
 /// The largest super-packets that a kernel makes [LinuxUapi if_link.h].
 pub const LARGEST_SUPER: u32 = 8 * 65_535;

@@ -2,10 +2,9 @@
 //! kernel says of each: its receive stamp, and how several were merged
 //! [LinuxUapi socket.h, udp.h].
 
-use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::ptr;
+use std::{io, ptr};
 
 /// Datagrams that one call takes at most, and so many octets of them.
 const BATCH: usize = 64;

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{
     MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, send, socket,
 };
+use proto::offset::Offset;
 use units::{IpVersion, Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
@@ -26,7 +27,6 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::transfer::{send_buffer, stamp_arrivals};
-use proto::offset::Offset;
 
 /// How long an echo may be on its way before it counts as lost.
 const LOST: Span = Span::from_secs(1);

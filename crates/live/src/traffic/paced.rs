@@ -3,6 +3,7 @@
 
 mod drifting;
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proto::ledger::Delays;
@@ -11,12 +12,10 @@ use units::{Bytes, Span, Time};
 use super::delays::Figures;
 use super::options::sizes;
 use super::{Flow, Meter};
-use crate::clock;
 use crate::error::Result;
-use crate::interrupt;
 use crate::pacing::Pacer;
+use crate::{clock, interrupt};
 use drifting::Drifting;
-use std::net::IpAddr;
 
 /// How long a wait goes on without a look whether the flow is to end.
 const LOOK: Span = Span::from_millis(50);

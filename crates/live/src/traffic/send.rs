@@ -18,8 +18,6 @@ use units::{Bytes, Span, Time, Transport};
 use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};
 
-pub(super) use datagrams::emit;
-
 use super::delays::Figures;
 use super::options::{self, open};
 use super::paced::Departures;
@@ -28,6 +26,7 @@ use super::{Flow, Record, Records};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::transfer::{TcpState, send_buffer, tcp_state};
+pub(super) use datagrams::emit;
 
 /// How long a call on a flow's socket takes before the flow looks whether it
 /// is to end.

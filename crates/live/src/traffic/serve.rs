@@ -20,10 +20,9 @@ use super::connection::Connection;
 use super::guests::Guests;
 use super::options::{address_of, bind_to, family};
 use super::{Records, session};
-use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::interrupt;
 use crate::sys::option;
+use crate::{clock, interrupt};
 
 /// How often the receiver looks whether it is to end, in milliseconds.
 const LOOK_MILLIS: u16 = 50;

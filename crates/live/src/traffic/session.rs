@@ -16,9 +16,8 @@ use super::guests::Guest;
 use super::receive::{Clocks, Signal, Waiting};
 use super::serve::{Event, Served, Serving, Session};
 use super::{Described, Entry, Records, sizes};
-use crate::clock;
 use crate::error::{Error, Result};
-use crate::interrupt;
+use crate::{clock, interrupt};
 
 /// How often a session looks whether flows have ended, or it is to.
 const LOOK: Span = Span::from_millis(10);

@@ -14,12 +14,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg};
 use proto::mechanisms::{Came, Left};
-use units::Span;
+use units::{Span, Transport};
 
 use super::receive::{accept, listening};
 use super::send::connected;
 use super::socket::{self, stalled, wait};
-use super::{Protocol, TcpState, Transfer};
+use super::{TcpState, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use end::End;
@@ -166,7 +166,7 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
         let came = end.read_echo(sequence, clock::monotonic() + patience(probe))?;
         let took = clock::monotonic_nanos() - began;
         lost += u64::from(came.is_none());
-        if lost > MOST_LOST || (came.is_none() && probe.transfer.protocol == Protocol::Tcp) {
+        if lost > MOST_LOST || (came.is_none() && probe.transfer.protocol == Transport::Tcp) {
             return Err(stalled("waiting for an echo", patience(probe)));
         }
         if sequence >= probe.before() {
@@ -190,8 +190,8 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
         softirq: lower_decile(sleepless),
         lasted,
         tcp: match probe.transfer.protocol {
-            Protocol::Tcp => Some(socket::tcp_state(end.as_fd())?),
-            Protocol::Udp => None,
+            Transport::Tcp => Some(socket::tcp_state(end.as_fd())?),
+            Transport::Udp => None,
         },
         buffers: [
             socket::send_buffer(end.as_fd())?,
@@ -231,8 +231,8 @@ impl Answerer {
         let Self { probe, socket, .. } = self;
         let timeout = probe.transfer.timeout;
         let socket = match probe.transfer.protocol {
-            Protocol::Tcp => accept(&socket, timeout)?,
-            Protocol::Udp => {
+            Transport::Tcp => accept(&socket, timeout)?,
+            Transport::Udp => {
                 meet(&socket, timeout)?;
                 socket
             }
@@ -294,8 +294,8 @@ fn lower_decile(mut values: Vec<u64>) -> Option<u64> {
 /// How long the near end waits for an echo.
 fn patience(probe: &Probe) -> Span {
     match probe.transfer.protocol {
-        Protocol::Tcp => probe.transfer.timeout,
-        Protocol::Udp => LOST,
+        Transport::Tcp => probe.transfer.timeout,
+        Transport::Udp => LOST,
     }
 }
 

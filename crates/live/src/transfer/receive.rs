@@ -10,11 +10,11 @@ use nix::sys::socket::{
     getsockname, listen, recvmsg, send, sendto,
 };
 use proto::{Arrivals, Layout, MessageStream, Tally};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
-use super::{Echo, Protocol, Received, Transfer};
+use super::{Echo, Received, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
@@ -54,12 +54,12 @@ impl Receiver {
         let before = Process::sample()?;
         let mut books = Books::new(&self.transfer);
         let socket = match self.transfer.protocol {
-            Protocol::Tcp => {
+            Transport::Tcp => {
                 let connection = accept(&self.socket, self.transfer.timeout)?;
                 books.take_stream(&connection)?;
                 connection
             }
-            Protocol::Udp => {
+            Transport::Udp => {
                 books.take_datagrams(&self.socket)?;
                 self.socket
             }
@@ -85,7 +85,7 @@ pub(super) fn listening(transfer: &Transfer) -> Result<(OwnedFd, u16)> {
     let operation = || format!("opening a port on {}", transfer.address);
     socket::stamp_arrivals(socket.as_fd())?;
     bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
-    if transfer.protocol == Protocol::Tcp {
+    if transfer.protocol == Transport::Tcp {
         listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
     }
     let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;

@@ -6,11 +6,11 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
 use proto::{Layout, MessageStream, Tally};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
-use super::{Echo as Answer, Protocol, Sent, Transfer, acknowledged};
+use super::{Echo as Answer, Sent, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
@@ -26,10 +26,10 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
     let mut sender = Sender::connect(transfer, port)?;
     sender.send_messages()?;
     let last_acknowledged = match transfer.protocol {
-        Protocol::Tcp => {
+        Transport::Tcp => {
             acknowledged::wait_for_last(&sender.socket, transfer.epoch, transfer.timeout)?
         }
-        Protocol::Udp => None,
+        Transport::Udp => None,
     };
     sender.await_echoes(sender.layout.messages())?;
     Ok(Sent {
@@ -41,8 +41,8 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
             .echoes
             .map(|echoes| echoes.tally.finish(sender.layout.counted_messages())),
         tcp: match transfer.protocol {
-            Protocol::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
-            Protocol::Udp => None,
+            Transport::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
+            Transport::Udp => None,
         },
         send_buffer: socket::send_buffer(sender.socket.as_fd())?,
         process: Process::sample()? - before,
@@ -120,7 +120,7 @@ impl<'a> Sender<'a> {
         for sequence in 0..self.layout.messages() {
             let length = self.layout.length(sequence);
             let preroll = self.layout.is_preroll(sequence);
-            if sequence + 1 == self.layout.messages() && self.transfer.protocol == Protocol::Tcp {
+            if sequence + 1 == self.layout.messages() && self.transfer.protocol == Transport::Tcp {
                 acknowledged::stamp_from_here(self.socket.as_fd())?;
             }
             if let Some((pacer, pace, begun)) = &grid {
@@ -207,7 +207,7 @@ impl<'a> Sender<'a> {
                 Err(Errno::EINTR) => continue,
                 // A copy of a datagram came when the receiver had all of them
                 // and was gone.
-                Err(Errno::ECONNREFUSED) if self.transfer.protocol == Protocol::Udp => continue,
+                Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => continue,
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
             let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);
@@ -233,16 +233,16 @@ impl<'a> Sender<'a> {
             && echoes.taken < wanted
         {
             let patience = match self.transfer.protocol {
-                Protocol::Tcp => self.transfer.timeout,
-                Protocol::Udp => self.transfer.quiet,
+                Transport::Tcp => self.transfer.timeout,
+                Transport::Udp => self.transfer.quiet,
             };
             let deadline = clock::monotonic() + patience;
             match (
                 wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty(),
                 self.transfer.protocol,
             ) {
-                (true, Protocol::Tcp) => return Err(stalled("waiting for echoes", patience)),
-                (true, Protocol::Udp) => return Ok(()),
+                (true, Transport::Tcp) => return Err(stalled("waiting for echoes", patience)),
+                (true, Transport::Udp) => return Ok(()),
                 (false, _) => self.take_echoes()?,
             }
         }

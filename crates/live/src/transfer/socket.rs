@@ -1,9 +1,8 @@
 //! Sockets with the options a transfer asks for, read back.
 
-use std::fs;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::{fs, io};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -11,9 +10,9 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, TimestampingFlag, getsockopt, setsockopt,
     socket, sockopt,
 };
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Transport};
 
-use super::{Protocol, TcpState, Transfer};
+use super::{TcpState, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::tcp_info;
@@ -32,13 +31,13 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
         IpAddr::V6(_) => AddressFamily::Inet6,
     };
     let kind = match transfer.protocol {
-        Protocol::Tcp => SockType::Stream,
-        Protocol::Udp => SockType::Datagram,
+        Transport::Tcp => SockType::Stream,
+        Transport::Udp => SockType::Datagram,
     };
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(family, kind, flags, None).during(|| "opening a socket")?;
     let receive_buffer = match (transfer.receive_buffer, transfer.protocol) {
-        (None, Protocol::Udp) => Some(UDP_RECEIVE_BUFFER),
+        (None, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
         (asked, _) => asked,
     };
     let octets = |size: Bytes| {
@@ -57,7 +56,7 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
                 .during(|| format!("setting a receive buffer of {size}"))?;
         }
     }
-    if transfer.protocol == Protocol::Tcp {
+    if transfer.protocol == Transport::Tcp {
         choose_congestion_control(socket.as_fd(), &transfer.congestion)?;
         setsockopt(&socket, sockopt::TcpNoDelay, &!transfer.nagle)
             .during(|| "switching Nagle's algorithm")?;

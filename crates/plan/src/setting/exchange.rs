@@ -2,15 +2,13 @@
 
 pub use proto::exchange::{Answer, Taking, Writing};
 use proto::tcp;
-use units::{Bytes, Span};
-
-use super::Protocol;
+use units::{Bytes, Span, Transport};
 
 /// Messages of many sizes, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// The transport.
-    pub protocol: Protocol,
+    pub protocol: Transport,
     /// The sizes of messages.
     pub sizes: Sizes,
     /// Octets sent of each size.

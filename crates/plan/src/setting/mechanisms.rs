@@ -1,14 +1,12 @@
 //! Round trips one by one, of which all is stamped that can be.
 
-use units::{Bytes, Span};
-
-use super::Protocol;
+use units::{Bytes, Span, Transport};
 
 /// Messages that are echoed whole, each once the one before it is back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mechanisms {
     /// The transport.
-    pub protocol: Protocol,
+    pub protocol: Transport,
     /// Octets of a message, and of its echo.
     pub message: Bytes,
     /// How many round trips are taken apart.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use live::clock;
 use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
-use live::transfer::{Protocol, Transfer, keep_stamping};
+use live::transfer::{Transfer, keep_stamping};
 use proto::link::Settings;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
             size: rate.carries(COUNTED),
             // A bucket that does not exist holds nothing back.
             pace: None,
-            ..transfer(&testbed, &path, Protocol::Tcp)
+            ..transfer(&testbed, &path, Transport::Tcp)
         },
     )?;
     let report = emulation.report()?;

@@ -148,19 +148,19 @@ fn with_offloads_a_feature_is_on_and_tcp_shows_super_packets_where_the_path_lets
         offloads_differ(&trial.setting, &trial.path)
     };
     let (deep, shallow) = (65_536, 65_535);
-    assert!(!with(Paced::Kernel, 60_000, deep, Protocol::Tcp));
-    assert!(with(Paced::Kernel, 1_500, deep, Protocol::Tcp));
+    assert!(!with(Paced::Kernel, 60_000, deep, Transport::Tcp));
+    assert!(with(Paced::Kernel, 1_500, deep, Transport::Tcp));
     assert!(
-        !with(Paced::Kernel, 1_500, shallow, Protocol::Tcp),
+        !with(Paced::Kernel, 1_500, shallow, Transport::Tcp),
         "the bucket splits them"
     );
     assert!(
-        !with(Paced::Kernel, 1_500, deep, Protocol::Udp),
+        !with(Paced::Kernel, 1_500, deep, Transport::Udp),
         "datagrams go one by one"
     );
-    assert!(!with(Paced::Emulator, 1_500, deep, Protocol::Tcp));
+    assert!(!with(Paced::Emulator, 1_500, deep, Transport::Tcp));
     assert!(
-        with(Paced::Emulator, 1_501, deep, Protocol::Tcp),
+        with(Paced::Emulator, 1_501, deep, Transport::Tcp),
         "no wire carries it"
     );
     let mut off = Trial::new("");

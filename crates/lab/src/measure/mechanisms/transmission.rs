@@ -1,6 +1,6 @@
 //! How long the links of a path are busy with one message.
 
-use plan::setting::{Network, Protocol};
+use plan::setting::Network;
 use units::{Bytes, Framing, Span, Transport};
 
 use crate::measure::Paced;
@@ -12,17 +12,13 @@ use crate::measure::Paced;
 pub(super) fn transmission(
     network: &Network,
     paced: Paced,
-    protocol: Protocol,
+    protocol: Transport,
     message: Bytes,
 ) -> Span {
-    let transport = match protocol {
-        Protocol::Tcp => Transport::Tcp,
-        Protocol::Udp => Transport::Udp,
-    };
     let (Some(mtu), Paced::Emulator) = (network.path_mtu(), paced) else {
         return Span::ZERO;
     };
-    let packets = model::packets(message, mtu, network.ip, transport);
+    let packets = model::packets(message, mtu, network.ip, protocol);
     // When each packet is off the links so far.
     let mut off = vec![Span::ZERO; packets.len()];
     for link in &network.links {
@@ -56,7 +52,7 @@ mod tests {
         let plan = crate::world::plan(experiment, World::Netns).unwrap();
         let setting = plan.cells[0].setting.as_ref().unwrap();
         let message = Bytes::new(message);
-        transmission(&setting.network, Paced::Emulator, Protocol::Udp, message)
+        transmission(&setting.network, Paced::Emulator, Transport::Udp, message)
     }
 
     #[test]

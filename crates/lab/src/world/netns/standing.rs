@@ -7,8 +7,7 @@ use live::testbed::{Node, Path, Testbed};
 use live::transfer::Transfer;
 use plan::Setting;
 use plan::command_line::Addresses;
-use plan::setting::Protocol;
-use units::{Bytes, Seed};
+use units::{Bytes, Seed, Transport};
 
 use crate::agent::{Agents, Failure};
 use crate::emulation::Emulation;
@@ -137,10 +136,10 @@ impl Standing {
     /// Sends a little and looks at the frames themselves, once for every kind
     /// of traffic: flags do not say all that a kernel does. TCP's messages are
     /// long here, so that its packets are as large as they can be.
-    fn inspect(&mut self, base: &Transfer, protocol: Protocol) -> Result<Inspection, Failure> {
+    fn inspect(&mut self, base: &Transfer, protocol: Transport) -> Result<Inspection, Failure> {
         let message = match protocol {
-            Protocol::Tcp => OUTRUNNING.max(base.message),
-            Protocol::Udp => base.message,
+            Transport::Tcp => OUTRUNNING.max(base.message),
+            Transport::Udp => base.message,
         };
         let same = |done: &&Inspection| done.protocol == protocol && done.message == message;
         if let Some(done) = self.inspections.iter().find(same) {

@@ -9,7 +9,7 @@ use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, send};
 use proto::mechanisms::{Came, Left};
-use units::{Span, Time};
+use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::departures::Departures;
@@ -17,7 +17,6 @@ use super::{Place, Probe};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
-use crate::transfer::Protocol;
 use crate::transfer::socket::{raw, stalled, stamp_arrivals, wait};
 
 /// MSG_MORE: the rest follows, which nix does not name.
@@ -61,7 +60,7 @@ impl<'a> End<'a> {
         let size = usize::try_from(probe.transfer.message.get())
             .map_err(|_| Error::new("making room for a message", "it does not fit into memory"))?;
         let room = match (probe.copy, probe.transfer.protocol) {
-            (false, Protocol::Udp) => HEADER_LEN,
+            (false, Transport::Udp) => HEADER_LEN,
             _ => size,
         };
         let messages = usize::try_from(probe.messages).unwrap_or(usize::MAX);
@@ -227,7 +226,7 @@ impl<'a> End<'a> {
     }
 
     fn is_stream(&self) -> bool {
-        self.probe.transfer.protocol == Protocol::Tcp
+        self.probe.transfer.protocol == Transport::Tcp
     }
 
     /// Writes a part of the message.

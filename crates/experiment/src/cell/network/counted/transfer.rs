@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use plan::World;
-use plan::setting::{LinkKind, Network, Protocol, Transfer};
+use plan::setting::{LinkKind, Network, Transfer};
+use units::Transport;
 
 use super::{called, of_one_wire};
 use crate::quantity::word;
@@ -12,7 +13,7 @@ use crate::tree::{Node, Table};
 /// Whether what becomes of a transfer's packets is known, link by link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {
     let seen = world.profile().paces_every_link || network.link == LinkKind::Emulated;
-    seen && transfer.protocol == Protocol::Tcp
+    seen && transfer.protocol == Transport::Tcp
 }
 
 /// Reads the window of each link, if it has one.
