@@ -61,7 +61,7 @@ pub fn groups(plan: &Plan, comparisons: &[Comparison]) -> Vec<Group> {
     groups.collect()
 }
 
-/// The goodput of cells there and back by the size of their messages.
+/// The goodput of echoed messages, both directions together, by message size.
 fn goodput(cells: &[(u64, usize)], comparisons: &[Comparison]) -> Vec<(u64, f64)> {
     let Some(metric) = Metric::named("goodput_echoed") else {
         return Vec::new();

@@ -18,7 +18,7 @@ pub(crate) fn resolution(
     setting: Option<&Setting>,
     trials: &[&Trial],
 ) -> Option<f64> {
-    // Per 10^9 octets, as far as a trial or its setting tells how many.
+    // Per 10^9 octets; `None` where neither the trial nor its setting has their number.
     let per_gigabyte = |trial: &Trial, seconds: f64| {
         let octets = trial
             .number("cpu_octets")

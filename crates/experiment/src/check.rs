@@ -15,7 +15,7 @@ pub struct Refusal {
     pub why: String,
 }
 
-/// What a world says of a setting before anything runs.
+/// A world's check of a setting, made before anything runs.
 pub type Check = fn(&Setting) -> Result<(), Refusal>;
 
 /// Names the place in `tree` that a refusal is about; `file` is where the

@@ -22,7 +22,7 @@ pub(super) struct Given<'a> {
 
 /// A queue that was planned.
 pub(super) struct Planned {
-    /// What sources do that the queue tells of what it drops, if it does.
+    /// The reaction of sources to notices of drops; `None` if the queue sends none.
     pub(super) notices: Option<React>,
     spec: Result<Spec, BadSpec>,
     rate: Option<Rate>,
@@ -33,7 +33,7 @@ pub(super) struct Planned {
 
 /// Why there cannot be such a queue.
 pub(super) struct Trouble {
-    /// The parameter or key that is at fault, as far as that can be told.
+    /// The parameter or key at fault, if it is known.
     pub(super) key: String,
     /// Why.
     pub(super) why: String,
@@ -94,8 +94,8 @@ impl Planned {
     }
 }
 
-/// What `value` means to a key, which keeps nothing of it; what stays is the
-/// value as it was written.
+/// Checks that a key takes `value`, and gives its canonical form. The value
+/// itself stays as it was written.
 pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Meaning<Value> {
     let ((), canonical) = field::read(&mut field, value)?;
     Ok((value.clone(), canonical))
@@ -142,10 +142,10 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         value,
     });
     let planned = Planned::new(choice, parameters, (limit, largest), rate);
-    let stranger = given
+    let unused = given
         .iter()
         .find(|(_, discipline, ..)| !planned.uses(discipline));
-    if let Some((name, other, ..)) = stranger {
+    if let Some((name, other, ..)) = unused {
         bail!("{name}: a parameter of {other}, which is not asked for");
     }
     if planned.notices.is_some() {

@@ -22,7 +22,7 @@ pub struct Choice {
 pub struct Configured {
     /// The discipline, or why its keys do not go together.
     pub spec: Result<Spec, BadSpec>,
-    /// What sources do that the queue tells of what it drops, if it does.
+    /// The reaction of sources to notices of drops; `None` if the queue sends none.
     pub notices: Option<Reaction>,
 }
 

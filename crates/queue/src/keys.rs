@@ -184,7 +184,7 @@ pub(crate) trait Keyed: Sized {
     /// Where keys do not go together.
     fn settings(self) -> Result<Self::Settings, BadSpec>;
 
-    /// What sources do that the queue tells of what it drops, if it does.
+    /// The reaction of sources to notices of drops; `None` if the queue sends none.
     fn notices(&self) -> Option<Reaction> {
         None
     }

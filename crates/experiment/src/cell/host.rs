@@ -21,8 +21,8 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
     })
 }
 
-/// What packets cost the hosts. The keys are not written out where they are
-/// not written: plans without them keep the names of their folders.
+/// The processor time that hosts spend on packets. plan.toml has these keys only
+/// where the experiment writes them.
 fn costs(reader: &mut Reader<'_>) -> Result<Costs> {
     let mut time = |key: &str| -> Result<Span> {
         let found = reader.optional(&format!("host.{key}"), span)?;

@@ -7,6 +7,6 @@ pub(crate) struct Idle {
     pub(crate) path: String,
     /// Whether an argument of `--set` wrote it.
     pub(crate) is_set: bool,
-    /// What is said if it means nothing in any cell.
+    /// The refusal, for a key of no use in any cell.
     pub(crate) why: Error,
 }

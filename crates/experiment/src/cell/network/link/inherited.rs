@@ -41,8 +41,7 @@ impl Inherited<'_, '_, '_> {
         }
     }
 
-    /// A key that is not written out where it is not written: plans that do
-    /// without it keep the names of their folders.
+    /// A key that plan.toml has only where the experiment writes it.
     pub(super) fn if_written<T: Clone>(
         &mut self,
         key: &str,
