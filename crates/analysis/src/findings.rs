@@ -7,7 +7,7 @@ use crate::certificate::{Certificate, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
 use crate::completion::complete;
-use crate::mechanisms::{Group, groups};
+use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
 use crate::pareto::{Front, fronts};
@@ -44,7 +44,7 @@ pub struct Findings<'a> {
     /// Assertions of steps in these curves, with verdicts.
     pub steps: Vec<sizes::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
-    pub mechanisms: Vec<Group>,
+    pub latency_breakdown: Vec<Group>,
     /// Trials that stand apart from the others of their cell.
     pub outliers: Vec<Outlier<'a>>,
 }
@@ -66,7 +66,7 @@ impl<'a> Findings<'a> {
             ranking: ranked(plan, trials),
             paired: paired(plan, trials),
             steps: sizes::judged(plan, &curves),
-            mechanisms: groups(plan, &comparisons),
+            latency_breakdown: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
             by_cell,
             comparisons,

@@ -3,7 +3,7 @@
 //!
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
-//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`mechanisms`]
+//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`latency-breakdown`]
 //! groups round trips that were taken apart, [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, and [`outliers`] which of
@@ -16,7 +16,7 @@ pub mod claims;
 pub mod compare;
 pub mod completion;
 mod findings;
-pub mod mechanisms;
+pub mod latency_breakdown;
 pub mod outliers;
 pub mod paired;
 pub mod pareto;

@@ -329,9 +329,10 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
             };
             Some(setting)
         }
-        Traffic::Transfer(_) | Traffic::Command(_) | Traffic::Flows(_) | Traffic::Mechanisms(_) => {
-            None
-        }
+        Traffic::Transfer(_)
+        | Traffic::Command(_)
+        | Traffic::Flows(_)
+        | Traffic::LatencyBreakdown(_) => None,
     }
 }
 

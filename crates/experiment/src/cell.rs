@@ -7,7 +7,7 @@ mod exchange;
 mod flows;
 mod host;
 mod idle;
-mod mechanisms;
+mod latency_breakdown;
 mod message;
 mod network;
 mod tcp;

@@ -22,6 +22,7 @@ mod quantity;
 mod ranking;
 mod reader;
 mod resolved;
+mod retired;
 mod shipped;
 mod steps;
 mod sweep;
@@ -62,6 +63,8 @@ pub struct Experiment {
     tree: Table,
     /// Where the file begins.
     place: Origin,
+    /// One line for each former name that it uses.
+    notices: Vec<String>,
 }
 
 impl Experiment {
@@ -79,7 +82,11 @@ impl Experiment {
         read_format(&mut Reader::new(&tree, "", place.clone()))?;
         Aliases::read(&tree, &place)?;
         published::remember_comparison(&mut tree);
-        Ok(Self { tree, place })
+        Ok(Self {
+            notices: retired::replace_values(&mut tree),
+            tree,
+            place,
+        })
     }
 
     /// The shipped experiment of this name, or the one in the file at this
@@ -93,8 +100,11 @@ impl Experiment {
                 .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
             return Self::parse(&text, name_or_path);
         }
-        if let Some((name, text)) = shipped::text(name_or_path) {
-            return Self::parse(text, &format!("experiments/{name}.toml"));
+        let (name, notice) = retired::experiment(name_or_path);
+        if let Some((name, text)) = shipped::text(name) {
+            let mut experiment = Self::parse(text, &format!("experiments/{name}.toml"))?;
+            experiment.notices.extend(notice);
+            return Ok(experiment);
         }
         let names: Vec<_> = shipped().map(|shipped| shipped.name).collect();
         let hint = did_you_mean(name_or_path, names.iter().copied());
@@ -103,6 +113,12 @@ impl Experiment {
             one_line(name_or_path),
             names.join(", ")
         )
+    }
+
+    /// One line for each former name of an experiment or a value that was
+    /// written, with the present name.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Writes over the experiment what an argument of `--set` says:
@@ -291,7 +307,9 @@ impl Experiment {
     fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
         let origin = node.origin.clone();
         let put = self.tree.put(&place.0, node);
-        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
+        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))?;
+        self.notices.extend(retired::replace_values(&mut self.tree));
+        Ok(())
     }
 
     /// Where in the tree the levels of `path` stand, if it is swept.

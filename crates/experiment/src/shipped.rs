@@ -69,8 +69,8 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../experiments/jumbogram-ditg.toml"),
     ),
     (
-        "mechanisms",
-        include_str!("../../../experiments/mechanisms.toml"),
+        "latency-breakdown",
+        include_str!("../../../experiments/latency-breakdown.toml"),
     ),
     (
         "rtt-by-packet-size",

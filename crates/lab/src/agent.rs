@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::exchange::{Answered, Answerer, Asked, Exchange, ask as ask_other};
 use live::testbed::Testbed;
-use live::transfer::mechanisms::{self, Probe};
+use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
 use live::worker::Command;
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,8 @@ enum Reply {
     Departed(Vec<Departed>),
     Answered(Answered),
     Asked(Asked),
-    ProbesAnswered(mechanisms::Answered),
-    Probed(mechanisms::Asked),
+    ProbesAnswered(latency_breakdown::Answered),
+    Probed(latency_breakdown::Asked),
     /// It could not: one line.
     Failed(String),
 }
@@ -91,8 +91,10 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 Err(error) => Err(error),
             },
             Request::Ask(exchange, port) => ask_other(&exchange, port).map(Reply::Asked),
-            Request::SendProbes(probe, port) => mechanisms::ask(&probe, port).map(Reply::Probed),
-            Request::AnswerProbes(probe) => match mechanisms::Answerer::open(probe) {
+            Request::SendProbes(probe, port) => {
+                latency_breakdown::ask(&probe, port).map(Reply::Probed)
+            }
+            Request::AnswerProbes(probe) => match latency_breakdown::Answerer::open(probe) {
                 Ok(answerer) => {
                     answer(&Reply::Listening(answerer.port))?;
                     answerer.answer().map(Reply::ProbesAnswered)
@@ -209,10 +211,10 @@ impl Agents {
     ///
     /// # Errors
     /// As [`Agents::transfer`].
-    pub(crate) fn mechanisms(
+    pub(crate) fn latency_breakdown(
         &mut self,
         probe: &Probe,
-    ) -> Result<(mechanisms::Asked, mechanisms::Answered), Failure> {
+    ) -> Result<(latency_breakdown::Asked, latency_breakdown::Answered), Failure> {
         let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
         let timeout = probe.transfer.timeout;
         let patience = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_PATIENCE;

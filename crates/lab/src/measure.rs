@@ -11,8 +11,8 @@ mod exchange;
 mod figures;
 mod flows;
 mod kept;
+mod latency_breakdown;
 mod meanwhile;
-mod mechanisms;
 mod pair;
 mod sample;
 #[cfg(test)]

@@ -78,7 +78,7 @@ fn traffic(setting: &Setting) -> String {
         ),
         Traffic::Command(command) => format!("`{}`", command.sender),
         Traffic::Flows(flows) => format!("{} flows for {}", flows.flows.len(), flows.duration),
-        Traffic::Mechanisms(trips) => format!(
+        Traffic::LatencyBreakdown(trips) => format!(
             "{} round trips of {} B",
             trips.messages,
             trips.message.get()

@@ -5,7 +5,7 @@
 //! sends the pre-roll and the counted messages, and both end by themselves.
 
 mod acknowledged;
-pub mod mechanisms;
+pub mod latency_breakdown;
 mod receive;
 mod send;
 mod socket;

@@ -4,14 +4,14 @@
 mod catalogue;
 mod flow;
 mod kept;
-mod mechanism;
+mod latency_breakdown;
 mod page;
 mod window;
 
 pub use catalogue::METRICS;
 pub use flow::of_flow;
 pub use kept::{measured, place};
-pub use mechanism::{OF_MECHANISMS, part_metric};
+pub use latency_breakdown::{OF_LATENCY_BREAKDOWN, part_metric};
 pub use page::documented;
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
@@ -170,7 +170,7 @@ impl Metric {
     /// The metric called `name`, or of one flow, e.g. `delay/NAME`, or over one
     /// part of a trial, e.g. `mean_queue_NAME`.
     pub fn named(name: &str) -> Option<&'static Self> {
-        let mut of_catalogue = METRICS.iter().chain(&OF_MECHANISMS);
+        let mut of_catalogue = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
         of_catalogue
             .find(|metric| metric.name == name)
             .or_else(|| flow::named(name))

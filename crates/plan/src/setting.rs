@@ -9,7 +9,7 @@ mod emulated;
 mod exchange;
 mod flows;
 mod graph;
-mod mechanisms;
+mod latency_breakdown;
 mod watched;
 
 pub use proto::link::JitterLaw;
@@ -24,7 +24,7 @@ pub use domain::{Destination, Domain, Route};
 pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
-pub use mechanisms::{Inject, Mechanisms, Place};
+pub use latency_breakdown::{Inject, LatencyBreakdown, Place};
 pub use watched::Watched;
 
 /// Everything that one trial needs to know.
@@ -302,7 +302,7 @@ pub enum Traffic {
     /// Datagrams on schedules.
     Flows(Flows),
     /// Round trips that are taken apart.
-    Mechanisms(Mechanisms),
+    LatencyBreakdown(LatencyBreakdown),
     /// Messages of many sizes, one at a time.
     Exchange(Exchange),
 }
@@ -351,7 +351,9 @@ impl Traffic {
     pub const fn transfer(&self) -> Option<&Transfer> {
         match self {
             Self::Transfer(transfer) => Some(transfer),
-            Self::Command(_) | Self::Flows(_) | Self::Mechanisms(_) | Self::Exchange(_) => None,
+            Self::Command(_) | Self::Flows(_) | Self::LatencyBreakdown(_) | Self::Exchange(_) => {
+                None
+            }
         }
     }
 
@@ -359,7 +361,9 @@ impl Traffic {
     pub const fn exchange(&self) -> Option<&Exchange> {
         match self {
             Self::Exchange(exchange) => Some(exchange),
-            Self::Transfer(_) | Self::Command(_) | Self::Flows(_) | Self::Mechanisms(_) => None,
+            Self::Transfer(_) | Self::Command(_) | Self::Flows(_) | Self::LatencyBreakdown(_) => {
+                None
+            }
         }
     }
 
@@ -368,7 +372,7 @@ impl Traffic {
         match self {
             Self::Transfer(transfer) => transfer.tcp.is_some(),
             Self::Exchange(exchange) => exchange.tcp.is_some(),
-            Self::Command(_) | Self::Mechanisms(_) => false,
+            Self::Command(_) | Self::LatencyBreakdown(_) => false,
             Self::Flows(flows) => flows
                 .flows
                 .iter()

@@ -6,8 +6,8 @@ use analysis::Findings;
 
 use crate::document::{Block, Document, Section};
 use crate::section::{
-    certificate, claims, courses, head, mechanisms, metrics, others, outliers, paired, pareto,
-    ranking, reading, sizes, study, verdicts,
+    certificate, claims, courses, head, latency_breakdown, metrics, others, outliers, paired,
+    pareto, ranking, reading, sizes, study, verdicts,
 };
 
 /// A function that describes a section, if there is anything to tell.
@@ -16,7 +16,7 @@ type Describe = fn(&Findings<'_>) -> Option<Section>;
 /// The sections of a report, in order.
 const SECTIONS: [Describe; 16] = [
     ranking::section,
-    mechanisms::section,
+    latency_breakdown::section,
     metrics::section,
     courses::section,
     study::section,

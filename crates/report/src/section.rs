@@ -7,7 +7,7 @@ pub(crate) mod claims;
 pub(crate) mod courses;
 pub(crate) mod crosstab;
 pub(crate) mod head;
-pub(crate) mod mechanisms;
+pub(crate) mod latency_breakdown;
 pub(crate) mod metrics;
 pub(crate) mod others;
 pub(crate) mod outliers;

@@ -7,7 +7,7 @@ use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
 use super::message::written;
-use super::{command, exchange, flows, mechanisms, tcp};
+use super::{command, exchange, flows, latency_breakdown, tcp};
 use crate::auto_burst;
 use crate::keys::{self, Place};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Transfer,
     Command,
     Flows,
-    Mechanisms,
+    LatencyBreakdown,
     Exchange,
 }
 
@@ -41,7 +41,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("transfer", Kind::Transfer),
     ("command", Kind::Command),
     ("flows", Kind::Flows),
-    ("mechanisms", Kind::Mechanisms),
+    ("latency-breakdown", Kind::LatencyBreakdown),
     ("exchange", Kind::Exchange),
 ];
 
@@ -72,7 +72,9 @@ pub(super) fn read(
         }
         Kind::Command => command::read(reader, network.shape).map(Traffic::Command),
         Kind::Flows => flows::read(reader, tree, network, host, world),
-        Kind::Mechanisms => mechanisms::read(reader, network, mtus).map(Traffic::Mechanisms),
+        Kind::LatencyBreakdown => {
+            latency_breakdown::read(reader, network, mtus).map(Traffic::LatencyBreakdown)
+        }
         Kind::Exchange => {
             on_a_path(&kind, tree, network, "an exchange")?;
             if network.links.iter().any(|link| link.watch.is_any()) {

@@ -32,7 +32,7 @@ const OTHERS: [(&str, World); 16] = [
     ("network.link = \"emulated\"", World::Netns),
     ("traffic.kind = \"exchange\"", World::Netns),
     ("traffic.kind = \"exchange\"", World::Sim),
-    ("traffic.kind = \"mechanisms\"", World::Netns),
+    ("traffic.kind = \"latency-breakdown\"", World::Netns),
     (
         "[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/loss\"",
         World::Netns,
@@ -178,7 +178,13 @@ fn no_key_has_two_rows_for_one_kind_of_traffic() {
     let mut seen = BTreeSet::new();
     for section in sections() {
         let kinds = match section.kinds {
-            [] => &["transfer", "command", "flows", "mechanisms", "exchange"],
+            [] => &[
+                "transfer",
+                "command",
+                "flows",
+                "latency-breakdown",
+                "exchange",
+            ],
             kinds => kinds,
         };
         for (table, key) in section

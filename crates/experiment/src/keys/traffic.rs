@@ -28,13 +28,13 @@ pub(super) const SECTIONS: &[Section] = &[
         worlds: everywhere(),
         keys: &[Key {
             name: "kind",
-            kind: "`transfer`, `command`, `flows`, `mechanisms` or `exchange`",
+            kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `exchange`",
             default: Usual::Text("transfer"),
-            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `mechanisms`: [round trips that are taken apart](#round-trips-taken-apart); `exchange`: [messages of many sizes](#exchanges), each answered before the next leaves.",
+            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips that are taken apart](#round-trips-taken-apart); `exchange`: [messages of many sizes](#exchanges), each answered before the next leaves.",
             worlds: simulator(all_but(&[
                 ("command", "the simulator runs no programs: --on netns"),
                 (
-                    "mechanisms",
+                    "latency-breakdown",
                     "the simulator has no kernel to take apart: --on netns",
                 ),
             ])),
@@ -42,7 +42,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["transfer", "mechanisms"],
+        kinds: &["transfer", "latency-breakdown"],
         about: "",
         worlds: everywhere(),
         keys: &[
@@ -105,7 +105,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["transfer", "command", "mechanisms"],
+        kinds: &["transfer", "command", "latency-breakdown"],
         about: "",
         worlds: everywhere(),
         keys: &[Key {
@@ -118,7 +118,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["transfer", "mechanisms", "exchange"],
+        kinds: &["transfer", "latency-breakdown", "exchange"],
         about: "",
         worlds: everywhere(),
         keys: &[
@@ -360,7 +360,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["mechanisms"],
+        kinds: &["latency-breakdown"],
         about: "",
         worlds: everywhere(),
         keys: &[
@@ -389,7 +389,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic.inject"],
-        kinds: &["mechanisms"],
+        kinds: &["latency-breakdown"],
         about: "A known time in a known place, to try the instrument with.",
         worlds: everywhere(),
         keys: &[

@@ -103,6 +103,9 @@ fn plan(args: &Run) -> Result<Plan> {
     if let Some(repeat) = &args.repeat {
         experiment.set(&format!("repeat={repeat}"))?;
     }
+    for notice in experiment.notices() {
+        output::say(notice);
+    }
     let world = match &args.on {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),

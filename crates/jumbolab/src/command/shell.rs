@@ -19,6 +19,9 @@ pub(crate) fn run(args: Shell) -> Result<ExitCode> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
+    for notice in experiment.notices() {
+        output::say(notice);
+    }
     let plan = lab::world::plan(experiment, shell::WORLD)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {

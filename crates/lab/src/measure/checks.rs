@@ -1,7 +1,7 @@
 //! Holds what was seen in a trial against what was asked and what physics allows.
 
 use live::emulator::Report;
-use plan::setting::{Link, Mechanisms, Transfer};
+use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting};
 use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span, Transport};
@@ -9,8 +9,8 @@ use units::{Bytes, Rate, Span, Transport};
 use super::command::Strangers;
 use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
+use super::latency_breakdown::Seeing as SeeingTrips;
 use super::meanwhile::Meanwhile;
-use super::mechanisms::Seeing as SeeingTrips;
 use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
 use crate::figures::Figures;
@@ -159,9 +159,9 @@ pub(super) fn flags_of_flows(
 }
 
 /// What can be told of a trial of round trips.
-pub(super) fn flags_of_mechanisms(
+pub(super) fn flags_of_latency_breakdown(
     setting: &Setting,
-    trips: &Mechanisms,
+    trips: &LatencyBreakdown,
     seeing: &SeeingTrips<'_>,
     path: &Path,
 ) -> Vec<Flag> {

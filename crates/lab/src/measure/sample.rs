@@ -3,7 +3,7 @@
 use plan::setting::{Echo, Traffic, Transfer};
 use units::{Bytes, Span, Transport};
 
-use super::mechanisms::as_transfer;
+use super::latency_breakdown::as_transfer;
 
 /// What is sent once through a new test bed to see its frames: enough for
 /// TCP to build its largest segments, little enough for a capture to hold.
@@ -31,7 +31,7 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
             little(sockets.and_then(|sockets| sockets.receive_buffer))
         }
         Traffic::Exchange(exchange) => little(exchange.receive_buffer),
-        Traffic::Mechanisms(trips) => Transfer {
+        Traffic::LatencyBreakdown(trips) => Transfer {
             protocol: Transport::Tcp,
             message: OUTRUNNING,
             ..as_transfer(trips)

@@ -8,7 +8,7 @@ use units::Seed;
 use super::command::command;
 use super::exchange::exchange;
 use super::flows::flows;
-use super::mechanisms::mechanisms;
+use super::latency_breakdown::latency_breakdown;
 use super::pair::Pair;
 use super::transfers::transfers;
 use crate::agent::Failure;
@@ -34,7 +34,7 @@ pub(crate) fn trial(
         Traffic::Transfer(transfer) => transfers(pairs, setting, transfer, epoch),
         Traffic::Command(wanted) => command(first, setting, wanted, shelf),
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, shelf),
-        Traffic::Mechanisms(trips) => mechanisms(first, setting, trips, epoch),
+        Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::Exchange(wanted) => exchange(first, setting, wanted, seed),
     }?;
     figures.take_setting(setting, &pairs[0].path);

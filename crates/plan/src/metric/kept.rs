@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::flow::{of_flow, split};
 use super::window::{self, OF_WINDOWS};
-use super::{METRICS, Metric, OF_MECHANISMS};
+use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN};
 use crate::Trial;
 
 /// The metrics that `trials` measured: those of the catalogue in its order,
@@ -27,7 +27,7 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
             flows.take_while(|name| split(name).is_some_and(|(base, _)| base == metric.name));
         found.extend(flows.filter_map(|name| Metric::named(name)));
     }
-    let of_parts = OF_MECHANISMS.iter();
+    let of_parts = OF_LATENCY_BREAKDOWN.iter();
     found.extend(of_parts.filter(|metric| names.contains(metric.name)));
     for base in &OF_WINDOWS {
         let of_base = names.iter().filter(|name| window::base(name) == Some(base));
@@ -39,12 +39,12 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
 /// The place of a metric, or of what it is made of, in the order of reports.
 pub fn place(metric: &Metric) -> usize {
     let of_catalogue = split(metric.name).map_or(metric.name, |(base, _)| base);
-    let in_order = METRICS.iter().chain(&OF_MECHANISMS);
+    let in_order = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
     let in_catalogue = { in_order }.position(|other| other.name == of_catalogue);
     in_catalogue.unwrap_or_else(|| {
         let base = window::base(metric.name);
         let of_windows = OF_WINDOWS.iter().position(|other| Some(other) == base);
-        METRICS.len() + OF_MECHANISMS.len() + of_windows.unwrap_or(OF_WINDOWS.len())
+        METRICS.len() + OF_LATENCY_BREAKDOWN.len() + of_windows.unwrap_or(OF_WINDOWS.len())
     })
 }
 

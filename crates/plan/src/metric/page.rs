@@ -1,7 +1,7 @@
 //! docs/formats.md: its table of metrics, printed from the catalogue.
 
 use super::window::OF_WINDOWS;
-use super::{METRICS, Metric, OF_MECHANISMS, of_flow, of_window};
+use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN, of_flow, of_window};
 use crate::printed;
 
 /// `page` with its table of metrics printed anew.
@@ -10,7 +10,7 @@ pub fn documented(page: &str) -> String {
         "| metric | unit | meaning |".to_owned(),
         "|---|---|---|".to_owned(),
     ];
-    let whole = METRICS.iter().chain(&OF_MECHANISMS);
+    let whole = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
     lines.extend(whole.map(|metric| match metric.of_flows {
         true => row(metric, &[metric.name, &of_flow(metric.name, "FLOW")]),
         false => row(metric, &[metric.name]),

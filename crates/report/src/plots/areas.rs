@@ -2,12 +2,12 @@
 //! size of the messages.
 
 use analysis::Findings;
-use analysis::mechanisms::Group;
-use plan::metric::OF_MECHANISMS;
+use analysis::latency_breakdown::Group;
+use plan::metric::OF_LATENCY_BREAKDOWN;
 use plotly::common::{HoverInfo, Line, Mode};
 use plotly::layout::{AxisType, HoverMode, RangeMode};
 use plotly::{Plot, Scatter};
-use proto::mechanisms::{PARTS, Part};
+use proto::latency_breakdown::{PARTS, Part};
 
 use super::{alone, axis, layout, traces};
 use crate::document::Figure;
@@ -18,7 +18,7 @@ const OF_A_WAY: usize = 8;
 
 /// A plot for each group of cells that differ in the size of their messages alone.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
-    let groups = found.mechanisms.iter().enumerate();
+    let groups = found.latency_breakdown.iter().enumerate();
     groups
         .filter_map(|(number, group)| area(number, group, found))
         .collect()
@@ -26,7 +26,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
 
 fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
     let mut plot = Plot::new();
-    for (place, metric) in OF_MECHANISMS.iter().take(PARTS).enumerate() {
+    for (place, metric) in OF_LATENCY_BREAKDOWN.iter().take(PARTS).enumerate() {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for (size, cell) in &group.cells {
             let mean = found.find(metric, *cell).and_then(|row| row.mean);
@@ -64,7 +64,7 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
     Some(alone(
         format!("Parts of a round trip{of}"),
         "means in us over the octets of a message; the way back is paler",
-        format!("mechanisms-{number}"),
+        format!("latency-breakdown-{number}"),
         plot,
     ))
 }

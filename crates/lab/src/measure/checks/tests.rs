@@ -1,5 +1,5 @@
 use live::meter::MachineUse;
-use live::transfer::mechanisms::Asked;
+use live::transfer::latency_breakdown::Asked;
 use plan::setting::Traffic;
 use serde_json::json;
 
@@ -375,9 +375,10 @@ fn flows_may_exceed_the_limit_by_what_a_bucket_and_a_late_emulator_stored() {
 
 #[test]
 fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
-    let keys = "[traffic]\nkind = \"mechanisms\"\nsend_buffer = 100000\nreceive_buffer = 200000";
+    let keys =
+        "[traffic]\nkind = \"latency-breakdown\"\nsend_buffer = 100000\nreceive_buffer = 200000";
     let setting = setting(keys);
-    let Traffic::Mechanisms(trips) = &setting.traffic else {
+    let Traffic::LatencyBreakdown(trips) = &setting.traffic else {
         panic!("it is what was written");
     };
     let judged = |change: fn(&mut Asked), unstamped, host_drops, stolen| {
@@ -397,7 +398,7 @@ fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
             stolen,
             unstamped,
         };
-        flags_of_mechanisms(&setting, trips, &seeing, &path(&setting))
+        flags_of_latency_breakdown(&setting, trips, &seeing, &path(&setting))
     };
     assert_eq!(judged(|_| {}, 0, false, 0.05), []);
     let all = [Flag::Unstamped, Flag::HostDrops, Flag::Disturbed];

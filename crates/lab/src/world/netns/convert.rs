@@ -27,7 +27,7 @@ impl Paced {
         match setting.traffic {
             Traffic::Transfer(_) => Self::beds(kind).collect(),
             Traffic::Command(_) => vec![bulk],
-            Traffic::Flows(_) | Traffic::Mechanisms(_) | Traffic::Exchange(_) => vec![single],
+            Traffic::Flows(_) | Traffic::LatencyBreakdown(_) | Traffic::Exchange(_) => vec![single],
         }
     }
 
@@ -87,7 +87,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
 /// What is injected on the way there.
 fn injected(setting: &Setting) -> Span {
     match &setting.traffic {
-        Traffic::Mechanisms(trips) => trips.on_the_wire(),
+        Traffic::LatencyBreakdown(trips) => trips.on_the_wire(),
         _ => Span::ZERO,
     }
 }

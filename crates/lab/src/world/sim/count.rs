@@ -49,7 +49,7 @@ impl Counter {
             Traffic::Flows(flows) => (flows.duration, flows.flows.as_slice()),
             Traffic::Transfer(_)
             | Traffic::Command(_)
-            | Traffic::Mechanisms(_)
+            | Traffic::LatencyBreakdown(_)
             | Traffic::Exchange(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();

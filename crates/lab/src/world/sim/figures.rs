@@ -29,7 +29,7 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Fig
         }
         Traffic::Transfer(_)
         | Traffic::Command(_)
-        | Traffic::Mechanisms(_)
+        | Traffic::LatencyBreakdown(_)
         | Traffic::Exchange(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
@@ -174,7 +174,7 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
         Traffic::Flows(flows) => flow_metrics::groups(flows, &outcome.flows).collect(),
         Traffic::Transfer(_)
         | Traffic::Command(_)
-        | Traffic::Mechanisms(_)
+        | Traffic::LatencyBreakdown(_)
         | Traffic::Exchange(_) => outcome.flows.chunks(1).collect(),
     }
 }

@@ -158,7 +158,7 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
         },
         Traffic::Exchange(exchange) => exchange::of(setting, graph, exchange, exchange.sizes.to),
         // Refused when the experiment was read.
-        Traffic::Command(_) | Traffic::Mechanisms(_) => (Vec::new(), Time::ZERO),
+        Traffic::Command(_) | Traffic::LatencyBreakdown(_) => (Vec::new(), Time::ZERO),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Reads `[traffic]` of `kind = "mechanisms"`: round trips that are taken apart.
+//! Reads `[traffic]` of `kind = "latency-breakdown"`: round trips that are taken apart.
 
 use anyhow::Result;
-use plan::setting::{Inject, LinkKind, Mechanisms, Network, Place};
+use plan::setting::{Inject, LatencyBreakdown, LinkKind, Network, Place};
 use units::{IpMtu, Span, Transport};
 
 use super::traffic::{message, socket_buffer, timeout};
@@ -19,7 +19,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     network: &Network,
     mtus: &[Found<IpMtu>],
-) -> Result<Mechanisms> {
+) -> Result<LatencyBreakdown> {
     let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
     let message = message(reader, protocol, network.ip, mtus)?;
@@ -30,7 +30,7 @@ pub(super) fn read(
         return Err(checksum.refuse("TCP has no segment without a checksum; write \"on\""));
     }
     let nagle = reader.read("traffic.nagle", switch)?.value;
-    Ok(Mechanisms {
+    Ok(LatencyBreakdown {
         protocol,
         message,
         messages: u32::try_from(messages.value).unwrap_or(MOST_MESSAGES),

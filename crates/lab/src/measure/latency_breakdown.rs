@@ -6,16 +6,16 @@ use std::slice;
 
 use live::clock::Epoch;
 use live::transfer::Transfer;
-use live::transfer::mechanisms::{Answered, Asked, Inject, Place, Probe};
+use live::transfer::latency_breakdown::{Answered, Asked, Inject, Place, Probe};
 use plan::Setting;
 use plan::metric::part_metric;
-use plan::setting::{self as spec, Echo, Mechanisms};
-use proto::mechanisms::{Exchange, Part, Parts, Way};
+use plan::setting::{self as spec, Echo, LatencyBreakdown};
+use proto::latency_breakdown::{Exchange, Part, Parts, Way};
 use serde_json::json;
 use units::{Bytes, Span};
 
 use super::Pair;
-use super::checks::flags_of_mechanisms;
+use super::checks::flags_of_latency_breakdown;
 use super::convert::transfer_of;
 use super::meanwhile::Before;
 use crate::agent::Failure;
@@ -43,17 +43,17 @@ pub(super) struct Seeing<'a> {
 }
 
 /// Exchanges the messages of `setting`, and takes each round trip apart.
-pub(super) fn mechanisms(
+pub(super) fn latency_breakdown(
     pair: &mut Pair<'_>,
     setting: &Setting,
-    trips: &Mechanisms,
+    trips: &LatencyBreakdown,
     epoch: Epoch,
 ) -> Result<Figures, Failure> {
     let (paced, to) = (pair.path.paced, pair.path.addresses.receiver);
     let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
     let probe = probe(trips, base);
     let before = Before::look(slice::from_mut(pair))?;
-    let (asked, answered) = pair.agents.mechanisms(&probe)?;
+    let (asked, answered) = pair.agents.latency_breakdown(&probe)?;
     let meanwhile = before.meanwhile(slice::from_mut(pair))?;
 
     let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
@@ -70,7 +70,7 @@ pub(super) fn mechanisms(
         stolen: meanwhile.stolen(),
         unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
     };
-    figures.flags = flags_of_mechanisms(setting, trips, &seeing, &pair.path);
+    figures.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
     figures.take_meanwhile(setting, &meanwhile);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
     figures.note("softirq_us", json!(found));
@@ -159,7 +159,7 @@ fn is_whole(exchange: &Exchange) -> bool {
     })
 }
 
-fn probe(trips: &Mechanisms, transfer: Transfer) -> Probe {
+fn probe(trips: &LatencyBreakdown, transfer: Transfer) -> Probe {
     let messages = u64::from(trips.messages);
     let place = |place| match place {
         spec::Place::Send => Some(Place::Send),
@@ -186,7 +186,7 @@ fn probe(trips: &Mechanisms, transfer: Transfer) -> Probe {
 }
 
 /// The same messages as a transfer.
-pub(super) fn as_transfer(trips: &Mechanisms) -> spec::Transfer {
+pub(super) fn as_transfer(trips: &LatencyBreakdown) -> spec::Transfer {
     spec::Transfer {
         protocol: trips.protocol,
         size: trips.message,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
 use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
-use proto::mechanisms::Left;
+use proto::latency_breakdown::Left;
 
 use crate::clock::Epoch;
 use crate::error::{During, Result};

@@ -4,7 +4,7 @@ use units::{Bytes, Span, Transport};
 
 /// Messages that are echoed whole, each once the one before it is back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mechanisms {
+pub struct LatencyBreakdown {
     /// The transport.
     pub protocol: Transport,
     /// Octets of a message, and of its echo.
@@ -49,7 +49,7 @@ pub enum Place {
     Echo,
 }
 
-impl Mechanisms {
+impl LatencyBreakdown {
     /// By how much the way there is longer on its first link.
     pub fn on_the_wire(&self) -> Span {
         let wire = self.inject.filter(|inject| inject.place == Place::Wire);

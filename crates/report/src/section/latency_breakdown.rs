@@ -1,7 +1,7 @@
 //! Where the time of round trips goes, by the size of their messages.
 
 use analysis::Findings;
-use analysis::mechanisms::Group;
+use analysis::latency_breakdown::Group;
 
 use crate::document::{Block, Section, Style};
 use crate::figure;
@@ -13,7 +13,7 @@ const PARTS: &str = "Means over the trials, one part of the round trip upon the 
 /// Plots of the parts, and how large messages should be.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let figures = figures(found);
-    let lines: Vec<String> = found.mechanisms.iter().filter_map(line).collect();
+    let lines: Vec<String> = found.latency_breakdown.iter().filter_map(line).collect();
     if figures.is_empty() && lines.is_empty() {
         return None;
     }
@@ -29,7 +29,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     }
     blocks.extend(figures.into_iter().map(Block::Figure));
     Some(Section {
-        id: "mechanisms",
+        id: "latency-breakdown",
         blocks,
     })
 }

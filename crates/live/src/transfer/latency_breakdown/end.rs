@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, send};
-use proto::mechanisms::{Came, Left};
+use proto::latency_breakdown::{Came, Left};
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 

@@ -38,7 +38,7 @@ pub fn groups(plan: &Plan, comparisons: &[Comparison]) -> Vec<Group> {
     for (position, cell) in plan.cells.iter().enumerate() {
         let Ok(setting) = &cell.setting else { continue };
         let mut setting = setting.clone();
-        let Traffic::Mechanisms(trips) = &mut setting.traffic else {
+        let Traffic::LatencyBreakdown(trips) = &mut setting.traffic else {
             continue;
         };
         let size = trips.message.get();

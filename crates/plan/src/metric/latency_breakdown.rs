@@ -1,6 +1,6 @@
 //! Metrics of round trips that are taken apart.
 
-use proto::mechanisms::{PARTS, Part};
+use proto::latency_breakdown::{PARTS, Part};
 
 use super::{Better, Metric, Resolution, STAMP, Shown};
 
@@ -11,7 +11,7 @@ const MICROSECOND: Resolution = match STAMP {
 };
 
 /// The parts in the order of time, and then what else is told of the whole.
-pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
+pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_send_call",
         "There: send call",
@@ -104,7 +104,7 @@ pub static OF_MECHANISMS: [Metric; PARTS + 2] = [
 
 /// The name of the metric that is the mean of a part.
 pub fn part_metric(part: Part) -> &'static str {
-    OF_MECHANISMS[part as usize].name
+    OF_LATENCY_BREAKDOWN[part as usize].name
 }
 
 const fn part(name: &'static str, title: &'static str, definition: &'static str) -> Metric {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(part_metric(Part::Echo), "echo");
         assert_eq!(part_metric(Part::BackSendCall), "back_send_call");
         assert_eq!(part_metric(Part::Unexplained), "unexplained");
-        for metric in &OF_MECHANISMS {
+        for metric in &OF_LATENCY_BREAKDOWN {
             assert_eq!(Metric::named(metric.name), Some(metric));
         }
     }

@@ -1,5 +1,5 @@
 //! Round trips one by one, of which both ends keep all stamps there are: where
-//! their time goes is then a matter of subtraction ([`proto::mechanisms`]).
+//! their time goes is then a matter of subtraction ([`proto::latency_breakdown`]).
 //!
 //! The program's instants and the kernel's stamps are both of CLOCK_REALTIME,
 //! and both ends run on one machine: nothing is converted. The whole of a round
@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg};
-use proto::mechanisms::{Came, Left};
+use proto::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
 use super::receive::{accept, listening};

@@ -37,7 +37,7 @@ const NOISE: f64 = 9_500.0;
 fn the_parts_of_a_round_trip_add_up_to_it() {
     for (link, least) in [(EMULATED, 0.6), ("--set link=plain", 0.0)] {
         let dir = Dir::new();
-        let line = format!("run mechanisms -o r --set size=64,3000 {link} {SHORT}");
+        let line = format!("run latency-breakdown -o r --set size=64,3000 {link} {SHORT}");
         let tables = dir.run(&line).fine().stdout;
         dir.expect_no_process();
         assert!(tables.contains("95 % of the peak goodput"), "{tables}");
@@ -61,7 +61,7 @@ fn the_parts_of_a_round_trip_add_up_to_it() {
             );
         }
         let page = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
-        assert!(page.contains("mechanisms-0") && page.contains("Where the time goes"));
+        assert!(page.contains("latency-breakdown-0") && page.contains("Where the time goes"));
     }
 }
 
@@ -84,7 +84,7 @@ fn time_that_is_injected_is_in_its_own_part_and_in_no_other() {
 fn alone(protocol: &str, place: &str, part: &str) -> bool {
     let dir = Dir::new();
     let line = format!(
-        "run mechanisms -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=20ms {EMULATED} {SHORT}"
+        "run latency-breakdown -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=20ms {EMULATED} {SHORT}"
     );
     dir.run(&line).fine();
     let trials = journal(&dir.path().join("r"));
@@ -120,7 +120,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         ("--set traffic.duration=1s", ["duration", "flows"]),
         ("--on sim", ["kind", "--on netns"]),
     ] {
-        let line = format!("run mechanisms --dry-run {set}");
+        let line = format!("run latency-breakdown --dry-run {set}");
         dir.run(&line).refused(&words);
     }
 }
