@@ -9,7 +9,7 @@
 
 mod answer;
 mod ask;
-mod book;
+mod recorder;
 mod socket;
 
 use std::net::IpAddr;
@@ -131,14 +131,14 @@ pub struct Stall {
     pub send_queue: u64,
     /// Octets in the receiving queue that were not read.
     pub receive_queue: u64,
-    /// TCP's account, over TCP.
-    pub tcp: Option<Account>,
+    /// Statistics of TCP, over TCP.
+    pub tcp: Option<TcpStats>,
 }
 
 /// Parts of TCP_INFO that tell why nothing moves [LinuxUapi tcp.h].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Account {
+pub struct TcpStats {
     /// Segments under way that are not acknowledged.
     pub unacknowledged: u32,
     /// Segments taken for lost.

@@ -110,7 +110,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Reads the calling process's account.
+    /// Reads the counters of the calling process.
     ///
     /// # Errors
     /// Where the kernel gives none.

@@ -115,7 +115,7 @@ pub struct Sent {
     pub process: Process,
 }
 
-/// TCP's own account at the end of a transfer [LinuxUapi tcp.h].
+/// The statistics that TCP keeps, at the end of a transfer [LinuxUapi tcp.h].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TcpState {

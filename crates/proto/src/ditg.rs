@@ -1,10 +1,10 @@
-//! Figures as D-ITG's decoder defines them [D-ITG], for comparison with what
+//! Statistics as D-ITG's decoder defines them [D-ITG], for comparison with what
 //! it printed: whatever the sequence numbers, in the order of the log, flows
 //! mixed where several are taken together.
 
-/// The books of a log, or of one flow of it.
+/// Records the lines of a log, or of one flow of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Account {
+pub struct DitgRecorder {
     packets: u64,
     octets: u64,
     /// The first and the last arrival of the log, in nanoseconds.
@@ -18,9 +18,9 @@ pub struct Account {
     steps: u128,
 }
 
-/// What it comes to, times in seconds.
+/// The statistics, times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figures {
+pub struct DitgStats {
     /// Packets in the log, copies included.
     pub packets: u64,
     /// Octets of payload, copies included.
@@ -43,7 +43,7 @@ pub struct Figures {
     pub packet_rate: Option<f64>,
 }
 
-impl Account {
+impl DitgRecorder {
     /// Takes down a line of the log: the arrival and the delay, in nanoseconds,
     /// and the octets of payload.
     #[inline]
@@ -60,8 +60,8 @@ impl Account {
         }
     }
 
-    /// What it comes to.
-    pub fn figures(&self) -> Figures {
+    /// The statistics of the lines so far.
+    pub fn stats(&self) -> DitgStats {
         let length = self
             .arrivals
             .map_or(0, |(first, last)| i128::from(last) - i128::from(first));
@@ -71,7 +71,7 @@ impl Account {
         let some = self.packets > 0;
         let mean = seconds(self.delays) / packets;
         let steps = i128::try_from(self.steps).unwrap_or(i128::MAX);
-        Figures {
+        DitgStats {
             packets: self.packets,
             octets: self.octets,
             seconds: length,
@@ -87,7 +87,7 @@ impl Account {
     }
 }
 
-impl Figures {
+impl DitgStats {
     /// The same of a log that knows of no arrivals: no delays.
     #[must_use]
     pub fn of_departures(self) -> Self {
@@ -116,25 +116,25 @@ mod tests {
 
     #[test]
     fn four_lines_give_the_figures_worked_by_hand() {
-        let mut account = Account::default();
+        let mut recorder = DitgRecorder::default();
         // Delays of 10, 14, 12 and 20 ms: steps 4, 2, 8.
         for (at, delay) in [(10, 10), (34, 14), (52, 12), (80, 20)] {
-            account.record(at * 1_000_000, delay * 1_000_000, 1000);
+            recorder.record(at * 1_000_000, delay * 1_000_000, 1000);
         }
-        let figures = account.figures();
+        let stats = recorder.stats();
         let close = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
-        assert!(close(figures.jitter, 0.014 / 3.0));
-        assert!(close(figures.mean_delay, 0.014));
-        assert!(close(figures.standard_deviation, 14e-6_f64.sqrt()));
-        assert!(close(figures.bitrate, 32.0 / 0.07));
-        assert!(close(figures.packet_rate, 4.0 / 0.07));
-        assert_eq!((figures.packets, figures.octets), (4, 4000));
+        assert!(close(stats.jitter, 0.014 / 3.0));
+        assert!(close(stats.mean_delay, 0.014));
+        assert!(close(stats.standard_deviation, 14e-6_f64.sqrt()));
+        assert!(close(stats.bitrate, 32.0 / 0.07));
+        assert!(close(stats.packet_rate, 4.0 / 0.07));
+        assert_eq!((stats.packets, stats.octets), (4, 4000));
     }
 
     #[test]
     fn of_nothing_there_are_no_figures() {
-        let figures = Account::default().figures();
-        assert_eq!((figures.mean_delay, figures.jitter), (None, None));
-        assert_eq!((figures.bitrate, figures.min_delay), (None, None));
+        let stats = DitgRecorder::default().stats();
+        assert_eq!((stats.mean_delay, stats.jitter), (None, None));
+        assert_eq!((stats.bitrate, stats.min_delay), (None, None));
     }
 }

@@ -4,11 +4,11 @@
 //! trace says by its `meta` what it shows.
 
 pub(crate) mod areas;
-pub(crate) mod courses;
 pub(crate) mod fronts;
 pub(crate) mod metrics;
 mod published;
 pub(crate) mod sizes;
+pub(crate) mod time_series;
 mod traces;
 
 use analysis::compare::Comparison;

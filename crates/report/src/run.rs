@@ -6,8 +6,8 @@ use analysis::Findings;
 
 use crate::document::{Block, Document, Section};
 use crate::section::{
-    certificate, claims, courses, head, latency_breakdown, metrics, others, outliers, paired,
-    pareto, ranking, reading, sizes, study, verdicts,
+    certificate, claims, head, latency_breakdown, metrics, others, outliers, paired, pareto,
+    ranking, reading, sizes, study, time_series, verdicts,
 };
 
 /// A function that describes a section, if there is anything to tell.
@@ -18,7 +18,7 @@ const SECTIONS: [Describe; 16] = [
     ranking::section,
     latency_breakdown::section,
     metrics::section,
-    courses::section,
+    time_series::section,
     study::section,
     paired::section,
     verdicts::section,

@@ -4,7 +4,6 @@
 pub(crate) mod answer;
 pub(crate) mod certificate;
 pub(crate) mod claims;
-pub(crate) mod courses;
 pub(crate) mod crosstab;
 pub(crate) mod head;
 pub(crate) mod latency_breakdown;
@@ -18,4 +17,5 @@ pub(crate) mod reading;
 pub(crate) mod sizes;
 pub(crate) mod study;
 pub(crate) mod summary;
+pub(crate) mod time_series;
 pub(crate) mod verdicts;

@@ -5,8 +5,8 @@
 //! does not depend on the length of a log, only on its flows and on the rows
 //! that are asked for; both have a limit.
 
+mod aggregator;
 mod blocks;
-mod books;
 mod row;
 mod text;
 
@@ -16,8 +16,8 @@ use anyhow::{Context, Result, bail};
 use units::Span;
 use wire::log::{Batch, Block};
 
+use aggregator::LogAggregator;
 use blocks::{Blocks, Tear};
-use books::Books;
 pub use row::{Figures, Row, csv, json, write};
 pub use text::text;
 
@@ -71,21 +71,21 @@ pub fn decode(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -
 fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> Result<Decoded> {
     let mut blocks = Blocks::open(path)?;
     let length = blocks.length;
-    let mut books = Books::new(request);
+    let mut aggregator = LogAggregator::new(request);
     let mut batch = Batch::default();
     let mut closed = false;
     while let Some(block) = blocks.next()? {
         match block {
-            Block::Facts(facts) => books.facts = Some(facts),
-            Block::Flow(flow) => books.describe(flow)?,
-            Block::Estimate(estimate) => books.estimate(estimate)?,
-            Block::Sent(sent) => books.sent(sent)?,
+            Block::Facts(facts) => aggregator.facts = Some(facts),
+            Block::Flow(flow) => aggregator.describe(flow)?,
+            Block::Estimate(estimate) => aggregator.estimate(estimate)?,
+            Block::Sent(sent) => aggregator.sent(sent)?,
             Block::End => closed = true,
             Block::Records(_) | Block::Unknown(_) => (),
         }
         watch(blocks.position, 2 * length);
     }
-    if books.facts.is_none() {
+    if aggregator.facts.is_none() {
         bail!("nothing of this packet log is whole, so there is nothing to decode");
     }
     let mut tear = blocks.tear;
@@ -104,14 +104,14 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
                 });
                 break;
             }
-            books.records(&batch)?;
+            aggregator.records(&batch)?;
         }
         watch(length + blocks.position, 2 * length);
     }
     let name = path.display().to_string();
     Ok(Decoded {
-        title: books.title(&name),
-        rows: books.rows(&name)?,
+        title: aggregator.title(&name),
+        rows: aggregator.rows(&name)?,
         complaint: complaint(&name, tear, length, closed),
     })
 }

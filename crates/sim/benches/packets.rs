@@ -178,6 +178,6 @@ fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
         // A long run keeps a histogram; many short flows keep every arrival.
-        longest_tally: PACKETS / 10,
+        max_recorded_messages: PACKETS / 10,
     }
 }

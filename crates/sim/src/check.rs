@@ -39,8 +39,8 @@ impl Scenario {
             scenario.bounded(flow, &path)?;
             paths.push(path);
         }
-        let tallies = load::bearable(&scenario, &paths)?;
-        Ok(Simulation::new(scenario, places, routes, tallies))
+        let exact = load::bearable(&scenario, &paths)?;
+        Ok(Simulation::new(scenario, places, routes, exact))
     }
 
     /// No name twice.

@@ -40,14 +40,14 @@ pub(crate) struct Connection {
 impl Connection {
     /// The connection of `flow`, whose packets are made like `template`, and
     /// whose first link carries packets of `first_mtu` octets.
-    /// `tally`: every arrival of a message is kept.
+    /// `exact`: every arrival of a message is kept.
     pub(crate) fn new(
         flow: &Flow,
         tcp: &Tcp,
         template: Header,
         first_mtu: u32,
         end: Time,
-        tally: bool,
+        exact: bool,
     ) -> Self {
         let mut settings = tcp.settings.clone();
         settings.segment = tcp.segment(flow.ip, first_mtu);
@@ -74,7 +74,7 @@ impl Connection {
             octets: tcp.octets.unwrap_or(u64::MAX),
             messages: tcp
                 .messages
-                .map(|one| Messages::new(one.size, one.preroll, tcp.octets, tally)),
+                .map(|one| Messages::new(one.size, one.preroll, tcp.octets, exact)),
             sender: Sender::new(&settings, octets),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),

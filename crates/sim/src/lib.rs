@@ -13,7 +13,6 @@
 //! streams with the names of links and flows, and what happens at one instant
 //! happens in an order of names too.
 
-mod account;
 mod agenda;
 mod check;
 mod connection;
@@ -21,6 +20,7 @@ mod domain;
 mod engine;
 mod fragments;
 mod labels;
+mod link_stats;
 mod load;
 mod messages;
 mod outcome;

@@ -25,8 +25,8 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// Messages of `size` octets behind `preroll` others, of a connection of
-    /// `all` octets; `tally`: every arrival is to be kept.
-    pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, tally: bool) -> Self {
+    /// `all` octets; `exact`: every arrival is to be kept.
+    pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, exact: bool) -> Self {
         let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(preroll));
         Self {
             size: size.max(1),
@@ -35,7 +35,7 @@ impl Messages {
             under_way: VecDeque::new(),
             sent: 0,
             arrived: 0,
-            sink: Sink::new(false, tally),
+            sink: Sink::new(false, exact),
             // A link holds no tokens: counting starts right behind the pre-roll.
             arrivals: Arrivals::new(Bytes::new(preroll), counted, None),
         }

@@ -136,7 +136,7 @@ pub struct FlowOutcome {
     pub delays: Option<Delays>,
     /// All figures of a transfer by their standards. It keeps every arrival;
     /// so it is there only for flows of so few messages as
-    /// [`Scenario::longest_tally`](crate::Scenario::longest_tally) says.
+    /// [`Scenario::max_recorded_messages`](crate::Scenario::max_recorded_messages) says.
     pub summary: Option<Summary>,
     /// What TCP did, where the flow is one of TCP. Its messages above are those
     /// of [`Tcp::messages`](crate::Tcp::messages), and its goodput counts from

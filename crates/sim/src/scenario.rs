@@ -24,8 +24,8 @@ pub struct Scenario {
     pub budget: Bytes,
     /// Flows that send no more messages than this keep every arrival, for
     /// [`FlowOutcome::summary`](crate::FlowOutcome::summary); see
-    /// [`Scenario::LONGEST_TALLY`].
-    pub longest_tally: u64,
+    /// [`Scenario::MAX_RECORDED_MESSAGES`].
+    pub max_recorded_messages: u64,
 }
 
 impl Scenario {
@@ -33,7 +33,7 @@ impl Scenario {
     pub const BUDGET: Bytes = Bytes::new(1 << 30);
     /// Messages of a flow of which every arrival is kept: a million, which is
     /// a hundred megabytes at the end.
-    pub const LONGEST_TALLY: u64 = 1_000_000;
+    pub const MAX_RECORDED_MESSAGES: u64 = 1_000_000;
 }
 
 /// A node of the network.

@@ -6,11 +6,11 @@ use proto::edge::{self, Addressing};
 use proto::tcp::React;
 use units::Seed;
 
-use crate::account::Looks;
 use crate::connection::Connection;
 use crate::domain::exits;
 use crate::engine::{DomainEdge, Edges, Ends, Engine, Flow, Kind, Node};
 use crate::labels::labels;
+use crate::link_stats::Looks;
 use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -30,7 +30,7 @@ pub struct Simulation {
     places: Places,
     routes: Routes,
     /// Which flows keep every arrival.
-    tallies: Vec<bool>,
+    exact: Vec<bool>,
     domain: Option<Domain>,
     notices: Vec<Notices>,
 }
@@ -47,13 +47,13 @@ impl Simulation {
         scenario: Scenario,
         places: Places,
         routes: Routes,
-        tallies: Vec<bool>,
+        exact: Vec<bool>,
     ) -> Self {
         Self {
             scenario,
             places,
             routes,
-            tallies,
+            exact,
             domain: None,
             notices: Vec::new(),
         }
@@ -234,11 +234,11 @@ impl Simulation {
             let ends = match &flow.traffic {
                 Traffic::Datagrams(datagrams) => Ends::Datagrams(Box::new((
                     Source::new(flow, datagrams, template, first, scenario.end, seed),
-                    Sink::new(repeats, self.tallies[at]),
+                    Sink::new(repeats, self.exact[at]),
                 ))),
                 Traffic::Tcp(tcp) => {
                     let connection =
-                        Connection::new(flow, tcp, template, first, scenario.end, self.tallies[at]);
+                        Connection::new(flow, tcp, template, first, scenario.end, self.exact[at]);
                     Ends::Tcp(Box::new(connection))
                 }
             };

@@ -1,7 +1,7 @@
 //! The end of a flow that receives.
 
 use hdrhistogram::Histogram;
-use proto::{Summary, Tally};
+use proto::{FlowRecorder, Summary};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::Delays;
@@ -12,7 +12,7 @@ use crate::reassembly::Reassembly;
 /// What is kept of single arrivals.
 enum Record {
     /// Every one.
-    Tally(Tally),
+    Exact(FlowRecorder),
     /// How many took how many nanoseconds, where the flow is too long.
     Histogram(Histogram<u64>),
 }
@@ -36,14 +36,14 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Nothing has arrived. `repeats`: links may make two of one; `tally`:
+    /// Nothing has arrived. `repeats`: links may make two of one; `exact`:
     /// every arrival is to be kept.
-    pub(crate) fn new(repeats: bool, tally: bool) -> Self {
+    pub(crate) fn new(repeats: bool, exact: bool) -> Self {
         Self {
             repeats,
             reassembly: Reassembly::default(),
-            record: match tally {
-                true => Record::Tally(Tally::new()),
+            record: match exact {
+                true => Record::Exact(FlowRecorder::new()),
                 false => {
                     Record::Histogram(Histogram::new(3).expect("histograms have three digits"))
                 }
@@ -69,10 +69,10 @@ impl Sink {
             || self
                 .reassembly
                 .accept(content.sequence, piece.offset, piece.length, piece.whole);
-        if let Record::Tally(tally) = &mut self.record
+        if let Record::Exact(recorder) = &mut self.record
             && (new || whole)
         {
-            tally.record(content.sequence, content.sent, now, payload);
+            recorder.record(content.sequence, content.sent, now, payload);
         }
         if new {
             self.take_down(now, content.sent, payload);
@@ -109,8 +109,8 @@ impl Sink {
             p99,
         };
         match self.record {
-            Record::Tally(tally) => {
-                let summary = tally.finish(sent);
+            Record::Exact(recorder) => {
+                let summary = recorder.finish(sent);
                 let quantiles = [summary.delay_p50, summary.delay_p95, summary.delay_p99];
                 let there = (self.received > 0).then(|| quantiles.map(Option::unwrap_or_default));
                 (there.map(delays), Some(summary))
@@ -129,8 +129,8 @@ impl Sink {
     /// Takes a message that is there as a whole, and came in no packet of its
     /// own.
     pub(crate) fn take(&mut self, now: Time, sequence: u64, sent: Time, payload: Bytes) {
-        if let Record::Tally(tally) = &mut self.record {
-            tally.record(sequence, sent, now, payload);
+        if let Record::Exact(recorder) = &mut self.record {
+            recorder.record(sequence, sent, now, payload);
         }
         self.take_down(now, sent, payload);
     }

@@ -3,7 +3,7 @@
 use proto::link::{Fate, Link, Prompt, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
-use crate::account::{Account, Averages, Looks};
+use crate::link_stats::{Averages, LinkStats, Looks};
 use crate::packet::Packet;
 use crate::{InnerCounts, WayOutcome};
 
@@ -33,7 +33,7 @@ pub(crate) enum Machine {
     /// A link that knows at once what becomes of a packet: nearly all.
     Prompt(Prompt<Packet, Averages>),
     /// Any other, or one that is watched from moment to moment.
-    Patient(Box<Link<Packet, Account>>),
+    Patient(Box<Link<Packet, LinkStats>>),
 }
 
 /// The largest packet of a link; `u32::MAX` where it carries any.
@@ -67,7 +67,7 @@ impl Way {
             Looks::Away => Prompt::new(settings, seed, Averages::new(end)),
         };
         let patient = || {
-            let link = Link::witnessed(settings.clone(), seed, Account::new(end, looks));
+            let link = Link::witnessed(settings.clone(), seed, LinkStats::new(end, looks));
             Box::new(link.expect("the same was built when the scenario was checked"))
         };
         Self {

@@ -155,7 +155,7 @@ fn citations_are_told_from_other_brackets() {
             &["RFC9293", "RFC7323", "RFC768"][..],
         ),
         ("[Praptodiyono2019 Table 4]", &["Praptodiyono2019"]),
-        ("TCP's own account [LinuxUapi tcp.h].", &["LinuxUapi"]),
+        ("TCP statistics [LinuxUapi tcp.h].", &["LinuxUapi"]),
         (
             "user nice system [proc_stat(5)], needs [capabilities(7)]",
             &["proc_stat(5)", "capabilities(7)"],

@@ -79,7 +79,7 @@ impl Facts {
     /// Looks at this machine, for some seconds; `watch` is told at what.
     ///
     /// # Errors
-    /// When the kernel keeps no account of its processors or has no clock.
+    /// When the kernel keeps no CPU times or has no clock.
     pub fn here(mut watch: impl FnMut(&str)) -> anyhow::Result<Self> {
         let (begun, wall_before) = (clock::monotonic(), clock::wall_offset_nanos());
         watch("what others do");

@@ -143,7 +143,7 @@ fn by_size(sizes: &[OfSize]) -> Value {
     of_sizes
 }
 
-/// The sizes in an order of chance, so that what drifts in the course of a
+/// The sizes in an order of chance, so that what drifts during a
 /// trial makes no step at a size.
 fn shuffled(mut sizes: Vec<u32>, luck: Seed) -> Vec<u32> {
     for place in (1..sizes.len()).rev() {

@@ -35,7 +35,7 @@ pub(super) struct Passes {
 
 impl Passes {
     /// How many processors worked for others all the while. Soft interrupts
-    /// that struck our processes are in both accounts, so that this is the
+    /// that struck our processes are in both totals, so that this is the
     /// least that others can have used.
     pub(super) fn others(&self) -> f64 {
         let metered = self.metered.as_ref().map(|(ends, _)| ends);

@@ -71,7 +71,7 @@ pub(super) fn flows(
         log: log.as_ref().map(|(path, _)| path.clone()),
     };
     let (sent, mut received) = pair.agents.flows(sending, receiving, flows.duration)?;
-    // Whoever only answers keeps no account of single messages.
+    // An agent that only answers records no single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
         if flow.round_trip {
             came.summary.lost = sent.messages.saturating_sub(sent.echoes);

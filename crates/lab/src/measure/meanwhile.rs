@@ -111,7 +111,7 @@ impl Figures {
     }
 }
 
-/// The accounts of the machine and of this process.
+/// CPU times of the machine and of this process.
 fn sample(pairs: &[Pair<'_>]) -> Result<(Machine, Process)> {
     let meters = &pairs[0].meters;
     let machine = meters.machine().context("metering the machine")?;

@@ -6,7 +6,7 @@ use live::transfer::{Received, Sent, TcpState};
 use plan::command_line::Addresses;
 use plan::setting::Transfer;
 use plan::{Setting, World};
-use proto::{Goodput, Summary, Tally};
+use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
 use super::figures::{Ends, Passes};
@@ -67,20 +67,20 @@ pub(super) fn goodput(bits_per_second: f64) -> Goodput {
 
 /// A thousand messages, all of which arrived 2 ms after they were sent.
 fn delays() -> Summary {
-    let mut tally = Tally::new();
+    let mut recorder = FlowRecorder::new();
     for sequence in 0..1_000 {
         let sent = Time::ZERO + Span::from_millis(sequence);
-        tally.record(
+        recorder.record(
             sequence,
             sent,
             sent + Span::from_millis(2),
             Bytes::new(1_000),
         );
     }
-    tally.finish(1_000)
+    recorder.finish(1_000)
 }
 
-/// TCP's account of a thousand segments, ten of which were sent twice.
+/// TCP statistics of a thousand segments, ten of which were sent twice.
 pub(super) fn tcp() -> TcpState {
     TcpState {
         congestion: "cubic".into(),

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::book::Book;
+use super::recorder::SizeRecorder;
 use super::{Answer, Asked, Exchange, Stall, Taking, Writing, socket};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -99,7 +99,7 @@ impl<'a> Desk<'a> {
     fn go_through(&mut self, size: u32) -> Result<bool> {
         let mut left = self.exchange.octets;
         let mut number = 0;
-        let mut book = Book::open(size);
+        let mut recorder = SizeRecorder::open(size);
         while left > 0 {
             number += 1;
             let length = u64::from(size).min(left);
@@ -115,11 +115,11 @@ impl<'a> Desk<'a> {
                 }
             }
             if length == size {
-                book.record(from, clock::monotonic_nanos());
+                recorder.record(from, clock::monotonic_nanos());
             }
             left = left.saturating_sub(u64::from(length));
         }
-        self.asked.sizes.push(book.close(self.exchange.octets));
+        self.asked.sizes.push(recorder.close(self.exchange.octets));
         Ok(true)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Desk<'a> {
             send_queue: whole(tcp_info::unacknowledged(fd)),
             receive_queue: whole(queued::unread(fd)),
             tcp: match self.line {
-                Line::Stream(_) => socket::account(fd),
+                Line::Stream(_) => socket::tcp_stats(fd),
                 Line::Datagrams(_) => None,
             },
         });

@@ -12,7 +12,7 @@ use nix::sys::socket::{
 };
 use units::{Bytes, Span, Transport};
 
-use super::{Account, Exchange};
+use super::{Exchange, TcpStats};
 use crate::error::{During, Result};
 use crate::sys::{option, tcp_info};
 use crate::transfer::{choose_congestion_control, endpoint};
@@ -100,9 +100,9 @@ pub(super) fn is_late(error: &io::Error) -> bool {
 }
 
 /// What TCP says of a connection where nothing moves.
-pub(super) fn account(socket: BorrowedFd<'_>) -> Option<Account> {
+pub(super) fn tcp_stats(socket: BorrowedFd<'_>) -> Option<TcpStats> {
     let info = tcp_info::tcp_info(socket).ok()?;
-    Some(Account {
+    Some(TcpStats {
         unacknowledged: info.tcpi_unacked,
         lost: info.tcpi_lost,
         retransmits: info.tcpi_retransmits,

@@ -24,7 +24,7 @@ pub struct Fragments {
     pub given_up: u64,
 }
 
-/// Their names in the kernel's account of IPv4, which are those of the MIB
+/// Their names among the kernel's counters of IPv4, which are those of the MIB
 /// [RFC4293 s4]; that of IPv6 has the same behind `Ip6`, except for the third.
 const NAMES: [&str; 6] = [
     "FragOKs",
@@ -42,7 +42,7 @@ impl Node {
     /// What became of packets that did not fit, of one protocol.
     ///
     /// # Errors
-    /// Where the kernel's account cannot be read.
+    /// If the kernel's counters cannot be read.
     pub fn fragments(&self, ip: IpVersion) -> Result<Fragments> {
         let file = match ip {
             IpVersion::V4 => "/proc/thread-self/net/snmp",

@@ -1,6 +1,6 @@
 //! What delays, round trips and lateness come to.
 
-use proto::ledger::Delays;
+use proto::streaming_recorder::Delays;
 use units::Span;
 
 /// What delays come to.

@@ -6,7 +6,7 @@ mod drifting;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proto::ledger::Delays;
+use proto::streaming_recorder::Delays;
 use units::{Bytes, Span, Time};
 
 use super::delays::Figures;

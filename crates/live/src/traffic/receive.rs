@@ -1,8 +1,8 @@
 //! A receiver's end of one flow: a socket that takes nothing from anybody but
-//! the sender, and books.
+//! the sender, and statistics.
 
-mod books;
 mod datagrams;
+mod recorder;
 mod stream;
 mod timeline;
 
@@ -23,7 +23,7 @@ use crate::clock;
 use crate::error::{During, Result};
 use crate::sys::option;
 use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
-use books::Books;
+use recorder::ReceiveRecorder;
 pub(super) use timeline::Timeline;
 
 /// How long a flow's thread waits in the kernel before it looks whether it is
@@ -95,7 +95,7 @@ pub(super) struct Waiting {
     socket: OwnedFd,
     peer: IpAddr,
     signal: Arc<Signal>,
-    books: Books,
+    recorder: ReceiveRecorder,
     /// The port that waits.
     pub(super) port: u16,
     /// SO_RCVBUF as the kernel has it.
@@ -146,13 +146,14 @@ impl Waiting {
         }
         let port = address_of(socket.as_fd())?.port();
         let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
-        let books = Books::new(flow.flow, Timeline::new(clocks), Keeping::new(records));
+        let recorder =
+            ReceiveRecorder::new(flow.flow, Timeline::new(clocks), Keeping::new(records));
         Ok(Self {
             flow,
             socket,
             peer,
             signal,
-            books,
+            recorder,
             port,
             buffer,
         })
@@ -167,7 +168,7 @@ impl Waiting {
             Transport::Udp => self.take_datagrams()?,
             Transport::Tcp => self.take_stream()?,
         }
-        Ok(self.books.report())
+        Ok(self.recorder.report())
     }
 
     /// Lets the kernel stamp arrivals where their instants are of interest:
@@ -190,7 +191,7 @@ impl Waiting {
 
     /// Whether all is here, or somebody asked for the end.
     fn is_complete(&self) -> bool {
-        let all = |expected| self.books.seen() >= expected;
+        let all = |expected| self.recorder.seen() >= expected;
         self.signal.stopped() || self.signal.expected().is_some_and(all)
     }
 }

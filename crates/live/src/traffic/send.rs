@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, send};
-use proto::ledger::Delays;
+use proto::streaming_recorder::Delays;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};

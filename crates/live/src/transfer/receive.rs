@@ -9,7 +9,7 @@ use nix::sys::socket::{
     Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, accept4, bind,
     getsockname, listen, recvmsg, send, sendto,
 };
-use proto::{Arrivals, Layout, MessageStream, Tally};
+use proto::{Arrivals, FlowRecorder, Layout, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
@@ -52,27 +52,27 @@ impl Receiver {
     /// When nothing comes within the timeout, or what comes is none of ours.
     pub fn receive(self) -> Result<Received> {
         let before = Process::sample()?;
-        let mut books = Books::new(&self.transfer);
+        let mut recorder = TransferRecorder::new(&self.transfer);
         let socket = match self.transfer.protocol {
             Transport::Tcp => {
                 let connection = accept(&self.socket, self.transfer.timeout)?;
-                books.take_stream(&connection)?;
+                recorder.take_stream(&connection)?;
                 connection
             }
             Transport::Udp => {
-                books.take_datagrams(&self.socket)?;
+                recorder.take_datagrams(&self.socket)?;
                 self.socket
             }
         };
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
-        // What follows is book-keeping and no part of the transfer's cost.
+        // The evaluation is no part of the transfer's cost.
         let process = Process::sample()? - before;
         Ok(Received {
-            octets: books.octets,
-            unstamped: books.unstamped,
-            spread: books.spread(),
-            goodput: books.arrivals.goodput(),
-            delays: books.tally.finish(books.layout.counted_messages()),
+            octets: recorder.octets,
+            unstamped: recorder.unstamped,
+            spread: recorder.spread(),
+            goodput: recorder.arrivals.goodput(),
+            delays: recorder.delays.finish(recorder.layout.counted_messages()),
             receive_buffer,
             process,
         })
@@ -110,12 +110,12 @@ pub(super) fn accept(socket: &OwnedFd, patience: Span) -> Result<OwnedFd> {
 }
 
 /// What is written down while messages arrive.
-struct Books<'a> {
+struct TransferRecorder<'a> {
     transfer: &'a Transfer,
     layout: Layout,
     octets: Bytes,
     arrivals: Arrivals,
-    tally: Tally,
+    delays: FlowRecorder,
     /// Datagrams that arrived, by sequence number, and how many did: a copy of
     /// one is no other one.
     known: Vec<bool>,
@@ -139,7 +139,7 @@ struct Piece {
     from: Option<SockaddrStorage>,
 }
 
-impl<'a> Books<'a> {
+impl<'a> TransferRecorder<'a> {
     fn new(transfer: &'a Transfer) -> Self {
         let layout = transfer.layout();
         let counted = layout.octets() - layout.preroll();
@@ -148,7 +148,7 @@ impl<'a> Books<'a> {
             layout,
             octets: Bytes::ZERO,
             arrivals: Arrivals::new(layout.preroll(), counted, transfer.pace),
-            tally: Tally::new(),
+            delays: FlowRecorder::new(),
             known: Vec::new(),
             seen: 0,
             unstamped: 0,
@@ -248,11 +248,11 @@ impl<'a> Books<'a> {
         new
     }
 
-    /// Writes a complete message into the books.
+    /// Records a complete message.
     fn note(&mut self, message: Message, stamp: Time) {
         let position = self.layout.counted_position(message.sequence);
         if let Some(position) = position.filter(|_| self.transfer.delays) {
-            self.tally
+            self.delays
                 .record(position, message.sent, stamp, message.size());
             self.later_by += stamp.since(self.last_stamp).unwrap_or_default();
         }

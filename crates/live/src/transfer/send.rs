@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
-use proto::{Layout, MessageStream, Tally};
+use proto::{FlowRecorder, Layout, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
@@ -39,7 +39,7 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
         echoes_took: sender.echoes_took(),
         round_trips: sender
             .echoes
-            .map(|echoes| echoes.tally.finish(sender.layout.counted_messages())),
+            .map(|echoes| echoes.delays.finish(sender.layout.counted_messages())),
         tcp: match transfer.protocol {
             Transport::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
             Transport::Udp => None,
@@ -77,7 +77,7 @@ struct Sender<'a> {
 /// The answers of the receiver.
 struct Echoes {
     stream: MessageStream,
-    tally: Tally,
+    delays: FlowRecorder,
     /// Answers taken, pre-roll included.
     taken: u64,
     /// When the last of them was here.
@@ -91,7 +91,7 @@ impl<'a> Sender<'a> {
         let socket = connected(transfer, port)?;
         let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
             stream: MessageStream::new(),
-            tally: Tally::new(),
+            delays: FlowRecorder::new(),
             taken: 0,
             last: Time::ZERO,
             room: vec![0; 1 << 16],
@@ -211,14 +211,14 @@ impl<'a> Sender<'a> {
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
             let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);
-            let (tally, taken, last) = (&mut echoes.tally, &mut echoes.taken, &mut echoes.last);
+            let (delays, taken, last) = (&mut echoes.delays, &mut echoes.taken, &mut echoes.last);
             echoes
                 .stream
                 .receive(&echoes.room[..count], |message| {
                     *taken += 1;
                     *last = now;
                     if let Some(position) = layout.counted_position(message.sequence) {
-                        tally.record(position, message.sent, now, message.size());
+                        delays.record(position, message.sent, now, message.size());
                     }
                 })
                 .map_err(|error| Error::new("reading an echo", error.to_string()))?;

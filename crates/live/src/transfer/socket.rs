@@ -133,7 +133,7 @@ pub(crate) fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::RcvBuf).during(|| "reading the receive buffer")? as u64)
 }
 
-/// TCP's account of a connection.
+/// The statistics that TCP keeps of a connection.
 pub(crate) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
     let info = tcp_info::tcp_info(socket).during(|| "reading TCP_INFO")?;
     let congestion =

@@ -3,7 +3,7 @@
 use super::{Metric, Resolution, STAMP, Table};
 use crate::metric::Better::{Higher, Lower};
 
-/// The account of one process is exact: getrusage(2) gives it in microseconds,
+/// The CPU time of one process is exact: getrusage(2) gives it in microseconds,
 /// of which a metered transfer lasts at least ten thousand. In per cent. Trials
 /// state the coarser one of softirq themselves.
 const PROCESS: Resolution = Resolution::Absolute(0.01);

@@ -30,13 +30,13 @@ pub struct Prompt<P, W = ()> {
     largest_frame: Bytes,
     around: Bytes,
     gate: Gate,
-    tally: Tally,
+    counts: Counts,
     witness: W,
 }
 
 /// What is counted of packets as they come; the rest follows from it.
 #[derive(Default)]
-struct Tally {
+struct Counts {
     arrived: u64,
     too_big: u64,
     dropped: [u64; 4],
@@ -85,7 +85,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
             gate: Gate::new(&settings.queue, settings.rate, seed.derive("queue"))?,
-            tally: Tally::default(),
+            counts: Counts::default(),
             witness,
         })
     }
@@ -93,17 +93,17 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
     /// Takes a packet that came at `now`, which is no earlier than the last.
     #[inline]
     pub fn receive(&mut self, now: Time, mut packet: P) -> Entry<P> {
-        self.tally.arrived += 1;
+        self.counts.arrived += 1;
         let size = packet.view().size;
         if size > self.largest_frame + packet.tags() {
-            self.tally.too_big += 1;
+            self.counts.too_big += 1;
             return Entry::TooBig(packet);
         }
         let backlog = self.backlog_at(now);
         match self.gate.admit(now, backlog, &mut packet) {
-            Ok(marked) => self.tally.marked += u64::from(marked),
+            Ok(marked) => self.counts.marked += u64::from(marked),
             Err(reason) => {
-                self.tally.dropped[reason as usize] += 1;
+                self.counts.dropped[reason as usize] += 1;
                 return Entry::Dropped(packet);
             }
         }
@@ -114,7 +114,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             self.waiting += size;
         }
         let ends = self.wire.occupy(begins, size + self.around);
-        self.tally.octets += size.get();
+        self.counts.octets += size.get();
         self.witness
             .sent(&packet, now, begins, ends, Fate::Delivered);
         let first = self.passing.is_empty();
@@ -158,13 +158,13 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
 
     /// What happened so far, and will happen to what is under way.
     pub fn counters(&self) -> Counters {
-        let Tally {
+        let Counts {
             arrived,
             too_big,
             dropped,
             marked,
             octets,
-        } = self.tally;
+        } = self.counts;
         let all_dropped: u64 = dropped.iter().sum();
         let mut fates = [0; Fate::ALL.len()];
         fates[Fate::TooBig as usize] = too_big;

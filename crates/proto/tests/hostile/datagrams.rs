@@ -1,7 +1,7 @@
-//! Headers of messages and of ICMP echoes, into the books of a receiver.
+//! Headers of messages and of ICMP echoes, into the statistics of a receiver.
 
 use jumbolab_proto::MessageStream;
-use jumbolab_proto::ledger::{Arrival, Ledger};
+use jumbolab_proto::streaming_recorder::{Arrival, StreamingFlowRecorder};
 use units::{IpVersion, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
@@ -10,7 +10,7 @@ use super::{Chance, try_all};
 
 /// What a receiver of one flow keeps.
 struct Receiver {
-    ledger: Ledger,
+    recorder: StreamingFlowRecorder,
     stream: MessageStream,
     distinct: u64,
 }
@@ -35,7 +35,7 @@ fn datagrams_and_echoes_of_any_structure_harm_no_receiver() {
 impl Receiver {
     fn new() -> Self {
         Self {
-            ledger: Ledger::new(None),
+            recorder: StreamingFlowRecorder::new(None),
             stream: MessageStream::new(),
             distinct: 0,
         }
@@ -60,7 +60,7 @@ impl Receiver {
         }
         if whole {
             let delay = chance.extreme().wrapping_sub(message.sent.as_nanos());
-            let place = self.ledger.record(Arrival {
+            let place = self.recorder.record(Arrival {
                 sequence: message.sequence,
                 at: chance.extreme(),
                 delay: Some(delay.cast_signed()),
@@ -88,11 +88,11 @@ impl Receiver {
         fine && count > 0
     }
 
-    /// The books are right whatever came.
+    /// The statistics are right for any input.
     fn closes(&self) {
-        let figures = self.ledger.figures(None);
-        assert_eq!(figures.order.distinct, self.distinct);
-        assert!(figures.order.lost + figures.order.distinct >= self.distinct);
+        let summary = self.recorder.summary(None);
+        assert_eq!(summary.order.distinct, self.distinct);
+        assert!(summary.order.lost + summary.order.distinct >= self.distinct);
     }
 }
 

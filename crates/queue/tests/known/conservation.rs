@@ -196,12 +196,12 @@ fn specs() -> impl Strategy<Value = Spec> {
 
 /// Where packets are: what came and is neither out nor dropped.
 #[derive(Default)]
-struct Book {
+struct Contents {
     inside: BTreeMap<u64, Tiny>,
     fates: Vec<(u64, bool, bool)>,
 }
 
-impl Book {
+impl Contents {
     fn out(&mut self, packet: Tiny, dropped: bool) {
         let came = self.inside.remove(&packet.number);
         let came = came.expect("a packet leaves once, and only if it came");
@@ -214,7 +214,7 @@ impl Book {
 /// Does all this to a queue; checks it at every instant; the fate of everyone.
 fn run(spec: &Spec, seed: u64, acts: &[(u64, Act)]) -> Vec<(u64, bool, bool)> {
     let mut queue = spec.build(Some(rate(8_000_000)), Seed::new(seed)).unwrap();
-    let (mut book, mut drops) = (Book::default(), Drops::new());
+    let (mut contents, mut drops) = (Contents::default(), Drops::new());
     let mut now = Time::ZERO;
     let end = std::iter::repeat_n((1_000, Act::Leave), acts.len() + 1);
     for (number, (gap, act)) in (0..).zip(acts.iter().cloned().chain(end)) {
@@ -222,27 +222,27 @@ fn run(spec: &Spec, seed: u64, acts: &[(u64, Act)]) -> Vec<(u64, bool, bool)> {
         match act {
             Act::Arrive(packet) => {
                 let packet = Tiny { number, ..packet };
-                book.inside.insert(number, packet);
+                contents.inside.insert(number, packet);
                 queue.enqueue(now, packet, &mut drops);
             }
             Act::Leave => {
                 if let Some(packet) = queue.dequeue(now, &mut drops) {
-                    book.out(packet, false);
+                    contents.out(packet, false);
                 }
             }
             Act::Rest => queue.rest(now),
         }
         for (packet, _) in drops.drain() {
-            book.out(packet, true);
+            contents.out(packet, true);
         }
         let backlog = queue.backlog();
-        let octets: u64 = book.inside.values().map(Tiny::size).sum();
-        assert_eq!(backlog.packets as usize, book.inside.len());
+        let octets: u64 = contents.inside.values().map(Tiny::size).sum();
+        assert_eq!(backlog.packets as usize, contents.inside.len());
         assert_eq!(backlog.bytes.get(), octets);
         assert_eq!(queue.ready_at().is_some(), backlog.packets > 0);
     }
-    assert!(book.inside.is_empty(), "all that came went");
-    book.fates
+    assert!(contents.inside.is_empty(), "all that came went");
+    contents.fates
 }
 
 proptest! {

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use proto::{ditg, ledger};
+use proto::ditg::DitgStats;
+use proto::streaming_recorder::{FlowSummary, OrderSummary};
 use serde_json::{Map, Value};
 use wire::log::Flow;
 
@@ -38,13 +39,13 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figures {
     /// Of the whole; and how far the clocks' offset may be off, in seconds.
-    Standard(Box<ledger::Figures>, Option<f64>),
+    Standard(Box<FlowSummary>, Option<f64>),
     /// Of the whole of a sender's log, which knows of no arrivals.
     Departures(Departures),
     /// Of an interval.
     Slice(Slice),
     /// By D-ITG's definitions; which numbers came only of the whole.
-    Ditg(ditg::Figures, Option<ledger::OrderFigures>),
+    Ditg(DitgStats, Option<OrderSummary>),
 }
 
 /// What a sender's log comes to.
@@ -250,7 +251,7 @@ impl Row {
     }
 }
 
-fn standard(figures: &ledger::Figures, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
+fn standard(figures: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
     let (order, delay) = (&figures.order, &figures.delay);
     cells.extend([
         ("seconds", Cell::Real(Some(figures.seconds))),

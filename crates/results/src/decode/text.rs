@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use proto::{ditg, ledger};
+use proto::ditg::DitgStats;
+use proto::streaming_recorder::{FlowSummary, OrderSummary};
 
 use super::Decoded;
 use super::row::{Departures, Figures, Row, Scope, Slice};
@@ -139,7 +140,7 @@ fn departures(page: &mut String, figures: &Departures) {
     );
 }
 
-fn standard(page: &mut String, figures: &ledger::Figures, bound: Option<f64>) {
+fn standard(page: &mut String, figures: &FlowSummary, bound: Option<f64>) {
     let (order, delay) = (&figures.order, &figures.delay);
     let mut line = |name: &str, text: String| {
         let _ = writeln!(page, "  {name:<10} {text}");
@@ -286,7 +287,7 @@ fn standard(page: &mut String, figures: &ledger::Figures, bound: Option<f64>) {
     }
 }
 
-fn ditg(page: &mut String, figures: &ditg::Figures, order: Option<&ledger::OrderFigures>) {
+fn ditg(page: &mut String, figures: &DitgStats, order: Option<&OrderSummary>) {
     let mut line = |name: &str, text: String| {
         let _ = writeln!(page, "  {name:<26} {text:>16}");
     };

@@ -19,9 +19,9 @@ use offered::Offered;
 /// A packet with what stands around it where it waits, and rings that are
 /// twice as long as what is in them.
 const PACKET: f64 = 2.0 * (size_of::<(Packet, Content)>() + 32) as f64;
-/// An arrival in a tally, and what is made of it at the end.
+/// An arrival in an exact recorder, and what is made of it at the end.
 const ARRIVAL: f64 = 96.0;
-/// The histogram of a flow that is too long for a tally.
+/// The histogram of a flow that is too long for an exact recorder.
 const HISTOGRAM: f64 = 300_000.0;
 /// All else that there is once a flow, generators above all.
 const FLOW: f64 = 4_000.0;
@@ -54,11 +54,11 @@ pub(super) fn bearable(
     let mut ways = vec![Load::default(); 2 * scenario.links.len()];
     let mut senders = vec![Load::default(); scenario.nodes.len()];
     let mut receivers = vec![Load::default(); scenario.nodes.len()];
-    let mut tallies = Vec::new();
+    let mut all_exact = Vec::new();
     for (flow, path) in scenario.flows.iter().zip(paths) {
         let offered = Offered::of(scenario, flow, path);
-        let tally = offered.messages <= float(scenario.longest_tally);
-        let arrivals = if tally {
+        let exact = offered.messages <= float(scenario.max_recorded_messages);
+        let arrivals = if exact {
             ARRIVAL * offered.messages
         } else {
             HISTOGRAM
@@ -67,7 +67,7 @@ pub(super) fn bearable(
         needs.add(FLOW + arrivals + datagrams, || {
             format!("the arrivals of flow `{}`", flow.name)
         });
-        tallies.push(tally);
+        all_exact.push(exact);
         for way in path {
             ways[*way].add(&offered);
             if matches!(flow.traffic, Traffic::Tcp(_)) {
@@ -105,7 +105,7 @@ pub(super) fn bearable(
             most: whole(MOST_DAYS),
         });
     }
-    Ok(tallies)
+    Ok(all_exact)
 }
 
 /// What comes to one place from all flows.

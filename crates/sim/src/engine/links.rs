@@ -4,7 +4,7 @@ use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 
 use super::Engine;
-use crate::account::{Opening, What};
+use crate::link_stats::{Opening, What};
 use crate::packet::{Header, Packet};
 use crate::way::{Machine, Way};
 use crate::{Inside, Opened, Place, Seen, Watch};

@@ -39,7 +39,7 @@ impl std::ops::Add for Amount {
 
 /// What a watch has seen on each way.
 #[derive(Default)]
-struct Books {
+struct Amounts {
     framings: BTreeMap<(usize, usize), Framing>,
     came: BTreeMap<(usize, usize), Amount>,
     /// Refused or dropped in front of the wire.
@@ -50,13 +50,13 @@ struct Books {
     buffer: u64,
 }
 
-impl Books {
+impl Amounts {
     fn frame(&self, way: (usize, usize), packet: Seen) -> u64 {
         self.framings[&way].frame_size(packet.size).get()
     }
 }
 
-impl Watch for Books {
+impl Watch for Amounts {
     fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, found: Found) {
         let waits = waiting(self, way);
         assert_eq!(
@@ -80,20 +80,20 @@ impl Watch for Books {
         };
         let way = (link, direction);
         let octets = self.frame(way, packet);
-        let book = match why {
+        let amounts = match why {
             Loss::Chance | Loss::Damage => &mut self.lost,
             Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut self.dropped,
         };
-        book.entry(way).or_default().add(octets);
+        amounts.entry(way).or_default().add(octets);
     }
 }
 
-fn of(book: &BTreeMap<(usize, usize), Amount>, way: (usize, usize)) -> Amount {
-    book.get(&way).copied().unwrap_or_default()
+fn of(amounts: &BTreeMap<(usize, usize), Amount>, way: (usize, usize)) -> Amount {
+    amounts.get(&way).copied().unwrap_or_default()
 }
 
-fn waiting(books: &Books, way: (usize, usize)) -> Amount {
-    of(&books.came, way) - of(&books.dropped, way) - of(&books.sent, way)
+fn waiting(amounts: &Amounts, way: (usize, usize)) -> Amount {
+    of(&amounts.came, way) - of(&amounts.dropped, way) - of(&amounts.sent, way)
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -193,7 +193,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             end: Time::ZERO + Span::from_secs(10),
             seed: Seed::new(seed),
             budget: Scenario::BUDGET,
-            longest_tally: Scenario::LONGEST_TALLY,
+            max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
         }
     })
 }
@@ -203,14 +203,14 @@ proptest! {
 
     #[test]
     fn at_every_step_what_came_has_left_or_was_dropped_or_waits_or_travels(scenario in scenarios()) {
-        let mut books = Books::default();
+        let mut amounts = Amounts::default();
         for (link, place) in scenario.links.iter().zip(0..) {
             for (settings, direction) in link.ways.iter().zip(0..) {
-                books.framings.insert((place, direction), crate::way::framing(settings));
+                amounts.framings.insert((place, direction), crate::way::framing(settings));
             }
         }
         let simulation = scenario.check().unwrap();
-        let mut engine = simulation.engine(&mut books);
+        let mut engine = simulation.engine(&mut amounts);
         loop {
             let more = engine.step();
             let mut delivered = 0;

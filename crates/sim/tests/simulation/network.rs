@@ -76,7 +76,7 @@ pub(crate) fn scenario(nodes: Vec<Node>, links: Vec<Link>, flows: Vec<Flow>) -> 
         end: Time::ZERO + Span::from_secs(100_000),
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     }
 }
 

@@ -41,7 +41,7 @@ fn run_seed(load: f64, room: u32, exponential: bool, packets: u64, seed: u64) ->
     scenario.flows[0].ip = IpVersion::V6;
     scenario.seed = Seed::new(seed);
     scenario.end = at(packets as f64 * SERVICE / load);
-    scenario.longest_tally = 0;
+    scenario.max_recorded_messages = 0;
     run(scenario)
 }
 

@@ -197,7 +197,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
         datagrams(s).gaps = Law::Constant(500_000.0);
         datagrams(s).payloads = Law::Constant(18.0);
         datagrams(s).limit = None;
-        s.longest_tally = 0;
+        s.max_recorded_messages = 0;
         s.budget = Bytes::new(10_000_000);
         for link in &mut s.links {
             link.ways[0].rate = Rate::from_bits_per_second(1_000_000_000);
@@ -235,7 +235,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
     refused(
         |s| {
             gigabit(s);
-            s.longest_tally = u64::MAX;
+            s.max_recorded_messages = u64::MAX;
         },
         "above all for the arrivals of flow `f`, and may use 10000000",
     );

@@ -69,7 +69,7 @@ impl Dumbbell {
             end: Time::ZERO + half + half,
             seed: self.seed,
             budget: Scenario::BUDGET,
-            longest_tally: Scenario::LONGEST_TALLY,
+            max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
         }
     }
 

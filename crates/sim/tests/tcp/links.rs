@@ -58,7 +58,7 @@ fn line(way: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
         end: Time::ZERO + Span::from_secs(seconds),
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     }
 }
 

@@ -136,7 +136,7 @@ fn run(control: Control, frames: u32) -> Bottleneck {
         end: Time::ZERO + Span::from_secs(60),
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     };
     let mut seen = Bottleneck::default();
     scenario

@@ -163,6 +163,6 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
         end: Time::ZERO + Span::from_secs(50),
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     }
 }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
 use live::traffic::{Asked, Entry, KeepSession, Meter, Record, Records, Report, Session};
-use proto::{Summary, Tally};
+use proto::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
 
@@ -61,16 +61,16 @@ pub(super) struct Collector {
 }
 
 struct Collecting {
-    books: JoinHandle<BTreeMap<u16, Book>>,
+    thread: JoinHandle<BTreeMap<u16, FlowArrivals>>,
     log: Option<PacketLog>,
 }
 
 /// The messages of one flow.
 #[derive(Default)]
-struct Book {
+struct FlowArrivals {
     expected: u64,
-    stamped: Tally,
-    read: Tally,
+    stamped: FlowRecorder,
+    read: FlowRecorder,
     /// Arrivals, in nanoseconds, and their octets.
     arrivals: Vec<(u64, u64)>,
     samples: Vec<Sample>,
@@ -102,18 +102,18 @@ impl Collector {
     pub(super) fn end(self, reports: &[(Asked, Report)]) -> Result<Vec<Arrived>> {
         let collecting = self.thread.lock().expect(NO_PANIC).take();
         let collecting = collecting.context("no flow was opened")?;
-        let books = collecting.books.join();
-        let mut books = books.map_err(|_| anyhow!("the thread of the books failed"))?;
+        let flows = collecting.thread.join();
+        let mut flows = flows.map_err(|_| anyhow!("the thread that takes arrivals panicked"))?;
         if let Some(log) = collecting.log {
             log.end()?;
         }
         let arrived = reports.iter().map(|(flow, report)| {
-            let book = books.remove(&flow.flow).unwrap_or_default();
+            let arrivals = flows.remove(&flow.flow).unwrap_or_default();
             match flow.meter {
-                Meter::OneWay => book.finish(report),
+                Meter::OneWay => arrivals.finish(report),
                 // Its messages are timed there and back, and on the way there by
                 // this program's clock, not by the kernel's stamps.
-                Meter::RoundTrip => Book::default().finish(report),
+                Meter::RoundTrip => FlowArrivals::default().finish(report),
             }
         });
         Ok(arrived.collect())
@@ -136,26 +136,26 @@ fn begin(
     let (log, onward) = opened.unzip();
     let (records, entries) = sync_channel(WAITING);
     let body = move || collect(&entries, every, onward.as_ref());
-    let books = thread::Builder::new().name("books".to_owned());
-    let books = books.spawn(body).context("starting a thread")?;
-    Ok((Collecting { books, log }, records))
+    let thread = thread::Builder::new().name("arrivals".to_owned());
+    let thread = thread.spawn(body).context("starting a thread")?;
+    Ok((Collecting { thread, log }, records))
 }
 
 fn collect(
     entries: &Receiver<Entry>,
     every: NonZero<u64>,
     onward: Option<&Records>,
-) -> BTreeMap<u16, Book> {
-    let mut books: BTreeMap<u16, Book> = BTreeMap::new();
+) -> BTreeMap<u16, FlowArrivals> {
+    let mut flows: BTreeMap<u16, FlowArrivals> = BTreeMap::new();
     for entry in entries {
         match &entry {
             Entry::Records(records) => {
                 for record in records {
-                    books.entry(record.flow).or_default().take(record, every);
+                    flows.entry(record.flow).or_default().take(record, every);
                 }
             }
             Entry::Sent { flow, messages, .. } => {
-                books.entry(*flow).or_default().expected = *messages;
+                flows.entry(*flow).or_default().expected = *messages;
             }
             Entry::Flow(_) | Entry::Clocks(..) => {}
         }
@@ -164,10 +164,10 @@ fn collect(
             let _ = onward.send(entry);
         }
     }
-    books
+    flows
 }
 
-impl Book {
+impl FlowArrivals {
     fn take(&mut self, record: &Record, every: NonZero<u64>) {
         let Some(received) = record.received else {
             return;

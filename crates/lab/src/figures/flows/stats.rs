@@ -29,7 +29,7 @@ pub(crate) struct FlowStats {
     pub(crate) crossing: Crossing,
     /// Round trips that the sender measured.
     pub(crate) round_trips: Option<RoundTrips>,
-    /// The account of TCP, of a connection.
+    /// TCP statistics, for a connection.
     pub(crate) tcp: Option<ConnectionStats>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct RoundTrips {
     pub(crate) p99: Option<Span>,
 }
 
-/// The sender's account of a connection of TCP.
+/// The sender's statistics of a TCP connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionStats {
     /// Segments that were sent again.

@@ -143,7 +143,7 @@ fn datagrams_are_lost_and_segments_are_sent_again() {
         none.iter()
             .all(|name| !averaged(&[flow()]).contains_key(name))
     );
-    // The whole account is that of one connection.
+    // All TCP statistics are those of one connection.
     let alone = found(&[connection(0, 0, 1)], Scope::One);
     assert_eq!((alone["rtt_tcp"], alone["segments"]), (4.5, 1_000.0));
     assert!(!alone.contains_key("timeouts"), "not known");

@@ -30,7 +30,7 @@ impl Figures {
     /// Puts down what processors did for a message. What a node in between does
     /// with a packet, the kernel mostly does in the context of whoever sent it.
     pub(in crate::measure) fn take_work(&mut self, seeing: &Seeing<'_>) {
-        // Each flow of a process tells the account of all.
+        // Each flow of a process reports the statistics of all its flows.
         let sender = seeing.sent.iter().map(|flow| flow.cpu).max();
         let receiver = seeing.received.iter().map(|flow| flow.cpu).max();
         let messages: u64 = seeing.received.iter().map(|flow| flow.messages).sum();

@@ -26,11 +26,11 @@ use window::{More, Window};
 /// Counts on the links that a setting asks for.
 pub(super) struct Counter {
     /// By link, as the scenario has them; `None`: nothing is counted.
-    links: Vec<Option<Tally>>,
+    links: Vec<Option<LinkCounters>>,
 }
 
 /// What is counted on the way from a link's first end to its second.
-struct Tally {
+struct LinkCounters {
     name: String,
     /// What packets keep that came out of the link, where their delays are
     /// counted.
@@ -62,14 +62,14 @@ impl Counter {
             marks <<= u32::from(has_delays);
             mark
         };
-        let mut tally = |wire: &spec::Wiring| {
+        let mut counters_of = |wire: &spec::Wiring| {
             let link = &setting.network.links[wire.link];
             let counted = &link.counted;
             let window = |window| {
                 let more = gathers.then(|| More::new(link, duration));
                 Window::new(window, more)
             };
-            counted.is_any().then(|| Tally {
+            counted.is_any().then(|| LinkCounters {
                 name: wire.name.clone(),
                 mark: mark(counted),
                 windows: counted.windows.iter().map(window).collect(),
@@ -83,7 +83,7 @@ impl Counter {
                 losses: counted.losses.map(|losses| Losses::new(losses, flows)),
             })
         };
-        let links: Vec<Option<Tally>> = graph.wires.iter().map(&mut tally).collect();
+        let links: Vec<Option<LinkCounters>> = graph.wires.iter().map(&mut counters_of).collect();
         links.iter().any(Option::is_some).then_some(Self { links })
     }
 
@@ -91,20 +91,20 @@ impl Counter {
     /// counted of a transfer began and ended.
     pub(super) fn finish(self, figures: &mut Figures, transfer: Option<(Time, Time)>) {
         let mut series = Map::new();
-        for tally in self.links.into_iter().flatten() {
-            for window in &tally.windows {
+        for counters in self.links.into_iter().flatten() {
+            for window in &counters.windows {
                 window.put(figures);
             }
-            if let Some((window, passed)) = &tally.transfer
+            if let Some((window, passed)) = &counters.transfer
                 && let Some(over) = transfer.and_then(|(from, to)| passed.over(from, to))
             {
                 figures.take_window(window, &over);
             }
-            if let Some(losses) = tally.losses {
+            if let Some(losses) = counters.losses {
                 losses.put(figures);
             }
-            if let Some(of_link) = tally.series {
-                series.insert(tally.name, of_link.finish());
+            if let Some(of_link) = counters.series {
+                series.insert(counters.name, of_link.finish());
             }
         }
         if !series.is_empty() {
@@ -112,7 +112,7 @@ impl Counter {
         }
     }
 
-    fn tally(&mut self, (link, way): (usize, usize)) -> Option<&mut Tally> {
+    fn counters(&mut self, (link, way): (usize, usize)) -> Option<&mut LinkCounters> {
         match way {
             0 => self.links.get_mut(link)?.as_mut(),
             _ => None,
@@ -126,43 +126,45 @@ impl Watch for Counter {
     }
 
     fn mark(&self, (link, way): (usize, usize)) -> u64 {
-        let tally = self.links.get(link).and_then(Option::as_ref);
-        tally.filter(|_| way == 0).map_or(0, |tally| tally.mark)
+        let counters = self.links.get(link).and_then(Option::as_ref);
+        counters
+            .filter(|_| way == 0)
+            .map_or(0, |counters| counters.mark)
     }
 
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
-        let Some(tally) = self.tally(link) else {
+        let Some(counters) = self.counters(link) else {
             return;
         };
-        if let Some((_, passed)) = &mut tally.transfer {
+        if let Some((_, passed)) = &mut counters.transfer {
             passed.come(at);
         }
         let at = at.as_picos();
-        if let Some(losses) = &mut tally.losses {
+        if let Some(losses) = &mut counters.losses {
             losses.came(at, &packet);
         }
-        for window in &mut tally.windows {
+        for window in &mut counters.windows {
             window.came(at, packet.live, found.average);
         }
-        if let Some(series) = &mut tally.series {
+        if let Some(series) = &mut counters.series {
             series.queued(at, found.average);
         }
     }
 
     fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), packet: Seen, waited: Span) {
-        let Some(tally) = self.tally(link) else {
+        let Some(counters) = self.counters(link) else {
             return;
         };
         let busy = ends.since(begins).unwrap_or_default();
-        if let Some((_, passed)) = &mut tally.transfer {
+        if let Some((_, passed)) = &mut counters.transfer {
             passed.begin(begins, busy);
         }
         let busy = busy.as_picos();
         let at = begins.as_picos();
-        for window in &mut tally.windows {
+        for window in &mut counters.windows {
             window.began(at, packet.live, busy, waited.as_picos());
         }
-        if let Some(series) = &mut tally.series {
+        if let Some(series) = &mut counters.series {
             series.gone(at);
         }
     }
@@ -172,47 +174,47 @@ impl Watch for Counter {
         let (Place::Way(link, way), Loss::Queue(_)) = (place, why) else {
             return;
         };
-        let Some(tally) = self.tally((link, way)) else {
+        let Some(counters) = self.counters((link, way)) else {
             return;
         };
-        if let Some((_, passed)) = &mut tally.transfer {
+        if let Some((_, passed)) = &mut counters.transfer {
             passed.drop(at);
         }
         let at = at.as_picos();
-        if let Some(losses) = &mut tally.losses {
+        if let Some(losses) = &mut counters.losses {
             losses.dropped(at, &packet);
         }
-        for window in &mut tally.windows {
+        for window in &mut counters.windows {
             window.dropped(at, packet.live);
         }
-        if let Some(series) = &mut tally.series {
+        if let Some(series) = &mut counters.series {
             series.gone(at);
             series.dropped(at);
         }
     }
 
     fn thinned(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Reason) {
-        let Some(tally) = self.tally(link) else {
+        let Some(counters) = self.counters(link) else {
             return;
         };
-        for window in &mut tally.windows {
+        for window in &mut counters.windows {
             window.thinned(at.as_picos(), packet.live);
         }
     }
 
     fn delivered(&mut self, at: Time, _: usize, packet: Seen) {
         let delay = at.since(packet.sent).unwrap_or_default();
-        let tallies = self.links.iter_mut().flatten();
-        for tally in tallies.filter(|tally| tally.mark & packet.marks != 0) {
-            for window in &mut tally.windows {
+        let links = self.links.iter_mut().flatten();
+        for counters in links.filter(|counters| counters.mark & packet.marks != 0) {
+            for window in &mut counters.windows {
                 window.delivered(at.as_picos(), delay.as_picos());
             }
         }
     }
 
     fn acted(&mut self, _: Time, flow: usize, _: State, counts: Counts) {
-        let tallies = self.links.iter_mut().flatten();
-        for losses in tallies.filter_map(|tally| tally.losses.as_mut()) {
+        let links = self.links.iter_mut().flatten();
+        for losses in links.filter_map(|counters| counters.losses.as_mut()) {
             losses.acted(flow, counts.timeouts);
         }
     }

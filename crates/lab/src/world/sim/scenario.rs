@@ -92,7 +92,7 @@ fn alone(
         flows,
         end,
         seed,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
         budget,
     }
 }

@@ -9,7 +9,7 @@ use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::books::Arrival;
+use super::recorder::Arrival;
 use super::{Waiting, raw};
 use crate::clock;
 use crate::error::{During, Result};
@@ -38,7 +38,7 @@ impl Waiting {
             Meter::RoundTrip => self.answer_datagrams()?,
         }
         let dropped = self.dropped()?.wrapping_sub(before);
-        self.books.overflowed(dropped.into());
+        self.recorder.overflowed(dropped.into());
         Ok(())
     }
 
@@ -98,10 +98,10 @@ impl Waiting {
                         clock::sleep(LULL);
                     }
                 }
-                // It is quiet only where nothing waits to be taken: the books
+                // It is quiet only where nothing waits to be taken: the recorder
                 // may have waited for the disk.
                 Err(error) if passing(&error) => {
-                    self.books.idle();
+                    self.recorder.idle();
                     if is_over {
                         break;
                     }
@@ -116,7 +116,7 @@ impl Waiting {
     fn count(&mut self, inbox: &Inbox, read: Time) {
         for (place, taken) in inbox.taken().iter().enumerate() {
             let octets = inbox.octets(place);
-            self.books.merged(taken.merged.is_some());
+            self.recorder.merged(taken.merged.is_some());
             if *octets == self.flow.cookie {
                 self.show_cookie();
                 continue;
@@ -141,7 +141,7 @@ impl Waiting {
         let message = Message::parse(octets).ok();
         let fits = |message: &Message| usize::try_from(message.length) == Ok(length);
         if let Some(message) = message.filter(fits) {
-            self.books.record(message, arrival);
+            self.recorder.record(message, arrival);
         }
     }
 
@@ -161,7 +161,7 @@ impl Waiting {
             let length = match recv(raw(&self.socket), &mut room, flags) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
-                    self.books.idle();
+                    self.recorder.idle();
                     if is_over {
                         return Ok(());
                     }
@@ -170,7 +170,7 @@ impl Waiting {
                 Err(error) => return Err(error).during(|| "receiving datagrams"),
             };
             // Asking for a stamp would cost each round trip more than the clock does.
-            let arrival = self.books.logs().then(|| Arrival {
+            let arrival = self.recorder.logs().then(|| Arrival {
                 read: clock::monotonic(),
                 stamp: None,
             });
@@ -191,7 +191,7 @@ impl Waiting {
                 // An echo that finds no room is lost, as datagrams are.
                 let _ = send(raw(&self.socket), datagram, MsgFlags::empty());
             }
-            self.books.answered(message, arrival);
+            self.recorder.answered(message, arrival);
             if self.is_complete() {
                 return Ok(());
             }

@@ -11,7 +11,7 @@ use proto::MessageStream;
 use wire::control::Meter;
 use wire::message::Message;
 
-use super::books::Arrival;
+use super::recorder::Arrival;
 use super::{LOOK, PATIENCE, Waiting, raw};
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -42,7 +42,7 @@ impl Waiting {
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
                 {
-                    self.books.idle();
+                    self.recorder.idle();
                     if self.is_over(latest) {
                         return Ok(());
                     }
@@ -71,9 +71,9 @@ impl Waiting {
                     ));
                 }
                 match self.flow.meter {
-                    Meter::OneWay => self.books.record(message, arrival),
+                    Meter::OneWay => self.recorder.record(message, arrival),
                     Meter::RoundTrip => {
-                        self.books.answered(message, Some(arrival));
+                        self.recorder.answered(message, Some(arrival));
                         if !self.answer(&stream, message, &mut reply)? {
                             return Ok(());
                         }

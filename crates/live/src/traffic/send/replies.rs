@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proto::MessageStream;
-use proto::ledger::Delays;
 use proto::offset::Offset;
+use proto::streaming_recorder::Delays;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 

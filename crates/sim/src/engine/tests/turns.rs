@@ -53,7 +53,7 @@ fn gathering(mtu: u64) -> Simulation {
         end: Time::ZERO + Span::from_secs(1),
         seed: Seed::new(0),
         budget: Scenario::BUDGET,
-        longest_tally: Scenario::LONGEST_TALLY,
+        max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     };
     let ingress = Ingress {
         mtu: Bytes::new(mtu),

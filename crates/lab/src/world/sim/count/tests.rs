@@ -38,7 +38,7 @@ fn counter(interval: u64) -> Counter {
     };
     let series = Series::new(Span::from_picos(interval), Span::from_secs(2));
     Counter {
-        links: vec![Some(Tally {
+        links: vec![Some(LinkCounters {
             name: "wire".to_owned(),
             mark: 0,
             windows: vec![

@@ -4,7 +4,7 @@ use super::{COARSE, OfSize};
 use crate::clock;
 
 /// What is written down while messages of one size are answered.
-pub(super) struct Book {
+pub(super) struct SizeRecorder {
     size: u32,
     began: u64,
     processor: u64,
@@ -19,7 +19,7 @@ pub(super) struct Book {
     steps: [u64; 3],
 }
 
-impl Book {
+impl SizeRecorder {
     pub(super) fn open(size: u32) -> Self {
         Self {
             size,
@@ -87,27 +87,31 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_is_right_on_average_and_wrong_each_time() {
-        let mut book = Book::open(1_000);
+        let mut recorder = SizeRecorder::open(1_000);
         // Four messages of 0.3 ms one behind the other: the clock of 1 ms moves once.
         for number in 0..4 {
             let from = 500_000 + number * 300_000;
-            book.record(from, from + 300_000);
+            recorder.record(from, from + 300_000);
         }
-        let told = book.close(4_000);
-        assert_eq!((told.messages, told.least), (4, 300_000));
-        assert!((told.mean - 3e5).abs() < 1e-6 && told.deviation < 1e-6);
-        assert!((told.coarse[0] - 2.5e5).abs() < 1e-6, "{:?}", told.coarse);
-        assert_eq!(told.coarse[1..], [0.0, 0.0]);
+        let measured = recorder.close(4_000);
+        assert_eq!((measured.messages, measured.least), (4, 300_000));
+        assert!((measured.mean - 3e5).abs() < 1e-6 && measured.deviation < 1e-6);
+        assert!(
+            (measured.coarse[0] - 2.5e5).abs() < 1e-6,
+            "{:?}",
+            measured.coarse
+        );
+        assert_eq!(measured.coarse[1..], [0.0, 0.0]);
     }
 
     #[test]
     fn the_deviation_is_that_of_the_sample() {
-        let mut book = Book::open(1_000);
+        let mut recorder = SizeRecorder::open(1_000);
         for took in [2_000_000_004, 2_000_000_007, 2_000_000_013, 2_000_000_016] {
-            book.record(0, took);
+            recorder.record(0, took);
         }
-        let told = book.close(4_000);
-        assert!((told.deviation - 30f64.sqrt()).abs() < 1e-6);
-        assert!((told.mean - 2_000_000_010.0).abs() < 1e-6);
+        let measured = recorder.close(4_000);
+        assert!((measured.deviation - 30f64.sqrt()).abs() < 1e-6);
+        assert!((measured.mean - 2_000_000_010.0).abs() < 1e-6);
     }
 }

@@ -1,7 +1,7 @@
-//! The books of an interval.
+//! Statistics of one interval of a packet log.
 
-use proto::ditg::Account;
-use proto::ledger::{Delays, Place};
+use proto::ditg::DitgRecorder;
+use proto::streaming_recorder::{Delays, Place};
 use wire::log::Role;
 
 use super::super::Definitions;
@@ -10,15 +10,15 @@ use super::seconds;
 
 /// What happened in the current interval.
 #[derive(Default)]
-pub(super) struct SliceBooks {
+pub(super) struct SliceAggregator {
     pub(super) packets: u64,
     octets: u64,
     missing: i64,
     delays: Delays,
-    account: Account,
+    ditg: DitgRecorder,
 }
 
-impl SliceBooks {
+impl SliceAggregator {
     pub(super) fn record(
         &mut self,
         place: Place,
@@ -29,7 +29,7 @@ impl SliceBooks {
     ) {
         self.packets += 1;
         if ditg {
-            self.account.record(at, delay.unwrap_or_default(), size);
+            self.ditg.record(at, delay.unwrap_or_default(), size);
         }
         match place {
             Place::Ahead(skipped) => {
@@ -59,9 +59,9 @@ impl SliceBooks {
                 delay_max: self.delays.max(),
             }),
             (Definitions::Ditg, Role::Sender) => {
-                Figures::Ditg(self.account.figures().of_departures(), None)
+                Figures::Ditg(self.ditg.stats().of_departures(), None)
             }
-            (Definitions::Ditg, _) => Figures::Ditg(self.account.figures(), None),
+            (Definitions::Ditg, _) => Figures::Ditg(self.ditg.stats(), None),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The books of a link.
+//! Statistics of a link.
 
 use proto::link::{Counters, Fate, Found, Witness};
 use queue::{Packet as _, Reason, Tick};
@@ -9,7 +9,7 @@ use crate::packet::{Header, Packet};
 use crate::{Loss, WayOutcome};
 
 /// What a way's witness writes down.
-pub(crate) struct Account {
+pub(crate) struct LinkStats {
     averages: Averages,
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
     beyond: u64,
@@ -90,8 +90,8 @@ impl Opening {
     }
 }
 
-impl Account {
-    /// Books that average until `end`, with notes for a watch as it `looks`.
+impl LinkStats {
+    /// Statistics that average until `end`, with notes for a watch as it `looks`.
     pub(crate) fn new(end: Time, looks: Looks) -> Self {
         Self {
             averages: Averages::new(end),
@@ -156,7 +156,7 @@ impl Account {
     }
 }
 
-impl Witness<Packet> for Account {
+impl Witness<Packet> for LinkStats {
     fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Found) {
         if self.notes.is_some() {
             self.note(packet, at, What::Queued { found: found() });

@@ -13,14 +13,14 @@ use super::Quantity;
 const MOST_POINTS: usize = 1_000;
 
 /// Means over trials, interval by interval.
-pub(super) struct Course {
+pub(super) struct TimeSeries {
     /// How long an interval is, in seconds; the last one may be shorter.
     interval: f64,
     /// `None`: no trial can tell.
     pub(super) means: Vec<Option<Mean>>,
 }
 
-impl Course {
+impl TimeSeries {
     /// When intervals begin, and when the last one is over.
     pub(super) fn instants(&self) -> Vec<f64> {
         let bounds = (0..=self.means.len()).map(super::traces::number);
@@ -38,13 +38,13 @@ pub(super) fn links(trials: &[Trial]) -> BTreeSet<String> {
     series.flat_map(|links| links.keys().cloned()).collect()
 }
 
-/// The course of a quantity of `link` over `trials`; `None` where none of them
+/// The time series of a quantity of `link` over `trials`; `None` where none of them
 /// has it.
-pub(super) fn course<'a>(
+pub(super) fn series<'a>(
     trials: impl Iterator<Item = &'a Trial>,
     link: &str,
     quantity: Quantity,
-) -> Option<Course> {
+) -> Option<TimeSeries> {
     let mut interval = None;
     // By interval, what the trials say of it.
     let mut values: Vec<Vec<f64>> = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn course<'a>(
     let means = values.chunks(together);
     let means: Vec<Option<Mean>> = means.map(|chunk| mean(&chunk.concat())).collect();
     let interval = interval * super::traces::number(together);
-    (!means.is_empty()).then_some(Course { interval, means })
+    (!means.is_empty()).then_some(TimeSeries { interval, means })
 }
 
 /// What one trial says, interval by interval.
@@ -112,9 +112,9 @@ mod tests {
         trial
     }
 
-    fn means(course: &Course) -> Vec<Option<f64>> {
+    fn means(series: &TimeSeries) -> Vec<Option<f64>> {
         let mean = |mean: &Option<Mean>| mean.map(|mean| mean.mean);
-        course.means.iter().map(mean).collect()
+        series.means.iter().map(mean).collect()
     }
 
     #[test]
@@ -124,21 +124,21 @@ mod tests {
             of_series(2, "2 4 0.5", "1 0 0", "4 2 0"),
         ];
         assert_eq!(links(&trials), BTreeSet::from(["wire".to_owned()]));
-        let of = |quantity| course(trials.iter(), "wire", quantity);
+        let of = |quantity| series(trials.iter(), "wire", quantity);
         let queue = of(Quantity::Queue).unwrap();
         assert_eq!(means(&queue), [Some(1.5), Some(3.0), Some(1.75)]);
         assert_eq!(queue.instants(), [0.0, 0.5, 1.0, 1.5]);
         let drops = of(Quantity::Drops).unwrap();
         assert_eq!(means(&drops), [Some(12.5), Some(25.0), None]);
         assert!(of(Quantity::Average).is_none(), "drop-tail has none");
-        assert!(course(trials.iter(), "other", Quantity::Queue).is_none());
+        assert!(series(trials.iter(), "other", Quantity::Queue).is_none());
     }
 
     #[test]
     fn what_cannot_be_told_apart_is_drawn_together() {
         let long = "7 ".repeat(2 * MOST_POINTS + 1);
         let trials = [of_series(1, &long, "", "")];
-        let queue = course(trials.iter(), "wire", Quantity::Queue).unwrap();
+        let queue = series(trials.iter(), "wire", Quantity::Queue).unwrap();
         assert_eq!(queue.means.len(), (2 * MOST_POINTS + 1).div_ceil(3));
         assert_eq!(queue.instants()[1], 1.5);
         assert!(means(&queue).iter().all(|mean| *mean == Some(7.0)));

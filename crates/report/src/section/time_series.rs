@@ -1,9 +1,9 @@
-//! Queues in the course of the trials; on the page only.
+//! Queues over time; on the page only.
 
 use analysis::Findings;
 
 use crate::document::{Block, Section, Style};
-use crate::plots::courses::figures;
+use crate::plots::time_series::figures;
 
 /// How the plots are meant.
 const MEANS: &str =
@@ -16,7 +16,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         return None;
     }
     let mut blocks = vec![
-        Block::heading("In the course of time"),
+        Block::heading("Over time"),
         Block::paragraph(Style::Note, MEANS),
     ];
     blocks.extend(figures.into_iter().map(Block::Figure));

@@ -1,4 +1,4 @@
-//! The books of all flows of a log.
+//! Statistics of all flows of a packet log.
 
 mod offset;
 mod slice;
@@ -7,51 +7,51 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
-use proto::ditg::Account;
-use proto::ledger::{Arrival, Course, Ledger};
+use proto::ditg::DitgRecorder;
+use proto::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
 use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
 use super::row::{Departures, Figures, Row, Scope};
 use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
 use offset::Offset;
-use slice::SliceBooks;
+use slice::SliceAggregator;
 
 /// What is written down while records are read.
-pub(super) struct Books {
+pub(super) struct LogAggregator {
     pub(super) facts: Option<Facts>,
     definitions: Definitions,
     by_flow: bool,
     /// Nanoseconds.
     interval: Option<u64>,
-    flows: Vec<FlowBooks>,
+    flows: Vec<FlowAggregator>,
     /// Where in `flows` each is, by number.
     places: BTreeMap<u32, usize>,
     /// Of the flows mixed, in the order of the log.
-    account: Account,
+    ditg: DitgRecorder,
     /// The first arrival of the log, in nanoseconds, if there are intervals.
     first: Option<u64>,
     /// The interval that the latest arrival was in, counted from the first.
     current: u64,
-    slice: SliceBooks,
+    slice: SliceAggregator,
     slices: Vec<Row>,
 }
 
 /// What is known of one flow.
 #[derive(Default)]
-struct FlowBooks {
+struct FlowAggregator {
     flow: Option<Flow>,
     sent: Option<Sent>,
     estimates: Vec<Estimate>,
     /// What follows from the estimates.
     offset: Offset,
-    ledger: Option<Ledger>,
-    account: Account,
-    slice: SliceBooks,
+    recorder: Option<StreamingFlowRecorder>,
+    ditg: DitgRecorder,
+    slice: SliceAggregator,
     /// One more than the highest number in a round-trip log.
     asked: u64,
 }
 
-impl Books {
+impl LogAggregator {
     pub(super) fn new(request: &Request) -> Self {
         Self {
             facts: None,
@@ -60,10 +60,10 @@ impl Books {
             interval: request.interval.map(|interval| interval.as_nanos().max(1)),
             flows: Vec::new(),
             places: BTreeMap::new(),
-            account: Account::default(),
+            ditg: DitgRecorder::default(),
             first: None,
             current: 0,
-            slice: SliceBooks::default(),
+            slice: SliceAggregator::default(),
             slices: Vec::new(),
         }
     }
@@ -136,8 +136,10 @@ impl Books {
             Role::RoundTrip => Some(after(at)),
         };
         let expected = flow.sent.map(|sent| sent.packets);
-        let ledger = flow.ledger.get_or_insert_with(|| Ledger::new(expected));
-        let place = ledger.record(Arrival {
+        let recorder = flow
+            .recorder
+            .get_or_insert_with(|| StreamingFlowRecorder::new(expected));
+        let place = recorder.record(Arrival {
             sequence: record.sequence,
             at,
             delay,
@@ -146,8 +148,8 @@ impl Books {
         let ditg = self.definitions == Definitions::Ditg;
         if ditg {
             let delay = delay.unwrap_or_default();
-            self.account.record(at, delay, record.size);
-            flow.account.record(at, delay, record.size);
+            self.ditg.record(at, delay, record.size);
+            flow.ditg.record(at, delay, record.size);
         }
         if self.interval.is_some() {
             self.slice.record(place, at, delay, record.size, ditg);
@@ -163,7 +165,7 @@ impl Books {
         let definitions = self.definitions;
         let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
         let start = self.current.saturating_mul(interval);
-        let mut row = |scope: Scope, slice: &mut SliceBooks| {
+        let mut row = |scope: Scope, slice: &mut SliceAggregator| {
             if slice.packets > 0 {
                 self.slices.push(Row {
                     log: String::new(),
@@ -254,20 +256,20 @@ impl Books {
 
     /// All flows together.
     fn all(&self, role: Role) -> Figures {
-        let mut course = Course::default();
-        let mut total: Option<proto::ledger::Figures> = None;
+        let mut delays = DelayRecorder::default();
+        let mut total: Option<FlowSummary> = None;
         let mut span: Option<(u64, u64)> = None;
         // Of the flow that began first.
         let mut first_octets = 0;
         let mut bound = None;
         for flow in &self.flows {
-            let (figures, ledger) = flow.books(role);
-            course.add(ledger.course());
+            let (figures, recorder) = flow.recorded(role);
+            delays.add(recorder.delays());
             bound = bound.max(flow.offset.bound);
-            if let Some((first, last)) = ledger.span() {
+            if let Some((first, last)) = recorder.span() {
                 let (start, end) = span.unwrap_or((first, last));
                 if span.is_none() || first < start {
-                    first_octets = ledger.first_octets();
+                    first_octets = recorder.first_octets();
                 }
                 span = Some((start.min(first), end.max(last)));
             }
@@ -281,17 +283,17 @@ impl Books {
                 }
             }
         }
-        let mut total = total.unwrap_or_else(|| Ledger::new(None).figures(None));
+        let mut total = total.unwrap_or_else(|| StreamingFlowRecorder::new(None).summary(None));
         total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
         // Flows need not last equally long, so that the sum of their rates may be
         // more than any link carried.
         let timed = total.octets.saturating_sub(first_octets);
         total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
-        total.delay = course.figures();
-        told(self.definitions, role, total, bound, &self.account)
+        total.delay = delays.summary();
+        told(self.definitions, role, total, bound, &self.ditg)
     }
 
-    fn flow(&mut self, number: u32) -> Result<&mut FlowBooks> {
+    fn flow(&mut self, number: u32) -> Result<&mut FlowAggregator> {
         let place = self.place(number)?;
         Ok(&mut self.flows[place])
     }
@@ -305,34 +307,37 @@ impl Books {
         if place == MOST_FLOWS {
             bail!("this log has more than {MOST_FLOWS} flows; write several logs");
         }
-        self.flows.push(FlowBooks::default());
+        self.flows.push(FlowAggregator::default());
         self.places.insert(number, place);
         Ok(place)
     }
 }
 
-impl FlowBooks {
+impl FlowAggregator {
     fn scope(&self, number: u32) -> Scope {
         self.flow
             .as_ref()
             .map_or(Scope::Number(number), |flow| Scope::Flow(flow.clone()))
     }
 
-    fn books(&self, role: Role) -> (proto::ledger::Figures, Ledger) {
+    fn recorded(&self, role: Role) -> (FlowSummary, StreamingFlowRecorder) {
         let expected = self.sent.map(|sent| sent.packets);
         let asked = (self.asked > 0).then_some(self.asked);
-        let ledger = self.ledger.clone().unwrap_or_else(|| Ledger::new(expected));
-        let mut figures = ledger.figures(expected.max(asked));
+        let recorder = self
+            .recorder
+            .clone()
+            .unwrap_or_else(|| StreamingFlowRecorder::new(expected));
+        let mut figures = recorder.summary(expected.max(asked));
         if role == Role::Sender {
             // It cannot know.
             figures.unstamped = 0;
         }
-        (figures, ledger)
+        (figures, recorder)
     }
 
     fn figures(&self, definitions: Definitions, role: Role) -> Figures {
-        let (figures, _) = self.books(role);
-        told(definitions, role, figures, self.offset.bound, &self.account)
+        let (figures, _) = self.recorded(role);
+        told(definitions, role, figures, self.offset.bound, &self.ditg)
     }
 }
 
@@ -340,9 +345,9 @@ impl FlowBooks {
 fn told(
     definitions: Definitions,
     role: Role,
-    figures: proto::ledger::Figures,
+    figures: FlowSummary,
     bound: Option<u64>,
-    account: &Account,
+    ditg: &DitgRecorder,
 ) -> Figures {
     match (definitions, role) {
         (Definitions::Standard, Role::Sender) => Figures::Departures(Departures {
@@ -353,8 +358,8 @@ fn told(
             rate: figures.goodput,
         }),
         (Definitions::Standard, _) => Figures::Standard(Box::new(figures), bound.map(seconds)),
-        (Definitions::Ditg, Role::Sender) => Figures::Ditg(account.figures().of_departures(), None),
-        (Definitions::Ditg, _) => Figures::Ditg(account.figures(), Some(figures.order)),
+        (Definitions::Ditg, Role::Sender) => Figures::Ditg(ditg.stats().of_departures(), None),
+        (Definitions::Ditg, _) => Figures::Ditg(ditg.stats(), Some(figures.order)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What arrived of a flow, in memory that does not grow with it.
 
-use proto::ledger::{self, Ledger};
+use proto::streaming_recorder::{self, StreamingFlowRecorder};
 use units::Time;
 use wire::control::Report;
 use wire::message::Message;
@@ -11,13 +11,13 @@ use crate::traffic::Record;
 use crate::traffic::delays::Figures;
 use crate::traffic::records::Keeping;
 
-/// The books of one flow.
-pub(super) struct Books {
+/// Records the messages of one flow: statistics, and the packet log if there is one.
+pub(super) struct ReceiveRecorder {
     report: Report,
     timeline: Timeline,
     keeping: Keeping,
     /// What a decoder of the log keeps as well.
-    ledger: Ledger,
+    arrivals: StreamingFlowRecorder,
 }
 
 /// When a message arrived.
@@ -29,7 +29,7 @@ pub(super) struct Arrival {
     pub(super) stamp: Option<u64>,
 }
 
-impl Books {
+impl ReceiveRecorder {
     pub(super) fn new(flow: u16, timeline: Timeline, keeping: Keeping) -> Self {
         Self {
             report: Report {
@@ -38,13 +38,13 @@ impl Books {
             },
             timeline,
             keeping,
-            ledger: Ledger::new(None),
+            arrivals: StreamingFlowRecorder::new(None),
         }
     }
 
     /// Messages that arrived, copies not counted.
     pub(super) fn seen(&self) -> u64 {
-        self.ledger.distinct()
+        self.arrivals.distinct()
     }
 
     /// Takes down a message whose arrival is of interest.
@@ -111,16 +111,16 @@ impl Books {
     /// What all comes to.
     pub(super) fn report(mut self) -> Report {
         self.keeping.flush();
-        let figures = self.ledger.figures(None);
-        let course = self.ledger.course();
-        let delays = Figures::of(course.delays()).unwrap_or_default();
+        let summary = self.arrivals.summary(None);
+        let recorded = self.arrivals.delays();
+        let delays = Figures::of(recorded.delays()).unwrap_or_default();
         Report {
-            messages: figures.order.distinct,
-            octets: figures.octets,
-            lasted: self.ledger.span().map_or(0, |(first, last)| last - first),
-            duplicates: figures.order.duplicates,
-            reordered: figures.order.reordered,
-            negative: figures.delay.negative,
+            messages: summary.order.distinct,
+            octets: summary.octets,
+            lasted: self.arrivals.span().map_or(0, |(first, last)| last - first),
+            duplicates: summary.order.duplicates,
+            reordered: summary.order.reordered,
+            negative: summary.delay.negative,
             delayed: delays.count,
             least: delays.least.as_nanos(),
             mean: delays.mean.as_nanos(),
@@ -128,13 +128,13 @@ impl Books {
             p95: delays.p95.as_nanos(),
             p99: delays.p99.as_nanos(),
             most: delays.most.as_nanos(),
-            jitter: course.jitter_in_nanos().unwrap_or(0),
+            jitter: recorded.jitter_in_nanos().unwrap_or(0),
             ..self.report
         }
     }
 
     fn enter(&mut self, message: Message, at: u64, delay: Option<i64>) {
-        self.ledger.record(ledger::Arrival {
+        self.arrivals.record(streaming_recorder::Arrival {
             sequence: message.sequence,
             at,
             delay,
@@ -149,12 +149,12 @@ mod tests {
     use proto::offset::Offset;
     use std::collections::BTreeSet;
 
-    fn books() -> Books {
+    fn recorder() -> ReceiveRecorder {
         let clocks = super::super::Clocks {
             epoch: 0,
             offset: Offset::NONE,
         };
-        Books::new(0, Timeline::new(clocks), Keeping::new(None))
+        ReceiveRecorder::new(0, Timeline::new(clocks), Keeping::new(None))
     }
 
     fn message(sequence: u64) -> Message {
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn copies_are_told_from_messages_that_were_overtaken() {
-        let mut books = books();
+        let mut recorder = recorder();
         for sequence in [0, 2, 1, 1, 5, 5, 3] {
-            books.record(
+            recorder.record(
                 message(sequence),
                 Arrival {
                     read: clock::monotonic(),
@@ -179,7 +179,7 @@ mod tests {
                 },
             );
         }
-        let report = books.report();
+        let report = recorder.report();
         assert_eq!((report.messages, report.octets), (5, 500));
         assert_eq!((report.duplicates, report.reordered), (2, 2));
         assert_eq!(report.unstamped, 7);
@@ -188,11 +188,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_numbers_make_it_panic(numbers: Vec<u64>) {
-            let mut books = books();
+            let mut recorder = recorder();
             for number in &numbers {
-                books.answered(message(*number), None);
+                recorder.answered(message(*number), None);
             }
-            let report = books.report();
+            let report = recorder.report();
             // The last number of all has none after it, and is never sent.
             let sent: BTreeSet<u64> = numbers.into_iter().filter(|one| *one < u64::MAX).collect();
             proptest::prop_assert!(report.messages >= sent.len() as u64);

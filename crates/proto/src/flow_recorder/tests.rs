@@ -1,14 +1,14 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A tally of (sequence, sent, received), in milliseconds, 100 octets each.
-fn tally(arrivals: &[(u64, u64, u64)]) -> Tally {
+/// A recorder of (sequence, sent, received), in milliseconds, 100 octets each.
+fn recorder(arrivals: &[(u64, u64, u64)]) -> FlowRecorder {
     let millis = |millis: u64| Time::from_nanos(millis * 1_000_000);
-    let mut tally = Tally::new();
+    let mut recorder = FlowRecorder::new();
     for &(sequence, sent, received) in arrivals {
-        tally.record(sequence, millis(sent), millis(received), Bytes::new(100));
+        recorder.record(sequence, millis(sent), millis(received), Bytes::new(100));
     }
-    tally
+    recorder
 }
 
 /// Says that `seconds` are so many milliseconds, to a millionth.
@@ -34,7 +34,7 @@ fn check_roughly(seconds: Option<f64>, millis: f64) {
 /// Delays of 10, 14, 12, 20 ms: mean 14, deviations 4, 0, 2, 6, steps 4, 2, 8.
 #[test]
 fn four_messages_in_order_give_the_figures_worked_by_hand() {
-    let summary = tally(&[(0, 0, 10), (1, 20, 34), (2, 40, 52), (3, 60, 80)]).finish(5);
+    let summary = recorder(&[(0, 0, 10), (1, 20, 34), (2, 40, 52), (3, 60, 80)]).finish(5);
     assert_eq!(
         (summary.received, summary.expected, summary.lost),
         (4, 5, 1)
@@ -61,7 +61,7 @@ fn four_messages_in_order_give_the_figures_worked_by_hand() {
 /// 3 is lost. By number: 10, 40, 10, -, 13.
 #[test]
 fn each_definition_takes_reordering_loss_and_copies_in_its_own_way() {
-    let summary = tally(&[
+    let summary = recorder(&[
         (0, 0, 10),
         (2, 20, 30),
         (1, 10, 50),
@@ -82,7 +82,7 @@ fn each_definition_takes_reordering_loss_and_copies_in_its_own_way() {
 
 #[test]
 fn what_arrived_before_it_was_sent_is_counted_and_left_out() {
-    let summary = tally(&[(0, 0, 10), (1, 20, 19), (2, 40, 54)]).finish(3);
+    let summary = recorder(&[(0, 0, 10), (1, 20, 19), (2, 40, 54)]).finish(3);
     assert_eq!((summary.received, summary.lost), (3, 0));
     assert_eq!(summary.negative_delays, 1);
     check(summary.delay_mean, 12.0);
@@ -92,11 +92,11 @@ fn what_arrived_before_it_was_sent_is_counted_and_left_out() {
 
 #[test]
 fn what_is_undefined_is_none() {
-    let nothing = Tally::new().finish(0);
+    let nothing = FlowRecorder::new().finish(0);
     assert_eq!((nothing.lost, nothing.loss_fraction), (0, None));
     assert_eq!((nothing.delay_mean, nothing.delay_p50), (None, None));
-    assert_eq!(Tally::new().finish(7).loss_fraction, Some(1.0));
-    let single = tally(&[(0, 0, 10)]).finish(1);
+    assert_eq!(FlowRecorder::new().finish(7).loss_fraction, Some(1.0));
+    let single = recorder(&[(0, 0, 10)]).finish(1);
     check(single.delay_p99, 10.0);
     check(single.delay_standard_deviation, 0.0);
     assert_eq!((single.jitter_ditg, single.jitter_rfc3550), (None, None));
@@ -104,7 +104,7 @@ fn what_is_undefined_is_none() {
 
 #[test]
 fn a_number_that_was_never_sent_hides_no_loss() {
-    let summary = tally(&[(0, 0, 1), (9, 0, 1), (u64::MAX, 0, 1)]).finish(2);
+    let summary = recorder(&[(0, 0, 1), (9, 0, 1), (u64::MAX, 0, 1)]).finish(2);
     assert_eq!((summary.lost, summary.unexpected), (1, 2));
     assert_eq!(summary.loss_fraction, Some(0.5));
 }
@@ -113,7 +113,7 @@ fn a_number_that_was_never_sent_hides_no_loss() {
 #[test]
 fn a_summary_can_be_kept() {
     fn kept<T: serde::Serialize + serde::de::DeserializeOwned>(_: &T) {}
-    kept(&Tally::new().finish(0));
+    kept(&FlowRecorder::new().finish(0));
 }
 
 proptest! {
@@ -122,7 +122,7 @@ proptest! {
         arrivals in prop::collection::vec((0..40u64, 0..100u64, 0..200u64), 0..80),
         expected in 0..50u64,
     ) {
-        let summary = tally(&arrivals).finish(expected);
+        let summary = recorder(&arrivals).finish(expected);
         prop_assert_eq!(
             summary.received + summary.lost,
             summary.expected + summary.duplicates + summary.unexpected
@@ -157,18 +157,18 @@ proptest! {
     fn hostile_numbers_never_panic(
         arrivals in prop::collection::vec(any::<(u64, u64, u64, u64)>(), 0..8), expected: u64,
     ) {
-        let mut tally = Tally::new();
+        let mut recorder = FlowRecorder::new();
         for (sequence, sent, received, size) in arrivals {
             let (sent, received) = (Time::from_picos(sent), Time::from_picos(received));
-            tally.record(sequence, sent, received, Bytes::new(size));
+            recorder.record(sequence, sent, received, Bytes::new(size));
         }
-        let _ = tally.finish(expected);
+        let _ = recorder.finish(expected);
     }
 
     #[test]
     fn a_constant_delay_has_no_jitter(count in 2..100u64, delay in 0..1000u64) {
         let arrivals: Vec<_> = (0..count).map(|at| (at, at * 7, at * 7 + delay)).collect();
-        let summary = tally(&arrivals).finish(count);
+        let summary = recorder(&arrivals).finish(count);
         prop_assert_eq!(summary.jitter_ditg, Some(0.0));
         prop_assert_eq!(summary.jitter_rfc3550, Some(0.0));
         prop_assert_eq!(summary.ipdv_p95, Some(0.0));

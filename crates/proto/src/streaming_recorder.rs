@@ -1,26 +1,26 @@
-//! What became of the packets of a flow, packet by packet in bounded memory:
-//! loss and its bursts, copies, order, delay and what varies of it.
+//! Statistics of the packets of a flow in bounded memory: loss and its bursts,
+//! duplicates, order, delay and its variation.
 //!
-//! Beside [`crate::tally`], which keeps a whole transfer for the sake of
-//! deviations from the mean, this is for flows of any length: at most some
-//! 200 kB each whatever comes. What that costs is said where it is paid:
+//! [`crate::FlowRecorder`] keeps every arrival, because deviations from the mean
+//! need them all. This recorder is for flows of any length and takes at most
+//! about 200 kB for each. The constants document what the bound costs:
 //! [`WINDOW`], [`NEIGHBOURS`], [`RUNS`].
 //!
 //! Sequence numbers start at 0 and count every packet that was sent.
 
-mod course;
-mod figures;
+mod delay;
 mod order;
+mod summary;
 
-pub use course::{Course, Delays, NEIGHBOURS};
-pub use figures::{Delay, Figures, Order as OrderFigures};
-pub use order::{DEGREES, Order, Place, RUNS, WINDOW};
+pub use delay::{DelayRecorder, Delays, NEIGHBOURS};
+pub use order::{DEGREES, OrderRecorder, Place, RUNS, WINDOW};
+pub use summary::{DelaySummary, FlowSummary, OrderSummary};
 
-/// The books of one flow.
+/// Records the arrivals of one flow in bounded memory.
 #[derive(Clone, Debug)]
-pub struct Ledger {
-    order: Order,
-    course: Course,
+pub struct StreamingFlowRecorder {
+    order: OrderRecorder,
+    delays: DelayRecorder,
     unstamped: u64,
     octets: u64,
     /// Octets of the first packet, which no time is measured for.
@@ -44,13 +44,13 @@ pub struct Arrival {
     pub size: u32,
 }
 
-impl Ledger {
-    /// Books without an entry. Where it is known already how many packets
+impl StreamingFlowRecorder {
+    /// A recorder without an arrival. Where it is known already how many packets
     /// there are to be, numbers beyond are counted apart and hide no loss.
     pub fn new(expected: Option<u64>) -> Self {
         Self {
-            order: Order::new(expected),
-            course: Course::default(),
+            order: OrderRecorder::new(expected),
+            delays: DelayRecorder::default(),
             unstamped: 0,
             octets: 0,
             first_octets: 0,
@@ -76,30 +76,30 @@ impl Ledger {
             }
         }
         match arrival.delay {
-            Some(delay) => self.course.record(arrival.sequence, delay, place),
+            Some(delay) => self.delays.record(arrival.sequence, delay, place),
             None => self.unstamped += 1,
         }
         place
     }
 
-    /// What it comes to, of which the sender sent `expected` packets; where
-    /// nobody knows, all up to the highest number that arrived.
-    pub fn figures(&self, expected: Option<u64>) -> Figures {
-        let order = self.order.figures(expected);
+    /// The statistics, given that the sender sent `expected` packets; if that is
+    /// unknown, all up to the highest number that arrived.
+    pub fn summary(&self, expected: Option<u64>) -> FlowSummary {
+        let order = self.order.summary(expected);
         let seconds = self.span.map_or(0.0, |(first, last)| seconds(last - first));
         let timed = self.octets - self.first_octets;
-        Figures {
+        FlowSummary {
             received: order.distinct + order.duplicates,
             octets: self.octets,
             seconds,
             goodput: (seconds > 0.0).then(|| float(timed) * 8.0 / seconds),
             unstamped: self.unstamped,
-            delay: self.course.figures(),
+            delay: self.delays.summary(),
             order,
         }
     }
 
-    /// Distinct packets until now. Unlike all figures together this costs nothing.
+    /// Distinct packets until now. Unlike the summary this costs nothing.
     #[inline]
     pub fn distinct(&self) -> u64 {
         self.order.distinct()
@@ -116,8 +116,8 @@ impl Ledger {
     }
 
     /// The delays, to be summed over flows.
-    pub fn course(&self) -> &Course {
-        &self.course
+    pub fn delays(&self) -> &DelayRecorder {
+        &self.delays
     }
 }
 

@@ -1,4 +1,4 @@
-//! What became of the messages of one flow: delay, jitter, loss, order.
+//! Statistics of the messages of one flow: delay, jitter, loss, order.
 //!
 //! Sequence numbers start at 0 and count every message that was sent. The
 //! whole transfer is kept, 24 octets a message, because a deviation from the
@@ -11,9 +11,9 @@ mod summary;
 
 pub use summary::Summary;
 
-/// The record of a transfer in progress.
+/// Records a transfer in progress.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct FlowRecorder {
     /// In order of arrival.
     arrivals: Vec<Arrival>,
     bytes: Bytes,
@@ -27,7 +27,7 @@ struct Arrival {
     delay: Option<Span>,
 }
 
-impl Tally {
+impl FlowRecorder {
     /// A transfer of which nothing has arrived.
     pub fn new() -> Self {
         Self::default()
@@ -43,7 +43,7 @@ impl Tally {
         self.bytes += size;
     }
 
-    /// What the transfer comes to, of which the sender sent `expected`
+    /// The statistics of the transfer, given that the sender sent `expected`
     /// messages.
     pub fn finish(self, expected: u64) -> Summary {
         let firsts = self.first_copies();

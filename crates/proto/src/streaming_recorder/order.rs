@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::figures::Order as Figures;
+use super::summary::OrderSummary;
 
 /// Numbers below the highest within which a copy is known from a first
 /// arrival. What comes later than that counts as a late first arrival after
-/// all, in [`Figures::stale`], and its loss is not taken back from the bursts.
+/// all, in [`OrderSummary::stale`], and its loss is not taken back from the bursts.
 pub const WINDOW: u64 = 1 << 16;
 
 /// Unbroken runs of arrivals that are remembered to tell how far a late packet
@@ -21,7 +21,7 @@ const WORDS: usize = (WINDOW / WORD) as usize;
 
 /// The order of one flow.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct OrderRecorder {
     /// Numbers from here on were never sent.
     limit: u64,
     /// One more than the highest number that came.
@@ -89,7 +89,7 @@ struct Bursts {
     current: u64,
 }
 
-impl Order {
+impl OrderRecorder {
     /// A flow of which nothing has come.
     pub(super) fn new(expected: Option<u64>) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl Order {
         self.distinct
     }
 
-    pub(super) fn figures(&self, expected: Option<u64>) -> Figures {
+    pub(super) fn summary(&self, expected: Option<u64>) -> OrderSummary {
         let expected = expected.unwrap_or(0).max(self.next);
         let mut bursts = self.bursts;
         // What has not left the window, and then what never came.
@@ -151,7 +151,7 @@ impl Order {
         }
         bursts.take_missing(expected - self.next);
         bursts.close();
-        Figures {
+        OrderSummary {
             expected,
             distinct: self.distinct,
             lost: expected.saturating_sub(self.distinct),

@@ -1,11 +1,11 @@
-//! The figures of a flow, each with the definition it follows.
+//! The statistics of a flow, each with the definition it follows.
 
 use super::float;
 
-/// What a flow came to. What is undefined, such as the mean delay of nothing,
+/// The statistics of one flow. A value that is undefined, such as the mean delay of nothing,
 /// is `None`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct FlowSummary {
     /// Packets that arrived, copies included.
     pub received: u64,
     /// Octets of payload that arrived, copies not counted.
@@ -18,14 +18,14 @@ pub struct Figures {
     /// Packets of which an instant is missing.
     pub unstamped: u64,
     /// Which numbers came.
-    pub order: Order,
+    pub order: OrderSummary,
     /// How long they took.
-    pub delay: Delay,
+    pub delay: DelaySummary,
 }
 
 /// Loss, copies and order. `distinct + lost == expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
+pub struct OrderSummary {
     /// Packets that were sent.
     pub expected: u64,
     /// Of these, those that arrived.
@@ -58,7 +58,7 @@ pub struct Order {
 /// One-way delay, or the round trip where that is measured, and its variation.
 /// All in seconds; copies do not count unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Delay {
+pub struct DelaySummary {
     /// Packets whose delay is known and not negative.
     pub count: u64,
     /// Packets whose delay is negative, which proves that clocks disagree.
@@ -105,7 +105,7 @@ pub struct Delay {
     pub jitter_rfc3550: Option<f64>,
 }
 
-impl Order {
+impl OrderSummary {
     /// Adds what another flow came to.
     pub fn add(&mut self, other: &Self) {
         let sum = |one: &mut u64, other: u64| *one = one.saturating_add(other);

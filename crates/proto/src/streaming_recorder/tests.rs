@@ -2,24 +2,24 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Books of numbers that came a microsecond apart, each after 10 us.
-fn ordered(sequences: &[u64]) -> Ledger {
+/// A recorder of numbers that came a microsecond apart, each after 10 us.
+fn ordered(sequences: &[u64]) -> StreamingFlowRecorder {
     let with_delays: Vec<(u64, i64)> = sequences.iter().map(|&number| (number, 10_000)).collect();
     delayed(&with_delays)
 }
 
-/// Books of numbers and delays in nanoseconds, which came a microsecond apart.
-fn delayed(arrivals: &[(u64, i64)]) -> Ledger {
-    let mut ledger = Ledger::new(None);
+/// A recorder of numbers and delays in nanoseconds, which came a microsecond apart.
+fn delayed(arrivals: &[(u64, i64)]) -> StreamingFlowRecorder {
+    let mut recorder = StreamingFlowRecorder::new(None);
     for (at, &(sequence, delay)) in (0..).zip(arrivals) {
-        ledger.record(Arrival {
+        recorder.record(Arrival {
             sequence,
             at: at * 1000,
             delay: Some(delay),
             size: 100,
         });
     }
-    ledger
+    recorder
 }
 
 #[track_caller]
@@ -35,7 +35,7 @@ fn check(seconds: Option<f64>, nanos: f64) {
 /// 4-reordered.
 #[test]
 fn a_packet_that_four_overtook_has_an_extent_of_four() {
-    let order = ordered(&[0, 1, 2, 4, 5, 6, 7, 3, 8, 9]).figures(None).order;
+    let order = ordered(&[0, 1, 2, 4, 5, 6, 7, 3, 8, 9]).summary(None).order;
     assert_eq!((order.reordered, order.largest_extent), (1, 4));
     assert_eq!(order.n_reordered, [1, 1, 1, 1, 0, 0, 0, 0]);
     assert_eq!(order.reordering(), Some(0.1));
@@ -46,7 +46,7 @@ fn a_packet_that_four_overtook_has_an_extent_of_four() {
 /// and only the first is 1-reordered.
 #[test]
 fn a_packet_that_overtook_two_reorders_both_of_them() {
-    let order = ordered(&[0, 1, 2, 3, 6, 4, 5, 7, 8, 9]).figures(None).order;
+    let order = ordered(&[0, 1, 2, 3, 6, 4, 5, 7, 8, 9]).summary(None).order;
     assert_eq!(
         (order.reordered, order.largest_extent, order.extents),
         (2, 2, 3)
@@ -59,7 +59,7 @@ fn a_packet_that_overtook_two_reorders_both_of_them() {
 #[test]
 fn late_packets_count_from_the_first_that_overtook_them() {
     let order = ordered(&[0, 1, 2, 3, 6, 7, 4, 8, 5, 9, 10])
-        .figures(None)
+        .summary(None)
         .order;
     assert_eq!(
         (order.reordered, order.extents, order.largest_extent),
@@ -70,8 +70,8 @@ fn late_packets_count_from_the_first_that_overtook_them() {
 
 #[test]
 fn runs_of_lost_packets_are_bursts() {
-    let figures = ordered(&[1, 2, 5, 6, 10]).figures(Some(13));
-    let order = figures.order;
+    let summary = ordered(&[1, 2, 5, 6, 10]).summary(Some(13));
+    let order = summary.order;
     // 0; 3 and 4; 7, 8 and 9; 11 and 12.
     assert_eq!((order.expected, order.lost, order.loss_bursts), (13, 8, 4));
     assert_eq!(
@@ -83,45 +83,45 @@ fn runs_of_lost_packets_are_bursts() {
 
 #[test]
 fn a_copy_is_neither_reordered_nor_counted_for_octets() {
-    let figures = ordered(&[0, 1, 1, 2, 0]).figures(None);
-    assert_eq!((figures.order.duplicates, figures.order.reordered), (2, 0));
-    assert_eq!((figures.received, figures.octets), (5, 300));
+    let summary = ordered(&[0, 1, 1, 2, 0]).summary(None);
+    assert_eq!((summary.order.duplicates, summary.order.reordered), (2, 0));
+    assert_eq!((summary.received, summary.octets), (5, 300));
 }
 
 #[test]
 fn a_number_that_was_never_sent_hides_no_loss() {
-    let mut ledger = Ledger::new(Some(3));
+    let mut recorder = StreamingFlowRecorder::new(Some(3));
     for sequence in [0, 2, 7, u64::MAX] {
-        ledger.record(Arrival {
+        recorder.record(Arrival {
             sequence,
             at: 0,
             delay: None,
             size: 1,
         });
     }
-    let figures = ledger.figures(Some(3));
-    assert_eq!((figures.order.lost, figures.order.unexpected), (1, 2));
-    assert_eq!((figures.unstamped, figures.octets), (4, 2));
+    let summary = recorder.summary(Some(3));
+    assert_eq!((summary.order.lost, summary.order.unexpected), (1, 2));
+    assert_eq!((summary.unstamped, summary.octets), (4, 2));
 }
 
 #[test]
 fn loss_far_behind_the_highest_number_is_still_counted_in_bursts() {
     let far = 10 * WINDOW;
     let order = ordered(&[0, 1, far, far + 2, far + 3 * WINDOW])
-        .figures(None)
+        .summary(None)
         .order;
     assert_eq!(order.loss_bursts, 3);
     assert_eq!(order.longest_loss_burst, far - 2);
     assert_eq!(order.lost, far + 3 * WINDOW + 1 - 5);
-    let late = ordered(&[far, 3]).figures(None).order;
+    let late = ordered(&[far, 3]).summary(None).order;
     assert_eq!((late.stale, late.reordered, late.largest_extent), (1, 1, 1));
 }
 
 /// Delays of 10, 14, 12, 20 us, a microsecond apart, 100 octets each.
 #[test]
 fn four_packets_in_order_give_the_figures_worked_by_hand() {
-    let figures = delayed(&[(0, 10_000), (1, 14_000), (2, 12_000), (3, 20_000)]).figures(None);
-    let delay = &figures.delay;
+    let summary = delayed(&[(0, 10_000), (1, 14_000), (2, 12_000), (3, 20_000)]).summary(None);
+    let delay = &summary.delay;
     check(delay.mean, 14_000.0);
     check(delay.min, 10_000.0);
     check(delay.max, 20_000.0);
@@ -132,36 +132,39 @@ fn four_packets_in_order_give_the_figures_worked_by_hand() {
     check(delay.ipdv_max, 8000.0);
     check(delay.jitter_rfc3550, 836.914_062_5);
     assert_eq!((delay.count, delay.ipdv_count, delay.negative), (4, 3, 0));
-    let goodput = figures.goodput.unwrap();
+    let goodput = summary.goodput.unwrap();
     assert!((goodput - 300.0 * 8.0 / 3e-6).abs() < 1.0, "{goodput}");
 }
 
 #[test]
 fn clocks_that_disagree_leave_variation_as_it_is() {
-    let figures = delayed(&[(0, -10_000), (1, -6000), (2, 8000)]).figures(None);
-    assert_eq!((figures.delay.count, figures.delay.negative), (1, 2));
-    check(figures.delay.mean, 8000.0);
-    check(figures.delay.ipdv_mean, 9000.0);
+    let summary = delayed(&[(0, -10_000), (1, -6000), (2, 8000)]).summary(None);
+    assert_eq!((summary.delay.count, summary.delay.negative), (1, 2));
+    check(summary.delay.mean, 8000.0);
+    check(summary.delay.ipdv_mean, 9000.0);
 }
 
 /// 1 is lost, 3 comes after 4, and 4 twice: pairs are 2-3 and 3-4.
 #[test]
 fn variation_is_between_neighbours_that_both_came() {
-    let figures = delayed(&[(0, 5), (2, 10), (4, 17), (4, 99), (3, 30)]).figures(None);
-    assert_eq!(figures.delay.ipdv_count, 2);
-    check(figures.delay.ipdv_max, 20.0);
-    check(figures.delay.ipdv_mean, (20.0 + 13.0) / 2.0);
+    let summary = delayed(&[(0, 5), (2, 10), (4, 17), (4, 99), (3, 30)]).summary(None);
+    assert_eq!(summary.delay.ipdv_count, 2);
+    check(summary.delay.ipdv_max, 20.0);
+    check(summary.delay.ipdv_mean, (20.0 + 13.0) / 2.0);
 }
 
 #[test]
 fn of_nothing_there_are_no_figures() {
-    let figures = Ledger::new(None).figures(None);
+    let summary = StreamingFlowRecorder::new(None).summary(None);
     assert_eq!(
-        (figures.goodput, figures.delay.p50, figures.order.loss()),
+        (summary.goodput, summary.delay.p50, summary.order.loss()),
         (None, None, None)
     );
     assert_eq!(
-        Ledger::new(None).figures(Some(7)).order.longest_loss_burst,
+        StreamingFlowRecorder::new(None)
+            .summary(Some(7))
+            .order
+            .longest_loss_burst,
         7
     );
 }
@@ -171,7 +174,7 @@ proptest! {
     #[test]
     fn order_is_as_defined(sequences in prop::collection::vec(0..60u64, 0..80), more in 0..5u64) {
         let highest = sequences.iter().max().map_or(0, |most| most + 1);
-        let order = ordered(&sequences).figures(Some(highest + more)).order;
+        let order = ordered(&sequences).summary(Some(highest + more)).order;
         let mut distinct: Vec<u64> = Vec::new();
         for &sequence in &sequences {
             if !distinct.contains(&sequence) {
@@ -201,36 +204,36 @@ proptest! {
         prop_assert_eq!(order.n_reordered, degrees);
     }
 
-    /// The same as the tally that keeps everything.
+    /// The same as the recorder that keeps every arrival.
     #[test]
-    fn delays_are_those_of_the_tally(
+    fn delays_are_those_of_the_exact_recorder(
         arrivals in prop::collection::vec((0..60u64, 0..1_000_000i64), 0..80),
     ) {
-        let ledger = delayed(&arrivals);
-        let mut tally = crate::Tally::new();
+        let recorder = delayed(&arrivals);
+        let mut exact = crate::FlowRecorder::new();
         let mut first: BTreeMap<u64, i64> = BTreeMap::new();
         for &(sequence, delay) in &arrivals {
             first.entry(sequence).or_insert(delay);
             let nanos = delay.cast_unsigned();
             let (zero, then) = (units::Time::from_nanos(0), units::Time::from_nanos(nanos));
-            tally.record(sequence, zero, then, units::Bytes::new(100));
+            exact.record(sequence, zero, then, units::Bytes::new(100));
         }
-        let figures = ledger.figures(None);
-        let tallied = tally.finish(figures.order.expected);
+        let summary = recorder.summary(None);
+        let exact = exact.finish(summary.order.expected);
         let close = |one: Option<f64>, other: Option<f64>| match (one, other) {
             (Some(one), Some(other)) => (one - other).abs() < 1e-12,
             (one, other) => one == other,
         };
-        prop_assert_eq!(figures.order.lost, tallied.lost);
-        prop_assert_eq!(figures.order.reordered, tallied.reordered);
-        prop_assert!(close(figures.delay.mean, tallied.delay_mean));
-        prop_assert!(close(figures.delay.p50, tallied.delay_p50));
-        prop_assert!(close(figures.delay.p99, tallied.delay_p99));
-        prop_assert!(close(figures.delay.ipdv_p95, tallied.ipdv_p95));
-        prop_assert!(close(figures.delay.jitter_rfc3550, tallied.jitter_rfc3550));
+        prop_assert_eq!(summary.order.lost, exact.lost);
+        prop_assert_eq!(summary.order.reordered, exact.reordered);
+        prop_assert!(close(summary.delay.mean, exact.delay_mean));
+        prop_assert!(close(summary.delay.p50, exact.delay_p50));
+        prop_assert!(close(summary.delay.p99, exact.delay_p99));
+        prop_assert!(close(summary.delay.ipdv_p95, exact.ipdv_p95));
+        prop_assert!(close(summary.delay.jitter_rfc3550, exact.jitter_rfc3550));
         prop_assert!(close(
-            figures.delay.standard_deviation,
-            tallied.delay_standard_deviation
+            summary.delay.standard_deviation,
+            exact.delay_standard_deviation
         ));
     }
 
@@ -239,13 +242,13 @@ proptest! {
         one in prop::collection::vec(0..1_000_000i64, 0..40),
         other in prop::collection::vec(0..1_000_000i64, 0..40),
     ) {
-        let course = |delays: &[i64]| {
+        let delays = |delays: &[i64]| {
             let numbered: Vec<(u64, i64)> = (0..).step_by(2).zip(delays.iter().copied()).collect();
-            delayed(&numbered).course().clone()
+            delayed(&numbered).delays().clone()
         };
-        let mut sum = course(&one);
-        sum.add(&course(&other));
-        let (sum, both) = (sum.figures(), course(&[one, other].concat()).figures());
+        let mut sum = delays(&one);
+        sum.add(&delays(&other));
+        let (sum, both) = (sum.summary(), delays(&[one, other].concat()).summary());
         prop_assert_eq!((sum.count, sum.mean, sum.min), (both.count, both.mean, both.min));
         prop_assert_eq!((sum.p50, sum.p999), (both.p50, both.p999));
         let nanos = |deviation: Option<f64>| deviation.map(|one| (one * 1e8).round());
@@ -257,15 +260,15 @@ proptest! {
         arrivals in prop::collection::vec(any::<(u64, u64, Option<i64>, u32)>(), 0..12),
         expected: Option<u64>,
     ) {
-        let mut ledger = Ledger::new(expected);
+        let mut recorder = StreamingFlowRecorder::new(expected);
         for (sequence, at, delay, size) in arrivals {
-            ledger.record(Arrival { sequence, at, delay, size });
+            recorder.record(Arrival { sequence, at, delay, size });
         }
-        let figures = ledger.figures(expected);
-        prop_assert_eq!(figures.order.distinct + figures.order.lost, figures.order.expected);
-        let mut sum = Course::default();
-        sum.add(ledger.course());
-        sum.add(ledger.course());
-        prop_assert_eq!(sum.figures().count, 2 * figures.delay.count);
+        let summary = recorder.summary(expected);
+        prop_assert_eq!(summary.order.distinct + summary.order.lost, summary.order.expected);
+        let mut sum = DelayRecorder::default();
+        sum.add(recorder.delays());
+        sum.add(recorder.delays());
+        prop_assert_eq!(sum.summary().count, 2 * summary.delay.count);
     }
 }

@@ -1,10 +1,10 @@
-//! Delays, as they come.
+//! The delays of a flow, recorded as its packets arrive.
 
 use hdrhistogram::Histogram;
 
-use super::figures::Delay as Figures;
 use super::float;
 use super::order::Place;
+use super::summary::DelaySummary;
 
 /// Numbers within which the neighbour of a late packet is remembered: pairs
 /// that came further apart do not count for IPDV.
@@ -12,7 +12,7 @@ pub const NEIGHBOURS: usize = 1024;
 
 /// The delays of one flow, or of several together.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub struct DelayRecorder {
     delays: Delays,
     negative: u64,
     variations: Delays,
@@ -39,7 +39,7 @@ pub struct Delays {
     max: u64,
 }
 
-impl Course {
+impl DelayRecorder {
     /// Takes down the delay of an arrival, in nanoseconds.
     #[inline]
     pub(super) fn record(&mut self, sequence: u64, delay: i64, place: Place) {
@@ -95,13 +95,13 @@ impl Course {
         self.jitter.map(|nanos| nanos as u64)
     }
 
-    /// What it comes to.
-    pub fn figures(&self) -> Figures {
+    /// The summary of the delays so far.
+    pub fn summary(&self) -> DelaySummary {
         let Self {
             delays, variations, ..
         } = self;
         let above_smallest = |quantile| Some(delays.quantile(quantile)? - delays.min()?);
-        Figures {
+        DelaySummary {
             count: delays.count,
             negative: self.negative,
             mean: delays.mean(),

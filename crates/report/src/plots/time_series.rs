@@ -1,5 +1,5 @@
-//! The queue of a link in the course of the trials: means over
-//! them with their 95 % intervals, as lines with bands.
+//! The queue of a link over time: means over the trials
+//! with their 95 % intervals, as lines with bands.
 
 mod data;
 
@@ -12,12 +12,12 @@ use plotly::{Plot, Scatter, Trace};
 use super::{Frame, alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::series::place;
-use data::{Course, course};
+use data::{TimeSeries, series};
 
 /// What is plotted, in the order of the page.
 const QUANTITIES: [Quantity; 3] = [Quantity::Queue, Quantity::Average, Quantity::Drops];
 
-/// A quantity that changes in the course of a trial.
+/// A quantity that changes during a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     Queue,
@@ -94,18 +94,18 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
     let mut lines: Vec<Box<dyn Trace>> = Vec::new();
     for &cell in cells {
         let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
-        let course = course(trials, link, quantity);
-        let (Some(course), Some(level)) = (course, place(frame.plan, &frame.levels, cell)) else {
+        let series = series(trials, link, quantity);
+        let (Some(series), Some(level)) = (series, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
         let name = text(&frame.levels[level]);
         let group = format!("level {level}");
-        bands.extend(band(&course).map(|trace| -> Box<dyn Trace> {
+        bands.extend(band(&series).map(|trace| -> Box<dyn Trace> {
             trace
                 .meta(format!("band {level}"))
                 .legend_group(group.clone())
         }));
-        lines.push(line(&course, &name, level).legend_group(group));
+        lines.push(line(&series, &name, level).legend_group(group));
     }
     let mut plot = Plot::new();
     (!lines.is_empty()).then(|| {
@@ -116,11 +116,11 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
 }
 
 /// The means, interval by interval, as steps.
-fn line(course: &Course, name: &str, level: usize) -> Box<Scatter<f64, Option<f64>>> {
+fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Option<f64>>> {
     let mean = |mean: &Option<Mean>| mean.map(|mean| traces::brief(mean.mean));
-    let mut y: Vec<Option<f64>> = course.means.iter().map(mean).collect();
+    let mut y: Vec<Option<f64>> = series.means.iter().map(mean).collect();
     y.push(y.last().copied().flatten());
-    Scatter::new(course.instants(), y)
+    Scatter::new(series.instants(), y)
         .mode(Mode::Lines)
         .name(name)
         .meta(format!("series {level}"))
@@ -129,10 +129,10 @@ fn line(course: &Course, name: &str, level: usize) -> Box<Scatter<f64, Option<f6
 }
 
 /// The intervals about them: along the upper ends, and back along the lower ones.
-fn band(course: &Course) -> Option<Box<Scatter<f64, f64>>> {
-    let instants = course.instants();
+fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, f64>>> {
+    let instants = series.instants();
     let (mut there, mut back) = (Vec::new(), Vec::new());
-    for (bounds, mean) in instants.windows(2).zip(&course.means) {
+    for (bounds, mean) in instants.windows(2).zip(&series.means) {
         let Some(Interval { low, high }) = mean.and_then(|mean| mean.ci95) else {
             continue;
         };
