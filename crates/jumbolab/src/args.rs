@@ -1,19 +1,27 @@
-//! The command line as it is typed.
+//! The command line.
 
+mod decode;
+mod emulate;
+mod examples;
+mod experiments;
 mod jumbogram;
+mod setup;
 mod traffic;
 
-use std::ffi::OsString;
-use std::num::NonZero;
-use std::path::PathBuf;
+use std::fmt::Write as _;
 
-use clap::{Parser, Subcommand, ValueEnum};
-use queue::{Choice, DISCIPLINES};
+use clap::builder::Styles;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-pub(crate) use jumbogram::{By, Jumbogram, Over};
+pub(crate) use decode::{Decode, Metrics};
+pub(crate) use emulate::Emulate;
+pub(crate) use examples::examples_of;
+pub(crate) use experiments::{List, Report, Resume, Run, Shell};
+pub(crate) use jumbogram::{Jumbogram, Method, Over};
+pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
 
-/// What a bigger MTU buys, answered with evidence.
+/// A laboratory for studies of the maximum transmission unit (MTU).
 #[derive(Debug, Parser)]
 #[command(name = "jumbolab", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -23,235 +31,160 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The shipped experiments, one line each.
+    /// List the shipped experiments.
     List(List),
-    /// Run an experiment and print its tables.
+    /// Run an experiment and print its report.
     Run(Run),
-    /// Print the tables of a run that was made before.
+    /// Print the report of an earlier run, or compare several runs.
     Report(Report),
-    /// Say what this machine can run, what is missing and what to type for it, and how well it keeps time.
-    Doctor(Doctor),
-
-    /// Run a program of yours in a node of an experiment's test bed.
+    /// Run a program in a node of an experiment's test bed.
     Shell(Shell),
-    /// Carry frames between two interfaces as a link would that you describe, until Ctrl-C.
+    /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
-    /// Send traffic to `jumbolab recv`, or ICMP echoes to anybody, and say what became of it.
+    /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
     Send(Box<Send>),
-    /// Receive what `jumbolab send` sends, until Ctrl-C.
+    /// Receive and measure the traffic of `jumbolab send`.
     Recv(Recv),
-    /// Say what a packet log holds: delay and its variation, loss, order.
+    /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
+    /// Check whether this machine is ready for experiments.
+    Doctor(Doctor),
+    /// Print a completion script for a shell.
+    Completions(Completions),
+    /// Print a manual page, or write them all.
+    Man(Man),
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct List {
-    /// One JSON object a line.
-    #[arg(long)]
-    pub(crate) json: bool,
+/// Headings of the list of commands, and the commands below each.
+pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
+    ("Experiments", &["list", "run", "report", "shell"]),
+    ("Tools", &["emulate", "send", "recv", "decode"]),
+    ("Set-up", &["doctor", "completions", "man"]),
+];
+
+/// The arguments of this process. Prints help or a usage error and exits where
+/// there is nothing to run.
+pub(crate) fn parse() -> Args {
+    let matches = command().get_matches();
+    Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct Run {
-    /// A shipped experiment (see `jumbolab list`) or the path of a TOML file.
-    #[arg(required_unless_present = "template")]
-    pub(crate) experiment: Option<String>,
-    /// The world that runs it [default: netns; a replay is always simulated].
-    #[arg(long, value_name = "WORLD")]
-    pub(crate) on: Option<String>,
-    /// The folder for the results [default: results/NAME-HASH].
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
-    /// Change a value: a dotted TOML path or an alias of the experiment; commas make a sweep.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// How often each cell is run.
-    #[arg(long, value_name = "N")]
-    pub(crate) repeat: Option<String>,
-    /// Go on with a run that was stopped; `force` also on another kernel or binary.
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "same")]
-    pub(crate) resume: Option<Resume>,
-    /// How many trials run at once, in the world `sim` only [default: as many as there are processors].
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<NonZero<usize>>,
-    /// Run one part of several, in the world `sim` only: 1/3, 2/3 and 3/3 together are the run.
-    #[arg(long, value_name = "I/N")]
-    pub(crate) shard: Option<String>,
-    /// Say what would be run, and run nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Print the figures as one JSON object a line instead of tables.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The recording that `run replay` goes by: of `jumbolab emulate --record`, or of a run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run"])]
-    pub(crate) trace: Option<PathBuf>,
-    /// Print a commented experiment to start from.
-    #[arg(long, exclusive = true)]
-    pub(crate) template: bool,
+/// The command line with its examples and its commands in groups.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Args::command().disable_help_subcommand(true);
+    let template = template(&command);
+    for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+        command = command.mut_subcommand(name, |subcommand| {
+            let notes = subcommand.get_after_help().map(ToString::to_string);
+            let notes = notes.map_or_else(String::new, |notes| format!("{notes}\n\n"));
+            subcommand.after_help(format!("{notes}{}", examples(name)))
+        });
+    }
+    command.help_template(template)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Resume {
-    /// Only where kernel and binary are those that began.
-    Same,
-    /// Wherever.
-    Force,
+/// The examples of a command, below their heading.
+fn examples(command: &str) -> String {
+    let style = *Styles::styled().get_header();
+    let mut text = format!("{style}Examples:{style:#}");
+    for example in examples_of(command) {
+        let _ = write!(text, "\n  # {}\n  {}", example.purpose, example.line);
+    }
+    text
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct Report {
-    /// The folder of a run; of two in one world, what changed from the first to
-    /// the second; of several in different worlds, all of them side by side.
-    #[arg(value_name = "DIR", required = true)]
-    pub(crate) folders: Vec<PathBuf>,
-    /// One JSON object a line (docs/formats.md).
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Every trial as CSV.
-    #[arg(long)]
-    pub(crate) csv: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Doctor {
-    /// One JSON object (docs/formats.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = SHELL_HELP)]
-pub(crate) struct Shell {
-    /// A shipped experiment (see `jumbolab list`) or the path of a TOML file.
-    pub(crate) experiment: String,
-    /// Where the program runs: sender, receiver, router or switch.
-    pub(crate) node: String,
-    /// Change a value, as for `run`. Of several cells the first is built.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Start another program in a node before, and end it afterwards.
-    #[arg(long, value_name = "NODE=COMMAND")]
-    pub(crate) with: Vec<String>,
-    /// The program and its arguments [default: $SHELL, or /bin/sh].
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = EMULATE_HELP)]
-pub(crate) struct Emulate {
-    /// The interfaces, which must be up, in the network namespace of the caller.
-    #[arg(long, num_args = 2, required = true, value_names = ["IF1", "IF2"])]
-    pub(crate) between: Vec<String>,
-    /// How fast bits follow each other, preamble and gap counted, e.g. 100mbit [default: all at once].
-    #[arg(long, value_name = "RATE")]
-    pub(crate) rate: Option<String>,
-    /// How long a bit travels, e.g. 10ms.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) delay: Option<String>,
-    /// The most extra delay, uniform from 0, unless --jitter-law says otherwise; it never changes the order.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) jitter: Option<String>,
-    /// How extra delays are spread: uniform up to --jitter, normal (the part above 0, --jitter is the standard deviation), or exponential (--jitter is the mean) [default: uniform].
-    #[arg(long, value_name = "LAW")]
-    pub(crate) jitter_law: Option<String>,
-    /// Share of frames that are lost, e.g. 0.1%.
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) loss: Option<String>,
-    /// Probability of each bit being wrong, which loses the frame, e.g. 1e-9.
-    #[arg(long, value_name = "P")]
-    pub(crate) bit_error_rate: Option<String>,
-    /// Share of frames that others may overtake: held back for four of the largest frames, or 1 ms without a rate.
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) reorder: Option<String>,
-    /// Share of frames that come out twice.
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) duplicate: Option<String>,
-    /// Octets of frames that may wait in front of the link, or so many frames, e.g. "35 packets" [default: 500kB].
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) buffer: Option<String>,
-    #[arg(long, value_name = "LAW", help = queue_help())]
-    pub(crate) queue: Option<String>,
-    /// The largest IP packet that passes; larger ones are dropped [default: any].
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) mtu: Option<String>,
-    /// What is larger than --mtu is dropped in silence (drop), or its sender is also told, by Packet Too Big or, of IPv4 that must not be fragmented, Fragmentation Needed (answer), 100 times a second at most [default: drop].
-    #[arg(long, value_name = "HOW")]
-    pub(crate) too_big: Option<String>,
-    /// Begin to send when the header is in, instead of storing the frame first.
-    #[arg(long)]
-    pub(crate) cut_through: bool,
-    /// The seed of all chance [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<String>,
-    /// Another value for the way back, from IF2 to IF1: an option above without its dashes, e.g. rate=1mbit.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) back: Vec<String>,
-    /// Write what becomes of every frame into a new CSV file (docs/formats.md).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-    /// End after this time [default: until Ctrl-C].
-    #[arg(long = "for", value_name = "TIME")]
-    pub(crate) length: Option<String>,
-    /// One JSON object a second instead of tables (docs/formats.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Decode {
-    /// Packet logs, as `--log` writes them. Of one that was torn off all before the tear is decoded.
-    #[arg(value_name = "LOG", required = true)]
-    pub(crate) logs: Vec<PathBuf>,
-    /// One JSON object for each row (docs/formats.md).
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// The rows as CSV.
-    #[arg(long)]
-    pub(crate) csv: bool,
-    /// Write the rows as a Parquet file as well.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) parquet: Option<PathBuf>,
-    /// Add rows for each interval of this length, by arrival, e.g. 1s.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) interval: Option<String>,
-    /// Add rows for each flow.
-    #[arg(long)]
-    pub(crate) by_flow: bool,
-    /// Whose definitions the figures follow.
-    #[arg(long, value_name = "WHOSE", default_value = "standard")]
-    pub(crate) metrics: Metrics,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Metrics {
-    /// Those of the standards: docs/formats.md names them.
-    Standard,
-    /// Those of D-ITG's decoder, to be compared with what it prints.
-    Ditg,
-}
-
-/// What the arguments alone do not say.
-const EMULATE_HELP: &str = "\
-Needs CAP_NET_RAW: sudo, or inside `unshare -Urnm`. Both interfaces are best without addresses of their own.
-
-  jumbolab emulate --between eth1 eth2 --rate 20mbit --delay 15ms --loss 0.1% --back rate=2mbit";
-
-/// What the arguments alone do not say.
-const SHELL_HELP: &str = "\
-In commands {sender}, {receiver} and {router} stand for addresses. The exit code is the program's.
-
-  jumbolab shell os-comparison sender --set mtu=9000
-  jumbolab shell os-comparison sender --with receiver=\"iperf3 -s\" -- iperf3 -c {receiver} -t 2";
-
-/// The help of `--queue`, with the names of all queues.
-fn queue_help() -> String {
-    let names: Vec<&str> = DISCIPLINES.iter().map(|choice| choice.name).collect();
-    let (last, others) = names.split_last().expect("there are queues");
-    let others = others.join(", ");
-    let usual = Choice::usual().name;
-    format!(
-        "Who is dropped and when, perhaps with parameters, e.g. red,min=5,max=15: {others} or {last}, as docs/experiments.md has them [default: {usual}]"
+/// The template of the program's help: clap has no headings for subcommands.
+fn template(command: &clap::Command) -> String {
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default();
+    let mut text = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    for (heading, names) in GROUPS {
+        let _ = writeln!(text, "\n{header}{heading}:{header:#}");
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");
+        }
+    }
+    text + &format!(
+        "\n{header}Options:{header:#}\n{{options}}\n\nRun `jumbolab COMMAND --help` for the options and examples of a command."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn visible() -> impl Iterator<Item = clap::Command> {
+        let commands: Vec<_> = command().get_subcommands().cloned().collect();
+        commands
+            .into_iter()
+            .filter(|command| !command.is_hide_set())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let grouped: Vec<_> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let all: BTreeSet<_> = visible()
+            .map(|command| command.get_name().to_owned())
+            .collect();
+        assert_eq!(grouped.len(), all.len(), "{grouped:?} {all:?}");
+        assert!(
+            grouped.iter().all(|name| all.contains(*name)),
+            "{grouped:?} {all:?}"
+        );
+        let help = command().render_help().to_string();
+        for (heading, names) in GROUPS {
+            assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
+            for name in names {
+                assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_ends_with_examples_that_parse() {
+        for command in visible() {
+            let name = command.get_name();
+            let help = command.clone().render_help().to_string();
+            let examples = examples_of(name);
+            assert!(!examples.is_empty(), "{name}");
+            for example in examples {
+                assert!(help.contains(example.line), "{name}: {help}");
+                let typed = example.line.split_whitespace().take(2);
+                assert_eq!(typed.collect::<Vec<_>>(), ["jumbolab", name]);
+                let _: Args = example.parse();
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_with_a_value_names_it_and_says_what_it_is_for() {
+        for command in visible() {
+            for argument in command
+                .get_arguments()
+                .filter(|argument| !argument.is_hide_set())
+            {
+                let name = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{name}");
+                let flag = !argument.get_action().takes_values();
+                assert!(flag || argument.get_value_names().is_some(), "{name}");
+            }
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
+pub(crate) mod completions;
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
 mod jumbogram;
 pub(crate) mod list;
+pub(crate) mod man;
 mod page;
 pub(crate) mod recv;
 pub(crate) mod replay;

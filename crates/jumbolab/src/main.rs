@@ -1,4 +1,4 @@
-//! `jumbolab`: what a bigger MTU buys, answered with evidence.
+//! `jumbolab`: a laboratory for studies of the maximum transmission unit (MTU).
 
 mod args;
 mod command;
@@ -7,24 +7,25 @@ mod progress;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use lab::worker;
 
-use args::{Args, Command};
+use args::Command;
 
 fn main() -> ExitCode {
     let result = match worker::role() {
         Some(role) => worker::run(&role).map(done),
-        None => match Args::parse().command {
+        None => match args::parse().command {
             Command::List(list) => command::list::run(&list).map(done),
             Command::Run(run) => command::run::run(&run).map(done),
             Command::Report(report) => command::report::run(&report).map(done),
-            Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
             Command::Shell(shell) => command::shell::run(shell),
-            Command::Decode(decode) => command::decode::run(&decode).map(done),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
             Command::Send(send) => command::send::run(&send).map(done),
             Command::Recv(recv) => command::recv::run(&recv).map(done),
+            Command::Decode(decode) => command::decode::run(&decode).map(done),
+            Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
+            Command::Completions(wanted) => command::completions::run(&wanted).map(done),
+            Command::Man(man) => command::man::run(&man).map(done),
         },
     };
     match result {
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit code of what either fails or is done.
+/// The exit code of a command that succeeded.
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
 }

@@ -1,32 +1,32 @@
-//! The options of `send` that make jumbograms.
+//! Options of `send` for jumbograms.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Jumbograms (with --packets, --for, --gap, --port and --json)")]
+#[command(next_help_heading = "Jumbograms (also with --packets, --for, --gap, --port and --json)")]
 pub(crate) struct Jumbogram {
-    /// Send datagrams of this size instead of flows, each as one IPv6 packet: to `jumbolab recv --jumbogram` at HOST, or without HOST in a world of its own.
-    #[arg(long, value_name = "SIZE", conflicts_with_all = OF_FLOWS)]
+    /// Send UDP datagrams of this payload size, each as one IPv6 packet. Send to `recv --jumbogram` on HOST, or without HOST inside this machine.
+    #[arg(long, value_name = "BYTES", conflicts_with_all = OF_FLOWS)]
     pub(crate) jumbogram: Option<String>,
-    /// The world: loopback; as root namespaces, two that are neighbours, or router, with a router between them [default: loopback].
+    /// Network to use inside this machine [default: loopback].
     #[arg(
         long,
-        value_name = "WORLD",
+        value_name = "NETWORK",
         requires = "jumbogram",
         conflicts_with = "host"
     )]
     pub(crate) over: Option<Over>,
-    /// Who writes the headers: packet, we do; socket, the kernel does, up to 65527 octets; tcp, a stream over loopback of MTU 1500 whose super-packets may be as large [default: packet].
+    /// Sending method [default: packet].
     #[arg(
-        long,
-        value_name = "HOW",
+        long = "by",
+        value_name = "METHOD",
         requires = "jumbogram",
         conflicts_with = "host"
     )]
-    pub(crate) by: Option<By>,
-    /// Write a capture of what arrives, a new pcapng file; with --for of the first datagram alone.
+    pub(crate) method: Option<Method>,
+    /// Capture the packets that arrive in a new pcapng file. With --for, capture the first datagram only.
     #[arg(
         long,
         value_name = "FILE",
@@ -34,34 +34,34 @@ pub(crate) struct Jumbogram {
         conflicts_with = "host"
     )]
     pub(crate) capture: Option<PathBuf>,
-    /// Send jumbograms that are wrong, each in one way, over loopback, and say what the kernel does to them.
+    /// Send malformed jumbograms over loopback, each with one error, and print how the kernel handles them.
     #[arg(long, conflicts_with_all = ["jumbogram", "host"], conflicts_with_all = OF_FLOWS)]
     pub(crate) malformed: bool,
 }
 
-/// Where jumbograms travel.
+/// The network that jumbograms cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Over {
-    /// Loopback of a network namespace.
+    /// Loopback, in a network namespace of its own.
     Loopback,
-    /// From one network namespace to another.
+    /// Two neighbouring network namespaces; needs root.
     Namespaces,
-    /// Through a third one.
+    /// Two network namespaces with a router between them; needs root.
     Router,
 }
 
-/// Who writes the headers.
+/// How jumbograms are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// The program.
+pub(crate) enum Method {
+    /// Through a raw socket, with headers written by the program.
     Packet,
-    /// The kernel.
+    /// Through a UDP socket; at most 65527 bytes.
     Socket,
-    /// The kernel, of super-packets.
+    /// As a TCP stream over loopback with MTU 1500, in super-packets of up to this size.
     Tcp,
 }
 
-/// Options that are about flows alone.
+/// Options that only concern flows.
 const OF_FLOWS: [&str; 22] = [
     "ipv4",
     "secret",

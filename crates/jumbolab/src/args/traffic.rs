@@ -1,4 +1,4 @@
-//! `send` and `recv` as they are typed.
+//! `send` and `recv` on the command line.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,171 +7,219 @@ use lab::flows::Keys;
 
 use super::Jumbogram;
 
-/// Where a receiver listens unless it is told otherwise.
+/// The default port of a receiver's control connections.
 pub(crate) const PORT: u16 = 7770;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = RECV_HELP)]
+#[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
-    /// Listen on this address of the host; may be said again [default: 127.0.0.1 and ::1; with --open all].
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) bind: Vec<IpAddr>,
-    /// The port of the control connections; those of flows are the kernel's choice [default: 7770].
-    #[arg(long, value_name = "N", default_value_t = PORT, hide_default_value = true)]
-    pub(crate) port: u16,
-    /// Serve whoever knows the secret in this file, and nobody else.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret: Option<PathBuf>,
-    /// Serve anybody who reaches this host, without a secret.
-    #[arg(long, conflicts_with = "secret")]
-    pub(crate) open: bool,
-    /// Receive what `send --jumbogram` sends, whoever sends it, and nothing else.
+    /// Receive from `send --jumbogram` instead, without access control.
     #[arg(long, conflicts_with_all = ["secret", "log"])]
     pub(crate) jumbogram: bool,
-    /// End after one session, or one jumbogram.
+    /// Stop after one session, or after one jumbogram.
     #[arg(long)]
     pub(crate) once: bool,
-    /// Sessions at a time, of senders that proved what they must know.
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub(crate) sessions: u16,
-    /// Flows of a session.
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    pub(crate) flows: u16,
-    /// How long a session may last.
-    #[arg(long, value_name = "TIME", default_value = "1h")]
-    pub(crate) longest: String,
 
-    /// Keep every message of every session in a packet log of its own, in a file of this folder (docs/formats.md).
-    #[arg(long, value_name = "DIR")]
+    /// Local address to listen on. Repeatable [default: 127.0.0.1 and ::1; with --open, all addresses].
+    #[arg(long, value_name = "ADDRESS", help_heading = "Access")]
+    pub(crate) bind: Vec<IpAddr>,
+    /// Port for control connections; flows use ports chosen by the kernel [default: 7770].
+    #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
+    pub(crate) port: u16,
+    /// Serve only senders that know the secret in this file.
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    pub(crate) secret: Option<PathBuf>,
+    /// Serve all senders, without a secret.
+    #[arg(long, conflicts_with = "secret", help_heading = "Access")]
+    pub(crate) open: bool,
+
+    /// Maximum number of concurrent sessions.
+    #[arg(
+        long,
+        alias = "sessions",
+        value_name = "COUNT",
+        default_value_t = 8,
+        help_heading = "Limits"
+    )]
+    pub(crate) max_sessions: u16,
+    /// Maximum number of flows in a session.
+    #[arg(
+        long,
+        alias = "flows",
+        value_name = "COUNT",
+        default_value_t = 64,
+        help_heading = "Limits"
+    )]
+    pub(crate) max_flows: u16,
+    /// Maximum duration of a session.
+    #[arg(
+        long,
+        alias = "longest",
+        value_name = "TIME",
+        default_value = "1h",
+        help_heading = "Limits"
+    )]
+    pub(crate) max_duration: String,
+
+    /// Write a packet log of each session to this folder (see docs/formats.md).
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
-    /// One JSON object a flow instead of text (docs/formats.md).
-    #[arg(long)]
+    /// Print one JSON object per flow instead of text (see docs/formats.md).
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = SEND_HELP)]
+#[command(after_help = SEND_NOTES)]
 pub(crate) struct Send {
-    /// The host that receives, by name or address.
+    /// Name or address of the receiving host.
     #[arg(required_unless_present_any = ["jumbogram", "malformed"])]
     pub(crate) host: Option<String>,
-    /// The control port of its `jumbolab recv`.
-    #[arg(long, value_name = "N", default_value_t = PORT)]
-    pub(crate) port: u16,
-    /// Use IPv4.
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub(crate) ipv4: bool,
-    /// Use IPv6.
-    #[arg(short = '6', long)]
-    pub(crate) ipv6: bool,
-    /// The secret of the receiver, in a file, because other users see command lines.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret: Option<PathBuf>,
-    /// Flows from the tables [flows.NAME] of a TOML file; options say what they do not.
-    #[arg(long, value_name = "FILE", conflicts_with = "flows")]
-    pub(crate) file: Option<PathBuf>,
-    /// So many flows that are alike but for their luck.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) flows: u16,
-    /// The seed of all chance.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Keep every message in a packet log, a new file (docs/formats.md).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) log: Option<PathBuf>,
 
-    /// One JSON object a flow instead of text (docs/formats.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) jumbo: Jumbogram,
+    /// Control port of the receiver.
+    #[arg(long, value_name = "PORT", default_value_t = PORT, help_heading = "Connection")]
+    pub(crate) port: u16,
+    /// Use IPv4 only.
+    #[arg(
+        short = '4',
+        long,
+        conflicts_with = "ipv6",
+        help_heading = "Connection"
+    )]
+    pub(crate) ipv4: bool,
+    /// Use IPv6 only.
+    #[arg(short = '6', long, help_heading = "Connection")]
+    pub(crate) ipv6: bool,
+    /// File with the secret of the receiver.
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    pub(crate) secret: Option<PathBuf>,
+
+    /// Read flows from the tables [flows.NAME] of a TOML file. Options apply to keys that a table does not set.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "flows",
+        help_heading = "Flows"
+    )]
+    pub(crate) file: Option<PathBuf>,
+    /// Number of flows with the same options, each with its own random numbers.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1,
+        help_heading = "Flows"
+    )]
+    pub(crate) flows: u16,
+    /// Seed of the random number generator.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        help_heading = "Flows"
+    )]
+    pub(crate) seed: u64,
+
     #[command(flatten)]
     pub(crate) keys: FlowKeys,
+    #[command(flatten)]
+    pub(crate) jumbo: Jumbogram,
+
+    /// Record every message in a new packet log (see docs/formats.md).
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) log: Option<PathBuf>,
+    /// Print one JSON object per flow instead of text (see docs/formats.md).
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
 }
 
-/// The options that are keys of a flow in a file too.
+/// The options that are also keys of a flow in a file.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Flows (keys of [flows.NAME] too, with underscores)")]
 pub(crate) struct FlowKeys {
-    /// udp, tcp, or echo: ICMP echoes, for which no receiver is needed [default: udp].
-    #[arg(long, value_name = "NAME")]
+    /// Protocol: `udp`, `tcp` or `echo` (ICMP echo, which needs no receiver) [default: udp].
+    #[arg(long, value_name = "PROTOCOL", help_heading = TRAFFIC)]
     protocol: Option<String>,
-    /// one-way, or round-trip: the receiver sends every message back [default: one-way].
-    #[arg(long, value_name = "HOW")]
+    /// Measurement: `one-way`, or `round-trip` (the receiver returns every message) [default: one-way].
+    #[arg(long, value_name = "METER", help_heading = TRAFFIC)]
     meter: Option<String>,
-    /// Octets of a message, our header of 28 among them: a size or a law [default: 512; tcp: 128KiB].
-    #[arg(long, value_name = "LAW")]
+    /// Message size, including the 28-byte header of Jumbolab: a size or a distribution [default: 512; tcp: 128KiB].
+    #[arg(long, value_name = "BYTES|DISTRIBUTION", help_heading = TRAFFIC)]
     message: Option<String>,
-    /// Time from one message to the next: a time or a law; 0s for as fast as it goes, of round trips each once the one before is back [default: 1ms; tcp: 0s].
-    #[arg(long, value_name = "LAW")]
+    /// Time between messages: a time or a distribution. 0s sends as fast as possible; a round trip then starts when the one before has ended [default: 1ms; tcp: 0s].
+    #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
     pub(crate) gap: Option<String>,
-    /// Payload a second instead of a gap, e.g. 10mbit: messages leave evenly.
-    #[arg(long, value_name = "RATE", conflicts_with = "gap")]
+    /// Payload rate, with messages evenly spaced, for example 10mbit. Replaces --gap.
+    #[arg(long, value_name = "BITS/S", conflicts_with = "gap", help_heading = TRAFFIC)]
     rate: Option<String>,
-    /// Send in bursts: how long each lasts, a time or a law.
-    #[arg(long, value_name = "LAW")]
+    /// Send in bursts of this length: a time or a distribution.
+    #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
     on: Option<String>,
-    /// How long it is silent between bursts.
-    #[arg(long, value_name = "LAW")]
+    /// Pause between bursts: a time or a distribution.
+    #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
     off: Option<String>,
-    /// When it begins, after all flows are ready [default: 0s].
-    #[arg(long, value_name = "TIME")]
+
+    /// Start time, counted from when all flows are ready [default: 0s].
+    #[arg(long, value_name = "TIME", help_heading = DURATION)]
     start: Option<String>,
-    /// How long it lasts [default: 10s, or for ever with --packets or --octets].
-    #[arg(long = "for", value_name = "TIME")]
+    /// Duration [default: 10s; with --packets or --octets, unlimited].
+    #[arg(long = "for", value_name = "TIME", help_heading = DURATION)]
     pub(crate) length: Option<String>,
-    /// When it stops, counted as --start is, instead of --for.
-    #[arg(long, value_name = "TIME", conflicts_with = "length")]
+    /// Stop time, counted as --start is. Replaces --for.
+    #[arg(long, value_name = "TIME", conflicts_with = "length", help_heading = DURATION)]
     stop: Option<String>,
-    /// End after so many messages.
-    #[arg(long, value_name = "N")]
+    /// Stop after this number of messages.
+    #[arg(long, value_name = "COUNT", help_heading = DURATION)]
     pub(crate) packets: Option<String>,
-    /// End after so much.
-    #[arg(long, value_name = "SIZE")]
+    /// Stop after this amount of payload.
+    #[arg(long, value_name = "BYTES", help_heading = DURATION)]
     octets: Option<String>,
-    /// Differentiated services code point, 0 to 63.
-    #[arg(long, value_name = "N")]
+
+    /// Differentiated services code point, from 0 to 63.
+    #[arg(long, value_name = "DSCP", help_heading = SOCKET)]
     dscp: Option<String>,
-    /// Time to live, or hop limit.
-    #[arg(long, value_name = "N")]
+    /// Time to live (IPv4) or hop limit (IPv6).
+    #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
-    /// What the kernel does about the path's MTU: dont (no DF), want (DF, fragments what is too big), do (DF, refuses it), probe (DF, whatever is known), machine [default: machine].
-    #[arg(long, value_name = "HOW")]
+    /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets refused), `probe` (DF set, known path MTU ignored) or `machine` (system setting) [default: machine].
+    #[arg(long, value_name = "MODE", help_heading = SOCKET)]
     path_mtu: Option<String>,
-    /// Send from this address.
-    #[arg(long, value_name = "ADDRESS")]
+    /// Source address.
+    #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]
     bind: Option<String>,
-    /// Send through this interface.
-    #[arg(long, value_name = "NAME")]
+    /// Outgoing interface.
+    #[arg(long, value_name = "INTERFACE", help_heading = SOCKET)]
     device: Option<String>,
-    /// Let Nagle's algorithm hold small messages back (tcp).
-    #[arg(long)]
-    nagle: bool,
-    /// The most octets of a segment (tcp).
-    #[arg(long, value_name = "N")]
-    mss: Option<String>,
-    /// Congestion control, e.g. cubic (tcp).
-    #[arg(long, value_name = "NAME")]
-    congestion: Option<String>,
-    /// Send buffer [default: the kernel's choice].
-    #[arg(long, value_name = "SIZE")]
+    /// Send buffer [default: the kernel's].
+    #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
     send_buffer: Option<String>,
-    /// The receiver's buffer, at most 64 MiB [default: 16 MiB; tcp: the kernel's choice].
-    #[arg(long, value_name = "SIZE")]
+    /// Receive buffer of the receiver, at most 64 MiB [default: 16 MiB; tcp: the kernel's].
+    #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
     receive_buffer: Option<String>,
-    /// Hand over so many messages a call, which the kernel or the network card cuts: fewer calls, and bundles where others have packets (udp).
-    #[arg(long, value_name = "N")]
-    segmentation: Option<String>,
-    /// Let the receiver's kernel merge datagrams: bundles arrive where others have packets (udp).
-    #[arg(long)]
-    merge: bool,
-    /// Both ends ask for what comes without ever sleeping: quicker, and a processor each.
-    #[arg(long)]
+    /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end.
+    #[arg(long, help_heading = SOCKET)]
     busy: bool,
+    /// TCP: enable Nagle's algorithm.
+    #[arg(long, help_heading = SOCKET)]
+    nagle: bool,
+    /// TCP: maximum segment size.
+    #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
+    mss: Option<String>,
+    /// TCP: congestion control, for example cubic.
+    #[arg(long, value_name = "NAME", help_heading = SOCKET)]
+    congestion: Option<String>,
+    /// UDP: messages per system call, cut into datagrams by the kernel or the network card (GSO). Hosts then forward super-packets.
+    #[arg(long, value_name = "COUNT", help_heading = SOCKET)]
+    segmentation: Option<String>,
+    /// UDP: let the receiver's kernel merge datagrams into super-packets (GRO).
+    #[arg(long, help_heading = SOCKET)]
+    merge: bool,
 }
+
+const TRAFFIC: &str = "Traffic (also keys of [flows.NAME], with underscores)";
+const DURATION: &str = "Duration (also keys of [flows.NAME])";
+const SOCKET: &str = "Socket (also keys of [flows.NAME], with underscores)";
 
 impl FlowKeys {
-    /// What was typed, as a flow reads it.
+    /// The options given, as the keys of a flow.
     pub(crate) fn typed(&self) -> Keys {
         let mut keys = Keys::default();
         for (key, value) in [
@@ -215,38 +263,20 @@ impl FlowKeys {
     }
 }
 
-/// What the arguments alone do not say.
-const RECV_HELP: &str = "\
-Without --secret or --open only senders on this machine are served. Ctrl-C ends it.
+const RECV_NOTES: &str = "\
+Runs until Ctrl-C. Without --secret and --open, only senders on this machine are served.";
 
-  jumbolab recv                                        for this machine
-  jumbolab recv --bind 192.0.2.1 --secret key.txt      for whoever knows what is in key.txt
-  jumbolab recv --once --json                          one session, and what arrived as JSON
-  jumbolab recv --jumbogram --open                     what `send --jumbogram` sends";
-
-/// Likewise.
-const SEND_HELP: &str = "\
-Laws of --message, --gap, --on and --off (sizes in octets, 1500 or 2kB; times, 1ms):
-  1500, constant:1500          always the same
-  uniform:40,1500              from the least to the most
-  exponential:500              by its mean; as gaps, a Poisson process
+const SEND_NOTES: &str = "\
+Distributions for --message, --gap, --on and --off (sizes like 1500 or 2kB, times like 1ms):
+  constant:1500                the same value each time; also without the name
+  uniform:40,1500              minimum and maximum
+  exponential:500              mean; as gaps, a Poisson process
   normal:512,64                mean and standard deviation
-  poisson:500, poisson:5ms     a count by its mean; a time may name the unit that is counted: poisson:20ms,1ms
-  pareto:1.5,40                shape and scale, which is the least
+  poisson:500, poisson:5ms     mean count; a time may name its unit: poisson:20ms,1ms
+  pareto:1.5,40                shape and scale (the minimum)
   cauchy:500,50                median and scale
   gamma:2,250                  shape and scale
   weibull:0.8,500              shape and scale
-  file:sizes.txt               one of the values in a file, one a line, all alike
-Nothing is drawn below zero. A size that the protocol cannot carry is not sent, and counted as refused.
-
-  jumbolab send 192.0.2.1 --secret key.txt             1000 datagrams of 512 octets a second, for 10 s
-  jumbolab send ::1 --message 64 --gap 0s              as many small ones as it can
-  jumbolab send ::1 --meter round-trip --message 64 --gap 0s --busy
-  jumbolab send ::1 --protocol tcp --congestion cubic --mss 1428
-  jumbolab send ::1 --gap exponential:100us --message uniform:40,1400 --on exponential:1s --off exponential:2s
-  jumbolab send 192.0.2.1 --protocol echo --message 1472 --path-mtu do
-  jumbolab send ::1 --file flows.toml --for 1min --log sent.jlog
-  jumbolab send --jumbogram 190000                     one, over loopback of a namespace of its own
-  jumbolab send --jumbogram 190000 --over router       as root: through a router
-  jumbolab send --jumbogram 190000 --for 1s            how fast, how long, at what cost
-  jumbolab send --malformed";
+  file:sizes.txt               a random line of a file with one value per line
+Negative values are never drawn. A message of a size that the protocol cannot carry is not sent,
+and counted as refused.";

@@ -12,7 +12,7 @@ use live::jumbogram::{
 };
 use units::{Bytes, Span};
 
-use crate::args::{By, Over, PORT, Recv, Send};
+use crate::args::{Method, Over, PORT, Recv, Send};
 use crate::output;
 
 /// Headers in front of a payload, and the option of a jumbogram [RFC2675 s2].
@@ -31,7 +31,7 @@ const LOOK: Span = Span::from_millis(100);
 pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
     let size = size(text)?;
     let over = args.jumbo.over.unwrap_or(Over::Loopback);
-    let by = args.jumbo.by.unwrap_or(By::Packet);
+    let by = args.jumbo.method.unwrap_or(Method::Packet);
     interrupt::listen()?;
     if args.host.is_some() {
         return to_host(size, args);
@@ -41,10 +41,10 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
         "--gap and --port: a world of its own has one of its own, and sends one after the other; leave them out"
     );
     let length = args.keys.length.as_deref().map(span).transpose()?;
-    if by == By::Tcp && over != Over::Loopback {
+    if by == Method::Tcp && over != Over::Loopback {
         bail!("--by tcp: super-packets are measured over loopback; leave --over out");
     }
-    if by == By::Tcp && args.jumbo.capture.is_some() {
+    if by == Method::Tcp && args.jumbo.capture.is_some() {
         bail!("--capture: datagrams are captured, by packet or socket; leave it out with --by tcp");
     }
     let between = match over {
@@ -53,12 +53,12 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
         Over::Router => Between::Router,
     };
     let mtu = match by {
-        By::Tcp => USUAL_MTU,
-        By::Packet | By::Socket => packet(size).max(LEAST_MTU),
+        Method::Tcp => USUAL_MTU,
+        Method::Packet | Method::Socket => packet(size).max(LEAST_MTU),
     };
     let way = Way::build(between, mtu)?;
     let text = match (length, by) {
-        (None, By::Packet) => {
+        (None, Method::Packet) => {
             let count = count(args, 1)?;
             let carried = carry(
                 &way,
@@ -84,17 +84,17 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 "--packets and --for: a measurement lasts so long, whatever it carries; leave one out"
             )
         }
-        (Some(length), By::Tcp) => words::measured(
+        (Some(length), Method::Tcp) => words::measured(
             &super_packets(&way, size, length)?,
             size,
             over,
             by,
             args.json,
         ),
-        (Some(length), By::Packet | By::Socket) => {
+        (Some(length), Method::Packet | Method::Socket) => {
             let who = match by {
-                By::Socket => Live::Socket,
-                By::Packet | By::Tcp => Live::Packet,
+                Method::Socket => Live::Socket,
+                Method::Packet | Method::Tcp => Live::Packet,
             };
             let wanted = Measuring {
                 by: who,

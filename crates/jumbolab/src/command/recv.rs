@@ -140,15 +140,15 @@ fn is_taken(error: &anyhow::Error) -> bool {
 }
 
 fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
-    let longest: Span = match args.longest.as_str() {
+    let longest: Span = match args.max_duration.as_str() {
         "1h" => Span::from_secs(3600),
         text => text
             .parse()
-            .map_err(|why| anyhow!("--longest {text}: {why}"))?,
+            .map_err(|why| anyhow!("--max-duration {text}: {why}"))?,
     };
     ensure!(
-        args.flows > 0 && args.sessions > 0,
-        "--flows and --sessions: write numbers from 1 on"
+        args.max_flows > 0 && args.max_sessions > 0,
+        "--max-flows and --max-sessions: write a number of at least 1"
     );
     let (folder, logs) = (args.log.clone(), Arc::clone(logs));
     Ok(Serving {
@@ -159,11 +159,11 @@ fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
         secret: args.secret.as_deref().map(secret).transpose()?,
         open: args.open,
         limits: Limits {
-            flows: args.flows,
+            flows: args.max_flows,
             longest,
             ..Limits::default()
         },
-        sessions: args.sessions.into(),
+        sessions: args.max_sessions.into(),
         once: args.once,
         keep: Box::new(move |session| {
             let records = folder.as_deref().map(|folder| log(folder, session, &logs));

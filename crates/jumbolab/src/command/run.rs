@@ -112,3 +112,24 @@ fn plan(args: &Run) -> Result<Plan> {
     };
     lab::world::plan(experiment, world)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, examples_of};
+
+    #[test]
+    fn every_example_has_a_plan() {
+        let mut planned = 0;
+        for example in examples_of("run") {
+            let Command::Run(args) = example.parse().command else {
+                panic!("{} runs nothing", example.line)
+            };
+            if !args.template && args.trace.is_none() {
+                assert!(plan(&args).is_ok(), "{}", example.line);
+                planned += 1;
+            }
+        }
+        assert_eq!(planned, 2);
+    }
+}

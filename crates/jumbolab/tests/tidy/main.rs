@@ -53,8 +53,8 @@ const NAMES_WORLDS: [&str; 7] = [
     "crates/lab/src/measure/synthetic.rs",
 ];
 
-/// Keys that stand for a key in templates and error messages.
-const PLACEHOLDERS: [&str; 2] = ["Key", "Key2019"];
+/// Names in brackets that are no keys: of templates and error messages, and arguments in docs/commands.md.
+const PLACEHOLDERS: [&str; 6] = ["COMMAND", "EXPERIMENT", "HOST", "Key", "Key2019", "OPTIONS"];
 
 #[test]
 fn crates_use_only_rows_below_their_own() {

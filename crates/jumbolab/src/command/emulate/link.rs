@@ -240,7 +240,7 @@ mod tests {
     use queue::Spec;
 
     use super::*;
-    use crate::args::{Args, Command};
+    use crate::args::{Args, Command, examples_of};
 
     fn ways_of(line: &str) -> Result<[Settings; 2]> {
         let words = format!("jumbolab emulate --between a b {line}");
@@ -249,6 +249,16 @@ mod tests {
             bail!("another command")
         };
         ways(&args, Bytes::new(1500))
+    }
+
+    #[test]
+    fn every_example_describes_a_link() {
+        for example in examples_of("emulate") {
+            let Command::Emulate(args) = example.parse().command else {
+                panic!("{} emulates nothing", example.line)
+            };
+            assert!(ways(&args, Bytes::new(1500)).is_ok(), "{}", example.line);
+        }
     }
 
     #[test]

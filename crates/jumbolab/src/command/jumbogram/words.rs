@@ -7,7 +7,7 @@ use live::jumbogram::{Arrived, Carried, Ended, Measured, Sent};
 use serde_json::{Value, json};
 use units::Span;
 
-use crate::args::{By, Over};
+use crate::args::{Method, Over};
 
 /// What a carriage came to.
 pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -> String {
@@ -48,7 +48,13 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
 }
 
 /// What a measurement came to.
-pub(super) fn measured(found: &Measured, size: u32, over: Over, by: By, as_json: bool) -> String {
+pub(super) fn measured(
+    found: &Measured,
+    size: u32,
+    over: Over,
+    by: Method,
+    as_json: bool,
+) -> String {
     let gigabytes = octets(found.octets) / 1e9;
     let seconds = found.elapsed.as_secs_f64();
     let rate = 8e-6 * octets(found.octets) / seconds.max(1e-9);
@@ -58,9 +64,9 @@ pub(super) fn measured(found: &Measured, size: u32, over: Over, by: By, as_json:
     let per_gigabyte = |span: Span| span.as_secs_f64() / gigabytes.max(1e-12);
     let each = octets(found.octets) / octets(found.packets).max(1.0);
     let how = match by {
-        By::Packet => "packet",
-        By::Socket => "socket",
-        By::Tcp => "tcp",
+        Method::Packet => "packet",
+        Method::Socket => "socket",
+        Method::Tcp => "tcp",
     };
     if as_json {
         return line(&json!({
@@ -88,8 +94,8 @@ pub(super) fn measured(found: &Measured, size: u32, over: Over, by: By, as_json:
         }));
     }
     let what = match by {
-        By::Tcp => format!("TCP, messages of {size} octets"),
-        By::Packet | By::Socket => what(found.jumbogram, found.packet),
+        Method::Tcp => format!("TCP, messages of {size} octets"),
+        Method::Packet | Method::Socket => what(found.jumbogram, found.packet),
     };
     format!(
         "{what} {}\n  one at a time: {:.1} us in the middle, {:.1} us for 99 of 100, of {}\n  many: {:.0} Mbit/s, {:.3} s of processor time a GB, {} messages in {} packets, {} lost\n",

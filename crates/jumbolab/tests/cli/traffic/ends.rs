@@ -38,7 +38,7 @@ fn a_receiver_that_stops_ends_its_senders_with_what_was_measured() {
 fn what_cannot_be_sent_is_refused_in_one_line() {
     let dir = Dir::new();
     dir.write("bad.toml", "[flows.x]\nmesage = 3\n");
-    let receiver = Receiver::start(&dir, "--flows 2 --longest 5s");
+    let receiver = Receiver::start(&dir, "--max-flows 2 --max-duration 5s");
     for (line, words) in [
         (
             "::1 --file bad.toml",

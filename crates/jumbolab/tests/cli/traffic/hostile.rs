@@ -71,7 +71,7 @@ fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
 #[test]
 fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--sessions 1");
+    let mut receiver = Receiver::start(&dir, "--max-sessions 1");
     let silent = stranger(&receiver);
     let mut slow = stranger(&receiver);
     slow.write_all(&hello()[..10]).unwrap();

@@ -1,0 +1,200 @@
+//! The examples at the end of each command's help.
+
+/// A line to type.
+pub(crate) struct Example {
+    /// Its purpose, in one line.
+    pub(crate) purpose: &'static str,
+    pub(crate) line: &'static str,
+}
+
+#[cfg(test)]
+impl Example {
+    /// The arguments of the program, split as a shell splits them.
+    pub(crate) fn parse(&self) -> super::Args {
+        use clap::FromArgMatches as _;
+
+        let typed = self.line.split(['>', '|']).next().unwrap_or_default();
+        let script = format!("printf '%s\\0' {typed}");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &script]).output().unwrap();
+        assert!(output.status.success(), "{typed}");
+        let words = String::from_utf8(output.stdout).unwrap();
+        let words = words.split_terminator('\0');
+        let matches = super::command().try_get_matches_from(words);
+        let matches = matches.unwrap_or_else(|error| panic!("{typed}: {error}"));
+        super::Args::from_arg_matches(&matches).unwrap()
+    }
+}
+
+/// The examples of a command, by its name.
+pub(crate) fn examples_of(command: &str) -> &'static [Example] {
+    let of_command = EXAMPLES.iter().find(|(name, _)| *name == command);
+    of_command.map_or(&[], |(_, examples)| examples)
+}
+
+const fn example(purpose: &'static str, line: &'static str) -> Example {
+    Example { purpose, line }
+}
+
+const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "list",
+        &[example(
+            "Name and title of every shipped experiment",
+            "jumbolab list",
+        )],
+    ),
+    (
+        "run",
+        &[
+            example(
+                "Measure two MTUs at 100 Mbit/s, five trials each",
+                "jumbolab run os-comparison --set mtu=1500,9000 --set rate=100mbit --repeat 5",
+            ),
+            example(
+                "Simulate a shipped experiment",
+                "jumbolab run mtu-and-queues --on sim",
+            ),
+            example(
+                "Write an experiment of your own",
+                "jumbolab run --template > my.toml",
+            ),
+            example(
+                "Pass recorded frames through another queue",
+                "jumbolab run replay --trace frames.csv --set queue=codel",
+            ),
+        ],
+    ),
+    (
+        "report",
+        &[
+            example(
+                "Print a report again",
+                "jumbolab report results/os-comparison-1a2b3c4d",
+            ),
+            example("Compare two runs", "jumbolab report before after"),
+            example(
+                "Export all trials",
+                "jumbolab report before --csv > trials.csv",
+            ),
+        ],
+    ),
+    (
+        "shell",
+        &[
+            example(
+                "Open a shell in the sender",
+                "jumbolab shell os-comparison sender --set mtu=9000",
+            ),
+            example(
+                "Run iperf3 from the sender to the receiver",
+                "jumbolab shell os-comparison sender --with receiver=\"iperf3 -s\" -- iperf3 -c {receiver} -t 2",
+            ),
+        ],
+    ),
+    (
+        "emulate",
+        &[
+            example(
+                "An asymmetric access link with random loss",
+                "jumbolab emulate --between eth1 eth2 --rate 20mbit --delay 15ms --loss 0.1% --back rate=2mbit",
+            ),
+            example(
+                "A CoDel queue, with the fate of every frame recorded",
+                "jumbolab emulate --between eth1 eth2 --rate 10mbit --queue codel --record frames.csv --for 1min",
+            ),
+        ],
+    ),
+    (
+        "send",
+        &[
+            example(
+                "1000 datagrams of 512 bytes per second, for 10 s",
+                "jumbolab send 192.0.2.1 --secret key.txt",
+            ),
+            example(
+                "Round trips of small messages, each sent when the one before is back",
+                "jumbolab send ::1 --meter round-trip --message 64 --gap 0s --busy",
+            ),
+            example(
+                "TCP with a given congestion control and segment size",
+                "jumbolab send ::1 --protocol tcp --congestion cubic --mss 1428",
+            ),
+            example(
+                "A Poisson process in random bursts",
+                "jumbolab send ::1 --gap exponential:100us --on exponential:1s --off exponential:2s",
+            ),
+            example(
+                "ICMP echo requests that must not be fragmented",
+                "jumbolab send 192.0.2.1 --protocol echo --message 1472 --path-mtu do",
+            ),
+            example(
+                "Flows from a file, with a packet log",
+                "jumbolab send ::1 --file flows.toml --for 1min --log sent.jlog",
+            ),
+            example(
+                "One jumbogram over loopback",
+                "jumbolab send --jumbogram 190000",
+            ),
+            example(
+                "Latency, throughput and processor time of jumbograms",
+                "jumbolab send --jumbogram 190000 --for 1s",
+            ),
+        ],
+    ),
+    (
+        "recv",
+        &[
+            example("Serve senders on this machine", "jumbolab recv"),
+            example(
+                "Serve senders that know the secret in key.txt",
+                "jumbolab recv --bind 192.0.2.1 --secret key.txt",
+            ),
+            example(
+                "Serve one session and print it as JSON",
+                "jumbolab recv --once --json",
+            ),
+            example(
+                "Receive jumbograms from any host",
+                "jumbolab recv --jumbogram --open",
+            ),
+        ],
+    ),
+    (
+        "decode",
+        &[
+            example("Print one page per log", "jumbolab decode received.jlog"),
+            example(
+                "Add a row per flow and per second, as CSV",
+                "jumbolab decode received.jlog --by-flow --interval 1s --csv",
+            ),
+        ],
+    ),
+    (
+        "doctor",
+        &[example("Check this machine", "jumbolab doctor")],
+    ),
+    (
+        "completions",
+        &[
+            example(
+                "Install for bash",
+                "jumbolab completions bash > ~/.local/share/bash-completion/completions/jumbolab",
+            ),
+            example(
+                "Install for fish",
+                "jumbolab completions fish > ~/.config/fish/completions/jumbolab.fish",
+            ),
+        ],
+    ),
+    (
+        "man",
+        &[
+            example("Read a page", "jumbolab man run | man -l -"),
+            example(
+                "Install all pages",
+                "jumbolab man --dir ~/.local/share/man/man1",
+            ),
+        ],
+    ),
+];

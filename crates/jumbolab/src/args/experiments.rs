@@ -1,0 +1,107 @@
+//! `list`, `run`, `report` and `shell` on the command line.
+
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// Print one JSON object per line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
+    #[arg(required_unless_present = "template")]
+    pub(crate) experiment: Option<String>,
+
+    /// World to run in: `netns` (real kernels in network namespaces) or `sim` (simulated) [default: the experiment's, else netns].
+    #[arg(long, value_name = "WORLD", help_heading = "Experiment")]
+    pub(crate) on: Option<String>,
+    /// Set a key, given as a dotted TOML path or an alias of the experiment. Commas make a sweep. Repeatable.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Experiment")]
+    pub(crate) set: Vec<String>,
+    /// Number of trials in each cell [default: the experiment's].
+    #[arg(long, value_name = "COUNT", help_heading = "Experiment")]
+    pub(crate) repeat: Option<String>,
+    /// With `run replay`: recording to replay, from `emulate --record` or from a run.
+    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run"])]
+    pub(crate) trace: Option<PathBuf>,
+    /// Print a commented experiment file to start from, and exit.
+    #[arg(long, exclusive = true, help_heading = "Experiment")]
+    pub(crate) template: bool,
+
+    /// Print the trials that would run, and exit.
+    #[arg(long, help_heading = "Execution")]
+    pub(crate) dry_run: bool,
+    /// Continue an interrupted run.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        help_heading = "Execution",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "same"
+    )]
+    pub(crate) resume: Option<Resume>,
+    /// Number of parallel trials, in world `sim` only [default: number of processors].
+    #[arg(long, value_name = "COUNT", help_heading = "Execution")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Run part I of N, in world `sim` only. The parts 1/N to N/N together form the whole run.
+    #[arg(long, value_name = "I/N", help_heading = "Execution")]
+    pub(crate) shard: Option<String>,
+
+    /// Folder for the results [default: results/NAME-HASH].
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the results as one JSON object per line instead of tables.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Resume {
+    /// Only with the kernel and the program that started the run.
+    Same,
+    /// With any kernel and program.
+    Force,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// Results folder. Two runs in one world are compared; runs in different worlds are shown side by side.
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Print one JSON object per line (see docs/formats.md).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print all trials as CSV.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = SHELL_NOTES)]
+pub(crate) struct Shell {
+    /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
+    pub(crate) experiment: String,
+    /// Node to run the program in: sender, receiver, router or switch.
+    pub(crate) node: String,
+    /// Program and its arguments [default: $SHELL, or /bin/sh].
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+    /// Set a key, as for `run`. If there are several cells, the first is built. Repeatable.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Run a second program in another node, from before the first starts until it ends. Repeatable.
+    #[arg(long, value_name = "NODE=COMMAND")]
+    pub(crate) with: Vec<String>,
+}
+
+const SHELL_NOTES: &str = "\
+In commands, {sender}, {receiver} and {router} are replaced by the addresses of these nodes.
+The exit code is that of the program.";

@@ -1,0 +1,32 @@
+//! `doctor`, `completions` and `man` on the command line.
+
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Print one JSON object (see docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// Shell to complete commands in.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// Command to document [default: jumbolab itself].
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Write the pages of the program and of all commands to this folder instead.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Print docs/commands.md instead.
+    #[arg(long, hide = true, exclusive = true)]
+    pub(crate) markdown: bool,
+}

@@ -1,0 +1,78 @@
+//! `jumbolab man`: manual pages, and docs/commands.md.
+
+mod markdown;
+mod page;
+
+use std::fs;
+
+use anyhow::{Context, Result, anyhow};
+use page::page;
+
+use crate::args::{self, Man};
+use crate::output;
+
+pub(crate) fn run(args: &Man) -> Result<()> {
+    let mut program = args::command();
+    program.build();
+    if args.markdown {
+        return output::print(&markdown::of(&program));
+    }
+    let Some(folder) = &args.dir else {
+        let command = match &args.command {
+            None => &program,
+            Some(name) => program.find_subcommand(name).ok_or_else(|| {
+                let names: Vec<_> = shown(&program).map(clap::Command::get_name).collect();
+                anyhow!(
+                    "no command is called `{name}`; write one of {}",
+                    names.join(", ")
+                )
+            })?,
+        };
+        return output::print(&page(command)?);
+    };
+    let place = || format!("--dir {}", folder.display());
+    fs::create_dir_all(folder).with_context(place)?;
+    for command in shown(&program).chain([&program]) {
+        let name = command.get_display_name().unwrap_or("jumbolab");
+        let path = folder.join(format!("{name}.1"));
+        fs::write(&path, page(command)?).with_context(place)?;
+    }
+    Ok(())
+}
+
+/// The commands that help lists.
+fn shown(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    let commands = program.get_subcommands();
+    commands.filter(|command| !command.is_hide_set())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../../docs/commands.md");
+
+    #[test]
+    fn docs_commands_is_the_help() {
+        let mut program = args::command();
+        program.build();
+        assert!(
+            markdown::of(&program) == PAGE,
+            "docs/commands.md differs from the help; print it anew: cargo run -p jumbolab -- man --markdown > docs/commands.md"
+        );
+    }
+
+    #[test]
+    fn every_page_has_its_options_and_examples() {
+        let mut program = args::command();
+        program.build();
+        for command in shown(&program) {
+            let page = page(command).unwrap();
+            for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES"] {
+                let heading = format!("\n.SH {section}\n");
+                assert!(page.contains(&heading), "{section}: {page}");
+            }
+        }
+        assert!(page(&program).unwrap().contains("jumbolab\\-emulate(1)"));
+    }
+}
