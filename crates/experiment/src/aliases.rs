@@ -61,7 +61,7 @@ impl Aliases {
             if is_taken(alias) || aliases.choices.path(alias).is_some() {
                 return Err(refuse(TAKEN));
             }
-            let (path, unit) = meaning(value).map_err(refuse)?;
+            let (path, unit) = target(value).map_err(refuse)?;
             aliases
                 .units
                 .extend(unit.map(|unit| (alias.to_owned(), unit)));
@@ -183,7 +183,7 @@ fn is_taken(name: &str) -> bool {
 
 /// The key that an alias stands for, and the unit of bare numbers: a text, or
 /// `{ key = "network.buffer", unit = "packets" }`.
-fn meaning(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
+fn target(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
     const EXAMPLE: &str = "write a key, for instance \"network.mtu\"";
     let key = |value: &Value| match value {
         Value::Text(text) => KeyPath::parse(text).ok_or(EXAMPLE),

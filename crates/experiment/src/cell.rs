@@ -6,12 +6,12 @@ mod domain;
 mod exchange;
 mod flows;
 mod host;
-mod idle;
 mod latency_breakdown;
 mod message;
 mod network;
 mod tcp;
 mod traffic;
+mod unused;
 
 use std::collections::BTreeSet;
 
@@ -22,10 +22,10 @@ use super::check::{Check, place as refused};
 use super::law::LawFiles;
 use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
-pub(super) use idle::Idle;
 pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
+pub(super) use unused::UnusedKey;
 
 /// A cell that was read.
 pub(super) struct Resolved {
@@ -36,7 +36,7 @@ pub(super) struct Resolved {
     /// Every key that a cell may have.
     pub(super) asked: BTreeSet<String>,
     /// What was written and is of no use in this cell.
-    pub(super) idle: Vec<Idle>,
+    pub(super) unused: Vec<UnusedKey>,
 }
 
 /// Reads the cell in `tree`; `place` is where its file begins, `files` has the
@@ -50,7 +50,7 @@ pub(super) fn read(
 ) -> Result<Resolved> {
     let mut reader = Reader::new(tree, "", place.clone()).in_world(world);
     reader.files = files.clone();
-    let (mut network, mtus, idle) = network::read(&mut reader, tree, world)?;
+    let (mut network, mtus, unused) = network::read(&mut reader, tree, world)?;
     network.domain = domain::read(&mut reader, tree, &network)?;
     let host = host::read(&mut reader, tree)?;
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
@@ -77,6 +77,6 @@ pub(super) fn read(
         setting,
         keys: outcome.resolved,
         asked: outcome.asked,
-        idle,
+        unused,
     })
 }

@@ -6,7 +6,7 @@ use plan::{Assertion, Expected, Factors, Level, Over};
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, word};
-use super::reader::{Meaning, Reader, did_you_mean, refusal};
+use super::reader::{Parsed, Reader, did_you_mean, refusal};
 use super::sweep::{self, Factor, level};
 use super::tree::{KeyPath, Node, Value};
 
@@ -173,7 +173,7 @@ pub(super) fn lists(
     Ok(lists)
 }
 
-fn figure(value: &Value) -> Meaning<f64> {
+fn figure(value: &Value) -> Parsed<f64> {
     let figure = float(value).ok_or("write a number, in the metric's unit")?;
     Ok((figure, Value::Float(figure)))
 }

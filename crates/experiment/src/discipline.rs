@@ -9,7 +9,7 @@ use queue::{BadSpec, Choice, Configured, Field, Limit, Packet, Reaction, Spec, V
 use units::{Bytes, Rate, Seed};
 
 use super::keys::{queues, visit};
-use super::reader::Meaning;
+use super::reader::Parsed;
 use super::tree::Value;
 
 /// A parameter of a discipline that was written.
@@ -32,7 +32,7 @@ pub(super) struct Planned {
 }
 
 /// Why there cannot be such a queue.
-pub(super) struct Trouble {
+pub(super) struct BadQueue {
     /// The parameter or key at fault, if it is known.
     pub(super) key: String,
     /// Why.
@@ -76,7 +76,7 @@ impl Planned {
     }
 
     /// The queue, if there can be one.
-    pub(super) fn spec(self) -> Result<Spec, Trouble> {
+    pub(super) fn spec(self) -> Result<Spec, BadQueue> {
         let built = self.spec.and_then(|spec| {
             spec.build::<Anything>(self.rate, Seed::new(0))?;
             Ok(spec)
@@ -89,20 +89,20 @@ impl Planned {
                 (_, None) => "buffer".to_owned(),
             };
             let why = bad.to_string();
-            Trouble { key, why }
+            BadQueue { key, why }
         })
     }
 }
 
 /// Checks that a key takes `value`, and gives its canonical form. The value
 /// itself stays as it was written.
-pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Meaning<Value> {
+pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Parsed<Value> {
     let ((), canonical) = field::read(&mut field, value)?;
     Ok((value.clone(), canonical))
 }
 
 /// The discipline that `value` names.
-pub(super) fn discipline(value: &Value) -> Meaning<&'static Choice> {
+pub(super) fn discipline(value: &Value) -> Parsed<&'static Choice> {
     let mut choice = Choice::usual();
     let ((), canonical) = field::choose(&mut choice, value)?;
     Ok((choice, canonical))
@@ -128,12 +128,12 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         let (name, value) = (name.trim(), value.trim());
         let (discipline, own) = name.split_once('.').unwrap_or((choice.name, name));
         let parsed = plain_value(value);
-        let Some((discipline, key, meaning)) = parameter(discipline, own, &parsed) else {
+        let Some((discipline, key, checked)) = parameter(discipline, own, &parsed) else {
             let mut own = Vec::new();
             visit(choice, |key, _| own.push(key.name));
             bail!("{name}: no such parameter; there are {}", own.join(", "));
         };
-        meaning.map_err(|why| anyhow!("{name}={value}: {why}"))?;
+        checked.map_err(|why| anyhow!("{name}={value}: {why}"))?;
         given.push((name, discipline, key, parsed));
     }
     let parameters = given.iter().map(|(_, discipline, name, value)| Given {
@@ -153,7 +153,7 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
     }
     planned
         .spec()
-        .map_err(|Trouble { key, why }| anyhow!("{key}: {why}"))
+        .map_err(|BadQueue { key, why }| anyhow!("{key}: {why}"))
 }
 
 /// The key `name` of `discipline`, if there is one, and what `value` means to it.
@@ -161,7 +161,7 @@ fn parameter(
     discipline: &str,
     name: &str,
     value: &Value,
-) -> Option<(&'static str, &'static str, Meaning<Value>)> {
+) -> Option<(&'static str, &'static str, Parsed<Value>)> {
     let choice = Choice::named(discipline)?;
     let mut found = None;
     visit(choice, |key, field| {

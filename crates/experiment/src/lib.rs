@@ -46,7 +46,7 @@ pub use keys::documented;
 use law::LawFiles;
 pub use law::WrittenLaw;
 use quantity::number;
-use reader::{Meaning, Reader, did_you_mean, refusal};
+use reader::{Parsed, Reader, did_you_mean, refusal};
 pub use shipped::{Shipped, TEMPLATE, shipped};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
@@ -322,7 +322,7 @@ impl Experiment {
     }
 }
 
-fn named_world(value: &Value) -> Meaning<World> {
+fn named_world(value: &Value) -> Parsed<World> {
     let Value::Text(name) = value else {
         return Err("write the name of a world, for instance \"sim\"".into());
     };

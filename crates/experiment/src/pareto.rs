@@ -6,7 +6,7 @@ use plan::metric::{METRICS, Metric};
 
 use super::aliases::Aliases;
 use super::quantity::line;
-use super::reader::{Found, Reader, did_you_mean, refusal};
+use super::reader::{Reader, Spanned, did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{Node, Value};
 
@@ -65,7 +65,7 @@ fn tradeoff(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Re
     })
 }
 
-fn metric(reader: &mut Reader<'_>, key: &str, example: &str) -> Result<Found<String>> {
+fn metric(reader: &mut Reader<'_>, key: &str, example: &str) -> Result<Spanned<String>> {
     let found = reader.required(key, example, line)?;
     match Metric::named(&found.value) {
         Some(_) => Ok(found),

@@ -2,11 +2,11 @@
 
 use units::{Bytes, Rate, Span};
 
-use super::reader::Meaning;
+use super::reader::Parsed;
 use super::tree::Value;
 
 /// A size in octets: `5MB`, `64KiB`, `1428`.
-pub(super) fn size(value: &Value) -> Meaning<Bytes> {
+pub(super) fn size(value: &Value) -> Parsed<Bytes> {
     let size: Bytes = written(value, "\"5MB\", \"64KiB\" or 1428")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
@@ -14,12 +14,12 @@ pub(super) fn size(value: &Value) -> Meaning<Bytes> {
 }
 
 /// A size, or the `word` that leaves it to someone else.
-pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Meaning<Option<Bytes>> {
+pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Bytes>> {
     move |value| either(value, word, size)
 }
 
 /// A rate: `1gbit`.
-pub(super) fn rate(value: &Value) -> Meaning<Rate> {
+pub(super) fn rate(value: &Value) -> Parsed<Rate> {
     let rate: Rate = written(value, "\"1gbit\" or \"100mbit\"")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
@@ -27,12 +27,12 @@ pub(super) fn rate(value: &Value) -> Meaning<Rate> {
 }
 
 /// A rate, or `none`: as fast as the machine.
-pub(super) fn rate_or_none(value: &Value) -> Meaning<Option<Rate>> {
+pub(super) fn rate_or_none(value: &Value) -> Parsed<Option<Rate>> {
     either(value, "none", rate)
 }
 
 /// A span of time: `30s`, `10ms`.
-pub(super) fn span(value: &Value) -> Meaning<Span> {
+pub(super) fn span(value: &Value) -> Parsed<Span> {
     let span: Span = written(value, "\"30s\" or \"10ms\"")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
@@ -43,12 +43,12 @@ pub(super) fn span(value: &Value) -> Meaning<Span> {
 }
 
 /// A span of time, or the `word` that leaves it to someone else.
-pub(super) fn span_or(word: &'static str) -> impl Fn(&Value) -> Meaning<Option<Span>> {
+pub(super) fn span_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Span>> {
     move |value| either(value, word, span)
 }
 
 /// A share of packets: `0.1%`, or 0. The meaning is a probability.
-pub(super) fn share(value: &Value) -> Meaning<f64> {
+pub(super) fn share(value: &Value) -> Parsed<f64> {
     const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";
     let percent = match value {
         Value::Integer(0) => 0.0,
@@ -66,7 +66,7 @@ pub(super) fn share(value: &Value) -> Meaning<f64> {
 }
 
 /// A probability, e.g. of a bit being wrong: 0 to 1.
-pub(super) fn probability(value: &Value) -> Meaning<f64> {
+pub(super) fn probability(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if (0.0..=1.0).contains(&number) => Ok((number, Value::Float(number))),
         _ => Err("write a probability from 0 to 1, for instance 1e-9".into()),
@@ -74,13 +74,13 @@ pub(super) fn probability(value: &Value) -> Meaning<f64> {
 }
 
 /// One of `words`.
-pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Value) -> Meaning<T> {
+pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Value) -> Parsed<T> {
     move |value| {
         let found = words
             .iter()
             .find(|(name, _)| matches!(value, Value::Text(text) if text == name));
         match found {
-            Some((name, meaning)) => Ok((*meaning, (*name).into())),
+            Some((name, parsed)) => Ok((*parsed, (*name).into())),
             None => Err(format!(
                 "write {}",
                 choices(words.iter().map(|(name, _)| *name))
@@ -90,7 +90,7 @@ pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Val
 }
 
 /// `on` or `off`; TOML's booleans too.
-pub(super) fn switch(value: &Value) -> Meaning<bool> {
+pub(super) fn switch(value: &Value) -> Parsed<bool> {
     match value {
         Value::Boolean(truth) => Ok((*truth, on_off(*truth).into())),
         value => word(&[("on", true), ("off", false)])(value),
@@ -103,7 +103,7 @@ pub(super) fn on_off(truth: bool) -> &'static str {
 }
 
 /// A whole number within bounds.
-pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Meaning<i64> {
+pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
     move |value| match value {
         Value::Integer(number) if (least..=most).contains(number) => {
             Ok((*number, (*number).into()))
@@ -113,7 +113,7 @@ pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Meaning<i64> {
 }
 
 /// A number above zero, with or without a fraction.
-pub(super) fn positive(value: &Value) -> Meaning<f64> {
+pub(super) fn positive(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if number > 0.0 => Ok((number, Value::Float(number))),
         _ => Err("write a number above 0".into()),
@@ -130,7 +130,7 @@ pub(super) fn float(value: &Value) -> Option<f64> {
 }
 
 /// Text on one line that is not empty.
-pub(super) fn line(value: &Value) -> Meaning<String> {
+pub(super) fn line(value: &Value) -> Parsed<String> {
     match value {
         Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
             Ok((text.clone(), value.clone()))
@@ -140,7 +140,7 @@ pub(super) fn line(value: &Value) -> Meaning<String> {
 }
 
 /// A name that can be part of a folder's or a kernel module's name.
-pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Meaning<String> {
+pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Parsed<String> {
     move |value| match value {
         Value::Text(text)
             if (1..=longest).contains(&text.len())
@@ -170,16 +170,16 @@ pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// What `meaning` says, or nothing for `word`.
+/// The value as `parse` reads it, or `None` for `word`.
 pub(super) fn either<T>(
     value: &Value,
     word: &str,
-    meaning: impl Fn(&Value) -> Meaning<T>,
-) -> Meaning<Option<T>> {
+    parse: impl Fn(&Value) -> Parsed<T>,
+) -> Parsed<Option<T>> {
     match value {
         Value::Text(text) if text == word => Ok((None, word.into())),
-        value => match meaning(value) {
-            Ok((meaning, canonical)) => Ok((Some(meaning), canonical)),
+        value => match parse(value) {
+            Ok((parsed, canonical)) => Ok((Some(parsed), canonical)),
             Err(why) => Err(format!("{why}, or {word}")),
         },
     }

@@ -8,7 +8,7 @@ use plan::metric::{METRICS, Metric};
 use plan::{Ranking, Target};
 
 use super::quantity::{float, line};
-use super::reader::{Found, Reader, did_you_mean, refusal};
+use super::reader::{Reader, Spanned, did_you_mean, refusal};
 use super::tree::{Node, Value};
 
 /// The list of figures, and how messages name one of them.
@@ -103,7 +103,7 @@ fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
     })
 }
 
-fn known(metrics: &Found<Vec<String>>, name: &str) -> Result<&'static Metric> {
+fn known(metrics: &Spanned<Vec<String>>, name: &str) -> Result<&'static Metric> {
     Metric::named(name).ok_or_else(|| {
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
         metrics.refuse(format!(

@@ -35,18 +35,17 @@ pub(super) struct Reader<'a> {
     resolved: Vec<(String, Value)>,
 }
 
-/// A value that was read, and where it came from.
+/// A value that was read, with its key and where it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Found<T> {
+pub(super) struct Spanned<T> {
     pub(super) value: T,
     path: String,
     written: Value,
     pub(super) origin: Origin,
 }
 
-/// What a value means and how it is written canonically; `Err` says what
-/// would have been right.
-pub(super) type Meaning<T> = Result<(T, Value), String>;
+/// A parsed value and its canonical spelling; `Err` holds the expected form.
+pub(super) type Parsed<T> = Result<(T, Value), String>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(root: &'a Table, name: &'static str, place: Origin) -> Self {
@@ -75,10 +74,10 @@ impl<'a> Reader<'a> {
     pub(super) fn optional<T>(
         &mut self,
         path: &str,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Option<Found<T>>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Option<Spanned<T>>> {
         self.find(path)?
-            .map(|node| self.understand(path, node, meaning))
+            .map(|node| self.parse(path, node, parse))
             .transpose()
     }
 
@@ -86,11 +85,11 @@ impl<'a> Reader<'a> {
     pub(super) fn read<T>(
         &mut self,
         path: &str,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Found<T>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Spanned<T>> {
         let default = self.key(path).and_then(|key| key.default.value());
         debug_assert!(default.is_some(), "the row of {path} has no default");
-        self.read_or(path, default.unwrap_or_else(|| "".into()), meaning)
+        self.read_or(path, default.unwrap_or_else(|| "".into()), parse)
     }
 
     /// The value at `path`, or else `default`, which depends on other keys.
@@ -98,14 +97,14 @@ impl<'a> Reader<'a> {
         &mut self,
         path: &str,
         default: impl Into<Value>,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Found<T>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Spanned<T>> {
         let default = Node {
             value: default.into(),
             origin: Origin::Default,
         };
         let node = self.find(path)?.unwrap_or(&default);
-        self.understand(path, node, meaning)
+        self.parse(path, node, parse)
     }
 
     /// The value at `path`, or else the one that follows from what was written
@@ -115,14 +114,14 @@ impl<'a> Reader<'a> {
         path: &str,
         value: Value,
         cause: &Origin,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Found<T>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Spanned<T>> {
         let follows = Node {
             value,
             origin: cause.clone(),
         };
         let node = self.find(path)?.unwrap_or(&follows);
-        self.understand(path, node, meaning)
+        self.parse(path, node, parse)
     }
 
     /// The value at `path`, which must be written.
@@ -130,16 +129,16 @@ impl<'a> Reader<'a> {
         &mut self,
         path: &str,
         example: &str,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Found<T>> {
-        match self.optional(path, meaning)? {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Spanned<T>> {
+        match self.optional(path, parse)? {
             Some(found) => Ok(found),
             None => Err(self.missing(path, example)),
         }
     }
 
     /// The list of words at `path`, if it was written.
-    pub(super) fn words(&mut self, path: &str) -> Result<Option<Found<Vec<String>>>> {
+    pub(super) fn words(&mut self, path: &str) -> Result<Option<Spanned<Vec<String>>>> {
         let Some(node) = self.find(path)? else {
             return Ok(None);
         };
@@ -157,7 +156,7 @@ impl<'a> Reader<'a> {
             return Err(refusal(origin, &self.full(path), value, why));
         };
         self.resolved.push((path.to_owned(), value.clone()));
-        Ok(Some(Found {
+        Ok(Some(Spanned {
             value: words,
             path: self.full(path).into_owned(),
             written: value.clone(),
@@ -284,12 +283,12 @@ impl<'a> Reader<'a> {
         Err(refusal(&node.origin, &path, &node.value, why))
     }
 
-    fn understand<T>(
+    fn parse<T>(
         &mut self,
         path: &str,
         node: &Node,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Found<T>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Spanned<T>> {
         let full = self.full(path);
         let refuse = |why: &str| refusal(&node.origin, &full, &node.value, why);
         let (value, canonical) = match &node.value {
@@ -297,13 +296,13 @@ impl<'a> Reader<'a> {
                 return Err(refuse("one value belongs here; levels go under [sweep]"));
             }
             Value::Table(_) => return Err(refuse("one value belongs here, not a table")),
-            value => meaning(value).map_err(|why| refuse(&why))?,
+            value => parse(value).map_err(|why| refuse(&why))?,
         };
         if let Some(why) = self.unfit(path, node, &canonical) {
             return Err(refuse(why));
         }
         self.resolved.push((path.to_owned(), canonical));
-        Ok(Found {
+        Ok(Spanned {
             value,
             path: self.full(path).into_owned(),
             written: node.value.clone(),
@@ -322,7 +321,7 @@ impl<'a> Reader<'a> {
             value => value.to_string(),
         };
         match self.support(path)?.takes {
-            Takes::Any | Takes::Idle(_) | Takes::Nothing(_) => None,
+            Takes::Any | Takes::NoEffect(_) | Takes::Nothing(_) => None,
             Takes::Only(values, why) => (!values.contains(&&*text)).then_some(why),
             Takes::AllBut(refused) => {
                 let refused = refused.iter().find(|(value, _)| *value == text);
@@ -355,7 +354,7 @@ pub(super) struct Outcome {
 /// What is said of a key that exists and means nothing where it was written.
 pub(super) const UNUSED: &str = "nothing in this experiment uses it; remove it";
 
-impl<T> Found<T> {
+impl<T> Spanned<T> {
     /// The dotted key that it was read from.
     pub(super) fn path(&self) -> &str {
         &self.path

@@ -9,7 +9,7 @@ use plan::{Compare, Level};
 use super::aliases::{Aliases, with_unit};
 use super::law::is_file;
 use super::quantity::on_off;
-use super::reader::{Found, Meaning, Reader, did_you_mean, refusal};
+use super::reader::{Parsed, Reader, Spanned, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 pub(super) use cells::cells;
 
@@ -198,7 +198,7 @@ pub(super) fn compare(
     let overruled = factor.is_set()
         || matches!(
             &chosen,
-            Some(Found {
+            Some(Spanned {
                 origin: Origin::Set(_),
                 ..
             })
@@ -243,7 +243,7 @@ pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
 }
 
 /// The names of metrics at `path`, each of them known.
-fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Found<Vec<String>>>> {
+fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Spanned<Vec<String>>>> {
     let Some(names) = reader.words(path)? else {
         return Ok(None);
     };
@@ -258,7 +258,7 @@ fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Found<Vec<Strin
 }
 
 /// A factor's name as text.
-pub(super) fn factor_name(value: &Value) -> Meaning<String> {
+pub(super) fn factor_name(value: &Value) -> Parsed<String> {
     match value {
         Value::Text(text) => Ok((text.clone(), value.clone())),
         _ => Err("write the name of a factor, for instance \"mtu\"".into()),

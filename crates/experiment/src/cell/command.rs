@@ -8,7 +8,7 @@ use plan::setting::{Command, Reading, Shape};
 
 use super::traffic::timeout;
 use crate::quantity::{line, size};
-use crate::reader::{Found, Meaning, Reader};
+use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::Value;
 
 /// What is told by us from the octets, if their place is known.
@@ -67,7 +67,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
         return Err(reader.missing("traffic.read", example));
     }
     Ok(Command {
-        receiver: receiver.map(|found: Found<CommandLine>| found.value),
+        receiver: receiver.map(|found: Spanned<CommandLine>| found.value),
         sender: sender.value,
         read,
         octets: octets.map(|found| found.value),
@@ -76,14 +76,14 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
     })
 }
 
-fn command_line(value: &Value) -> Meaning<CommandLine> {
+fn command_line(value: &Value) -> Parsed<CommandLine> {
     let (text, canonical) = line(value)?;
     Ok((text.parse()?, canonical))
 }
 
 /// A JSON pointer [RFC6901], and what the number there is multiplied by:
 /// `/end/sum_received/bits_per_second * 1e-6`.
-fn reading(value: &Value) -> Meaning<Reading> {
+fn reading(value: &Value) -> Parsed<Reading> {
     const EXAMPLE: &str = "write a JSON pointer and perhaps a factor, for instance \"/end/sum_received/bits_per_second * 1e-6\"";
     let (text, _) = line(value).map_err(|_| EXAMPLE)?;
     let (pointer, factor) = match text.rsplit_once(" * ") {

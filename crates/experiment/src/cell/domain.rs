@@ -10,7 +10,7 @@ use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::{Bytes, Framing, IpVersion, Span};
 
 use crate::quantity::{size, span, switch, word};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
 
 /// The table, and the key of a host's address.
@@ -143,7 +143,7 @@ fn refuse_labels_in(
 
 /// What bundles are forwarded by: a label where they have one, and nothing else
 /// has.
-fn destination(reader: &mut Reader<'_>, carriage: &Found<Outer>) -> Result<Destination> {
+fn destination(reader: &mut Reader<'_>, carriage: &Spanned<Outer>) -> Result<Destination> {
     let has_label = matches!(carriage.value, Outer::Label);
     let usual = if has_label { "label" } else { "egress" };
     let found = reader.read_or("domain.destination", usual, word(DESTINATIONS))?;
@@ -165,8 +165,8 @@ fn addresses(
     reader: &mut Reader<'_>,
     tree: &Table,
     graph: &Graph,
-) -> Result<Vec<(usize, Found<IpAddr>)>> {
-    let mut all: Vec<(usize, Found<IpAddr>)> = Vec::new();
+) -> Result<Vec<(usize, Spanned<IpAddr>)>> {
+    let mut all: Vec<(usize, Spanned<IpAddr>)> = Vec::new();
     for (place, node) in graph.nodes.iter().enumerate() {
         let path = format!("nodes.{}.address", node.name);
         if tree.at(&["nodes".into(), node.name.clone()]).is_none() {
@@ -261,7 +261,7 @@ const fn trigger(kind: Kind, jfet: Span) -> Trigger {
     }
 }
 
-fn address(value: &Value) -> Meaning<IpAddr> {
+fn address(value: &Value) -> Parsed<IpAddr> {
     const EXAMPLE: &str = "write an address, for instance \"10.2.0.3\" or \"2001:db8::3\"";
     let Value::Text(text) = value else {
         return Err(EXAMPLE.into());

@@ -9,7 +9,7 @@ use units::{Bytes, IpVersion, Span, Transport};
 use super::tcp;
 use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
 use crate::quantity::{size, span, switch, word};
-use crate::reader::{Meaning, Reader};
+use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
 /// The most sizes of a trial: every one that IPv4 has.
@@ -133,7 +133,7 @@ fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<
     Ok(Sizes { from, to, step, at })
 }
 
-fn span_or_auto(value: &Value) -> Meaning<Option<Span>> {
+fn span_or_auto(value: &Value) -> Parsed<Option<Span>> {
     match value {
         Value::Text(text) if text == "auto" => Ok((None, value.clone())),
         value => span(value).map(|(span, written)| (Some(span), written)),

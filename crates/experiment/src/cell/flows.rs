@@ -14,7 +14,7 @@ use units::{IpVersion, Span, Transport};
 use super::tcp::{self, Connections};
 use crate::keys;
 use crate::quantity::{name, number, size_or, span, word};
-use crate::reader::{Found, Reader, first_key, refusal};
+use crate::reader::{Reader, Spanned, first_key, refusal};
 use crate::tree::{Node, Table, Value};
 
 /// The most flows of an experiment.
@@ -169,7 +169,7 @@ fn flow(
     let stagger = reader.optional(&key("stagger"), span)?;
     let within = reader.optional(&key("start_within"), span)?;
     let later =
-        |found: &Option<Found<Span>>| found.as_ref().map_or(Span::ZERO, |found| found.value);
+        |found: &Option<Spanned<Span>>| found.as_ref().map_or(Span::ZERO, |found| found.value);
     let last = (later(&stagger).as_picos())
         .checked_mul(u64::from(count - 1))
         .and_then(|picos| picos.checked_add(later(&within).as_picos()))
@@ -309,7 +309,7 @@ fn host(
     network: &Network,
     end: &str,
     count: u32,
-) -> Result<Found<String>> {
+) -> Result<Spanned<String>> {
     let graph = network.as_graph();
     let hosts = graph.nodes.iter().filter(|node| node.role == Role::Host);
     let hosts: Vec<&str> = hosts.map(|node| node.name.as_str()).collect();

@@ -6,7 +6,7 @@ use units::Span;
 
 use super::tcp::usual_control;
 use crate::quantity::{name, size_or, span, switch, word};
-use crate::reader::{Meaning, Reader};
+use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
 pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
@@ -41,7 +41,7 @@ fn costs(reader: &mut Reader<'_>) -> Result<Costs> {
     })
 }
 
-fn scenario(value: &Value) -> Meaning<Scenario> {
+fn scenario(value: &Value) -> Parsed<Scenario> {
     let (sender, receiver) = word(&[
         ("LU-LU", (System::Linux, System::Linux)),
         ("LU-WS", (System::Linux, System::Windows)),

@@ -6,7 +6,7 @@ use units::{IpMtu, Span, Transport};
 
 use super::traffic::{message, socket_buffer, timeout};
 use crate::quantity::{number, span, switch, word};
-use crate::reader::{Found, Reader};
+use crate::reader::{Reader, Spanned};
 
 /// Every round trip is kept until its trial ends, by both ends.
 const MOST_MESSAGES: u32 = 10_000;
@@ -18,7 +18,7 @@ const LONGEST: Span = Span::from_millis(100);
 pub(super) fn read(
     reader: &mut Reader<'_>,
     network: &Network,
-    mtus: &[Found<IpMtu>],
+    mtus: &[Spanned<IpMtu>],
 ) -> Result<LatencyBreakdown> {
     let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;

@@ -3,7 +3,7 @@
 use units::{Bytes, IpMtu};
 
 use crate::quantity::size;
-use crate::reader::Meaning;
+use crate::reader::Parsed;
 use crate::tree::Value;
 
 /// The length of a message as it is written.
@@ -15,7 +15,7 @@ pub(super) enum Message {
     Octets(Bytes),
 }
 
-pub(super) fn written(value: &Value) -> Meaning<Message> {
+pub(super) fn written(value: &Value) -> Parsed<Message> {
     let below = match value {
         Value::Text(text) => text.strip_prefix("mtu"),
         _ => None,

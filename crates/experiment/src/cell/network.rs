@@ -14,9 +14,9 @@ use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
 use plan::{Hosts, World};
 use units::{IpMtu, IpVersion, Span};
 
-use super::Idle;
+use super::UnusedKey;
 use crate::quantity::{number, span_or, switch, word};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{KeyPath, Node, Table, Value, fault};
 pub(super) use counted::read as read_counted;
 use link::Keys;
@@ -47,7 +47,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     world: World,
-) -> Result<(Network, Vec<Found<IpMtu>>, Vec<Idle>)> {
+) -> Result<(Network, Vec<Spanned<IpMtu>>, Vec<UnusedKey>)> {
     let shape = reader.read("network.shape", word(SHAPES))?.value;
     let stages = stages(reader, shape)?;
     let kind = reader.read("network.link", word(KINDS))?.value;
@@ -87,7 +87,7 @@ pub(super) fn read(
         own.push(keys);
     }
     everywhere.is_of_use(&links)?;
-    let idle = defaults.idle_parameters(&own);
+    let unused = defaults.unused_parameters(&own);
     let cut_through = cut_through(reader, shape, paced, &links)?;
     let network = Network {
         cut_through,
@@ -102,7 +102,7 @@ pub(super) fn read(
         // Read once it is known what is carried.
         fresh: false,
     };
-    Ok((network, mtus, idle))
+    Ok((network, mtus, unused))
 }
 
 /// Whether what becomes of a link's packets is kept.
@@ -176,7 +176,7 @@ fn cut_through(
     Err(found.refuse(why))
 }
 
-fn ip_version(value: &Value) -> Meaning<IpVersion> {
+fn ip_version(value: &Value) -> Parsed<IpVersion> {
     match value {
         Value::Integer(4) => Ok((IpVersion::V4, 4.into())),
         Value::Integer(6) => Ok((IpVersion::V6, 6.into())),

@@ -7,7 +7,7 @@ use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
 use crate::quantity::{either, on_off, size_or, span, switch, word};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
 use words::{Threshold, limit, name_of, segments, threshold, whole, written};
 
@@ -127,7 +127,7 @@ fn defaults(agent: Agent, control: Control) -> Settings {
     }
 }
 
-fn grows_as_reno(reader: &mut Reader<'_>, agent: &Found<Agent>, congestion: &str) -> Result<()> {
+fn grows_as_reno(reader: &mut Reader<'_>, agent: &Spanned<Agent>, congestion: &str) -> Result<()> {
     if !matches!(agent.value, Agent::Ns2(_)) || congestion == "reno" {
         return Ok(());
     }
@@ -272,7 +272,7 @@ fn acknowledging(
 
 /// The settings of `base` with the times of its timers as written.
 fn times(keys: &mut Keys<'_, '_>, base: &Settings) -> Result<Settings> {
-    let mut time = |key: &str, usual: Span| -> Result<(Span, Option<Found<Span>>)> {
+    let mut time = |key: &str, usual: Span| -> Result<(Span, Option<Spanned<Span>>)> {
         let found = keys.key(key, written(usual), span)?;
         if let Some(found) = &found
             && found.value == Span::ZERO
@@ -317,12 +317,12 @@ impl Keys<'_, '_> {
         &mut self,
         key: &str,
         usual: Value,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Option<Found<T>>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Option<Spanned<T>>> {
         let path = self.path(key);
         match self.all {
-            true => self.reader.read_or(&path, usual, meaning).map(Some),
-            false => self.reader.optional(&path, meaning),
+            true => self.reader.read_or(&path, usual, parse).map(Some),
+            false => self.reader.optional(&path, parse),
         }
     }
 }

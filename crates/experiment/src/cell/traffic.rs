@@ -11,7 +11,7 @@ use super::{command, exchange, flows, latency_breakdown, tcp};
 use crate::auto_burst;
 use crate::keys::{self, Place};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Table, Value};
 
 /// Octets that a message begins with: what tells messages apart.
@@ -51,7 +51,7 @@ pub(super) fn read(
     tree: &Table,
     network: &Network,
     host: &Host,
-    mtus: &[Found<IpMtu>],
+    mtus: &[Spanned<IpMtu>],
     world: World,
 ) -> Result<Traffic> {
     match world.profile().hosts {
@@ -88,7 +88,7 @@ pub(super) fn read(
 }
 
 /// Refuses traffic between two ends where there are not two.
-fn on_a_path(kind: &Found<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
+fn on_a_path(kind: &Spanned<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
     match network.graph {
         None => Ok(()),
         Some(_) => Err(kind.refuse_with(
@@ -141,7 +141,7 @@ fn transfer(
     tree: &Table,
     network: &Network,
     host: &Host,
-    mtus: &[Found<IpMtu>],
+    mtus: &[Spanned<IpMtu>],
     world: World,
 ) -> Result<Transfer> {
     let Network { ip, ref links, .. } = *network;
@@ -246,7 +246,7 @@ pub(super) fn message(
     reader: &mut Reader<'_>,
     protocol: Transport,
     ip: IpVersion,
-    mtus: &[Found<IpMtu>],
+    mtus: &[Spanned<IpMtu>],
 ) -> Result<Bytes> {
     let found = reader.read("traffic.message", written)?;
     let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
@@ -273,7 +273,7 @@ pub(super) fn message(
 }
 
 /// A switch with a third position.
-fn echo(value: &Value) -> Meaning<Echo> {
+fn echo(value: &Value) -> Parsed<Echo> {
     match value {
         Value::Boolean(truth) => {
             let echo = if *truth { Echo::Headers } else { Echo::Off };

@@ -3,11 +3,11 @@
 use queue::{Field, Words};
 
 use crate::quantity::{choices, float, number, probability, size, span, span_or, switch};
-use crate::reader::Meaning;
+use crate::reader::Parsed;
 use crate::tree::Value;
 
 /// Reads `value` into `field`.
-pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Meaning<()> {
+pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Parsed<()> {
     match field {
         Field::Span(span_of) => put(*span_of, span(value)),
         Field::SpanOrNone(span_of) => put(*span_of, span_or("none")(value)),
@@ -28,7 +28,7 @@ pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Meaning<()> {
 }
 
 /// One of `words`.
-pub(super) fn choose(words: &mut dyn Words, value: &Value) -> Meaning<()> {
+pub(super) fn choose(words: &mut dyn Words, value: &Value) -> Parsed<()> {
     match value {
         Value::Text(text) if words.choose(text) => Ok(((), value.clone())),
         _ => Err(format!("write {}", choices(words.words()))),
@@ -36,14 +36,14 @@ pub(super) fn choose(words: &mut dyn Words, value: &Value) -> Meaning<()> {
 }
 
 /// Keeps what was read.
-fn put<T>(place: &mut T, meaning: Meaning<T>) -> Meaning<()> {
-    let (read, canonical) = meaning?;
+fn put<T>(place: &mut T, parsed: Parsed<T>) -> Parsed<()> {
+    let (read, canonical) = parsed?;
     *place = read;
     Ok(((), canonical))
 }
 
 /// A length of a queue: a number, or octets with their unit.
-fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Meaning<()> {
+fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Parsed<()> {
     let Value::Text(_) = value else {
         return put(length, from_zero(value));
     };
@@ -54,14 +54,14 @@ fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Meaning<()> 
 }
 
 /// A number from 0 on.
-fn from_zero(value: &Value) -> Meaning<f64> {
+fn from_zero(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if number >= 0.0 => Ok((number, value.clone())),
         _ => Err("write a number from 0 on".into()),
     }
 }
 
-fn weight(value: &Value) -> Meaning<f64> {
+fn weight(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(weight) if weight > 0.0 && weight <= 1.0 => Ok((weight, value.clone())),
         _ => Err("write what one arrival counts: above 0, at most 1, for instance 0.002".into()),
@@ -69,7 +69,7 @@ fn weight(value: &Value) -> Meaning<f64> {
 }
 
 /// `0.01..0.5`.
-fn shares(value: &Value, low: &mut f64, high: &mut f64) -> Meaning<()> {
+fn shares(value: &Value, low: &mut f64, high: &mut f64) -> Parsed<()> {
     const EXAMPLE: &str = "write the least and the largest share of a frame's packets, from 0 to 1, for instance \"0.01..0.5\"";
     let Value::Text(text) = value else {
         return Err(EXAMPLE.into());

@@ -1,6 +1,6 @@
 //! `[links.NAME]`: what one link alone may have.
 
-use super::support::{everywhere, idle, kernels, refused, when, worlds};
+use super::support::{everywhere, kernels, no_effect, refused, when, worlds};
 use super::{Key, Section, Usual, Worlds};
 
 const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
@@ -22,7 +22,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of two nodes",
                 default: Usual::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
-                worlds: kernels(idle("its shape is refused")),
+                worlds: kernels(no_effect("its shape is refused")),
             },
             Key {
                 name: "record",

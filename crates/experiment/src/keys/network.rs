@@ -1,7 +1,9 @@
 //! `[network]` and `[nodes]`: the shape, and what all links have.
 
 use super::row::QUEUES;
-use super::support::{all_but, everywhere, idle, kernels, only, refused, simulator, when, worlds};
+use super::support::{
+    all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
+};
 use super::{Key, Section, Usual};
 
 /// Why worlds with kernels refuse a shape.
@@ -43,7 +45,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`kernel`, `emulated` or `mixed`",
                 default: Usual::Text("kernel"),
                 meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
-                worlds: simulator(idle("the simulator paces all links, as `emulated` ones")),
+                worlds: simulator(no_effect(
+                    "the simulator paces all links, as `emulated` ones",
+                )),
             },
             Key {
                 name: "ip",
@@ -86,7 +90,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "switch",
                 default: Usual::Text("off"),
                 meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
-                worlds: simulator(idle(
+                worlds: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
                 )),
             },
@@ -276,21 +280,21 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["nodes.NAME"],
         kinds: &[],
         about: r#"The nodes of `shape = "explicit"`."#,
-        worlds: kernels(idle("its shape is refused")),
+        worlds: kernels(no_effect("its shape is refused")),
         keys: &[
             Key {
                 name: "role",
                 kind: "`host`, `router` or `switch`",
                 default: Usual::Required,
                 meaning: "What the node is.",
-                worlds: kernels(idle("its shape is refused")),
+                worlds: kernels(no_effect("its shape is refused")),
             },
             Key {
                 name: "address",
                 kind: "IP address",
                 default: Usual::Absent,
                 meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. What goes to a host without one is not gathered."#,
-                worlds: kernels(idle("its shape is refused")),
+                worlds: kernels(no_effect("its shape is refused")),
             },
         ],
     },

@@ -144,7 +144,7 @@ fn words(support: &Support) -> String {
     };
     match support.takes {
         Takes::Any => format!("honoured{condition}"),
-        Takes::Idle(why) => format!("no effect: {why}{condition}"),
+        Takes::NoEffect(why) => format!("no effect: {why}{condition}"),
         Takes::Nothing(why) => format!("refused: {why}"),
         Takes::Only(values, why) => {
             format!("refused unless {}{condition}: {why}", quoted(values))

@@ -19,7 +19,7 @@ pub(crate) enum Takes {
     /// Any value.
     Any,
     /// Any value, and none makes a difference: why.
-    Idle(&'static str),
+    NoEffect(&'static str),
     /// No value: why the key is refused wherever it is written.
     Nothing(&'static str),
     /// These values; why others are refused.
@@ -71,8 +71,8 @@ pub(super) const fn when(condition: &'static str) -> Support {
 }
 
 /// Read, without effect: why.
-pub(super) const fn idle(why: &'static str) -> Support {
-    takes(Takes::Idle(why))
+pub(super) const fn no_effect(why: &'static str) -> Support {
+    takes(Takes::NoEffect(why))
 }
 
 /// Refused wherever it is written: why.

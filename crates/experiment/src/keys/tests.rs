@@ -268,7 +268,7 @@ fn a_world_refuses_what_its_rows_say_and_for_their_reason() {
             let refused: &[(&str, &str)] = match key.worlds.support(*world).takes {
                 Takes::Nothing(why) => &[("?", why)],
                 Takes::AllBut(refused) => refused,
-                Takes::Any | Takes::Idle(_) | Takes::Only(..) | Takes::Measured(..) => &[],
+                Takes::Any | Takes::NoEffect(_) | Takes::Only(..) | Takes::Measured(..) => &[],
             };
             for (value, reason) in refused {
                 let is_refused = |experiment: &Experiment, of: World, path: &str| {

@@ -1,6 +1,6 @@
 //! `[traffic]`: what a trial carries, by its kind.
 
-use super::support::{all_but, everywhere, idle, only, refused, simulator, when};
+use super::support::{all_but, everywhere, no_effect, only, refused, simulator, when};
 use super::{Key, Section, Usual, Worlds};
 
 const NO_SOCKETS: &str = "simulated hosts have no sockets, but host.receive_buffer; write \"auto\"";
@@ -18,7 +18,7 @@ const NO_PROGRAMS: &str =
 const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
 
 /// Keys of a kind that the simulator refuses.
-const OF_REFUSED_KIND: Worlds = simulator(idle("its kind is refused"));
+const OF_REFUSED_KIND: Worlds = simulator(no_effect("its kind is refused"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -113,7 +113,7 @@ pub(super) const SECTIONS: &[Section] = &[
             kind: "time",
             default: Usual::Text("30s"),
             meaning: "A transfer in which nothing moves for so long has failed, and so has a command that runs for so long.",
-            worlds: simulator(idle("a simulation comes to its end")),
+            worlds: simulator(no_effect("a simulation comes to its end")),
         }],
     },
     Section {
@@ -141,7 +141,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "switch",
                 default: Usual::Text("off"),
                 meaning: "Nagle's algorithm.",
-                worlds: simulator(idle("TCP there knows nothing of messages")),
+                worlds: simulator(no_effect("TCP there knows nothing of messages")),
             },
         ],
     },
@@ -239,7 +239,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: Usual::Text("1s"),
                 meaning: "How long a message may take, its answer included; one that takes longer is a stall.",
-                worlds: simulator(idle("nothing else is under way")),
+                worlds: simulator(no_effect("nothing else is under way")),
             },
             Key {
                 name: "again",
@@ -253,7 +253,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: Usual::Text("5min"),
                 meaning: "An exchange that takes longer has failed.",
-                worlds: simulator(idle("a simulation comes to its end")),
+                worlds: simulator(no_effect("a simulation comes to its end")),
             },
         ],
     },

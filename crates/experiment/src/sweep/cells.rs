@@ -7,7 +7,7 @@ use plan::{Cell, Factors, Level, World};
 
 use super::Factor;
 use crate::aliases::Aliases;
-use crate::cell::{self, Idle, Resolved};
+use crate::cell::{self, Resolved, UnusedKey};
 use crate::check::Check;
 use crate::law::LawFiles;
 use crate::reader::refusal;
@@ -84,8 +84,8 @@ pub(crate) fn cells(
             None => sample = Some(read),
             Some(sample) => {
                 differences(&sample.keys, &read.keys, &mut varying);
-                let idle = |path: &str| read.idle.iter().any(|other| other.path == path);
-                sample.idle.retain(|Idle { path, .. }| idle(path));
+                let unused = |path: &str| read.unused.iter().any(|other| other.path == path);
+                sample.unused.retain(|UnusedKey { path, .. }| unused(path));
                 sample.asked.extend(read.asked);
             }
         }
@@ -93,22 +93,22 @@ pub(crate) fn cells(
     let Some(mut sample) = sample else {
         return Err(fault(place, "sweep: a sweep over nothing"));
     };
-    let idle = sample
-        .idle
+    let unused = sample
+        .unused
         .iter()
-        .position(|idle| !is_for_a_word(idle, aliases));
-    match idle {
+        .position(|unused| !is_for_a_word(unused, aliases));
+    match unused {
         None => Ok((cells, sample, varying)),
-        Some(idle) => Err(sample.idle.swap_remove(idle).why),
+        Some(unused) => Err(sample.unused.swap_remove(unused).why),
     }
 }
 
 /// Whether a key of the file is for a queue that some word of a choice asks
 /// for, though none of these cells.
-fn is_for_a_word(idle: &Idle, aliases: &Aliases) -> bool {
-    let queue = idle.path.rsplit('.').nth(1);
+fn is_for_a_word(unused: &UnusedKey, aliases: &Aliases) -> bool {
+    let queue = unused.path.rsplit('.').nth(1);
     let mut choices = aliases.choices().iter();
-    !idle.is_set
+    !unused.is_set
         && choices.any(|(_, choice)| {
             let mut keys = choice.words.iter().flat_map(|word| &word.keys);
             keys.any(|(path, node)| {

@@ -8,7 +8,7 @@ use proto::edge::Prefix;
 
 use super::ROOT;
 use crate::quantity::{name, number};
-use crate::reader::{Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, refusal};
 use crate::tree::{Node, Table, Value};
 
 /// The rows of the routing table, by the names that they have in the file.
@@ -99,7 +99,7 @@ fn via(
 }
 
 /// `10.2.0.0/16`, with no bit set behind its length.
-fn prefix(value: &Value) -> Meaning<(IpAddr, u8)> {
+fn prefix(value: &Value) -> Parsed<(IpAddr, u8)> {
     const EXAMPLE: &str = "write a prefix, for instance \"10.2.0.0/16\" or \"2001:db8:2::/48\"";
     let Value::Text(text) = value else {
         return Err(EXAMPLE.into());

@@ -11,7 +11,7 @@ use units::{Bytes, Span};
 use super::super::message::written;
 use crate::law::WrittenLaw;
 use crate::quantity::{choices, rate, share, size, span};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Value};
 
 /// The keys that are read here, below a flow's.
@@ -193,7 +193,11 @@ fn bursts(reader: &mut Reader<'_>, flow: &str) -> Result<Option<Bursts>> {
 }
 
 /// The law at `path`, if a whole one stands there and not a mean alone.
-fn whole_law(reader: &mut Reader<'_>, path: &str, measure: Measure) -> Result<Option<Found<Law>>> {
+fn whole_law(
+    reader: &mut Reader<'_>,
+    path: &str,
+    measure: Measure,
+) -> Result<Option<Spanned<Law>>> {
     match reader.find(path)? {
         Some(Node {
             value: Value::Text(text),
@@ -212,7 +216,7 @@ fn law_at(
     reader: &mut Reader<'_>,
     path: &str,
     measure: Measure,
-) -> Result<impl Fn(&Value) -> Meaning<Law> + use<>> {
+) -> Result<impl Fn(&Value) -> Parsed<Law> + use<>> {
     let folder = match reader.find(path)? {
         Some(Node {
             origin: Origin::File { path, .. },
@@ -235,7 +239,7 @@ fn law_at(
 }
 
 /// A law by its shape, scaled so that its mean is `mean`.
-fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Meaning<Law> {
+fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Parsed<Law> {
     move |value| {
         let wrong = || format!("write {}", choices(SHAPES));
         let Value::Text(text) = value else {
@@ -278,7 +282,7 @@ fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Meaning<Law> {
 }
 
 /// Several quantities in one text, with spaces between them.
-fn several<T>(one: impl Fn(&Value) -> Meaning<T>) -> impl Fn(&Value) -> Meaning<Vec<T>> {
+fn several<T>(one: impl Fn(&Value) -> Parsed<T>) -> impl Fn(&Value) -> Parsed<Vec<T>> {
     move |value| {
         let words: Vec<Value> = match value {
             Value::Text(text) => text.split_whitespace().map(Value::from).collect(),

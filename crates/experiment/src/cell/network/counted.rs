@@ -12,7 +12,7 @@ use plan::{Hosts, World};
 use units::Span;
 
 use crate::quantity::{name, span};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
 
 /// The tables of a link that are read here.
@@ -179,7 +179,7 @@ fn called<'a>(
 
 fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<Span>> {
     let path = format!("links.{link}.series.interval");
-    let interval: Option<Found<Span>> = reader.optional(&path, span)?;
+    let interval: Option<Spanned<Span>> = reader.optional(&path, span)?;
     let Some(interval) = interval else {
         return Ok(None);
     };
@@ -194,7 +194,7 @@ fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<
 }
 
 /// `0s..25s`.
-fn part(value: &Value) -> Meaning<(Span, Span)> {
+fn part(value: &Value) -> Parsed<(Span, Span)> {
     const EXAMPLE: &str = "write a part of the trial, for instance \"0s..25s\"";
     let Value::Text(text) = value else {
         return Err(EXAMPLE.into());

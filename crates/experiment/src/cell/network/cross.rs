@@ -7,7 +7,7 @@ use units::{Bytes, Framing, IpVersion, Rate, Transport};
 
 use super::needs::EMULATED_ONLY;
 use crate::quantity::{share, size_or, word};
-use crate::reader::{Found, Meaning, Reader, refusal};
+use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Value};
 
 /// The most packets a second: the emulator makes each, and has frames to carry.
@@ -53,10 +53,10 @@ enum Load {
 
 /// What `[network]` says of the traffic of others on all links.
 pub(super) struct Everywhere {
-    load: Option<Found<Load>>,
-    size: Option<Found<Option<Bytes>>>,
-    gaps: Option<Found<Gaps>>,
-    way: Option<Found<Heading>>,
+    load: Option<Spanned<Load>>,
+    size: Option<Spanned<Option<Bytes>>>,
+    gaps: Option<Spanned<Gaps>>,
+    way: Option<Spanned<Heading>>,
 }
 
 impl Everywhere {
@@ -160,19 +160,19 @@ pub(super) fn read(
 fn own_or<T: Clone>(
     reader: &mut Reader<'_>,
     path: &str,
-    everywhere: Option<&Found<T>>,
-    meaning: impl Fn(&Value) -> Meaning<T>,
-) -> Result<Found<T>> {
+    everywhere: Option<&Spanned<T>>,
+    parse: impl Fn(&Value) -> Parsed<T>,
+) -> Result<Spanned<T>> {
     match everywhere {
-        None => reader.read(path, meaning),
+        None => reader.read(path, parse),
         Some(everywhere) => {
-            let own = reader.optional(path, meaning)?;
+            let own = reader.optional(path, parse)?;
             Ok(own.unwrap_or_else(|| everywhere.clone()))
         }
     }
 }
 
-fn load(value: &Value) -> Meaning<Load> {
+fn load(value: &Value) -> Parsed<Load> {
     const EXAMPLE: &str = "write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy";
     let text = match value {
         Value::Text(text) => text.as_str(),

@@ -12,7 +12,7 @@ use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};
 use crate::discipline::discipline;
 use crate::quantity::{either, probability, rate_or_none, share, size_or, span, word};
-use crate::reader::{Found, Meaning, Reader};
+use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 use inherited::Inherited;
 
@@ -47,26 +47,26 @@ pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
 
 /// What was written of a link, or for all links.
 pub(super) struct Keys {
-    pub(super) mtu: Found<IpMtu>,
-    pub(super) rate: Found<Option<Rate>>,
-    burst: Found<Option<Bytes>>,
-    pub(super) buffer: Found<Buffer>,
-    pub(super) queue: Found<&'static Choice>,
+    pub(super) mtu: Spanned<IpMtu>,
+    pub(super) rate: Spanned<Option<Rate>>,
+    burst: Spanned<Option<Bytes>>,
+    pub(super) buffer: Spanned<Buffer>,
+    pub(super) queue: Spanned<&'static Choice>,
     /// Parameters of disciplines.
     pub(super) parameters: Written,
-    delay: Found<Span>,
-    jitter: Found<Span>,
-    loss: Found<f64>,
-    bit_error_rate: Found<f64>,
-    reorder: Found<f64>,
-    duplicate: Found<f64>,
-    pub(super) framing: Option<Found<Framing>>,
-    medium: Option<Found<Medium>>,
-    length: Option<Found<f64>>,
-    jitter_law: Found<JitterLaw>,
+    delay: Spanned<Span>,
+    jitter: Spanned<Span>,
+    loss: Spanned<f64>,
+    bit_error_rate: Spanned<f64>,
+    reorder: Spanned<f64>,
+    duplicate: Spanned<f64>,
+    pub(super) framing: Option<Spanned<Framing>>,
+    medium: Option<Spanned<Medium>>,
+    length: Option<Spanned<f64>>,
+    jitter_law: Spanned<JitterLaw>,
     /// `None`: that of the interfaces.
-    wire_mtu: Found<Option<IpMtu>>,
-    too_big: Found<bool>,
+    wire_mtu: Spanned<Option<IpMtu>>,
+    too_big: Spanned<bool>,
 }
 
 impl Keys {
@@ -278,8 +278,8 @@ impl Keys {
 
 /// What a link is made of and how long it is, if that is written.
 fn made_of(
-    medium: Option<&Found<Medium>>,
-    length: Option<&Found<f64>>,
+    medium: Option<&Spanned<Medium>>,
+    length: Option<&Spanned<f64>>,
 ) -> Result<Option<(Medium, f64)>> {
     match (medium, length) {
         (None, None) => Ok(None),
@@ -296,7 +296,7 @@ fn made_of(
     }
 }
 
-fn mtu(value: &Value, ip: IpVersion) -> Meaning<IpMtu> {
+fn mtu(value: &Value, ip: IpVersion) -> Parsed<IpMtu> {
     let octets = match value {
         Value::Integer(octets) => u64::try_from(*octets).unwrap_or(0),
         _ => 0,

@@ -3,7 +3,7 @@
 use units::Span;
 
 use crate::quantity::float;
-use crate::reader::Meaning;
+use crate::reader::Parsed;
 use crate::tree::Value;
 
 /// What a link is made of.
@@ -88,7 +88,7 @@ impl Medium {
 const LIGHT: f64 = 1e12 / 299_792_458.0;
 
 /// A length in metres: `100m`, `2.5km`.
-pub(super) fn length(value: &Value) -> Meaning<f64> {
+pub(super) fn length(value: &Value) -> Parsed<f64> {
     const EXAMPLE: &str = "write a length, for instance \"100m\" or \"10km\"";
     let Value::Text(text) = value else {
         return Err(match float(value) {

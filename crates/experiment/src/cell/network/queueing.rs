@@ -9,11 +9,11 @@ use queue::{Choice, DISCIPLINES, Limit, Spec};
 use units::{Bytes, Framing};
 
 use super::link::Keys;
-use crate::cell::Idle;
-use crate::discipline::{self, Planned, Trouble, checked};
+use crate::cell::UnusedKey;
+use crate::discipline::{self, BadQueue, Planned, checked};
 use crate::keys::visit;
 use crate::quantity::size;
-use crate::reader::{Found, Meaning, Reader};
+use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 
 /// The most packets that a buffer may be asked to hold.
@@ -43,7 +43,7 @@ impl Buffer {
 }
 
 /// `500kB`, or `35 packets`.
-pub(super) fn buffer(value: &Value) -> Meaning<Buffer> {
+pub(super) fn buffer(value: &Value) -> Parsed<Buffer> {
     let packets = match value {
         Value::Text(text) => text.trim().strip_suffix("packets"),
         _ => None,
@@ -69,7 +69,7 @@ pub(super) struct Written(Vec<Given>);
 struct Given {
     discipline: &'static str,
     name: &'static str,
-    value: Found<Value>,
+    value: Spanned<Value>,
 }
 
 impl Written {
@@ -105,7 +105,7 @@ impl Keys {
         let spec = self
             .planned(all)
             .spec()
-            .map_err(|trouble| self.at_fault(all, &trouble))?;
+            .map_err(|bad| self.at_fault(all, &bad))?;
         Ok(match spec {
             Spec::DropTail { limit: most } if most == limit => Queue::DropTail,
             Spec::DropFront { limit: most } if most == limit => Queue::DropFront,
@@ -121,24 +121,24 @@ impl Keys {
             Hosts::Kernels if notices.is_some() => {}
             Hosts::Kernels | Hosts::Simulated => return Ok(notices),
         }
-        let trouble = Trouble {
+        let bad = BadQueue {
             key: "mred.notify".into(),
             why: "only the sources of the world `sim` understand it: --on sim".into(),
         };
-        Err(self.at_fault(all, &trouble))
+        Err(self.at_fault(all, &bad))
     }
 
     /// The parameters that are of no use: of this table, which is for all
     /// `links`, to none of them, and of theirs to themselves.
-    pub(super) fn idle_parameters(&self, links: &[Self]) -> Vec<Idle> {
+    pub(super) fn unused_parameters(&self, links: &[Self]) -> Vec<UnusedKey> {
         let uses = |link: &Self, given: &Given| link.planned(self).uses(given.discipline);
         let of_all = self.parameters.0.iter();
         let of_all = of_all.filter(|given| !links.iter().any(|link| uses(link, given)));
-        let of_all = of_all.map(|given| given.idle(self.queue.value));
+        let of_all = of_all.map(|given| given.unused(self.queue.value));
         let of_each = links.iter().flat_map(|link| {
             let own = link.parameters.0.iter();
             let own = own.filter(|given| !uses(link, given));
-            own.map(|given| given.idle(link.queue.value))
+            own.map(|given| given.unused(link.queue.value))
         });
         of_each.chain(of_all).collect()
     }
@@ -160,18 +160,18 @@ impl Keys {
 
     /// The key that makes the queue impossible: as it was written, or else
     /// that which asks for the discipline.
-    fn at_fault(&self, all: &Self, trouble: &Trouble) -> Error {
-        let why = &trouble.why;
-        match trouble.key.as_str() {
+    fn at_fault(&self, all: &Self, bad: &BadQueue) -> Error {
+        let why = &bad.why;
+        match bad.key.as_str() {
             "buffer" => return self.buffer.refuse(why),
             "rate" => return self.rate.refuse(why),
             _ => {}
         }
-        let table = trouble.key.split('.').next().unwrap_or_default();
+        let table = bad.key.split('.').next().unwrap_or_default();
         let written = || self.parameters.0.iter().chain(&all.parameters.0);
         let same_table = |given: &&Given| given.discipline == table;
         let found = written()
-            .find(|given| format!("{}.{}", given.discipline, given.name) == trouble.key)
+            .find(|given| format!("{}.{}", given.discipline, given.name) == bad.key)
             .or_else(|| written().find(same_table));
         match found {
             Some(given) => given.value.refuse(why),
@@ -182,9 +182,9 @@ impl Keys {
 
 impl Given {
     /// That it is of no use where the queue is another one.
-    fn idle(&self, queue: &Choice) -> Idle {
+    fn unused(&self, queue: &Choice) -> UnusedKey {
         let (own, queue) = (self.discipline, queue.name);
-        Idle {
+        UnusedKey {
             path: self.value.path().to_owned(),
             is_set: matches!(self.value.origin, Origin::Set(_)),
             why: self.value.refuse(format!(

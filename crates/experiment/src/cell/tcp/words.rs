@@ -3,7 +3,7 @@
 use units::Span;
 
 use crate::quantity::{number, word};
-use crate::reader::Meaning;
+use crate::reader::Parsed;
 use crate::tree::Value;
 
 /// A threshold as it is written.
@@ -14,7 +14,7 @@ pub(super) enum Threshold {
     Segments(u32),
 }
 
-pub(super) fn threshold(value: &Value) -> Meaning<Threshold> {
+pub(super) fn threshold(value: &Value) -> Parsed<Threshold> {
     let words = word(&[("none", Threshold::None), ("window", Threshold::Window)]);
     match value {
         Value::Text(_) => words(value),
@@ -24,7 +24,7 @@ pub(super) fn threshold(value: &Value) -> Meaning<Threshold> {
     }
 }
 
-pub(super) fn segments(value: &Value) -> Meaning<u32> {
+pub(super) fn segments(value: &Value) -> Parsed<u32> {
     let (segments, canonical) = number(1, 1_000_000_000)(value)?;
     let segments = u32::try_from(segments).map_err(|error| error.to_string())?;
     Ok((segments, canonical))
@@ -47,6 +47,6 @@ pub(super) fn written(span: Span) -> Value {
 }
 
 pub(super) fn name_of<T: PartialEq>(words: &[(&'static str, T)], wanted: T) -> &'static str {
-    let found = words.iter().find(|(_, meaning)| *meaning == wanted);
+    let found = words.iter().find(|(_, value)| *value == wanted);
     found.map_or("", |(name, _)| name)
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::Keys;
-use crate::reader::{Found, Meaning, Reader};
+use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 
 /// A table whose keys, where they are missing, are those of another.
@@ -18,10 +18,10 @@ impl Inherited<'_, '_, '_> {
     pub(super) fn own<T>(
         &mut self,
         key: &str,
-        meaning: impl FnOnce(&Value) -> Meaning<T>,
-    ) -> Result<Option<Found<T>>> {
+        parse: impl FnOnce(&Value) -> Parsed<T>,
+    ) -> Result<Option<Spanned<T>>> {
         self.reader
-            .optional(&format!("{}.{key}", self.table), meaning)
+            .optional(&format!("{}.{key}", self.table), parse)
     }
 
     /// A key that, where it is not written here, is what the medium makes it.
@@ -29,15 +29,15 @@ impl Inherited<'_, '_, '_> {
         &mut self,
         key: &str,
         preset: Option<(Value, Origin)>,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Found<T>,
-    ) -> Result<Found<T>> {
+        parse: impl Fn(&Value) -> Parsed<T>,
+        inherited: impl Fn(&Keys) -> &Spanned<T>,
+    ) -> Result<Spanned<T>> {
         match preset {
             Some((value, cause)) => {
                 let path = format!("{}.{key}", self.table);
-                self.reader.follows(&path, value, &cause, meaning)
+                self.reader.follows(&path, value, &cause, parse)
             }
-            None => self.key(key, meaning, inherited),
+            None => self.key(key, parse, inherited),
         }
     }
 
@@ -45,10 +45,10 @@ impl Inherited<'_, '_, '_> {
     pub(super) fn if_written<T: Clone>(
         &mut self,
         key: &str,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Option<Found<T>>,
-    ) -> Result<Option<Found<T>>> {
-        let own = self.own(key, meaning)?;
+        parse: impl Fn(&Value) -> Parsed<T>,
+        inherited: impl Fn(&Keys) -> &Option<Spanned<T>>,
+    ) -> Result<Option<Spanned<T>>> {
+        let own = self.own(key, parse)?;
         Ok(own.or_else(|| inherited(self.defaults?).clone()))
     }
 
@@ -56,14 +56,14 @@ impl Inherited<'_, '_, '_> {
     pub(super) fn key<T: Clone>(
         &mut self,
         key: &str,
-        meaning: impl Fn(&Value) -> Meaning<T>,
-        inherited: impl Fn(&Keys) -> &Found<T>,
-    ) -> Result<Found<T>> {
+        parse: impl Fn(&Value) -> Parsed<T>,
+        inherited: impl Fn(&Keys) -> &Spanned<T>,
+    ) -> Result<Spanned<T>> {
         let path = format!("{}.{key}", self.table);
         match self.defaults {
-            None => self.reader.read(&path, meaning),
+            None => self.reader.read(&path, parse),
             Some(defaults) => {
-                let own = self.reader.optional(&path, meaning)?;
+                let own = self.reader.optional(&path, parse)?;
                 Ok(own.unwrap_or_else(|| inherited(defaults).clone()))
             }
         }

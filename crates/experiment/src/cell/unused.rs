@@ -3,7 +3,7 @@
 use anyhow::Error;
 
 /// A key that is honoured in some cells, and means nothing in this one.
-pub(crate) struct Idle {
+pub(crate) struct UnusedKey {
     pub(crate) path: String,
     /// Whether an argument of `--set` wrote it.
     pub(crate) is_set: bool,
