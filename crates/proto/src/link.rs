@@ -29,7 +29,7 @@ pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use waiting::Waiting;
 use wire::Wire;
-pub use witness::{Found, Witness};
+pub use witness::{QueueState, Witness};
 
 /// A packet at the far end.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
-        self.witness.arrived(&packet, self.now, || Found {
+        self.witness.arrived(&packet, self.now, || QueueState {
             backlog: self.queue.backlog(),
             average: self.queue.average(),
         });

@@ -1,6 +1,6 @@
 //! Statistics of a link.
 
-use proto::link::{Counters, Fate, Found, Witness};
+use proto::link::{Counters, Fate, QueueState, Witness};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 
@@ -67,7 +67,7 @@ pub(crate) struct Opening {
 
 /// What happened.
 pub(crate) enum What {
-    Queued { found: Found },
+    Queued { state: QueueState },
     Sent { ends: Time, waited: Span },
     Lost(Loss),
     Thinned(Reason),
@@ -157,9 +157,9 @@ impl LinkStats {
 }
 
 impl Witness<Packet> for LinkStats {
-    fn arrived(&mut self, packet: &Packet, at: Time, found: impl FnOnce() -> Found) {
+    fn arrived(&mut self, packet: &Packet, at: Time, state: impl FnOnce() -> QueueState) {
         if self.notes.is_some() {
-            self.note(packet, at, What::Queued { found: found() });
+            self.note(packet, at, What::Queued { state: state() });
         }
     }
 

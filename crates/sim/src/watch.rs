@@ -1,6 +1,6 @@
 //! Looking at single packets while they are under way.
 
-use proto::link::Found;
+use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::{Reason, Tick};
 use units::{Bytes, Span, Time};
@@ -131,7 +131,7 @@ pub trait Watch {
     fn opened(&mut self, _begins: Time, _link: (usize, usize), _bundle: &Opened) {}
 
     /// A packet comes to a link and finds this in its queue.
-    fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _found: Found) {}
+    fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _state: QueueState) {}
 
     /// A packet takes the wire from `begins` until `ends`, having waited so long.
     fn sent(

@@ -5,10 +5,10 @@ use units::Time;
 
 use super::Fate;
 
-/// What a packet finds in the queue when it comes.
+/// The state of a queue when a packet arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Found {
-    /// What waits before it.
+pub struct QueueState {
+    /// The packets that wait already.
     pub backlog: Backlog,
     /// The average that the queue's law goes by, before it counts this packet;
     /// `None` for laws without one.
@@ -22,8 +22,8 @@ pub struct Found {
 /// of an instant long after it; the instants themselves are exact, and never
 /// go back.
 pub trait Witness<P> {
-    /// `packet` came at `at`, and found in the queue what `found` returns.
-    fn arrived(&mut self, _packet: &P, _at: Time, _found: impl FnOnce() -> Found) {}
+    /// `packet` came at `at`, when the queue was in the state that `state` returns.
+    fn arrived(&mut self, _packet: &P, _at: Time, _state: impl FnOnce() -> QueueState) {}
 
     /// `packet`, which came at `arrival`, has the wire from `begins` until
     /// `ends`; what becomes of it there is its fate.

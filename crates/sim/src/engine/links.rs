@@ -174,7 +174,7 @@ impl<W: Watch> Engine<'_, W> {
                 ..self.seen(&note.packet)
             };
             match note.what {
-                What::Queued { found } => self.watch.queued(note.at, place, seen, found),
+                What::Queued { state } => self.watch.queued(note.at, place, seen, state),
                 What::Sent { ends, waited } => {
                     if let Some(opening) = &note.opened {
                         let opened = self.opened(&note.packet, opening);

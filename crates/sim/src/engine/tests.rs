@@ -3,7 +3,7 @@ mod turns;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proto::link::{Fate, Found, Settings};
+use proto::link::{Fate, QueueState, Settings};
 use proto::traffic::Law;
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
@@ -57,11 +57,11 @@ impl Amounts {
 }
 
 impl Watch for Amounts {
-    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, found: Found) {
+    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, state: QueueState) {
         let waits = waiting(self, way);
         assert_eq!(
             waits,
-            Amount(found.backlog.packets.into(), found.backlog.bytes.get())
+            Amount(state.backlog.packets.into(), state.backlog.bytes.get())
         );
         let octets = self.frame(way, packet);
         self.came.entry(way).or_default().add(octets);

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use jumbolab_sim::{Loss, Place, Seen, Watch};
-use proto::link::Found;
+use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::{Limit, RedSettings, Spec, Unit, Victim};
 use units::{Bytes, Seed, Span, Time};
@@ -62,7 +62,7 @@ impl Bottleneck {
 }
 
 impl Watch for Bottleneck {
-    fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, _: Found) {
+    fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, _: QueueState) {
         if link == BOTTLENECK
             && let Some(half) = self.step(at, 1.0)
         {

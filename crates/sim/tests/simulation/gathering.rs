@@ -9,7 +9,7 @@ use jumbolab_sim::{
     BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Loss, Notices,
     Outcome, Place, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
-use proto::link::{Found, Settings};
+use proto::link::{QueueState, Settings};
 use proto::tcp::{self, React};
 use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
 use units::{Bytes, Span, Time};
@@ -382,7 +382,7 @@ struct Notes {
 }
 
 impl jumbolab_sim::Watch for Notes {
-    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _found: Found) {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _state: QueueState) {
         // The last link on the way back.
         if packet.answer && link == (0, 1) {
             self.told.push(at);

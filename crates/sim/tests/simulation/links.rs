@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Datagrams, Role, Seen, Watch};
 use proptest::prelude::*;
-use proto::link::{Fate, Found, Link as Machine, Settings};
+use proto::link::{Fate, Link as Machine, QueueState, Settings};
 use proto::traffic::{Law, Schedule};
 use queue::{Limit, Packet, RedSettings, RioSettings, Spec, View};
 use units::{Bytes, Framing, Rate, Seed, Span, Time};
@@ -180,8 +180,8 @@ fn of_equally_short_ways_the_link_that_comes_first_by_name_is_taken() {
 struct Averages(Vec<f64>);
 
 impl Watch for Averages {
-    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, found: Found) {
-        self.0.extend(found.average);
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, state: QueueState) {
+        self.0.extend(state.average);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What must make no difference makes none.
 
 use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Watch, Work};
-use proto::link::{Found, Settings};
+use proto::link::{QueueState, Settings};
 use proto::traffic::Law;
 use units::{Rate, Seed, Span, Time};
 
@@ -157,7 +157,7 @@ struct Counts {
 }
 
 impl Watch for Counts {
-    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: Found) {
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: QueueState) {
         self.queued += 1;
     }
     fn sent(&mut self, _: Time, _: Time, _: (usize, usize), _: Seen, _: Span) {

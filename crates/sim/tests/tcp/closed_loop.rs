@@ -11,7 +11,7 @@
 //! where they do, ns-2 goes by how its fractions are rounded.
 
 use jumbolab_sim::{Loss, Place, Seen, Watch};
-use proto::link::Found;
+use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::Spec;
 use units::{Seed, Span, Time};
@@ -30,7 +30,7 @@ struct Bottleneck {
 }
 
 impl Watch for Bottleneck {
-    fn queued(&mut self, _: Time, link: (usize, usize), _: Seen, _: Found) {
+    fn queued(&mut self, _: Time, link: (usize, usize), _: Seen, _: QueueState) {
         self.arrivals += u64::from(link == BOTTLENECK);
     }
 

@@ -4,7 +4,7 @@
 use jumbolab_sim::{
     Flow, Host, Link, Loss, Messages, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
 };
-use proto::link::{Found, Settings};
+use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Control};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
@@ -76,7 +76,7 @@ impl Bottleneck {
 }
 
 impl Watch for Bottleneck {
-    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: Found) {}
+    fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: QueueState) {}
 
     fn sent(&mut self, from: Time, to: Time, link: (usize, usize), packet: Seen, waited: Span) {
         if link != (0, 0) {

@@ -4,7 +4,7 @@
 use jumbolab_sim::{
     Flow, Host, Link, Loss, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
 };
-use proto::link::{Found, Settings};
+use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Recovery};
 use queue::Spec;
 use units::{IpVersion, Rate, Seed, Span, Time};
@@ -86,7 +86,7 @@ fn in_order(events: &[Event]) -> Vec<Event> {
 struct Bottleneck(Vec<(Time, char, u64)>);
 
 impl Watch for Bottleneck {
-    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Found) {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _: QueueState) {
         if link == (1, 0) {
             self.0.push((at, '+', packet.sequence));
         }

@@ -1,6 +1,6 @@
 //! Two watches of one simulation.
 
-use proto::link::Found;
+use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use sim::{Loss, Opened, Place, Seen, Watch};
@@ -27,9 +27,9 @@ impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
         self.1.opened(begins, link, bundle);
     }
 
-    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
-        self.0.queued(at, link, packet, found);
-        self.1.queued(at, link, packet, found);
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, state: QueueState) {
+        self.0.queued(at, link, packet, state);
+        self.1.queued(at, link, packet, state);
     }
 
     fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), packet: Seen, waited: Span) {

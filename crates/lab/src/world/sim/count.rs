@@ -10,7 +10,7 @@ mod window;
 
 use plan::setting::Traffic;
 use plan::{Setting, setting as spec};
-use proto::link::Found;
+use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Map, Value};
@@ -132,7 +132,7 @@ impl Watch for Counter {
             .map_or(0, |counters| counters.mark)
     }
 
-    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, found: Found) {
+    fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, state: QueueState) {
         let Some(counters) = self.counters(link) else {
             return;
         };
@@ -144,10 +144,10 @@ impl Watch for Counter {
             losses.came(at, &packet);
         }
         for window in &mut counters.windows {
-            window.came(at, packet.live, found.average);
+            window.came(at, packet.live, state.average);
         }
         if let Some(series) = &mut counters.series {
-            series.queued(at, found.average);
+            series.queued(at, state.average);
         }
     }
 

@@ -48,18 +48,18 @@ struct Log {
     wanted: Watched,
     /// When the queue of each way is looked at next.
     next: [Time; 2],
-    found: Vec<Look>,
+    samples: Vec<Sample>,
     dropped: Vec<Dropped>,
     /// How long packets waited, by way and flow.
     waits: BTreeMap<(usize, usize), Vec<Span>>,
     capture: Option<Capture>,
 }
 
-/// What a packet found when it came.
-struct Look {
+/// The queue when a packet arrived.
+struct Sample {
     way: usize,
     at: Time,
-    found: proto::link::Found,
+    state: proto::link::QueueState,
 }
 
 /// A packet that did not come out.
@@ -104,7 +104,7 @@ impl Watcher {
                 name: wire.name.clone(),
                 wanted,
                 next: [Time::ZERO; 2],
-                found: Vec::new(),
+                samples: Vec::new(),
                 dropped: Vec::new(),
                 waits: BTreeMap::new(),
                 capture,
@@ -146,7 +146,7 @@ impl Watcher {
                 Ok(())
             };
             if log.wanted.queue {
-                write("queue", of_queue(&log.found))?;
+                write("queue", of_queue(&log.samples))?;
             }
             if log.wanted.drops {
                 write("drops", of_drops(&log.dropped, &self.flows))?;
@@ -206,7 +206,7 @@ impl sim::Watch for Watcher {
         at: Time,
         (link, way): (usize, usize),
         _: Seen,
-        found: proto::link::Found,
+        state: proto::link::QueueState,
     ) {
         let Some(log) = self.log(link).filter(|log| log.wanted.queue) else {
             return;
@@ -218,7 +218,7 @@ impl sim::Watch for Watcher {
             let passed = at.as_picos() / interval.as_picos();
             log.next[way] = Time::ZERO + interval * (passed + 1);
         }
-        log.found.push(Look { way, at, found });
+        log.samples.push(Sample { way, at, state });
     }
 
     fn sent(
@@ -268,18 +268,18 @@ impl Shelf<'_> {
     }
 }
 
-fn of_queue(found: &[Look]) -> Vec<Column> {
-    let integers = |of: &dyn Fn(&Look) -> u64| {
-        Values::Integer(found.iter().map(|one| whole(of(one))).collect())
+fn of_queue(samples: &[Sample]) -> Vec<Column> {
+    let integers = |of: &dyn Fn(&Sample) -> u64| {
+        Values::Integer(samples.iter().map(|one| whole(of(one))).collect())
     };
     vec![
         column("at_ps", integers(&|one| one.at.as_picos())),
         column("way", integers(&|one| one.way as u64)),
-        column("packets", integers(&|one| one.found.backlog.packets.into())),
-        column("octets", integers(&|one| one.found.backlog.bytes.get())),
+        column("packets", integers(&|one| one.state.backlog.packets.into())),
+        column("octets", integers(&|one| one.state.backlog.bytes.get())),
         column(
             "average",
-            Values::Real(found.iter().map(|one| one.found.average).collect()),
+            Values::Real(samples.iter().map(|one| one.state.average).collect()),
         ),
     ]
 }

@@ -56,11 +56,11 @@ fn counter(interval: u64) -> Counter {
 /// A packet that waits from one instant to the other and is then sent, or
 /// dropped at the second one.
 fn wait(counter: &mut Counter, from: u64, to: u64, is_sent: bool) {
-    let found = Found {
+    let state = QueueState {
         backlog: Backlog::default(),
         average: Some(1.5),
     };
-    counter.queued(at(from), (0, 0), packet(), found);
+    counter.queued(at(from), (0, 0), packet(), state);
     match is_sent {
         true => counter.sent(at(to), at(to + SECOND / 10), (0, 0), packet(), Span::ZERO),
         false => counter.lost(

@@ -25,11 +25,11 @@ struct Sender {
     group: usize,
     interval: Span,
     next: Time,
-    looks: Vec<Look>,
+    samples: Vec<Sample>,
 }
 
 /// Where a sender stood.
-struct Look {
+struct Sample {
     at: Time,
     state: State,
     counts: Counts,
@@ -60,7 +60,7 @@ impl Senders {
                     group,
                     interval: interval?,
                     next: Time::ZERO,
-                    looks: Vec::new(),
+                    samples: Vec::new(),
                 })
             }));
         }
@@ -77,7 +77,7 @@ impl Senders {
         }
         let passed = at.as_picos() / sender.interval.as_picos().max(1);
         sender.next = Time::ZERO + sender.interval * (passed + 1);
-        sender.looks.push(Look { at, state, counts });
+        sender.samples.push(Sample { at, state, counts });
     }
 
     /// Writes what was seen; returns the files, below the results folder.
@@ -100,16 +100,17 @@ impl Senders {
 /// A row for each look, in the order of senders and of time.
 fn columns(senders: &[&Sender]) -> Vec<Column> {
     let rows = || {
-        let each = |sender: &&Sender| sender.looks.len();
+        let each = |sender: &&Sender| sender.samples.len();
         let names = senders
             .iter()
             .flat_map(move |sender| std::iter::repeat_n(sender.name.clone(), each(sender)));
-        names.zip(senders.iter().flat_map(|sender| &sender.looks))
+        names.zip(senders.iter().flat_map(|sender| &sender.samples))
     };
-    let integers = |of: fn(&Look) -> Option<u64>| {
+    let integers = |of: fn(&Sample) -> Option<u64>| {
         Values::Integer(rows().map(|row| whole(of(row.1)?)).collect())
     };
-    let reals = |of: fn(&Look) -> Option<f64>| Values::Real(rows().map(|row| of(row.1)).collect());
+    let reals =
+        |of: fn(&Sample) -> Option<f64>| Values::Real(rows().map(|row| of(row.1)).collect());
     vec![
         column(
             "flow",
