@@ -89,7 +89,7 @@ mod tests {
     use plan::synthetic;
     use units::IpVersion;
 
-    /// 100 Mbit/s, two links of `millis` each way and `loss` altogether.
+    /// 100 Mbit/s, two links of `millis` in each direction and `loss` altogether.
     fn setting(mtu: i64, congestion: &str, millis: u64, loss: f64) -> Setting {
         let mut setting = synthetic::setting(mtu, false);
         setting.host.congestion = congestion.into();

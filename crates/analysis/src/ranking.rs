@@ -2,7 +2,7 @@
 //! all of its settings, and what changes in them.
 //!
 //! The cells that have the baseline of the compared factor are settings, each in
-//! every way of counting. All of them run with the same seeds [Fisher1935], so
+//! every counting. All of them run with the same seeds [Fisher1935], so
 //! what another level changes, and which of two settings is nearer, is judged
 //! run by run.
 
@@ -19,16 +19,16 @@ use crate::compare::{baseline, by_cell};
 use crate::paired::differences;
 use crate::statistics::{self, Chance, Interval, Jackknife, Mean};
 
-/// A setting in a way of counting, and how far it is from the printed figures.
+/// A setting in a counting, and how far it is from the printed figures.
 #[derive(Clone, Debug)]
 pub struct Ranked {
     /// The cell's position in the plan.
     pub cell: usize,
     /// Its factors, but for the compared one.
     pub factors: Factors,
-    /// The ways of counting, as positions in [`Ranking::ways`]: all those that
+    /// The countings, as positions in [`Ranking::countings`]: all those that
     /// give the same figures here.
-    pub ways: Vec<usize>,
+    pub countings: Vec<usize>,
     /// Trials that finished and have all figures.
     pub n: usize,
     /// The root of the mean square, over the printed figures, of how far the
@@ -48,7 +48,7 @@ pub struct Ranked {
 /// A printed figure, measured.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// In this way of counting.
+    /// By this counting.
     pub metric: &'static Metric,
     /// Its mean.
     pub mean: Mean,
@@ -67,7 +67,7 @@ pub struct Other {
     pub changes: Vec<Option<Mean>>,
 }
 
-/// Settings in their ways of counting, the nearest first; empty where the plan
+/// Settings by their countings, the nearest first; empty where the plan
 /// ranks nothing or nothing was measured.
 pub fn ranked(plan: &Plan, trials: &[Trial]) -> Vec<Ranked> {
     let Some(ranking) = &plan.ranking else {
@@ -117,7 +117,7 @@ fn without(factor: &str, Factors(factors): &Factors) -> Factors {
     Factors(others.cloned().collect())
 }
 
-/// A setting in all ways of counting that tell something else, with the repeats
+/// A setting by all countings that differ, with the repeats
 /// that were counted and the jackknife of its distance.
 fn of_setting(
     plan: &Plan,
@@ -127,22 +127,22 @@ fn of_setting(
     others: &[usize],
 ) -> Vec<(Ranked, Vec<u32>, Jackknife)> {
     let mut found: Vec<(Ranked, Vec<Figures>, Jackknife)> = Vec::new();
-    for way in 0..ranking.ways.len().max(1) {
-        let rows = rows(ranking, way, &by_cell[base]);
+    for counting in 0..ranking.countings.len().max(1) {
+        let rows = rows(ranking, counting, &by_cell[base]);
         if rows.is_empty() {
             continue;
         }
         // A packet that travels alone is counted alike in frames and in packets.
         if let Some((same, ..)) = found.iter_mut().find(|(_, other, _)| *other == rows) {
-            same.ways.push(way);
+            same.countings.push(counting);
             continue;
         }
-        let Some(figures) = measured(ranking, way, &rows) else {
+        let Some(figures) = measured(ranking, counting, &rows) else {
             continue;
         };
         let distance = Jackknife::of(rows.len(), |left| distance(ranking, &rows, left));
         let change = |&cell: &usize| {
-            let other = self::rows(ranking, way, &by_cell[cell]);
+            let other = self::rows(ranking, counting, &by_cell[cell]);
             Some(Other {
                 level: plan.cells[cell]
                     .factors
@@ -154,7 +154,7 @@ fn of_setting(
         let ranked = Ranked {
             cell: base,
             factors: without(&plan.compare.factor, &plan.cells[base].factors),
-            ways: vec![way],
+            countings: vec![counting],
             n: rows.len(),
             distance: distance.estimate,
             interval: distance.interval().map(|wide| Interval {
@@ -177,10 +177,10 @@ fn of_setting(
 type Figures = (u32, Vec<f64>);
 
 /// The trials that finished and have all figures, by repeat.
-fn rows(ranking: &Ranking, way: usize, trials: &[&Trial]) -> Vec<Figures> {
+fn rows(ranking: &Ranking, counting: usize, trials: &[&Trial]) -> Vec<Figures> {
     let row = |trial: &&Trial| {
         let metric = |target: &plan::Target| {
-            let name = target.metrics.get(way)?;
+            let name = target.metrics.get(counting)?;
             trial.metrics.get(name).copied()
         };
         let figures: Option<Vec<f64>> = ranking.figures.iter().map(metric).collect();
@@ -192,11 +192,11 @@ fn rows(ranking: &Ranking, way: usize, trials: &[&Trial]) -> Vec<Figures> {
     rows
 }
 
-fn measured(ranking: &Ranking, way: usize, rows: &[Figures]) -> Option<Vec<Measured>> {
+fn measured(ranking: &Ranking, counting: usize, rows: &[Figures]) -> Option<Vec<Measured>> {
     let one = |(place, target): (usize, &plan::Target)| {
         let values: Vec<f64> = rows.iter().map(|(_, figures)| figures[place]).collect();
         Some(Measured {
-            metric: Metric::named(target.metrics.get(way)?)?,
+            metric: Metric::named(target.metrics.get(counting)?)?,
             mean: statistics::mean(&values)?,
             apart: statistics::apart(&values, target.gap.abs()),
         })

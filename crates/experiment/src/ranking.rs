@@ -19,10 +19,10 @@ pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
     let figures = reader.find(FIGURE)?;
     let text = reader.optional("ranking.text", line)?;
     let source = reader.optional("ranking.source", line)?;
-    let ways = reader.words("ranking.ways")?;
+    let countings = reader.words("ranking.ways")?;
     let node = match figures {
         Some(node) => node,
-        None if text.is_none() && source.is_none() && ways.is_none() => return Ok(None),
+        None if text.is_none() && source.is_none() && countings.is_none() => return Ok(None),
         None => {
             let example = "[[ranking.figure]] metrics = [\"throughput\"] value = 90.2 gap = 1.5";
             return Err(reader.missing(FIGURE, example));
@@ -31,10 +31,10 @@ pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
     let text =
         text.ok_or_else(|| reader.missing("ranking.text", "text = \"RED as it was printed\""))?;
     let source = source.ok_or_else(|| reader.missing("ranking.source", "source = \"[Key s4]\""))?;
-    if let Some(ways) = &ways {
-        let names: BTreeSet<&String> = ways.value.iter().collect();
-        if names.len() != ways.value.len() || names.iter().any(|name| name.trim().is_empty()) {
-            return Err(ways.refuse("give each way of counting a name of its own"));
+    if let Some(countings) = &countings {
+        let names: BTreeSet<&String> = countings.value.iter().collect();
+        if names.len() != countings.value.len() || names.iter().any(|name| name.trim().is_empty()) {
+            return Err(countings.refuse("give each way of counting a name of its own"));
         }
     }
     let not_tables = |node: &Node| {
@@ -44,7 +44,7 @@ pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
     let Value::List(nodes) = &node.value else {
         return Err(not_tables(node));
     };
-    let names = ways.map_or_else(Vec::new, |ways| ways.value);
+    let names = countings.map_or_else(Vec::new, |countings| countings.value);
     let read = |node: &Node| match &node.value {
         Value::Table(table) => {
             let reader = Reader::new(table, FIGURE, node.origin.clone());
@@ -56,12 +56,12 @@ pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
         text: text.value,
         source: source.value,
         figures: nodes.iter().map(read).collect::<Result<_>>()?,
-        ways: names,
+        countings: names,
     }))
 }
 
-/// One figure, with as many metrics as there are ways of counting.
-fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
+/// One figure, with as many metrics as there are countings.
+fn target(mut reader: Reader<'_>, countings: usize) -> Result<Target> {
     let Some(metrics) = reader.words("metrics")? else {
         return Err(reader.missing("metrics", "metrics = [\"throughput\"]"));
     };
@@ -70,10 +70,12 @@ fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
         .iter()
         .map(|name| known(&metrics, name))
         .collect::<Result<_>>()?;
-    if known.len() != 1 && known.len() != ways {
-        return Err(metrics.refuse(match ways {
+    if known.len() != 1 && known.len() != countings {
+        return Err(metrics.refuse(match countings {
             0 => "name one metric, or list ranking.ways, the ways of counting".to_owned(),
-            ways => format!("name one metric, or one for each of the {ways} of ranking.ways"),
+            countings => {
+                format!("name one metric, or one for each of the {countings} of ranking.ways")
+            }
         }));
     }
     if known.iter().any(|metric| metric.unit != known[0].unit) {
@@ -92,7 +94,7 @@ fn target(mut reader: Reader<'_>, ways: usize) -> Result<Target> {
     }
     reader.finish()?;
     let mut metrics = metrics.value;
-    while metrics.len() < ways {
+    while metrics.len() < countings {
         metrics.push(metrics[0].clone());
     }
     Ok(Target {

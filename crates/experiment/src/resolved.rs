@@ -7,7 +7,7 @@ use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tra
 use super::aliases::Aliases;
 use super::claims::OVER;
 use super::published::Row;
-use super::steps::{OF, WAYS};
+use super::steps::{OF, SIGNS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
 
@@ -255,8 +255,8 @@ impl Writer {
         self.table("ranking");
         self.pair("text", &quoted(&ranking.text));
         self.pair("source", &quoted(&ranking.source));
-        if !ranking.ways.is_empty() {
-            self.pair("ways", &words(&ranking.ways));
+        if !ranking.countings.is_empty() {
+            self.pair("ways", &words(&ranking.countings));
         }
         for figure in &ranking.figures {
             self.line("");
@@ -277,8 +277,8 @@ impl Writer {
         self.pair("of", &quoted(of.map_or("time", |(word, _)| word)));
         self.pair("at", &claim.at.to_string());
         self.pair("within", &claim.within.to_string());
-        let way = WAYS.iter().find(|(_, way)| *way == claim.way);
-        self.pair("is", &quoted(way.map_or("none", |(word, _)| word)));
+        let sign = SIGNS.iter().find(|(_, sign)| *sign == claim.sign);
+        self.pair("is", &quoted(sign.map_or("none", |(word, _)| word)));
     }
 
     fn lists(&mut self, key: &str, lists: &[(String, Vec<Level>)]) {

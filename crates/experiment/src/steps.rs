@@ -1,7 +1,7 @@
 //! `[[jump]]`: what a study asserts of a size at which times jump.
 
 use anyhow::Result;
-use plan::{OfStep, StepClaim, Way};
+use plan::{OfStep, Sign, StepClaim};
 
 use super::aliases::Aliases;
 use super::claims::lists;
@@ -15,8 +15,8 @@ const ROOT: &str = "jump";
 
 /// The words for what jumps, and for where to.
 pub(super) const OF: [(&str, OfStep); 2] = [("time", OfStep::Time), ("variance", OfStep::Variance)];
-pub(super) const WAYS: [(&str, Way); 3] =
-    [("up", Way::Up), ("down", Way::Down), ("none", Way::None)];
+pub(super) const SIGNS: [(&str, Sign); 3] =
+    [("up", Sign::Up), ("down", Sign::Down), ("none", Sign::None)];
 
 /// The assertions of an experiment, in their order.
 pub(super) fn steps(
@@ -59,7 +59,7 @@ fn step(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result
         of: reader.read("of", word(&OF))?.value,
         at: whole(at),
         within: whole(within),
-        way: reader.required("is", "is = \"up\"", word(&WAYS))?.value,
+        sign: reader.required("is", "is = \"up\"", word(&SIGNS))?.value,
     };
     reader.finish()?;
     Ok(claim)

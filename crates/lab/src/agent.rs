@@ -245,7 +245,7 @@ impl Agents {
     }
 }
 
-/// How long so many octets may be under way at the pace of a transfer.
+/// How long so many octets may be in flight at the pace of a transfer.
 fn carried(transfer: &Transfer, octets: Bytes) -> Span {
     let pace = transfer.pace;
     pace.map_or(Span::ZERO, |pace| pace.serialise(octets) * MARGIN)

@@ -43,7 +43,7 @@ enum Request {
     /// A trial begins: with this cross traffic, a record of these wires, and
     /// this seed of the cross traffic's chance.
     Begin(Vec<Cross>, Vec<usize>, u64),
-    /// What this recorded wire did on its way from the first end to the second
+    /// What this recorded wire did in the direction from the first end to the second
     /// between two instants, in nanoseconds of the wall clock since 1970.
     Over(usize, u64, u64),
     /// It is over: no cross traffic, no record; what there is goes into a file
@@ -192,8 +192,8 @@ pub(crate) fn serve() -> Result<()> {
             }
             Request::Over(wire, from, to) => {
                 events.extend(emulator.take_events());
-                let way = order.wires.get(wire).map(|wire| &wire.ways[0]);
-                let passed = way.map(|way| passed(&emulator, &events, wire, way));
+                let direction = order.wires.get(wire).map(|wire| &wire.directions[0]);
+                let passed = direction.map(|direction| passed(&emulator, &events, wire, direction));
                 let between = clock::monotonic_at(from).zip(clock::monotonic_at(to));
                 let over = passed
                     .zip(between)
@@ -215,23 +215,23 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// What passed on the way from the first end of a wire to the second.
+/// What passed in the direction from the first end of a wire to the second.
 fn passed(
     emulator: &Emulator,
     events: &[(usize, usize, Event)],
     number: usize,
-    way: &link::Settings,
+    direction: &link::Settings,
 ) -> Passed {
     let mut passed = Passed::default();
-    let of_way = events
+    let of_direction = events
         .iter()
-        .filter(|(wire, way, _)| (*wire, *way) == (number, 0));
-    for (_, _, event) in of_way {
+        .filter(|(wire, direction, _)| (*wire, *direction) == (number, 0));
+    for (_, _, event) in of_direction {
         passed.come(event.arrival);
         match event.fate {
             Fate::Dropped | Fate::TooBig => passed.drop(event.at),
             Fate::Delivered | Fate::Duplicated | Fate::Lost | Fate::Damaged => {
-                passed.begin(event.at, way.busy(Bytes::new(event.size)));
+                passed.begin(event.at, direction.busy(Bytes::new(event.size)));
             }
         }
     }
@@ -254,7 +254,7 @@ fn keep(
         let described = wires.get(wire).context("a wire that is not there")?;
         let heading = Heading {
             origin: begun,
-            ways: described.ways.clone(),
+            directions: described.directions.clone(),
         };
         let mut recording = Recording::of_trial(path, &heading)?;
         let of_wire = events.iter().filter(|(number, ..)| *number == wire);

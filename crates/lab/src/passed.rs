@@ -6,7 +6,7 @@ use units::{Span, Time};
 
 use crate::figures::Figures;
 
-/// When packets came to one way of a link, and when they left its queue. What
+/// When packets came to one direction of a link, and when they left its queue. What
 /// came is not told apart from each other: sums do not need it.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {

@@ -21,7 +21,7 @@ const FORMAT: u32 = 2;
 /// What the first line begins with, before the rest of it in JSON.
 const MAGIC: &str = "# jumbolab recording ";
 
-/// What the lines of chance begin with: way, packets before, instant, seed.
+/// What the lines of chance begin with: direction, packets before, instant, seed.
 const CHANCE: &str = "# chance ";
 
 /// The columns.
@@ -51,8 +51,8 @@ pub struct Heading {
     /// The instant from which all others count, on the clock that the wire
     /// was told.
     pub origin: Time,
-    /// The link of each way.
-    pub ways: [Settings; 2],
+    /// The link of each direction.
+    pub directions: [Settings; 2],
 }
 
 /// The first line of the file.
@@ -60,7 +60,8 @@ pub struct Heading {
 struct FirstLine {
     format: u32,
     origin_ps: u64,
-    ways: [Settings; 2],
+    #[serde(rename = "ways")]
+    directions: [Settings; 2],
 }
 
 /// Where the recordings of one trial go.
@@ -129,14 +130,14 @@ impl Recording {
         let first = FirstLine {
             format: FORMAT,
             origin_ps: heading.origin.as_picos(),
-            ways: heading.ways.clone(),
+            directions: heading.directions.clone(),
         };
         let first = serde_json::to_string(&first)?;
         writeln!(recording.file, "{MAGIC}{first}\n{COLUMNS}")?;
         Ok(recording)
     }
 
-    /// Appends events, each with its way: 0 there, 1 back. Those of packets
+    /// Appends events, each with its direction: 0 there, 1 back. Those of packets
     /// that came before the recording began are left out.
     ///
     /// # Errors
@@ -145,8 +146,8 @@ impl Recording {
         let origin = self.origin;
         let known = events
             .iter()
-            .filter_map(|&(_, way, event)| Some((way, event.since(origin)?)));
-        for (way, event) in known {
+            .filter_map(|&(_, direction, event)| Some((direction, event.since(origin)?)));
+        for (direction, event) in known {
             let arrival = Arrival {
                 at: event.arrival,
                 size: event.size,
@@ -155,13 +156,19 @@ impl Recording {
             };
             let left = event.at.as_picos().to_string();
             let why = event.reason.map_or("", reason);
-            self.line(way, &arrival, &left, [word(event.fate), why], event.marked)
-                .with_context(|| self.place.clone())?;
+            self.line(
+                direction,
+                &arrival,
+                &left,
+                [word(event.fate), why],
+                event.marked,
+            )
+            .with_context(|| self.place.clone())?;
         }
         Ok(())
     }
 
-    /// Appends what is known at the end: for each way the packets that still
+    /// Appends what is known at the end: for each direction the packets that still
     /// wait, and when its chance began anew.
     ///
     /// # Errors
@@ -173,7 +180,7 @@ impl Recording {
     ) -> Result<()> {
         let origin = self.origin;
         let since = |at: Time| at.since(origin).map(|span| Time::ZERO + span);
-        for (way, waiting) in waiting.iter().enumerate() {
+        for (direction, waiting) in waiting.iter().enumerate() {
             for arrival in waiting {
                 let Some(at) = since(arrival.at) else {
                     continue;
@@ -188,14 +195,14 @@ impl Recording {
                     header,
                     ..*arrival
                 };
-                self.line(way, &arrival, "", [WAITING, ""], false)
+                self.line(direction, &arrival, "", [WAITING, ""], false)
                     .with_context(|| self.place.clone())?;
             }
         }
-        for (way, reseeds) in reseeds.iter().enumerate() {
+        for (direction, reseeds) in reseeds.iter().enumerate() {
             for Reseed { after, at, seed } in reseeds {
                 let at = since(*at).unwrap_or_default().as_picos();
-                writeln!(self.file, "{CHANCE}{way} {after} {at} {}", seed.get())
+                writeln!(self.file, "{CHANCE}{direction} {after} {at} {}", seed.get())
                     .with_context(|| self.place.clone())?;
             }
         }
@@ -204,7 +211,7 @@ impl Recording {
 
     fn line(
         &mut self,
-        way: usize,
+        direction: usize,
         arrival: &Arrival,
         left: &str,
         [fate, reason]: [&str; 2],
@@ -229,7 +236,7 @@ impl Recording {
         let ahead = (served > at).then(|| served.as_picos().to_string());
         writeln!(
             self.file,
-            "{},{left},{way},{size},{flow},{fate},{number},{reason},{},{class},{precedence},{},{tags},{live},{}",
+            "{},{left},{direction},{size},{flow},{fate},{number},{reason},{},{class},{precedence},{},{tags},{live},{}",
             at.as_picos(),
             u8::from(marked),
             u8::from(*markable),
@@ -292,10 +299,10 @@ mod tests {
 
     fn heading() -> Heading {
         let limit = Limit::Bytes(Bytes::new(1518));
-        let way = Settings::perfect(None, Spec::DropTail { limit });
+        let direction = Settings::perfect(None, Spec::DropTail { limit });
         Heading {
             origin: Time::from_picos(1_000),
-            ways: [way.clone(), way],
+            directions: [direction.clone(), direction],
         }
     }
 

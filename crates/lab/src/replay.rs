@@ -27,7 +27,7 @@ pub struct Agreement {
 /// A packet of which something else was decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Its number among the packets of its way.
+    /// Its number among the packets of its direction.
     pub number: u64,
     /// When it came.
     pub arrival: Time,
@@ -37,13 +37,13 @@ pub struct Difference {
     pub replayed: Decision,
 }
 
-/// Replays `way` of `recorded` under its own settings.
+/// Replays `direction` of `recorded` under its own settings.
 ///
 /// # Errors
 /// Where the settings in the record are those of no link, or packets would have to
 /// be taken out of bundles.
-pub fn reproduce(recorded: &Recorded, way: usize) -> Result<Agreement> {
-    let traced = &recorded.ways[way];
+pub fn reproduce(recorded: &Recorded, direction: usize) -> Result<Agreement> {
+    let traced = &recorded.directions[direction];
     let replayed = drive(&traced.settings, traced, recorded.origin)?;
     let mut agreement = Agreement {
         compared: 0,
@@ -67,18 +67,18 @@ pub fn reproduce(recorded: &Recorded, way: usize) -> Result<Agreement> {
     Ok(agreement)
 }
 
-/// What the record says became of the packets of a way.
+/// What the record says became of the packets of a direction.
 pub fn recorded(traced: &Traced) -> Summary {
     let decided = traced.packets.iter();
     Summary::of(decided.filter_map(|(arrival, decision)| Some((arrival.at, (*decision)?))))
 }
 
-/// What becomes of the packets of `way` where the link is like `settings`.
+/// What becomes of the packets of `direction` where the link is like `settings`.
 ///
 /// # Errors
 /// Where there is no such link, or packets would have to be taken out of bundles.
-pub fn what_if(recorded: &Recorded, way: usize, settings: &Settings) -> Result<Summary> {
-    let traced = &recorded.ways[way];
+pub fn what_if(recorded: &Recorded, direction: usize, settings: &Settings) -> Result<Summary> {
+    let traced = &recorded.directions[direction];
     let decided = drive(settings, traced, recorded.origin)?;
     let arrivals = traced.packets.iter().map(|(arrival, _)| arrival.at);
     Ok(Summary::of(arrivals.zip(decided)))

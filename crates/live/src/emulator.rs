@@ -54,13 +54,13 @@ pub struct Wire {
     /// The interfaces, by name, in the namespace of the emulator's process.
     pub ends: [String; 2],
     /// From the first to the second, and back.
-    pub ways: [Settings; 2],
+    pub directions: [Settings; 2],
 }
 
-/// What happened on one way of a wire.
+/// What happened in one direction of a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Way {
+pub struct DirectionReport {
     /// Packets by fate.
     pub counters: Counters,
     /// What the interface in front of it could not pass on.
@@ -75,11 +75,11 @@ impl Report {
     /// What happened since `earlier`.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
-        let ways = self.wires.iter_mut().flatten();
-        for (way, before) in ways.zip(earlier.wires.iter().flatten()) {
-            way.counters = way.counters.since(&before.counters);
-            way.refused = way.refused.since(before.refused);
-            way.crossed = way.crossed.since(&before.crossed);
+        let directions = self.wires.iter_mut().flatten();
+        for (direction, before) in directions.zip(earlier.wires.iter().flatten()) {
+            direction.counters = direction.counters.since(&before.counters);
+            direction.refused = direction.refused.since(before.refused);
+            direction.crossed = direction.crossed.since(&before.crossed);
         }
         self.cpu = self.cpu - earlier.cpu;
         self
@@ -87,8 +87,9 @@ impl Report {
 
     /// How many packets met `fate`, on all wires; cross traffic is left out.
     pub fn of(&self, fate: Fate) -> u64 {
-        let ways = self.wires.iter().flatten();
-        ways.map(|way| way.counters.of(fate) - way.crossed.counters.of(fate))
+        let directions = self.wires.iter().flatten();
+        directions
+            .map(|direction| direction.counters.of(fate) - direction.crossed.counters.of(fate))
             .sum()
     }
 }
@@ -97,8 +98,8 @@ impl Report {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// Both ways of each wire, since the beginning.
-    pub wires: Vec<[Way; 2]>,
+    /// Both directions of each wire, since the beginning.
+    pub wires: Vec<[DirectionReport; 2]>,
     /// Processor time of the emulator's process since it began.
     pub cpu: Span,
     /// Departures since the last report.
@@ -125,7 +126,7 @@ pub struct Emulator {
     lateness: Lateness,
 }
 
-/// A wire with its two ports and two ways.
+/// A wire with its two ports and two directions.
 struct Between {
     ports: [Port; 2],
     lanes: [Lane; 2],
@@ -140,9 +141,12 @@ impl Emulator {
         let poller = Poller::new()?;
         let open = |(number, wire): (usize, &Wire)| {
             let port = |name: &String| Port::open(name, PURPOSE);
-            let lane = |way: usize| {
-                Lane::new(wire.ways[way].clone(), luck(seed, number, way))
-                    .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
+            let lane = |direction: usize| {
+                Lane::new(
+                    wire.directions[direction].clone(),
+                    luck(seed, number, direction),
+                )
+                .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
                 ports: [port(&wire.ends[0])?, port(&wire.ends[1])?],
@@ -228,17 +232,17 @@ impl Emulator {
                 port.check_there()?;
                 port.count_overrun()?;
             }
-            let mut way = |way: usize| {
-                let lane = &mut wire.lanes[way];
-                Way {
+            let mut direction = |direction: usize| {
+                let lane = &mut wire.lanes[direction];
+                DirectionReport {
                     // Before the counters: it brings them up to the moment.
                     crossed: lane.crossed(now),
                     counters: lane.counters(),
-                    refused: wire.ports[way].refused(),
+                    refused: wire.ports[direction].refused(),
                     backlog: lane.backlog(),
                 }
             };
-            wires.push([way(0), way(1)]);
+            wires.push([direction(0), direction(1)]);
         }
         let (departures, late) = self.lateness.take();
         Ok(Report {
@@ -285,7 +289,7 @@ impl Emulator {
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
         for Between { ports, lanes } in &mut self.wires {
-            for (way, lane) in lanes.iter_mut().enumerate() {
+            for (direction, lane) in lanes.iter_mut().enumerate() {
                 loop {
                     let due = iter::from_fn(|| lane.poll_transmit(now)).take(BATCH);
                     for Delivery { at, packet, copies } in due {
@@ -297,7 +301,7 @@ impl Emulator {
                         break;
                     }
                     let begun = clock::monotonic();
-                    ports[1 - way].send(&self.batch)?;
+                    ports[1 - direction].send(&self.batch)?;
                     self.batch.clear();
                     self.lateness.record(begun, &self.due);
                     self.due.clear();
@@ -313,7 +317,7 @@ impl Emulator {
     }
 }
 
-/// The seed of one way of a wire.
-fn luck(seed: Seed, number: usize, way: usize) -> Seed {
-    seed.derive(&format!("wire/{number}/{way}"))
+/// The seed of one direction of a wire.
+fn luck(seed: Seed, number: usize, direction: usize) -> Seed {
+    seed.derive(&format!("wire/{number}/{direction}"))
 }

@@ -139,7 +139,7 @@ pub struct Stall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TcpStats {
-    /// Segments under way that are not acknowledged.
+    /// Segments in flight that are not acknowledged.
     pub unacknowledged: u32,
     /// Segments taken for lost.
     pub lost: u32,

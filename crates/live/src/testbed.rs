@@ -301,14 +301,17 @@ fn connect(
             }
             let [first, second] = <[String; 2]>::try_from(ends).expect("a wire has two ends");
             // A host takes a frame in only when all of it is there.
-            let way = |settings: &Settings, far_end: &Node| Settings {
+            let direction = |settings: &Settings, far_end: &Node| Settings {
                 cut_through: settings.cut_through && far_end.part != Part::Host,
                 ..settings.clone()
             };
             let [there, back] = &**settings;
             emulated.wires.push(Wire {
                 ends: [first, second],
-                ways: [way(there, &nodes[number + 1]), way(back, &nodes[number])],
+                directions: [
+                    direction(there, &nodes[number + 1]),
+                    direction(back, &nodes[number]),
+                ],
             });
         }
     }

@@ -123,7 +123,7 @@ pub struct Published {
     pub source: String,
 }
 
-/// What a study asserts of one metric without printing a figure: which way it
+/// What a study asserts of one metric without printing a figure: which direction it
 /// goes, or what bounds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assertion {
@@ -200,8 +200,8 @@ pub struct Ranking {
     pub text: String,
     /// Where they are printed, e.g. `[Mulahuwaish s3.D]`.
     pub source: String,
-    /// The ways in which the study may have counted; empty: one, without a name.
-    pub ways: Vec<String>,
+    /// What the study may have counted, by name; empty: one counting without a name.
+    pub countings: Vec<String>,
     /// The figures, at least one.
     pub figures: Vec<Target>,
 }
@@ -209,8 +209,8 @@ pub struct Ranking {
 /// A printed figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// The metric of each way of counting, as reports name them; one where no
-    /// ways have names.
+    /// The metric of each counting, as reports name them; one where no
+    /// counting has a name.
     pub metrics: Vec<String>,
     /// The unit of all of them.
     pub unit: &'static str,
@@ -238,7 +238,7 @@ pub struct StepClaim {
     /// How far from there it may be, in octets.
     pub within: u32,
     /// Where to.
-    pub way: Way,
+    pub sign: Sign,
 }
 
 /// What a step is in.
@@ -252,7 +252,7 @@ pub enum OfStep {
 
 /// Where a step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Sign {
     /// It is longer with larger messages.
     Up,
     /// It is shorter.

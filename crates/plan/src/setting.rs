@@ -259,7 +259,7 @@ pub struct Host {
     pub costs: Costs,
 }
 
-/// What packets cost a simulated host; each way they are worked on one by one.
+/// What packets cost a simulated host; in each direction they are worked on one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Costs {
     /// The time to send a packet, whatever its size.

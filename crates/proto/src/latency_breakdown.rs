@@ -10,17 +10,17 @@ use std::ops::{Add, Index};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The message, from the near end to the far one.
-    pub there: Way,
+    pub there: Direction,
     /// Its echo.
-    pub back: Way,
+    pub back: Direction,
     /// From just before the write to just after the last read, by a clock of
     /// its own.
     pub took: u64,
 }
 
-/// One way of an exchange.
+/// One direction of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Direction {
     /// What its sender stamped.
     pub left: Left,
     /// What its receiver stamped.
@@ -165,8 +165,8 @@ impl Exchange {
     }
 }
 
-impl Way {
-    /// Fills in the seven parts of one way.
+impl Direction {
+    /// Fills in the seven parts of one direction.
     fn split(&self, parts: &mut [i64]) {
         let Self { left, came, .. } = self;
         let mut latest = left.before;
@@ -211,7 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn exchange() -> Exchange {
-        let way = |start: u64, transmission| Way {
+        let direction = |start: u64, transmission| Direction {
             left: Left {
                 before: start,
                 queued: Some(start + 3),
@@ -226,8 +226,8 @@ mod tests {
             softirq: 3,
         };
         Exchange {
-            there: way(1_000, 12),
-            back: way(1_071, 0),
+            there: direction(1_000, 12),
+            back: direction(1_071, 0),
             took: 140,
         }
     }
@@ -243,12 +243,12 @@ mod tests {
     #[test]
     fn what_grows_in_one_place_moves_one_part() {
         let plain = exchange().parts();
-        let later = |way: &mut Way, by: u64| {
-            way.left.queued = way.left.queued.map(|at| at + by);
-            way.left.sent = way.left.sent.map(|at| at + by);
-            way.came.arrived = way.came.arrived.map(|at| at + by);
-            way.came.ready += by;
-            way.came.had += by;
+        let later = |direction: &mut Direction, by: u64| {
+            direction.left.queued = direction.left.queued.map(|at| at + by);
+            direction.left.sent = direction.left.sent.map(|at| at + by);
+            direction.came.arrived = direction.came.arrived.map(|at| at + by);
+            direction.came.ready += by;
+            direction.came.had += by;
         };
         let mut at_the_send_call = exchange();
         later(&mut at_the_send_call.there, 100);
@@ -307,7 +307,7 @@ mod tests {
             took in 0..3_000_u64,
         ) {
             let at = |place: usize| stamps[place].unwrap_or(0);
-            let way = |from: usize| Way {
+            let direction = |from: usize| Direction {
                 left: Left { before: at(from), queued: stamps[from + 1], sent: stamps[from + 2] },
                 came: Came {
                     arrived: stamps[from + 3],
@@ -317,7 +317,7 @@ mod tests {
                 transmission: 40,
                 softirq: 30,
             };
-            let parts = Exchange { there: way(0), back: way(6), took }.parts();
+            let parts = Exchange { there: direction(0), back: direction(6), took }.parts();
             prop_assert_eq!(parts.sum(), nanos(took));
             for part in &Part::ALL[..PARTS - 1] {
                 prop_assert!(parts[*part] >= 0);

@@ -4,7 +4,7 @@
 //! A question that left when one clock showed T1 and arrived when the other
 //! showed T2 says that the other is ahead by T2 - T1 at most; an answer that
 //! left at T3 and arrived at T4 that it is ahead by T3 - T4 at least [RFC5905 s8].
-//! Whatever the ways take, the truth lies between, and the exchange that took
+//! However long either direction takes, the truth lies between, and the exchange that took
 //! least says most.
 
 use std::cmp::Ordering;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_that_take_the_same_give_the_offset_itself() {
+    fn directions_that_take_the_same_give_the_offset_itself() {
         let offset = Offset::of(&[exchange(5_000, 1_000, 30, 10, 30)]).unwrap();
         assert_eq!((offset.nanos, offset.bound), (1_000, 31));
     }
@@ -148,10 +148,10 @@ mod tests {
         #[test]
         fn the_bound_holds_the_truth_whatever_the_ways_take(
             offset in -1_000_000_000_000_i64..1_000_000_000_000,
-            ways in prop::collection::vec((0_u64..1_000_000, 0_u64..1_000, 0_u64..1_000_000), 1..20),
+            directions in prop::collection::vec((0_u64..1_000_000, 0_u64..1_000, 0_u64..1_000_000), 1..20),
         ) {
             let mut at = 2_000_000_000_000;
-            let exchanges: Vec<Exchange> = ways.into_iter().map(|(there, work, back)| {
+            let exchanges: Vec<Exchange> = directions.into_iter().map(|(there, work, back)| {
                 let exchange = exchange(at, offset, there, work, back);
                 at = exchange.back + 1;
                 exchange

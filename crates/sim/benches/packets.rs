@@ -58,8 +58,11 @@ fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
         scenario.end = Time::ZERO + Span::from_secs(10);
         scenario.check().expect("the scenario is sound")
     };
-    let ways = build().run().links.remove(0).ways;
-    let packets: u64 = ways.iter().map(|way| way.counters.arrived).sum();
+    let directions = build().run().links.remove(0).directions;
+    let packets: u64 = directions
+        .iter()
+        .map(|direction| direction.counters.arrived)
+        .sum();
     bencher
         .counter(ItemsCount::new(packets))
         .with_inputs(build)
@@ -71,9 +74,9 @@ fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
 #[divan::bench(args = [100, 2_000])]
 fn a_dumbbell(bencher: Bencher<'_, '_>, flows: u32) {
     let build = || dumbbell(flows).check().expect("the scenario is sound");
-    let ways = build().run().links.remove(0).ways;
+    let directions = build().run().links.remove(0).directions;
     bencher
-        .counter(ItemsCount::new(ways[0].counters.arrived))
+        .counter(ItemsCount::new(directions[0].counters.arrived))
         .with_inputs(build)
         .bench_values(jumbolab_sim::Simulation::run);
 }
@@ -98,15 +101,15 @@ fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario 
 /// 5 Mb/s.
 fn dumbbell(flows: u32) -> Scenario {
     let rate = Rate::from_bits_per_second(5_000_000 * u64::from(flows));
-    let way = |millis, queue| Settings {
+    let direction = |millis, queue| Settings {
         ethernet: false,
         delay: Span::from_millis(millis),
         ..Settings::perfect(rate, queue)
     };
-    let link = |name: String, ends, way: Settings| Link {
+    let link = |name: String, ends, direction: Settings| Link {
         name,
         ends,
-        ways: [way.clone(), way],
+        directions: [direction.clone(), direction],
     };
     let node = |name: String, role| Node { name, role };
     let host = Role::Host(Host::default());
@@ -116,7 +119,7 @@ fn dumbbell(flows: u32) -> Scenario {
     dumbbell.nodes = ["left", "right"]
         .map(|name| node(name.into(), Role::Router))
         .into();
-    dumbbell.links = vec![link("0".into(), [0, 1], way(10, red))];
+    dumbbell.links = vec![link("0".into(), [0, 1], direction(10, red))];
     for (flow, number) in dumbbell.flows.iter_mut().zip(1usize..) {
         (flow.from, flow.to) = (2 * number, 2 * number + 1);
         let settings = proto::tcp::Settings::new(960);
@@ -126,7 +129,7 @@ fn dumbbell(flows: u32) -> Scenario {
             let tail = Spec::DropTail {
                 limit: Limit::Packets(1_000),
             };
-            let access = link(format!("to {host_at}"), [host_at, side], way(2, tail));
+            let access = link(format!("to {host_at}"), [host_at, side], direction(2, tail));
             dumbbell.links.push(access);
         }
     }
@@ -142,7 +145,7 @@ fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
         .find(|(name, _)| *name == queue)
         .expect("listed above");
     let rate = Rate::from_bits_per_second(100_000_000);
-    let way = Settings {
+    let direction = Settings {
         ethernet: false,
         delay: Span::from_millis(1),
         ..Settings::perfect(rate, queue.clone())
@@ -158,7 +161,7 @@ fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
     let link = |number: usize| Link {
         name: format!("{number}"),
         ends: [number, number + 1],
-        ways: [way.clone(), way.clone()],
+        directions: [direction.clone(), direction.clone()],
     };
     let gap = 80e6 / 0.95 * f64::from(flows);
     let flow = |number: u32| Flow {

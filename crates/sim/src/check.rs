@@ -9,11 +9,11 @@ use proto::traffic::{BadLaw, Bursts};
 use queue::Limit;
 use units::{Bytes, Seed, Span};
 
+use crate::direction::{framing, mtu};
 use crate::fragments::{UDP_HEADER, header, ip_header, largest_payload};
 use crate::packet::Packet;
 use crate::routes::Routes;
 use crate::simulation::{Places, Simulation};
-use crate::way::{framing, mtu};
 use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Traffic};
 
 impl Scenario {
@@ -152,7 +152,7 @@ impl Scenario {
                 }
                 trees[one] = other;
             }
-            for settings in &link.ways {
+            for settings in &link.directions {
                 let built = Machine::<Packet>::new(settings.clone(), Seed::new(0));
                 built.map_err(|why| BadScenario::Link {
                     link: link.name.clone(),
@@ -224,19 +224,19 @@ impl Scenario {
         })
     }
 
-    /// The ways that a flow takes, one after the other.
+    /// The directions of links that a flow takes, one after the other.
     fn path(&self, flow: &Flow, routes: &Routes) -> Result<Vec<usize>, BadScenario> {
         let mut path = Vec::new();
         let mut node = flow.from;
         while node != flow.to {
-            let way = routes.next(node, flow.to);
-            let way = way.ok_or_else(|| BadScenario::Unreachable {
+            let direction = routes.next(node, flow.to);
+            let direction = direction.ok_or_else(|| BadScenario::Unreachable {
                 flow: flow.name.clone(),
                 from: self.nodes[flow.from].name.clone(),
                 to: self.nodes[flow.to].name.clone(),
             })?;
-            path.push(way);
-            node = self.links[way / 2].ends[1 - way % 2];
+            path.push(direction);
+            node = self.links[direction / 2].ends[1 - direction % 2];
         }
         Ok(path)
     }
@@ -253,12 +253,16 @@ impl Scenario {
             Err(BadScenario::Tcp { flow, why })
         };
         let settings = &tcp.settings;
-        let rated = |way: &usize| self.links[way / 2].ways[way % 2].rate.is_some();
+        let rated = |direction: &usize| {
+            self.links[direction / 2].directions[direction % 2]
+                .rate
+                .is_some()
+        };
         if !path.iter().any(rated) {
             return refuse("crosses no link that has a rate; give one of them a rate");
         }
         if settings.initial_window == 0 || settings.window == 0 {
-            return refuse("may have nothing under way; give it windows of a segment at least");
+            return refuse("may have nothing in flight; give it windows of a segment at least");
         }
         if settings.longest_timeout == Span::ZERO || settings.tick == Span::ZERO {
             return refuse(
@@ -271,17 +275,19 @@ impl Scenario {
     /// Whether the protocol works on every link of the path, and the largest
     /// packet fits each queue and the receiver's buffer.
     fn fits(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
-        let way = |way: usize| &self.links[way / 2].ways[way % 2];
+        let direction = |direction: usize| &self.links[direction / 2].directions[direction % 2];
         let mut packet = match &flow.traffic {
-            Traffic::Datagrams(datagrams) => largest_datagram(flow, datagrams, mtu(way(path[0])))?,
+            Traffic::Datagrams(datagrams) => {
+                largest_datagram(flow, datagrams, mtu(direction(path[0])))?
+            }
             Traffic::Tcp(tcp) => {
                 let headers = ip_header(flow.ip) + proto::tcp::HEADER + tcp.settings.options;
-                headers + tcp.segment(flow.ip, mtu(way(path[0])))
+                headers + tcp.segment(flow.ip, mtu(direction(path[0])))
             }
         };
         let mut frame = 0;
         for &number in path {
-            let (link, settings) = (&self.links[number / 2], way(number));
+            let (link, settings) = (&self.links[number / 2], direction(number));
             let smallest = flow.ip.smallest_mtu();
             if mtu(settings) < smallest {
                 return Err(BadScenario::SmallMtu {

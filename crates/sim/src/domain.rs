@@ -81,11 +81,11 @@ pub enum Destination {
     FirstPacket,
     /// To nobody: routers switch it by its label, along a path that was laid
     /// from where it was gathered to where it is unpacked [RFC3031]. That is
-    /// the shortest one, or goes by way of what is named here.
+    /// the shortest one, or goes via what is named here.
     Label(Vec<Detour>),
 }
 
-/// By way of which routers bundles get to an exit.
+/// Via which routers bundles get to an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detour {
     /// The autonomous system behind the exit.
@@ -93,7 +93,7 @@ pub struct Detour {
     /// The edge that unpacks them.
     pub egress: usize,
     /// The routers, by their places in the scenario, in the order in which
-    /// they are passed; between them the way is the shortest one.
+    /// they are passed; between them the path is the shortest one.
     pub via: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ pub struct Detour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
     /// Its link by the place in the scenario, and the direction, 0 or 1.
-    pub way: (usize, usize),
+    pub direction: (usize, usize),
     /// What sources do that it tells.
     pub react: React,
 }
@@ -151,7 +151,7 @@ impl Domain {
             .chain(detours.flat_map(|one| one.via.iter().copied().chain([one.egress])))
     }
 
-    /// By way of what bundles travel, where they do not take the shortest way.
+    /// How bundles travel, where they do not take the shortest path.
     pub(crate) fn detours(&self) -> &[Detour] {
         match &self.destination {
             Destination::Label(detours) => detours,
@@ -159,7 +159,7 @@ impl Domain {
         }
     }
 
-    /// The nodes to which ways must be known.
+    /// The nodes to which paths must be known.
     pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
         let edges = self.edges.iter().map(|edge| edge.node);
         let via = self.detours().iter().flat_map(|detour| &detour.via);

@@ -14,18 +14,18 @@ use proto::tcp::React;
 use units::{IpVersion, Time};
 
 use crate::agenda::Agenda;
+use crate::direction::Direction;
 use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
-use crate::way::Way;
 use crate::{Loss, NodeOutcome, Place, Watch};
 pub(crate) use edges::{DomainEdge, Edges};
 pub(crate) use ends::Ends;
 
 /// The network while it runs. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
-    pub(crate) ways: Vec<Way>,
+    pub(crate) directions: Vec<Direction>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) flows: Vec<Flow>,
     routes: &'a Routes,
@@ -37,7 +37,7 @@ pub(crate) struct Engine<'a, W> {
     outbox: Outbox,
     contents: Contents,
     pub(crate) edges: Edges,
-    /// What sources do that a way tells of drops, by its number; nobody tells
+    /// What sources do that a direction tells of drops, by its number; nobody tells
     /// where it is short.
     pub(crate) telling: Vec<Option<React>>,
     watch: &'a mut W,
@@ -102,7 +102,7 @@ const ICMP_HEADER: u32 = 8;
 impl<'a, W: Watch> Engine<'a, W> {
     /// The network before anything has happened.
     pub(crate) fn new(
-        ways: Vec<Way>,
+        directions: Vec<Direction>,
         nodes: Vec<Node>,
         flows: Vec<Flow>,
         edges: Edges,
@@ -110,11 +110,11 @@ impl<'a, W: Watch> Engine<'a, W> {
         watch: &'a mut W,
     ) -> Self {
         let elements = Elements {
-            receivers: ways.len(),
-            senders: ways.len() + nodes.len(),
-            sources: ways.len() + 2 * nodes.len(),
-            sinks: ways.len() + 2 * nodes.len() + flows.len(),
-            edges: ways.len() + 2 * nodes.len() + 2 * flows.len(),
+            receivers: directions.len(),
+            senders: directions.len() + nodes.len(),
+            sources: directions.len() + 2 * nodes.len(),
+            sinks: directions.len() + 2 * nodes.len() + flows.len(),
+            edges: directions.len() + 2 * nodes.len() + 2 * flows.len(),
         };
         let all = elements.edges + edges.all.len();
         let mut agenda = Agenda::new(u32::try_from(all).expect("checked with the scenario"));
@@ -122,7 +122,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             agenda.set(number, flow.ends.next_timeout());
         }
         Self {
-            ways,
+            directions,
             nodes,
             flows,
             routes,
@@ -219,10 +219,10 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     /// Passes a packet on as a router does.
     fn route(&mut self, node: usize, packet: Packet) {
-        let Some((way, _)) = self.next_way(node, &packet) else {
+        let Some((direction, _)) = self.next_hop(node, &packet) else {
             return;
         };
-        let mtu = self.ways[way].mtu;
+        let mtu = self.directions[direction].mtu;
         if packet.header.size > mtu
             && let Body::Datagram(piece) = self.contents.of(&packet.header).body
             && !piece.dont_fragment
@@ -314,13 +314,13 @@ impl<'a, W: Watch> Engine<'a, W> {
         self.agenda.set(self.elements.senders + node, next);
     }
 
-    /// Puts a packet that is new on the next link of its way.
+    /// Puts a packet that is new on the next link of its path.
     fn post(&mut self, node: usize, header: Header, content: Content) {
         let content = self.contents.put(content);
         self.depart(node, Packet::bare(Header { content, ..header }));
     }
 
-    /// Puts a packet on the next link of its way; there it is lost if it is
+    /// Puts a packet on the next link of its path; there it is lost if it is
     /// too big.
     fn depart(&mut self, node: usize, packet: Packet) {
         if let Some(refused) = self.transmit(node, packet) {

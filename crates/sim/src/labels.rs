@@ -15,15 +15,19 @@ pub(crate) fn labels(domain: &Domain, scenario: &Scenario, routes: &Routes) -> L
     for edge in domain.edges.iter().filter(|edge| edge.gather.is_some()) {
         for exit in exits.iter().filter(|exit| exit.egress != edge.node) {
             if let Some(path) = path(domain, scenario, routes, edge.node, *exit) {
-                labels.lay(edge.node, *exit, path.into_iter().map(|(_, way)| way));
+                labels.lay(
+                    edge.node,
+                    *exit,
+                    path.into_iter().map(|(_, direction)| direction),
+                );
             }
         }
     }
     labels
 }
 
-/// The nodes from an edge to an exit, each with the way that a bundle takes
-/// there, by way of the routers that the domain names; `None` where no links
+/// The nodes from an edge to an exit, each with the direction that a bundle takes
+/// there, via the routers that the domain names; `None` where no links
 /// lead there.
 pub(crate) fn path(
     domain: &Domain,
@@ -41,8 +45,8 @@ pub(crate) fn path(
     let mut all = Vec::new();
     for stop in stops.iter().copied().chain([exit.egress]) {
         let piece = walk(scenario, routes, here, stop);
-        if let Some((_, way)) = piece.last() {
-            here = scenario.links[way / 2].ends[1 - way % 2];
+        if let Some((_, direction)) = piece.last() {
+            here = scenario.links[direction / 2].ends[1 - direction % 2];
         }
         if here != stop {
             return None;

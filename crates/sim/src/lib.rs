@@ -16,6 +16,7 @@
 mod agenda;
 mod check;
 mod connection;
+mod direction;
 mod domain;
 mod engine;
 mod fragments;
@@ -34,12 +35,11 @@ mod simulation;
 mod sink;
 mod source;
 mod watch;
-mod way;
 
 pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices};
 pub use outcome::{
-    Delays, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, NodeOutcome,
-    Outcome, TcpOutcome, WayOutcome,
+    Delays, DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome,
+    NodeOutcome, Outcome, TcpOutcome,
 };
 pub use packet::Segment;
 pub use proto::edge::Prefix;

@@ -6,9 +6,9 @@ use units::{Bytes, Span, Time};
 
 use crate::load::Load;
 use crate::packet::{Header, Packet};
-use crate::{Loss, WayOutcome};
+use crate::{DirectionOutcome, Loss};
 
-/// What a way's witness writes down.
+/// What a direction's witness writes down.
 pub(crate) struct LinkStats {
     averages: Averages,
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
@@ -32,7 +32,7 @@ pub(crate) struct Averages {
     waited_octets: u128,
 }
 
-/// How closely a watch looks at a way.
+/// How closely a watch looks at a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looks {
     /// Not at all.
@@ -43,7 +43,7 @@ pub(crate) enum Looks {
     Into,
 }
 
-/// Something that happened to a packet on a way.
+/// Something that happened to a packet on a direction of a link.
 pub(crate) struct Note {
     pub(crate) packet: Header,
     pub(crate) at: Time,
@@ -206,13 +206,13 @@ impl Averages {
         }
     }
 
-    /// What a way came to that counted `counters`.
-    pub(crate) fn outcome(&self, counters: Counters) -> WayOutcome {
+    /// What a direction came to that counted `counters`.
+    pub(crate) fn outcome(&self, counters: Counters) -> DirectionOutcome {
         let share = |sum: u128| match self.end.as_picos() {
             0 => 0.0,
             end => sum as f64 / end as f64,
         };
-        WayOutcome {
+        DirectionOutcome {
             counters,
             utilisation: share(self.busy.into()),
             mean_queue: share(self.waited),

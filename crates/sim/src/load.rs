@@ -1,4 +1,4 @@
-//! The bundle in a packet under way.
+//! The bundle in a packet in flight.
 
 use queue::Bundle;
 

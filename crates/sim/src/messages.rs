@@ -16,7 +16,7 @@ pub(crate) struct Messages {
     /// All octets; `None`: messages follow as they are released.
     all: Option<u64>,
     /// When those were sent that are not there yet.
-    under_way: VecDeque<Time>,
+    in_flight: VecDeque<Time>,
     sent: u64,
     arrived: u64,
     sink: Sink,
@@ -32,7 +32,7 @@ impl Messages {
             size: size.max(1),
             preroll,
             all,
-            under_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             sent: 0,
             arrived: 0,
             sink: Sink::new(false, exact),
@@ -52,7 +52,7 @@ impl Messages {
 
     /// A message is handed to the connection at `now`.
     pub(crate) fn release(&mut self, now: Time) {
-        self.under_way.push_back(now);
+        self.in_flight.push_back(now);
         self.sent += 1;
     }
 
@@ -62,13 +62,13 @@ impl Messages {
         let octets = octets.min(self.all.unwrap_or(u64::MAX));
         self.arrivals.record(Bytes::new(octets), now, true);
         let before = self.arrived;
-        while let Some(&sent) = self.under_way.front() {
+        while let Some(&sent) = self.in_flight.front() {
             let begins = self.begins(self.arrived);
             let ends = (begins + self.size).min(self.all.unwrap_or(u64::MAX));
             if octets < ends {
                 break;
             }
-            self.under_way.pop_front();
+            self.in_flight.pop_front();
             let payload = Bytes::new(ends - begins);
             self.sink.take(now, self.arrived, sent, payload);
             self.arrived += 1;

@@ -207,14 +207,14 @@ pub struct LinkOutcome {
     /// Its name.
     pub name: String,
     /// From its first end to its second, and back.
-    pub ways: [WayOutcome; 2],
+    pub directions: [DirectionOutcome; 2],
 }
 
 /// What one direction of a link carried. Averages over time are from the
 /// beginning to the instant at which sources stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct WayOutcome {
+pub struct DirectionOutcome {
     /// Packets by fate.
     pub counters: Counters,
     /// The share of the time in which the wire was taken.

@@ -7,7 +7,7 @@ use units::{Bytes, IpVersion, Time};
 use crate::Seen;
 use crate::load::Load;
 
-/// An IP packet under way. It moves from ring to ring, so it is small; what only
+/// An IP packet in flight. It moves from ring to ring, so it is small; what only
 /// its ends need is its [`Content`], which stays where it is.
 #[derive(Debug)]
 pub(crate) struct Packet {
@@ -64,7 +64,7 @@ pub(crate) struct Content {
 /// Packets that are to be sent, with what is in them.
 pub(crate) type Outbox = Vec<(Header, Content)>;
 
-/// The contents of all packets under way.
+/// The contents of all packets in flight.
 #[derive(Default)]
 pub(crate) struct Contents {
     all: Vec<Content>,

@@ -48,7 +48,7 @@ pub enum BadScenario {
         /// The other.
         other: String,
     },
-    /// A loop of switches, in which a frame has two ways.
+    /// A loop of switches, in which a frame has two paths.
     #[error("link `{link}` closes a loop of switches; take it away, or make one of them a router")]
     SwitchLoop {
         /// The link that closes it.
@@ -124,9 +124,9 @@ pub enum BadScenario {
         /// The host.
         node: String,
     },
-    /// No way from one host to the other.
+    /// No path from one host to the other.
     #[error(
-        "flow `{flow}` finds no way from `{from}` to `{to}`; connect them by links over routers and switches"
+        "flow `{flow}` finds no path from `{from}` to `{to}`; connect them by links over routers and switches"
     )]
     Unreachable {
         /// The flow.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{Role, Scenario};
 
-/// The shortest ways, by hops, to every host that a flow begins or ends at.
+/// The shortest paths, by hops, to every host that a flow begins or ends at.
 /// Of equally short ones a node takes the link that comes first.
 pub(crate) struct Routes {
     /// What each node goes by.
@@ -12,11 +12,11 @@ pub(crate) struct Routes {
     /// The row of a node in the table, for nodes that are destinations.
     rows: Vec<u32>,
     columns: usize,
-    /// The next way, by destination and node.
+    /// The next hop, by destination and node.
     next: Vec<u32>,
 }
 
-/// How a node finds its next way.
+/// How a node finds its next hop.
 #[derive(Clone, Copy)]
 enum Choice {
     /// A host that has one link, to a node that forwards, has no choice. Most
@@ -26,11 +26,11 @@ enum Choice {
     Column(u32),
 }
 
-/// No row, and no way.
+/// No row, and no hop.
 const NONE: u32 = u32::MAX;
 
 impl Routes {
-    /// Works them out. Numbers of ways are twice that of their link, and one
+    /// Works them out. Numbers of directions are twice that of their link, and one
     /// more for the way back.
     pub(crate) fn of(scenario: &Scenario) -> Self {
         let leaving = leaving(scenario);
@@ -69,10 +69,10 @@ impl Routes {
         u64::try_from(cells.saturating_mul(size_of::<u32>())).unwrap_or(u64::MAX)
     }
 
-    /// The way that leads from `node` to `destination`, another node.
+    /// The direction that leads from `node` to `destination`, another node.
     pub(crate) fn next(&self, node: usize, destination: usize) -> Option<usize> {
-        let way = match self.nodes[node] {
-            Choice::Only(way) => way,
+        let direction = match self.nodes[node] {
+            Choice::Only(direction) => direction,
             Choice::Column(column) => {
                 let row = self.rows[destination];
                 if row == NONE {
@@ -81,10 +81,10 @@ impl Routes {
                 self.next[row as usize * self.columns + column as usize]
             }
         };
-        (way != NONE).then_some(way as usize)
+        (direction != NONE).then_some(direction as usize)
     }
 
-    /// Works out the ways to `end` too, a node at which no flow ends.
+    /// Works out the paths to `end` too, a node at which no flow ends.
     pub(crate) fn add(&mut self, scenario: &Scenario, end: usize) {
         if self.rows[end] == NONE {
             let rows = self.next.len() / self.columns.max(1);
@@ -106,7 +106,7 @@ impl Routes {
             if node != end && matches!(scenario.nodes[node].role, Role::Host(_)) {
                 continue;
             }
-            for &(from, column, way) in &arriving[node] {
+            for &(from, column, direction) in &arriving[node] {
                 if from == end {
                     continue;
                 }
@@ -117,7 +117,7 @@ impl Routes {
                 }
                 if *known == distance + 1 {
                     let slot = &mut self.next[base + column as usize];
-                    *slot = (*slot).min(way);
+                    *slot = (*slot).min(direction);
                 }
             }
         }
@@ -129,7 +129,7 @@ fn choices(scenario: &Scenario, leaving: &[Vec<(usize, u32)>]) -> (Vec<Choice>, 
     let is_host = |node: usize| matches!(scenario.nodes[node].role, Role::Host(_));
     let mut columns = 0;
     let choice = |(node, links): (usize, &Vec<(usize, u32)>)| match links[..] {
-        [(neighbour, way)] if is_host(node) && !is_host(neighbour) => Choice::Only(way),
+        [(neighbour, direction)] if is_host(node) && !is_host(neighbour) => Choice::Only(direction),
         _ => {
             columns += 1;
             Choice::Column(columns - 1)
@@ -139,7 +139,7 @@ fn choices(scenario: &Scenario, leaving: &[Vec<(usize, u32)>]) -> (Vec<Choice>, 
     (choices, columns as usize)
 }
 
-/// For each node the ways that leave it, and where they lead.
+/// For each node the directions that leave it, and where they lead.
 fn leaving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
     let mut leaving = vec![Vec::new(); scenario.nodes.len()];
     for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
@@ -150,22 +150,22 @@ fn leaving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
     leaving
 }
 
-/// For each node the ways that arrive at it from nodes with a choice, and where
+/// For each node the directions that arrive at it from nodes with a choice, and where
 /// they come from, by number and by column.
 fn arriving(scenario: &Scenario, nodes: &[Choice]) -> Vec<Vec<(usize, u32, u32)>> {
     let mut arriving = vec![Vec::new(); scenario.nodes.len()];
     for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
         let [one, other] = link.ends;
-        for (from, to, way) in [(one, other, number), (other, one, number + 1)] {
+        for (from, to, direction) in [(one, other, number), (other, one, number + 1)] {
             if let Choice::Column(column) = nodes[from] {
-                arriving[to].push((from, column, way));
+                arriving[to].push((from, column, direction));
             }
         }
     }
     arriving
 }
 
-/// The nodes between which a packet passes, each with the way that it takes
+/// The nodes between which a packet passes, each with the direction that it takes
 /// there; `to` itself is not among them.
 pub(crate) fn walk(
     scenario: &Scenario,
@@ -176,10 +176,10 @@ pub(crate) fn walk(
     let mut path = Vec::new();
     let mut here = from;
     while here != to
-        && let Some(way) = routes.next(here, to)
+        && let Some(direction) = routes.next(here, to)
     {
-        path.push((here, way));
-        here = scenario.links[way / 2].ends[1 - way % 2];
+        path.push((here, direction));
+        here = scenario.links[direction / 2].ends[1 - direction % 2];
     }
     path
 }

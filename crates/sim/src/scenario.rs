@@ -16,7 +16,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Who sends what to whom.
     pub flows: Vec<Flow>,
-    /// When sources stop. What is under way by then still arrives.
+    /// When sources stop. What is in flight by then still arrives.
     pub end: Time,
     /// All luck is derived from it, by the names of nodes, links and flows.
     pub seed: Seed,
@@ -101,7 +101,7 @@ pub struct Link {
     pub ends: [usize; 2],
     /// From the first end to the second, and back. The largest packet in
     /// there is the IP MTU.
-    pub ways: [Settings; 2],
+    pub directions: [Settings; 2],
 }
 
 /// Traffic from one host to another.

@@ -7,6 +7,7 @@ use proto::tcp::React;
 use units::Seed;
 
 use crate::connection::Connection;
+use crate::direction::{Direction, mtu};
 use crate::domain::exits;
 use crate::engine::{DomainEdge, Edges, Ends, Engine, Flow, Kind, Node};
 use crate::labels::labels;
@@ -16,7 +17,6 @@ use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::way::{Way, mtu};
 use crate::{
     BadDomain, BadScenario, Destination, Domain, Host, NodeOutcome, Notices, Outcome, Role,
     Scenario, Traffic, Watch,
@@ -65,15 +65,17 @@ impl Simulation {
     /// Where a link or a direction is not there.
     pub fn with_notices(mut self, notices: Vec<Notices>) -> Result<Self, BadScenario> {
         let links = self.scenario.links.len();
-        let mut ways = notices.iter().map(|notices| notices.way);
-        if let Some((link, way)) = ways.find(|(link, way)| *link >= links || *way > 1) {
-            return Err(BadDomain::NoSuchWay(link, way).into());
+        let mut directions = notices.iter().map(|notices| notices.direction);
+        if let Some((link, direction)) =
+            directions.find(|(link, direction)| *link >= links || *direction > 1)
+        {
+            return Err(BadDomain::NoSuchDirection(link, direction).into());
         }
         self.notices = notices;
         Ok(self)
     }
 
-    /// What sources do that each way tells, by its number.
+    /// What sources do that each direction tells, by its number.
     fn telling(&self) -> Vec<Option<React>> {
         let Self {
             notices, places, ..
@@ -81,10 +83,16 @@ impl Simulation {
         if notices.is_empty() {
             return Vec::new();
         }
-        let of = |way| notices.iter().find(|notices| notices.way == way);
+        let of = |direction| {
+            notices
+                .iter()
+                .find(|notices| notices.direction == direction)
+        };
         let links = places.links.iter();
-        let ways = links.flat_map(|place| [(*place, 0), (*place, 1)]);
-        ways.map(|way| Some(of(way)?.react)).collect()
+        let directions = links.flat_map(|place| [(*place, 0), (*place, 1)]);
+        directions
+            .map(|direction| Some(of(direction)?.react))
+            .collect()
     }
 
     /// The same with a domain that gathers packets at its edges. Its nodes are
@@ -107,7 +115,7 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Runs until sources have stopped and nothing is under way any more.
+    /// Runs until sources have stopped and nothing is in flight any more.
     pub fn run(self) -> Outcome {
         self.run_watched(&mut ())
     }
@@ -122,9 +130,9 @@ impl Simulation {
     /// The network before anything has happened.
     pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
         let mut engine = Engine::new(
-            self.ways(|way| match W::AWAKE && watch.wants(way) {
+            self.directions(|direction| match W::AWAKE && watch.wants(direction) {
                 false => Looks::Away,
-                true if watch.opens(way) => Looks::Into,
+                true if watch.opens(direction) => Looks::Into,
                 true => Looks::At,
             }),
             self.nodes(),
@@ -134,21 +142,21 @@ impl Simulation {
             watch,
         );
         engine.telling = self.telling();
-        engine.mark_ways();
+        engine.mark_directions();
         engine
     }
 
     /// The directions of links, with notes as a watch `looks` at them.
-    fn ways(&self, looks: impl Fn((usize, usize)) -> Looks) -> Vec<Way> {
-        let mut ways = Vec::new();
+    fn directions(&self, looks: impl Fn((usize, usize)) -> Looks) -> Vec<Direction> {
+        let mut directions = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
-            for (settings, direction) in link.ways.iter().zip(0..) {
+            for (settings, direction) in link.directions.iter().zip(0..) {
                 let name = format!("link/{}/{direction}", link.name);
                 let seed = self.scenario.seed.derive(&name);
                 let looks = looks((*place, direction));
                 let to = link.ends[1 - direction];
                 let end = self.scenario.end;
-                ways.push(Way::new(
+                directions.push(Direction::new(
                     settings,
                     seed,
                     end,
@@ -158,7 +166,7 @@ impl Simulation {
                 ));
             }
         }
-        ways
+        directions
     }
 
     fn nodes(&self) -> Vec<Node> {
@@ -220,15 +228,17 @@ impl Simulation {
 
     fn flows(&self) -> Vec<Flow> {
         let scenario = &self.scenario;
-        let mut ways = scenario.links.iter().flat_map(|link| &link.ways);
-        let repeats = ways.any(|way| way.duplicate > 0.0);
+        let mut directions = scenario.links.iter().flat_map(|link| &link.directions);
+        let repeats = directions.any(|direction| direction.duplicate > 0.0);
         let mut flows = Vec::new();
         for (number, flow) in (0u32..).zip(&scenario.flows) {
             let at = number as usize;
             let first = self
                 .routes
                 .next(flow.from, flow.to)
-                .map_or(u32::MAX, |way| mtu(&scenario.links[way / 2].ways[way % 2]));
+                .map_or(u32::MAX, |direction| {
+                    mtu(&scenario.links[direction / 2].directions[direction % 2])
+                });
             let seed = scenario.seed.derive(&format!("flow/{}", flow.name));
             let template = template(flow, number, seed);
             let ends = match &flow.traffic {

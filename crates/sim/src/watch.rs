@@ -1,4 +1,4 @@
-//! Looking at single packets while they are under way.
+//! Looking at single packets while they are in flight.
 
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
@@ -77,7 +77,7 @@ pub enum Place {
     /// At a node.
     Node(usize),
     /// On a link, in direction 0 or 1.
-    Way(usize, usize),
+    Direction(usize, usize),
 }
 
 /// Why a packet is lost.

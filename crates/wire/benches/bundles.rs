@@ -26,7 +26,7 @@ fn main() {
 
 /// How packets are dropped out of a bundle.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum DropMethod {
     /// From the front on, all at once, nothing moved.
     Front,
     /// Likewise, one by one.
@@ -37,7 +37,12 @@ enum Way {
     RandomEach,
 }
 
-const WAYS: [Way; 4] = [Way::Front, Way::FrontEach, Way::Random, Way::RandomEach];
+const DROP_METHODS: [DropMethod; 4] = [
+    DropMethod::Front,
+    DropMethod::FrontEach,
+    DropMethod::Random,
+    DropMethod::RandomEach,
+];
 
 /// The carriages that differ in what thinning must change: with UDP there is a
 /// checksum over all.
@@ -119,25 +124,25 @@ fn victims(count: u16) -> Vec<u16> {
 }
 
 /// Drops half of its packets. Returns how many octets were moved.
-fn halve(carried: &mut Carried<Vec<u8>>, way: Way, victims: &[u16]) -> usize {
-    match way {
-        Way::Front => {
+fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) -> usize {
+    match method {
+        DropMethod::Front => {
             carried.thin(carried.header().count / 2);
             0
         }
-        Way::FrontEach => {
+        DropMethod::FrontEach => {
             victims.iter().for_each(|_| {
                 carried.thin(1);
             });
             0
         }
-        Way::Random => {
+        DropMethod::Random => {
             victims.iter().for_each(|index| {
                 carried.discard(*index);
             });
             carried.compact()
         }
-        Way::RandomEach => {
+        DropMethod::RandomEach => {
             let each = |index: &u16| {
                 carried.discard(*index);
                 carried.compact()
@@ -196,25 +201,25 @@ fn unpack(bencher: Bencher<'_, '_>, wanted: &str) {
 
 #[divan::bench(args = cases())]
 fn thin_front(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), Way::Front);
+    thin(bencher, case(wanted), DropMethod::Front);
 }
 
 #[divan::bench(args = cases())]
 fn thin_front_one_by_one(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), Way::FrontEach);
+    thin(bencher, case(wanted), DropMethod::FrontEach);
 }
 
 #[divan::bench(args = cases())]
 fn thin_random_and_compact(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), Way::Random);
+    thin(bencher, case(wanted), DropMethod::Random);
 }
 
 #[divan::bench(args = cases())]
 fn thin_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), Way::RandomEach);
+    thin(bencher, case(wanted), DropMethod::RandomEach);
 }
 
-fn thin(bencher: Bencher<'_, '_>, case: Case, way: Way) {
+fn thin(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
     let bundle = Carried::parse(packed(case)).expect("it is one");
     let victims = victims(bundle.header().count);
     bencher
@@ -222,22 +227,22 @@ fn thin(bencher: Bencher<'_, '_>, case: Case, way: Way) {
         .with_inputs(|| vec![bundle.clone(); BUNDLES])
         .bench_local_values(|mut bundles| {
             for bundle in &mut bundles {
-                black_box(halve(bundle, way, &victims));
+                black_box(halve(bundle, method, &victims));
             }
             bundles
         });
 }
 
-/// Says how many octets each way moves.
+/// Says how many octets each method moves.
 #[expect(clippy::print_stdout, reason = "figures of a benchmark")]
 fn print_moved() {
     println!("octets moved for each packet dropped, half of a bundle; from the front none:");
     for case in all().into_iter().step_by(2) {
         let (_, _, mtu, size) = case;
-        let [_, _, once, each] = WAYS.map(|way| {
+        let [_, _, once, each] = DROP_METHODS.map(|method| {
             let mut bundle = Carried::parse(packed(case)).expect("it is one");
             let victims = victims(bundle.header().count);
-            halve(&mut bundle, way, &victims) / victims.len()
+            halve(&mut bundle, method, &victims) / victims.len()
         });
         println!("  {size} B in {mtu} B: random {once}, moved up each time {each}");
     }

@@ -305,7 +305,7 @@ fn what_is_open_says_how_many_trials_would_settle_it() {
         ];
         compare(&plan, &trials.concat())[1].trials_to_settle
     };
-    // A change of 5 % seen with an interval of some 15 points each way.
+    // A change of 5 % seen with an interval of some 15 points to either side.
     let noisy = [95.0, 115.0, 95.0, 115.0];
     let undecided = settle(&noisy, &[]).unwrap();
     assert!((20..80).contains(&undecided), "{undecided}");

@@ -38,7 +38,7 @@ fn study(settings: i64) -> Plan {
         ranking: Some(Ranking {
             text: "RED as printed".into(),
             source: "[Floyd1993]".into(),
-            ways: vec!["frames".into(), "packets".into()],
+            countings: vec!["frames".into(), "packets".into()],
             figures: vec![
                 target(&["loss", "retransmissions"], 8.0, -2.0),
                 target(&["throughput", "throughput"], 90.0, 5.0),
@@ -48,7 +48,7 @@ fn study(settings: i64) -> Plan {
     }
 }
 
-/// A trial with the loss counted in both ways.
+/// A trial with the loss counted by both countings.
 fn run(setting: i64, queue: &str, repeat: u32, loss: [f64; 2], throughput: f64) -> Trial {
     let figures = [
         ("loss", loss[0]),
@@ -76,8 +76,11 @@ fn the_nearest_setting_comes_first_and_its_distance_is_in_gaps() {
         })
         .collect();
     let ranked = ranked(&plan, &trials);
-    let told: Vec<(usize, &[usize])> = ranked.iter().map(|one| (one.cell, &one.ways[..])).collect();
-    // Where both ways tell the same there is one line for both.
+    let told: Vec<(usize, &[usize])> = ranked
+        .iter()
+        .map(|one| (one.cell, &one.countings[..]))
+        .collect();
+    // Where both countings tell the same there is one line for both.
     assert_eq!(told, [(2, &[1][..]), (2, &[0]), (0, &[0, 1])]);
     let known = [(0.3_f64, 0.4_f64), (1.5, 0.4), (3.0, 4.0)];
     for (one, (a, b)) in ranked.iter().zip(known) {

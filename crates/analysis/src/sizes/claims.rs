@@ -1,7 +1,7 @@
 //! What a study asserts of steps, held against curves.
 
 use plan::setting::Network;
-use plan::{Factors, OfStep, Plan, StepClaim, Way};
+use plan::{Factors, OfStep, Plan, Sign, StepClaim};
 
 use super::Curve;
 use crate::statistics::steps::Jump;
@@ -79,26 +79,26 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
         let (height, error) = (step.height, 2.0 * step.error);
         format!("between {from} and {to} octets it goes {height:+.3} ± {error:.3} {unit}")
     };
-    let fits = |step: &&&Jump| match claim.way {
-        Way::Up => step.height > 0.0,
-        Way::Down => step.height < 0.0,
-        Way::None => false,
+    let fits = |step: &&&Jump| match claim.sign {
+        Sign::Up => step.height > 0.0,
+        Sign::Down => step.height < 0.0,
+        Sign::None => false,
     };
-    match (claim.way, steps.iter().find(fits), steps.first()) {
-        (Way::None, _, Some(step)) => (Verdict::NotReproduced, told(step)),
+    match (claim.sign, steps.iter().find(fits), steps.first()) {
+        (Sign::None, _, Some(step)) => (Verdict::NotReproduced, told(step)),
         (_, Some(step), _) => (Verdict::Reproduced, told(step)),
         (_, None, Some(step)) => (Verdict::NotReproduced, told(step)),
-        (way, None, None) => {
+        (sign, None, None) => {
             let why = match claim.of {
                 OfStep::Time => format!("there is no step; one of {hidden:.2} us would have shown"),
                 OfStep::Variance => "there is no step".to_owned(),
             };
-            let verdict = match (claim.of, way) {
+            let verdict = match (claim.of, sign) {
                 (OfStep::Time, _) if least.is_none_or(|least| hidden > least) => {
                     Verdict::BelowResolution
                 }
-                (_, Way::None) => Verdict::Reproduced,
-                (_, Way::Up | Way::Down) => Verdict::NotReproduced,
+                (_, Sign::None) => Verdict::Reproduced,
+                (_, Sign::Up | Sign::Down) => Verdict::NotReproduced,
             };
             (verdict, why)
         }

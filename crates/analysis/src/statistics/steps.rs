@@ -100,14 +100,14 @@ pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
 pub fn at_least(hits: usize, tries: usize, chance: f64) -> f64 {
     let chance = chance.clamp(0.0, 1.0);
     let mut sum = 0.0;
-    let mut ways = 1.0;
+    let mut combinations = 1.0;
     for number_of in 0..=tries {
         if number_of > 0 {
-            ways *= number(tries - number_of + 1) / number(number_of);
+            combinations *= number(tries - number_of + 1) / number(number_of);
         }
         if number_of >= hits {
             let exponent = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
-            sum += ways
+            sum += combinations
                 * chance.powi(exponent(number_of))
                 * (1.0 - chance).powi(exponent(tries - number_of));
         }

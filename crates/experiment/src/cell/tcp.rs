@@ -13,7 +13,7 @@ use words::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Octets of timestamps in every segment, padding included [RFC7323 App A].
 const TIMESTAMPS: u32 = 12;
-/// Segments that ns-2's receivers let be under way unless told otherwise
+/// Segments that ns-2's receivers let be in flight unless told otherwise
 /// [Ns2].
 const NS2_WINDOW: u32 = 20;
 /// How long receivers delay acknowledgements at most, as Linux does at its

@@ -103,7 +103,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "via",
                 kind: "list of routers",
                 default: Usual::Absent,
-                meaning: r#"Of labels only: routers by way of which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; what travels alone takes the shortest way."#,
+                meaning: r#"Of labels only: routers via which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; what travels alone takes the shortest path."#,
                 worlds: SIMULATED,
             },
             Key {

@@ -57,7 +57,7 @@ const KEYS: [Key; 15] = [
         name: "window",
         kind: "segments, or `none`",
         default: Usual::Follows("`\"none\"` (20)"),
-        meaning: "Segments that the receiver lets be under way.",
+        meaning: "Segments that the receiver lets be in flight.",
         worlds: SIMULATED,
     },
     Key {

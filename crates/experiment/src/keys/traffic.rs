@@ -239,7 +239,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: Usual::Text("1s"),
                 meaning: "How long a message may take, its answer included; one that takes longer is a stall.",
-                worlds: simulator(no_effect("nothing else is under way")),
+                worlds: simulator(no_effect("nothing else is in flight")),
             },
             Key {
                 name: "again",
@@ -267,7 +267,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "duration",
                 kind: "time",
                 default: Usual::Text("1s"),
-                meaning: "When the last source stops; what is under way then still arrives.",
+                meaning: "When the last source stops; what is in flight then still arrives.",
                 worlds: everywhere(),
             },
             Key {

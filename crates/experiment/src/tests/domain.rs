@@ -39,7 +39,7 @@ load = \"50%\"
 \"network.rate\" = [\"100mbit\"]
 ";
 
-/// Bundles to the east go by way of `node`.
+/// Bundles to the east go via `node`.
 fn by_way_of(node: &str) -> String {
     DOMAIN.replace(
         "egress = \"out\"\n",
@@ -172,7 +172,7 @@ fn what_cannot_be_gathered_is_refused_by_name() {
         (
             "in",
             &[][..],
-            "only bundles with labels leave the shortest way: write carriage = \"label\" in [domain]",
+            "only bundles with labels leave the shortest path: write carriage = \"label\" in [domain]",
         ),
         ("a", &["domain.carriage=label"], "`a` is no router"),
         (

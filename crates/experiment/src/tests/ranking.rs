@@ -27,13 +27,13 @@ gap = 1.5
 fn a_ranking_is_read_and_written_into_the_plan() {
     let plan = sim(RANKED, &[]);
     let ranking = plan.ranking.clone().unwrap();
-    assert_eq!(ranking.ways, ["mean", "tail"]);
+    assert_eq!(ranking.countings, ["mean", "tail"]);
     let [first, second] = &ranking.figures[..] else {
         panic!("{ranking:?}")
     };
     assert_eq!(first.metrics, ["rtt", "delay"]);
     assert_eq!((first.unit, first.value, first.gap), ("ms", 8.0, -0.5));
-    // What is counted in one way is so in all of them.
+    // What is counted by one counting is so in all of them.
     assert_eq!(second.metrics, ["throughput", "throughput"]);
     let again = sim(&plan.text, &[]);
     assert_eq!((&again.ranking, &again.hash), (&plan.ranking, &plan.hash));

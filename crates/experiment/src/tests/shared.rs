@@ -46,7 +46,7 @@ fn cross_traffic_has_its_defaults_and_is_on_its_link_alone() {
     assert_eq!(cross.rate, Rate::from_bits_per_second(120_000_000).unwrap());
     assert_eq!(cross.packet, Bytes::new(200));
     assert_eq!(
-        (cross.gaps, cross.heading.ways()),
+        (cross.gaps, cross.heading.directions()),
         (Gaps::Constant, &[0, 1][..])
     );
     assert!(link.recorded && !setting(&plan, 0).network.links[1].recorded);

@@ -37,18 +37,18 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
         .parse()
         .map_err(|_| anyhow!("--seed {seed}: write a whole number, for instance 1"))?;
     // What is wrong with the options is said whatever the interfaces are.
-    link::ways(args, Bytes::ZERO)?;
+    link::directions(args, Bytes::ZERO)?;
     let largest = check(&ends)?;
     let wire = Wire {
-        ways: link::ways(args, largest)?,
+        directions: link::directions(args, largest)?,
         ends: ends.clone(),
     };
-    let described = wire.ways.clone();
+    let described = wire.directions.clone();
     let mut emulator = Emulator::open(&[wire], Seed::new(seed)).map_err(privileges)?;
     emulator.run_first();
     let heading = Heading {
         origin: emulator.opened(),
-        ways: described,
+        directions: described,
     };
     let recording = args.record.as_deref();
     let recording = recording

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use anyhow::{Result, anyhow, bail, ensure};
 use live::interrupt;
 use live::jumbogram::{
-    Between, By as Live, Carrying, LARGEST, LEAST, Listener, Measured, Measuring, Way, carry,
+    Between, By as Live, Carrying, JumboPath, LARGEST, LEAST, Listener, Measured, Measuring, carry,
     malformed as try_all, measure, send as send_to, super_packets,
 };
 use units::{Bytes, Span};
@@ -56,12 +56,12 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
         Method::Tcp => USUAL_MTU,
         Method::Packet | Method::Socket => packet(size).max(LEAST_MTU),
     };
-    let way = Way::build(between, mtu)?;
+    let jumbo_path = JumboPath::build(between, mtu)?;
     let text = match (length, by) {
         (None, Method::Packet) => {
             let count = count(args, 1)?;
             let carried = carry(
-                &way,
+                &jumbo_path,
                 Carrying {
                     size,
                     count,
@@ -85,7 +85,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
             )
         }
         (Some(length), Method::Tcp) => words::measured(
-            &super_packets(&way, size, length)?,
+            &super_packets(&jumbo_path, size, length)?,
             size,
             over,
             by,
@@ -102,7 +102,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 length,
                 capture: args.jumbo.capture.as_deref(),
             };
-            let measured: Measured = measure(&way, wanted)?;
+            let measured: Measured = measure(&jumbo_path, wanted)?;
             words::measured(&measured, size, over, by, args.json)
         }
     };

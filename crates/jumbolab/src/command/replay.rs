@@ -31,20 +31,20 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let recorded = Recorded::read(path)?;
     let variants = replay::variants(&recorded, &args.set)?;
     let mut rows = Vec::new();
-    for way in 0..recorded.ways.len() {
-        let was = replay::recorded(&recorded.ways[way]);
-        let agreement = replay::reproduce(&recorded, way)?;
+    for direction in 0..recorded.directions.len() {
+        let was = replay::recorded(&recorded.directions[direction]);
+        let agreement = replay::reproduce(&recorded, direction)?;
         rows.push(Row {
-            way,
+            direction,
             name: "recorded",
             summary: was,
             agreement: Some(agreement),
         });
         for variant in &variants {
             rows.push(Row {
-                way,
+                direction,
                 name: &variant.name,
-                summary: replay::what_if(&recorded, way, &variant.ways[way])?,
+                summary: replay::what_if(&recorded, direction, &variant.directions[direction])?,
                 agreement: None,
             });
         }
@@ -55,9 +55,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
 }
 
-/// What became of the packets of one way: in the record, or under other settings.
+/// What became of the packets of one direction: in the record, or under other settings.
 struct Row<'a> {
-    way: usize,
+    direction: usize,
     name: &'a str,
     summary: Summary,
     /// Of the record: how far its replay agrees with it.
@@ -70,7 +70,7 @@ impl Row<'_> {
         let dropped = |reason| self.summary.dropped_for(reason);
         let waits = self.summary.waits;
         let mut object = json!({
-            "way": self.way,
+            "way": self.direction,
             "settings": self.name,
             "delivered": fates(Fate::Delivered),
             "duplicated": fates(Fate::Duplicated),
@@ -126,7 +126,7 @@ fn table(rows: &[Row<'_>]) -> String {
         let _ = writeln!(
             text,
             "{:3}  {:width$} {:>9} {:>8} {full:>7} {early:>7} {forced:>7} {late:>7} {:>7} {:>8} {:>10.4} {:>10.4} {:>10.4}",
-            row.way,
+            row.direction,
             row.name,
             fates(Fate::Delivered) + fates(Fate::Duplicated),
             fates(Fate::Dropped),
@@ -142,27 +142,27 @@ fn table(rows: &[Row<'_>]) -> String {
 
 /// Whether the link decided as it did, in one line.
 fn verdict(rows: &[Row<'_>]) -> String {
-    let ways = || {
+    let directions = || {
         let of_record = rows.iter();
-        of_record.filter_map(|row| Some((row.way, row.agreement.as_ref()?)))
+        of_record.filter_map(|row| Some((row.direction, row.agreement.as_ref()?)))
     };
-    let compared: usize = ways().map(|(_, agreement)| agreement.compared).sum();
-    let agreed: usize = ways().map(|(_, agreement)| agreement.agreed).sum();
-    let first = ways().find_map(|(way, agreement)| Some((way, agreement.first?)));
+    let compared: usize = directions().map(|(_, agreement)| agreement.compared).sum();
+    let agreed: usize = directions().map(|(_, agreement)| agreement.agreed).sum();
+    let first = directions().find_map(|(direction, agreement)| Some((direction, agreement.first?)));
     match first {
         None => format!(
             "reproduced: all {compared} recorded decisions, each at its instant, are made again"
         ),
-        Some((way, first)) => format!(
+        Some((direction, first)) => format!(
             "not reproduced: {agreed} of {compared} recorded decisions are made again; the first that differs: {}",
-            difference(way, &first)
+            difference(direction, &first)
         ),
     }
 }
 
-fn difference(way: usize, first: &Difference) -> String {
+fn difference(direction: usize, first: &Difference) -> String {
     format!(
-        "packet {} of way {way}, which came after {:.9} s, was {}, and is now {}",
+        "packet {} of way {direction}, which came after {:.9} s, was {}, and is now {}",
         first.number,
         seconds(first.arrival),
         decision(&first.recorded),

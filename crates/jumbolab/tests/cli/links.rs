@@ -75,8 +75,8 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(rows.len(), 6, "{rows:?}");
-    for way in [&rows[0], &rows[3]] {
-        assert_eq!(way["agreed"], way["compared"], "{way}");
+    for direction in [&rows[0], &rows[3]] {
+        assert_eq!(direction["agreed"], direction["compared"], "{direction}");
     }
     assert!(rows[0]["compared"].as_u64().unwrap() > 300, "{}", rows[0]);
     assert!(
@@ -185,7 +185,7 @@ fn copies_of_datagrams_stand_for_no_others() {
 }
 
 #[test]
-fn whole_echoes_go_one_at_a_time_and_take_both_ways() {
+fn whole_echoes_go_one_at_a_time_and_take_both_directions() {
     for protocol in ["tcp", "udp"] {
         let dir = Dir::new();
         let trial = trial(

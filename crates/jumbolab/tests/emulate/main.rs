@@ -207,8 +207,8 @@ fn a_recording_holds_every_frame_that_arrived() {
     let left = seen.there("arrived") - seen.there("waiting_frames");
     assert_eq!(seen.probes[2].as_f64(), Some(left));
     assert!(seen.there("dropped") > 0.0);
-    for way in 0..2 {
-        let replayed = &seen.probes[3 + way];
+    for direction in 0..2 {
+        let replayed = &seen.probes[3 + direction];
         assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
     }
     assert_eq!(seen.probes[3]["compared"].as_f64(), Some(left));

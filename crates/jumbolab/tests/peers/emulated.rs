@@ -140,7 +140,7 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
 }
 
 /// A megabyte of echoes of 65 kB, each whole and one at a time: as long as the
-/// bits of both ways take, framing included, and no less.
+/// bits of both directions take, framing included, and no less.
 pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
     const ECHOES: f64 = 16.0;
     /// The hosts' part of an echo in an unoptimised build, in milliseconds: two

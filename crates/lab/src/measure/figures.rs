@@ -1,6 +1,6 @@
 //! From what the two ends and the meters saw to the figures of a trial.
 
-use live::emulator::{Report, Way};
+use live::emulator::{DirectionReport, Report};
 use live::meter::{self, MachineUse};
 use live::transfer::{Received, Sent, TcpState};
 use plan::Setting;
@@ -164,7 +164,7 @@ impl Figures {
         let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
         self.note("emulator_lost", json!(lost));
         self.note("emulator_too_big", json!(report.of(Fate::TooBig)));
-        // No delay is known better than departures are punctual, each way.
+        // No delay is known better than departures are punctual, in each direction.
         let echoes = self.evidence.get("echoes").and_then(Value::as_f64);
         let known = [
             ("rtt", 2.0),
@@ -181,11 +181,11 @@ impl Figures {
         }
     }
 
-    /// What became of cross traffic, by link and way; nothing where there is none.
+    /// What became of cross traffic, by link and direction; nothing where there is none.
     pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
         let mut all = Vec::new();
         for (link, wire) in setting.network.links.iter().zip(&report.wires) {
-            for (name, Way { crossed, .. }) in ["with", "against"].iter().zip(wire) {
+            for (name, DirectionReport { crossed, .. }) in ["with", "against"].iter().zip(wire) {
                 let megabits =
                     |octets: Bytes| count(octets.bits()) / crossed.lasted.as_secs_f64() / 1e6;
                 let of = |fate| crossed.counters.of(fate);

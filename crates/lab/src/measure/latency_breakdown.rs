@@ -10,7 +10,7 @@ use live::transfer::latency_breakdown::{Answered, Asked, Inject, Place, Probe};
 use plan::Setting;
 use plan::metric::part_metric;
 use plan::setting::{self as spec, Echo, LatencyBreakdown};
-use proto::latency_breakdown::{Exchange, Part, Parts, Way};
+use proto::latency_breakdown::{Direction, Exchange, Part, Parts};
 use serde_json::json;
 use units::{Bytes, Span};
 
@@ -135,13 +135,13 @@ fn exchanges(near: &Asked, far: &Answered, wire: Span) -> Vec<Exchange> {
     let both = both.filter_map(|(near, far)| near.zip(*far));
     let transmission = wire.as_nanos();
     both.map(|(near, far)| Exchange {
-        there: Way {
+        there: Direction {
             left: near.left,
             came: far.came,
             transmission,
             softirq: there,
         },
-        back: Way {
+        back: Direction {
             left: far.left,
             came: near.came,
             transmission,
@@ -154,8 +154,10 @@ fn exchanges(near: &Asked, far: &Answered, wire: Span) -> Vec<Exchange> {
 
 /// Whether the kernel stamped it wherever it was to.
 fn is_whole(exchange: &Exchange) -> bool {
-    [exchange.there, exchange.back].iter().all(|way| {
-        way.left.queued.is_some() && way.left.sent.is_some() && way.came.arrived.is_some()
+    [exchange.there, exchange.back].iter().all(|direction| {
+        direction.left.queued.is_some()
+            && direction.left.sent.is_some()
+            && direction.came.arrived.is_some()
     })
 }
 

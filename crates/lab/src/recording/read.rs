@@ -17,11 +17,11 @@ use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
 pub struct Recorded {
     /// The instant from which all others count.
     pub origin: Time,
-    /// Each way.
-    pub ways: [Traced; 2],
+    /// Each direction.
+    pub directions: [Traced; 2],
 }
 
-/// One way of a recorded wire.
+/// One direction of a recorded wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
     /// What its link is like.
@@ -78,7 +78,7 @@ impl Recorded {
         );
         let mut recorded = Self {
             origin: Time::from_picos(first.origin_ps),
-            ways: first.ways.map(|settings| Traced {
+            directions: first.directions.map(|settings| Traced {
                 settings,
                 packets: Vec::new(),
                 reseeds: Vec::new(),
@@ -90,12 +90,13 @@ impl Recorded {
                 .take(&line)
                 .with_context(|| format!("line {}", number + 3))?;
         }
-        for way in &mut recorded.ways {
+        for direction in &mut recorded.directions {
             ensure!(
-                !way.reseeds.is_empty(),
+                !direction.reseeds.is_empty(),
                 "the recording breaks off: what chance began with stands at its end"
             );
-            way.packets
+            direction
+                .packets
                 .sort_by_key(|(arrival, _)| arrival.header.number);
         }
         Ok(recorded)
@@ -104,19 +105,19 @@ impl Recorded {
     fn take(&mut self, line: &str) -> Result<()> {
         if let Some(chance) = line.strip_prefix(CHANCE) {
             let mut fields = Fields(chance.split(' '));
-            let way: usize = fields.next("way")?;
+            let direction: usize = fields.next("way")?;
             let reseed = Reseed {
                 after: fields.next("packets")?,
                 at: Time::from_picos(fields.next("instant")?),
                 seed: Seed::new(fields.next("seed")?),
             };
-            self.way(way)?.reseeds.push(reseed);
+            self.direction(direction)?.reseeds.push(reseed);
             return Ok(());
         }
         let mut fields = Fields(line.split(','));
         let at = Time::from_picos(fields.next("arrival_ps")?);
         let left = fields.text("left_ps")?;
-        let way: usize = fields.next("way")?;
+        let direction: usize = fields.next("way")?;
         let (size, flow) = (fields.next("size")?, fields.next("flow")?);
         let fate = fields.text("fate")?;
         let number = fields.next("number")?;
@@ -152,12 +153,12 @@ impl Recorded {
                 marked,
             }),
         };
-        self.way(way)?.packets.push((arrival, decision));
+        self.direction(direction)?.packets.push((arrival, decision));
         Ok(())
     }
 
-    fn way(&mut self, number: usize) -> Result<&mut Traced> {
-        self.ways
+    fn direction(&mut self, number: usize) -> Result<&mut Traced> {
+        self.directions
             .get_mut(number)
             .ok_or_else(|| anyhow!("way {number}: there are 0 and 1"))
     }

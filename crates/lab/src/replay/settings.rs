@@ -25,8 +25,8 @@ const KEYS: &str = "a replay has one link and its recorded arrivals: write rate,
 pub struct Variant {
     /// What is otherwise, as it was asked for.
     pub name: String,
-    /// Each way.
-    pub ways: [Settings; 2],
+    /// Each direction.
+    pub directions: [Settings; 2],
 }
 
 /// The links that `sets` ask for: one for each combination of levels, with
@@ -38,19 +38,19 @@ pub fn variants(recorded: &Recorded, sets: &[String]) -> Result<Vec<Variant>> {
     if sets.is_empty() {
         return Ok(Vec::new());
     }
-    let [there, back] = &recorded.ways;
-    let (there, back) = (of_way(there, sets)?, of_way(back, sets)?);
+    let [there, back] = &recorded.directions;
+    let (there, back) = (of_direction(there, sets)?, of_direction(back, sets)?);
     Ok(there
         .into_iter()
         .zip(back)
         .map(|((name, there), (_, back))| Variant {
             name,
-            ways: [there, back],
+            directions: [there, back],
         })
         .collect())
 }
 
-fn of_way(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
+fn of_direction(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Settings)>> {
     let was = &traced.settings;
     let mut experiment = Experiment::load(EXPERIMENT)?;
     let buffer = match was.queue.limit_of_class() {

@@ -6,7 +6,7 @@ use units::{Span, Time};
 
 use crate::recording::Decision;
 
-/// What became of the packets of one way.
+/// What became of the packets of one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Packets by fate, in the order of [`Fate::ALL`].

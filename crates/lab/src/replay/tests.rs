@@ -82,7 +82,7 @@ fn record(settings: &Settings, steps: &[Step]) -> Recorded {
     let path = folder.path().join("wire.csv");
     let heading = Heading {
         origin,
-        ways: [settings.clone(), settings.clone()],
+        directions: [settings.clone(), settings.clone()],
     };
     let mut recording = Recording::create(&path, &heading).unwrap();
     let mut link = Link::new(settings.clone(), Seed::new(9)).unwrap();
@@ -133,9 +133,9 @@ proptest! {
     fn every_discipline_decides_again_as_it_did(steps in steps()) {
         for name in DISCIPLINES {
             let recorded = record(&settings(name), &steps);
-            prop_assert_eq!(recorded.ways[0].packets.len(), steps.len());
+            prop_assert_eq!(recorded.directions[0].packets.len(), steps.len());
             let agreement = reproduce(&recorded, 0).unwrap();
-            let open = recorded.ways[0].packets.iter().filter(|(_, decided)| decided.is_none());
+            let open = recorded.directions[0].packets.iter().filter(|(_, decided)| decided.is_none());
             prop_assert_eq!(agreement.compared + open.count(), steps.len());
             prop_assert_eq!(agreement.first, None, "{}", name);
             prop_assert_eq!(agreement.agreed, agreement.compared);
@@ -159,7 +159,7 @@ fn busy() -> Vec<Step> {
 #[test]
 fn a_record_under_other_settings_is_answered_beside_it() {
     let recorded = record(&settings("droptail"), &busy());
-    let was = self::recorded(&recorded.ways[0]);
+    let was = self::recorded(&recorded.directions[0]);
     assert!(was.of_fate(Fate::Dropped) > 20, "{was:?}");
     let sets = ["queue=droptail,red", "buffer=1MB"].map(str::to_owned);
     let variants = variants(&recorded, &sets).unwrap();
@@ -169,7 +169,7 @@ fn a_record_under_other_settings_is_answered_beside_it() {
         .collect();
     assert_eq!(names, ["queue=droptail buffer=1MB", "queue=red buffer=1MB"]);
     let [deep, red] = [0, 1].map(|number: usize| {
-        let settings = &variants[number].ways[0];
+        let settings = &variants[number].directions[0];
         assert_eq!(settings.loss.to_bits(), 0.05f64.to_bits(), "as recorded");
         what_if(&recorded, 0, settings).unwrap()
     });
@@ -184,7 +184,7 @@ fn what_is_not_asked_for_stays_as_recorded() {
     let red = settings("red,min=2,max=6");
     let recorded = record(&red, &busy());
     let buffer = variants(&recorded, &["buffer=35 packets".to_owned()]).unwrap();
-    let [there, _] = &buffer[0].ways;
+    let [there, _] = &buffer[0].directions;
     let Spec::Red(settings) = &there.queue else {
         panic!("{:?}", there.queue)
     };
@@ -192,7 +192,7 @@ fn what_is_not_asked_for_stays_as_recorded() {
     assert_eq!((settings.curve.min, settings.curve.max), (2.0, 6.0));
     assert_eq!(there.delay, red.delay);
     let rate = variants(&recorded, &["rate=20mbit".to_owned()]).unwrap();
-    assert_eq!(rate[0].ways[0].queue, red.queue);
+    assert_eq!(rate[0].directions[0].queue, red.queue);
     assert_eq!(rate[0].name, "rate=20mbit");
 }
 
@@ -224,7 +224,7 @@ fn what_is_no_recording_is_refused_by_line() {
         let kept = folder.path().join("good.csv");
         let heading = Heading {
             origin: Time::ZERO,
-            ways: [settings("droptail"), settings("droptail")],
+            directions: [settings("droptail"), settings("droptail")],
         };
         Recording::create(&kept, &heading)
             .unwrap()
@@ -279,7 +279,7 @@ fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
     for (queue, is_refused) in [("mred", true), ("priority,each=mred", true), ("red", false)] {
         let mut recorded = record(&settings(queue), &[step.clone(), step.clone()]);
         assert!(reproduce(&recorded, 0).is_ok(), "{queue}");
-        recorded.ways[0].packets[1].0.header.live = 3;
+        recorded.directions[0].packets[1].0.header.live = 3;
         let refusal = reproduce(&recorded, 0).map_err(|error| error.to_string());
         let words = |refusal: &String| refusal.contains("what is in them");
         assert_eq!(

@@ -144,7 +144,7 @@ fn emulate() -> Result<u64> {
     let settings = Settings::perfect(None, Spec::DropTail { limit });
     let wire = Wire {
         ends: ["a0".into(), "b0".into()],
-        ways: [settings.clone(), settings],
+        directions: [settings.clone(), settings],
     };
     let mut emulator = Emulator::open(&[wire], Seed::new(1))?;
     println!("ready");

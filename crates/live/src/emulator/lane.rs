@@ -1,4 +1,4 @@
-//! One way of a wire: its link, and cross traffic that shares it.
+//! One direction of a wire: its link, and cross traffic that shares it.
 //!
 //! Packets of cross traffic are made here, at the instants of their schedule,
 //! and end at the far end: they take room in the queue and time on the wire,
@@ -15,14 +15,14 @@ use wire::too_big::TooBig;
 
 use crate::frames::{Frame, Pool};
 
-/// Cross traffic on one way of one wire.
+/// Cross traffic in one direction of one wire.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cross {
     /// The number of the wire, from 0.
     pub wire: usize,
     /// 0: from the wire's first interface to the second; 1: back.
-    pub way: usize,
+    pub direction: usize,
     /// Gaps between arrivals, in picoseconds.
     pub gaps: Law,
     /// Octets of frames, from the destination address to the FCS.
@@ -33,7 +33,7 @@ pub struct Cross {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Crossed {
-    /// Its packets by fate. They are counted among all packets of the way too.
+    /// Its packets by fate. They are counted among all packets of the direction too.
     pub counters: Counters,
     /// Octets of wire that it asked for, with preamble and gap.
     pub offered: Bytes,

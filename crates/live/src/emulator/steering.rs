@@ -14,8 +14,8 @@ impl Emulator {
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
         for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (way, lane) in wire.lanes.iter_mut().enumerate() {
-                lane.reseed(now, luck(seed, number, way));
+            for (direction, lane) in wire.lanes.iter_mut().enumerate() {
+                lane.reseed(now, luck(seed, number, direction));
             }
         }
     }
@@ -37,26 +37,26 @@ impl Emulator {
         lanes.for_each(Lane::end_record);
     }
 
-    /// What became of packets since it was last asked: wire, way, event. Its
+    /// What became of packets since it was last asked: wire, direction, event. Its
     /// instants are those of the clock that is never set.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
         for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (way, lane) in wire.lanes.iter_mut().enumerate() {
+            for (direction, lane) in wire.lanes.iter_mut().enumerate() {
                 let events = lane.take_events().into_iter();
-                all.extend(events.map(|event| (number, way, event)));
+                all.extend(events.map(|event| (number, direction, event)));
             }
         }
         all
     }
 
-    /// The packets on wire `number` that wait in each way's queue, if they are
+    /// The packets on wire `number` that wait in each direction's queue, if they are
     /// recorded.
     pub fn waiting(&self, number: usize) -> [Vec<Arrival>; 2] {
         self.of_lanes(number, |lane| lane.waiting().collect())
     }
 
-    /// When the chance of each way of wire `number` began anew since it is
+    /// When the chance of each direction of wire `number` began anew since it is
     /// recorded, what it went on from first.
     pub fn reseeds(&self, number: usize) -> [Vec<Reseed>; 2] {
         self.of_lanes(number, |lane| lane.reseeds().to_vec())
@@ -64,7 +64,7 @@ impl Emulator {
 
     fn of_lanes<T>(&self, number: usize, of: impl Fn(&Lane) -> Vec<T>) -> [Vec<T>; 2] {
         let wire = self.wires.get(number);
-        [0, 1].map(|way| wire.map_or_else(Vec::new, |wire| of(&wire.lanes[way])))
+        [0, 1].map(|direction| wire.map_or_else(Vec::new, |wire| of(&wire.lanes[direction])))
     }
 
     /// When it was opened, by the clock that is never set.
@@ -76,20 +76,20 @@ impl Emulator {
     /// follows from `seed`.
     ///
     /// # Errors
-    /// Where there is no such way.
+    /// Where there is no such direction.
     pub fn begin_cross(&mut self, all: &[Cross], seed: Seed) -> Result<()> {
         self.end_cross();
         let now = clock::monotonic();
         for Cross {
             wire,
-            way,
+            direction,
             gaps,
             sizes,
         } in all
         {
-            let place = format!("wire/{wire}/{way}");
+            let place = format!("wire/{wire}/{direction}");
             let wire = self.wires.get_mut(*wire);
-            let lane = wire.and_then(|wire| wire.lanes.get_mut(*way));
+            let lane = wire.and_then(|wire| wire.lanes.get_mut(*direction));
             let lane = lane.ok_or_else(|| {
                 Error::new("beginning cross traffic", format!("there is no {place}"))
             })?;

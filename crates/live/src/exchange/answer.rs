@@ -223,7 +223,7 @@ impl<'a> Service<'a> {
         Ok(())
     }
 
-    /// Notes what was left of a message, if one was under way.
+    /// Notes what was left of a message, if one was in flight.
     fn gone(&mut self) -> End {
         let octets = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         if self.filled > 0 {

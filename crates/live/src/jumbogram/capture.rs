@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
 use wire::pcapng::{Block, LinkType};
 
-use super::way::Way;
+use super::jumbo_path::JumboPath;
 use crate::capture::heard_at;
 use crate::clock::Epoch;
 use crate::error::{During, Result};
@@ -26,14 +26,14 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Begins a new file of what arrives at the end of `way`.
+    /// Begins a new file of what arrives at the end of `jumbo_path`.
     ///
     /// # Errors
     /// Where the file exists or cannot be written, or the kernel refuses.
-    pub(super) fn begin(way: &Way, path: &Path) -> Result<Self> {
+    pub(super) fn begin(jumbo_path: &JumboPath, path: &Path) -> Result<Self> {
         let file = File::create_new(path)
             .during(|| format!("--capture {}: a new file is written", path.display()))?;
-        let (namespace, interface) = way.arrival();
+        let (namespace, interface) = jumbo_path.arrival();
         let socket = heard_at(namespace, interface)?;
         let mut capture = Self {
             socket,

@@ -7,8 +7,8 @@ use units::Span;
 
 use super::capture::Capture;
 use super::end::{FROM, Listener, Raw, refused};
+use super::jumbo_path::JumboPath;
 use super::message::{Arrived, Message};
-use super::way::Way;
 use crate::error::{During, Result};
 use crate::interrupt;
 use crate::namespace::Namespace;
@@ -45,22 +45,24 @@ pub struct Carrying<'a> {
     pub capture: Option<&'a Path>,
 }
 
-/// Carries messages along `way`, one at a time.
+/// Carries messages along `jumbo_path`, one at a time.
 ///
 /// # Errors
 /// Where the kernel refuses one, or the capture cannot be written.
-pub fn carry(way: &Way, wanted: Carrying<'_>) -> Result<Carried> {
+pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
     let Carrying {
         size,
         count,
         capture,
     } = wanted;
-    let [from, to] = way.addresses;
-    let mut listener = way.at_receiver(|| Listener::open(to.into(), 0))?;
-    let raw = way.at_sender(|| Raw::open(to))?;
-    let mut message = Message::new(way.addresses, [FROM, listener.port()?], size);
-    let mut capture = capture.map(|path| Capture::begin(way, path)).transpose()?;
-    let before = Counted::by(way)?;
+    let [from, to] = jumbo_path.addresses;
+    let mut listener = jumbo_path.at_receiver(|| Listener::open(to.into(), 0))?;
+    let raw = jumbo_path.at_sender(|| Raw::open(to))?;
+    let mut message = Message::new(jumbo_path.addresses, [FROM, listener.port()?], size);
+    let mut capture = capture
+        .map(|path| Capture::begin(jumbo_path, path))
+        .transpose()?;
+    let before = Counted::by(jumbo_path)?;
     let (mut sent, mut arrived) = (0, Vec::new());
     while sent < count && !interrupt::asked() {
         raw.send(message.stamped(sent)?)
@@ -76,7 +78,7 @@ pub fn carry(way: &Way, wanted: Carrying<'_>) -> Result<Carried> {
             capture.drain()?;
         }
     }
-    let after = Counted::by(way)?;
+    let after = Counted::by(jumbo_path)?;
     Ok(Carried {
         packet: message.packet_len(),
         jumbogram: message.is_jumbogram(),
@@ -100,10 +102,10 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn by(way: &Way) -> Result<Self> {
-        let (namespace, _) = way.arrival();
+    pub(super) fn by(jumbo_path: &JumboPath) -> Result<Self> {
+        let (namespace, _) = jumbo_path.arrival();
         let arrived = counters(namespace)?;
-        let forwarded = way.router().map(|router| {
+        let forwarded = jumbo_path.router().map(|router| {
             let counters = counters(router)?;
             Ok(count(&counters, "Ip6OutForwDatagrams"))
         });

@@ -186,10 +186,10 @@ pub struct Sent {
 /// Sends `count` messages of `size` octets to a host, `gap` apart.
 ///
 /// # Errors
-/// Where privilege is missing, or a link on the way does not carry them: one
+/// Where privilege is missing, or a link on the route does not carry them: one
 /// line with the remedy.
 pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> {
-    let (from, mtu) = ask_for_way(to)?;
+    let (from, mtu) = look_up_route(to)?;
     let mut message = Message::new([from, *to.ip()], [FROM, to.port()], size);
     let packet = message.packet_len();
     if packet > mtu {
@@ -201,7 +201,7 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
         return Err(Error::new(
             format!("--jumbogram {size}"),
             format!(
-                "the way to {} carries packets of {mtu} octets, {remedy}",
+                "the route to {} carries packets of {mtu} octets, {remedy}",
                 to.ip()
             ),
         ));
@@ -243,9 +243,9 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
     Error::new(format!("sending {size} octets"), format!("{why} ({error})"))
 }
 
-/// The address that packets to `to` come from, and the MTU of the way there.
-fn ask_for_way(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
-    let operation = || format!("looking for the way to {}", to.ip());
+/// The address that packets to `to` come from, and the MTU of the route there.
+fn look_up_route(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
+    let operation = || format!("looking up the route to {}", to.ip());
     let probe = udp(Ipv6Addr::UNSPECIFIED.into(), 0).during(operation)?;
     probe.connect(to).during(operation)?;
     let from = match probe.local_addr().during(operation)? {

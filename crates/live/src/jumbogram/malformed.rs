@@ -14,7 +14,7 @@ use wire::protocol::{icmp, icmpv6};
 
 use super::carry::counters;
 use super::end::{Listener, Raw, udp};
-use super::way::{Between, Way};
+use super::jumbo_path::{Between, JumboPath};
 use crate::error::{During, Error, Result};
 use crate::processor::Pinned;
 use variants::{LARGER, VARIANTS, Variant};
@@ -75,9 +75,10 @@ impl Ended {
 /// arrive.
 pub fn malformed() -> Result<Vec<Ended>> {
     let _pinned = Pinned::here()?;
-    let way = Way::build(Between::Loopback, LARGER)?;
-    let bench = Bench::open(&way)?;
-    let mut listener = way.at_receiver(|| Listener::open(way.addresses[1].into(), 0))?;
+    let jumbo_path = JumboPath::build(Between::Loopback, LARGER)?;
+    let bench = Bench::open(&jumbo_path)?;
+    let mut listener =
+        jumbo_path.at_receiver(|| Listener::open(jumbo_path.addresses[1].into(), 0))?;
     VARIANTS
         .iter()
         .map(|variant| bench.attempt(variant, &mut listener))
@@ -86,13 +87,13 @@ pub fn malformed() -> Result<Vec<Ended>> {
 
 /// What variants are tried with.
 struct Bench<'a> {
-    way: &'a Way,
+    jumbo_path: &'a JumboPath,
     raw: Raw,
     errors: OwnedFd,
 }
 
 impl<'a> Bench<'a> {
-    fn open(way: &'a Way) -> Result<Self> {
+    fn open(jumbo_path: &'a JumboPath) -> Result<Self> {
         let open = || {
             let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
             let protocol = SockProtocol::IcmpV6;
@@ -100,18 +101,18 @@ impl<'a> Bench<'a> {
                 .during(|| "opening a socket for ICMPv6 errors")
         };
         Ok(Self {
-            way,
-            raw: way.at_sender(|| Raw::open(way.addresses[1]))?,
-            errors: way.at_sender(open)?,
+            jumbo_path,
+            raw: jumbo_path.at_sender(|| Raw::open(jumbo_path.addresses[1]))?,
+            errors: jumbo_path.at_sender(open)?,
         })
     }
 
     fn attempt(&self, variant: &Variant, listener: &mut Listener) -> Result<Ended> {
         let operation = || format!("sending a jumbogram of which {}", variant.name);
         let port = listener.port()?;
-        let (namespace, _) = self.way.arrival();
+        let (namespace, _) = self.jumbo_path.arrival();
         let before = counters(namespace)?;
-        let octets = variant.octets(self.way.addresses, port)?;
+        let octets = variant.octets(self.jumbo_path.addresses, port)?;
         self.raw.send(&octets).during(operation)?;
         let delivered = self.settle(listener)?;
         let after = counters(namespace)?;
@@ -136,10 +137,10 @@ impl<'a> Bench<'a> {
     /// Waits until a packet that is right has come through behind another, all
     /// of them from one processor; octets of what else was delivered.
     fn settle(&self, listener: &mut Listener) -> Result<Option<usize>> {
-        let to = (self.way.addresses[1], listener.port()?);
-        let probe = self
-            .way
-            .at_sender(|| udp(self.way.addresses[0].into(), 0).during(|| "opening a UDP socket"))?;
+        let to = (self.jumbo_path.addresses[1], listener.port()?);
+        let probe = self.jumbo_path.at_sender(|| {
+            udp(self.jumbo_path.addresses[0].into(), 0).during(|| "opening a UDP socket")
+        })?;
         let mut delivered = None;
         // The first one may overtake an ICMPv6 error, the second one does not.
         for _ in 0..2 {

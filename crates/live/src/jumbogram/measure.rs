@@ -12,8 +12,8 @@ use units::{Span, Time};
 use super::capture::Capture;
 use super::carry::Counted;
 use super::end::{FROM, Listener, Raw, refused, udp};
+use super::jumbo_path::JumboPath;
 use super::message::Message;
-use super::way::Way;
 use crate::error::{During, Error, Result};
 use crate::{clock, meter};
 
@@ -48,7 +48,7 @@ pub struct Measured {
     /// Whether each was a jumbogram.
     pub jumbogram: bool,
     /// How long single messages took, in order of length: from just before one
-    /// was sent until the receiver had it, no other under way.
+    /// was sent until the receiver had it, no other in flight.
     pub delays: Vec<Span>,
     /// Messages that arrived while many were sent.
     pub messages: u64,
@@ -62,7 +62,7 @@ pub struct Measured {
     pub machine: Span,
     /// Packets that the receiver's interface counted meanwhile.
     pub packets: u64,
-    /// Messages that may be under way.
+    /// Messages that may be in flight.
     pub window: u64,
     /// Messages that were sent, alone or among many, and did not arrive.
     pub lost: u64,
@@ -79,12 +79,12 @@ const MOST_MISSING: u64 = 3;
 const PATIENCE: Span = Span::from_millis(1_000);
 /// How often a receiver looks whether it may stop.
 const LOOK: Span = Span::from_millis(50);
-/// Octets that may be under way: all sockets of a machine share the memory of UDP,
+/// Octets that may be in flight: all sockets of a machine share the memory of UDP,
 /// and what finds none is dropped.
 const MOST_UNDER_WAY: u64 = 8 << 20;
 /// What the kernel keeps with every packet.
 const RECORDS: u64 = 1_024;
-/// Packets that may be under way: a processor queues 1000 from all namespaces
+/// Packets that may be in flight: a processor queues 1000 from all namespaces
 /// together until it takes them, and drops more [LinuxDoc net].
 const MOST_PACKETS: u64 = 256;
 
@@ -101,23 +101,23 @@ struct Between {
     done: AtomicBool,
 }
 
-/// Measures messages along `way`.
+/// Measures messages along `jumbo_path`.
 ///
 /// # Errors
 /// Where the kernel refuses one, single ones do not arrive, or the capture cannot
 /// be written.
-pub fn measure(way: &Way, wanted: Measuring<'_>) -> Result<Measured> {
+pub fn measure(jumbo_path: &JumboPath, wanted: Measuring<'_>) -> Result<Measured> {
     let Measuring {
         by,
         size,
         length,
         capture,
     } = wanted;
-    let [_, to] = way.addresses;
-    let listener = way.at_receiver(|| Listener::open(to.into(), 0))?;
+    let [_, to] = jumbo_path.addresses;
+    let listener = jumbo_path.at_receiver(|| Listener::open(to.into(), 0))?;
     let port = listener.port()?;
-    let out = way.at_sender(|| Out::open(way, by, port))?;
-    let message = Message::new(way.addresses, [FROM, port], size);
+    let out = jumbo_path.at_sender(|| Out::open(jumbo_path, by, port))?;
+    let message = Message::new(jumbo_path.addresses, [FROM, port], size);
     let window = window(listener.room()?, message.packet_len());
     let between = Between::default();
     thread::scope(|scope| {
@@ -133,8 +133,8 @@ pub fn measure(way: &Way, wanted: Measuring<'_>) -> Result<Measured> {
             sent: 0,
             between: &between,
         };
-        let shown = capture.map_or(Ok(()), |path| sending.shown(way, path));
-        let measured = shown.and_then(|()| sending.all(way, window, length));
+        let shown = capture.map_or(Ok(()), |path| sending.shown(jumbo_path, path));
+        let measured = shown.and_then(|()| sending.all(jumbo_path, window, length));
         between.done.store(true, Ordering::SeqCst);
         let received = receiving.join().expect("a receiver does not panic");
         received.and(measured)
@@ -202,8 +202,8 @@ enum Out {
 }
 
 impl Out {
-    fn open(way: &Way, by: By, port: u16) -> Result<Self> {
-        let [from, to] = way.addresses;
+    fn open(jumbo_path: &JumboPath, by: By, port: u16) -> Result<Self> {
+        let [from, to] = jumbo_path.addresses;
         match by {
             By::Packet => Raw::open(to).map(Self::Packets),
             By::Socket => {
@@ -231,8 +231,8 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// One message, in a capture at `path`.
-    fn shown(&mut self, way: &Way, path: &Path) -> Result<()> {
-        let mut capture = Capture::begin(way, path)?;
+    fn shown(&mut self, jumbo_path: &JumboPath, path: &Path) -> Result<()> {
+        let mut capture = Capture::begin(jumbo_path, path)?;
         while !self.single(self.missing())? {
             if self.missing() >= MOST_MISSING {
                 return Err(self.missed(MOST_MISSING));
@@ -242,11 +242,11 @@ impl Sending<'_> {
     }
 
     /// First one at a time, then many.
-    fn all(&mut self, way: &Way, window: u64, length: Span) -> Result<Measured> {
+    fn all(&mut self, jumbo_path: &JumboPath, window: u64, length: Span) -> Result<Measured> {
         let delays = self.alone(clock::monotonic() + alone(length))?;
         let before = self.between.received.load(Ordering::SeqCst);
         let octets = self.between.octets.load(Ordering::SeqCst);
-        let counted = Counted::by(way)?;
+        let counted = Counted::by(jumbo_path)?;
         let machine = meter::Machine::sample()?;
         let programs = meter::Process::sample()?;
         let began = clock::monotonic_nanos();
@@ -274,7 +274,7 @@ impl Sending<'_> {
             elapsed: Span::from_nanos(last.saturating_sub(began)),
             programs: programs.cpu,
             machine: machine.busy,
-            packets: Counted::by(way)?.packets - counted.packets,
+            packets: Counted::by(jumbo_path)?.packets - counted.packets,
             window,
             lost,
         })
@@ -316,7 +316,7 @@ impl Sending<'_> {
         Error::new(
             format!("carrying {} octets", self.size),
             format!(
-                "{count} messages did not arrive within 1 s each, though no other was under way"
+                "{count} messages did not arrive within 1 s each, though no other was in flight"
             ),
         )
     }
@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_may_always_be_under_way() {
+    fn one_message_may_always_be_in_flight() {
         assert_eq!(window(425_984, 1_500), 104);
         assert_eq!(window(425_984, 190_056), 1);
         assert_eq!(window(1_000, 4_000_000), 1);

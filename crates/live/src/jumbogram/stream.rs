@@ -9,8 +9,8 @@ use std::time::Duration;
 use units::Span;
 
 use super::carry::Counted;
+use super::jumbo_path::JumboPath;
 use super::measure::{Measured, alone};
-use super::way::Way;
 use crate::error::{During, Error, Result};
 use crate::{clock, meter};
 
@@ -25,18 +25,18 @@ const PIECE: usize = 1 << 20;
 /// How long a stream may stand still.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Measures TCP over loopback of `way` for `length`: messages of `size` octets
+/// Measures TCP over loopback of `jumbo_path` for `length`: messages of `size` octets
 /// one at a time first, then as much as goes through. Its super-packets have up
 /// to as many octets, within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
 ///
 /// # Errors
 /// Where the kernel refuses the size, and where the stream stops.
-pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
+pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<Measured> {
     let most = size.clamp(ORDINARY_SUPER, LARGEST_SUPER);
-    way.set_super_packets(most)?;
-    let [_, to] = way.addresses;
+    jumbo_path.set_super_packets(most)?;
+    let [_, to] = jumbo_path.addresses;
     let operation = || "opening a stream over loopback";
-    let (stream, there) = way.at_sender(|| both_ends(to).during(operation))?;
+    let (stream, there) = jumbo_path.at_sender(|| both_ends(to).during(operation))?;
     for end in [&stream, &there] {
         end.set_nodelay(true).during(operation)?;
         end.set_read_timeout(Some(PATIENCE)).during(operation)?;
@@ -44,7 +44,7 @@ pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
     }
     let alone = alone(length);
     let (delays, stream, there) = messages(stream, there, size as usize, alone)?;
-    let before = Counted::by(way)?;
+    let before = Counted::by(jumbo_path)?;
     let machine = meter::Machine::sample()?;
     let programs = meter::Process::sample()?;
     let began = clock::monotonic();
@@ -52,7 +52,7 @@ pub fn super_packets(way: &Way, size: u32, length: Span) -> Result<Measured> {
     let elapsed = clock::monotonic().since(began).unwrap_or(Span::ZERO);
     let programs = meter::Process::sample()? - programs;
     let machine = meter::Machine::sample()?.since(&machine);
-    let packets = Counted::by(way)?.packets - before.packets;
+    let packets = Counted::by(jumbo_path)?.packets - before.packets;
     Ok(Measured {
         packet: most.into(),
         jumbogram: false,
@@ -77,7 +77,7 @@ fn both_ends(to: Ipv6Addr) -> io::Result<(TcpStream, TcpStream)> {
 }
 
 /// How long messages of `size` octets take, shortest first: from just before
-/// one is written until all of it was read, no other under way.
+/// one is written until all of it was read, no other in flight.
 fn messages(
     mut out: TcpStream,
     mut there: TcpStream,

@@ -53,7 +53,7 @@ impl Medium {
     pub const fn rate(&self) -> Option<Rate> {
         match self {
             Self::Kernel { rate, .. } => *rate,
-            Self::Emulated(ways) => ways[0].rate,
+            Self::Emulated(directions) => directions[0].rate,
         }
     }
 }

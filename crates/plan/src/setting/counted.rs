@@ -2,7 +2,7 @@
 
 use units::Span;
 
-/// What is counted of the way from a link's first end to its second. Whatever
+/// What is counted in the direction from a link's first end to its second. Whatever
 /// it is, it changes no other figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {

@@ -11,7 +11,7 @@ pub struct Cross {
     pub packet: Bytes,
     /// The law of the gaps between arrivals.
     pub gaps: Gaps,
-    /// Which way it goes.
+    /// Its direction.
     pub heading: Heading,
 }
 
@@ -26,7 +26,7 @@ pub enum Gaps {
     Uniform,
 }
 
-/// Which way cross traffic goes on its link.
+/// The direction of cross traffic on its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// From the sender's side to the receiver's.
@@ -38,8 +38,8 @@ pub enum Heading {
 }
 
 impl Heading {
-    /// The ways that it means, 0 there and 1 back.
-    pub const fn ways(self) -> &'static [usize] {
+    /// The directions that it means, 0 there and 1 back.
+    pub const fn directions(self) -> &'static [usize] {
         match self {
             Self::With => &[0],
             Self::Against => &[1],

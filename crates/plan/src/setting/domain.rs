@@ -46,7 +46,7 @@ pub struct Route {
     pub next_as: u32,
     /// The edge through which it is reached, by its place among the nodes.
     pub egress: usize,
-    /// The nodes by way of which its bundles are switched, if not along the
+    /// The nodes via which its bundles are switched, if not along the
     /// shortest path.
     pub via: Vec<usize>,
 }

@@ -17,7 +17,7 @@ pub const PATH_MTUS: &[(&str, PathMtu)] = &[
 /// Flows, and for how long they are sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
-    /// When the last of them stops; what is under way then still arrives.
+    /// When the last of them stops; what is in flight then still arrives.
     pub duration: Span,
     /// The flows, by name.
     pub flows: Vec<Flow>,

@@ -59,7 +59,7 @@ pub enum Entry<P> {
     TooBig(P),
 }
 
-/// A packet in the queue, on the wire or under way.
+/// A packet in the queue, on the wire or in flight.
 struct Passing<P> {
     begins: Time,
     arrives: Time,
@@ -156,7 +156,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
         self.wire.free_at()
     }
 
-    /// What happened so far, and will happen to what is under way.
+    /// What happened so far, and will happen to what is in flight.
     pub fn counters(&self) -> Counters {
         let Counts {
             arrived,

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use units::Time;
 
-/// Packets under way, the earliest first, equals in the order in which they
+/// Packets in flight, the earliest first, equals in the order in which they
 /// left. Nearly all of them come out in that order, and a ring is enough; only
 /// what is held back is sorted.
 pub(super) struct Travelling<P> {

@@ -38,7 +38,7 @@ pub(crate) struct Agent {
     payload: u32,
     header: u32,
     initial_window: f64,
-    /// Segments that the receiver lets be under way.
+    /// Segments that the receiver lets be in flight.
     most: i64,
     limited_transmit: bool,
     /// Segments that there are to send, the SYN included.

@@ -5,6 +5,6 @@
 pub enum React {
     /// It sends the segment again.
     Retransmit,
-    /// It also reduces its window, once for what is under way.
+    /// It also reduces its window, once for what is in flight.
     RetransmitAndReduce,
 }

@@ -122,7 +122,7 @@ impl Sender {
     /// Takes the word that `lost` was dropped on the way. Unless it is there by
     /// now, it is sent again at once, and until all that was sent so far is
     /// acknowledged, duplicates say nothing new. With `reduce` the window comes
-    /// down as for a mark, once for what is under way.
+    /// down as for a mark, once for what is in flight.
     pub fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.notified(now, lost, reduce),

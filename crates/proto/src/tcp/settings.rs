@@ -116,9 +116,9 @@ pub struct Settings {
     /// Segments up to which the window doubles each round trip at first;
     /// `None`: until a loss.
     pub initial_threshold: Option<u32>,
-    /// Segments that the receiver lets be under way.
+    /// Segments that the receiver lets be in flight.
     pub window: u32,
-    /// Octets that it lets be under way at first, where that is less: a window
+    /// Octets that it lets be in flight at first, where that is less: a window
     /// before the scale is known is no larger than 65 535 octets
     /// [RFC7323 s2.2]. It opens by twice what arrives [Linux]. `None`: it is
     /// open from the beginning.

@@ -31,7 +31,7 @@ pub(crate) struct Standard {
     header: u32,
     first_window: u32,
     write: Option<u64>,
-    /// Octets that the receiver lets be under way.
+    /// Octets that the receiver lets be in flight.
     most: u64,
     first_room: Option<u64>,
     limited_transmit: bool,

@@ -202,7 +202,7 @@ impl MredKeys {
             Field::Switch(&mut self.notify),
         );
         let reacts = keys.show(
-            Key::new("react", "What they do: send at once what they are told of, and take duplicates for nothing new; or also bring the window down, once for what is under way.")
+            Key::new("react", "What they do: send at once what they are told of, and take duplicates for nothing new; or also bring the window down, once for what is in flight.")
                 .for_sources(),
             Field::Word(&mut self.reaction),
         );

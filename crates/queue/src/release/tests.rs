@@ -10,7 +10,7 @@ use crate::{Carriage, Gather, GatherSettings, Thinning, Tick, Trigger, Victims};
 const WAY: Span = Span::from_millis(3);
 
 /// Gathers packets that come with `gaps` for a millisecond each, hands every
-/// bundle to `change`, and lets them out behind an idle way of 3 ms: when each
+/// bundle to `change`, and lets them out behind an idle direction of 3 ms: when each
 /// came, by number, and when it went on, out of which bundle.
 fn pass(
     gaps: &[u64],
@@ -62,7 +62,7 @@ fn spans(instants: &[Time]) -> Vec<Span> {
 
 proptest! {
     #[test]
-    fn behind_an_idle_way_packets_go_on_with_the_gaps_with_which_they_came(
+    fn behind_an_idle_direction_packets_go_on_with_the_gaps_with_which_they_came(
         gaps in prop::collection::vec(0u64..400, 1..150), ten in any::<bool>(),
     ) {
         let tick = if ten { Tick::TenMicros } else { Tick::Micro };

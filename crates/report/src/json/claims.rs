@@ -48,10 +48,10 @@ struct Setting<'a> {
 impl<'a> Line<'a> {
     fn of(judged: &'a Judged<'_>) -> Self {
         let claim = judged.claim;
-        let way = |higher| if higher { "higher" } else { "lower" };
+        let sign = |higher| if higher { "higher" } else { "lower" };
         let (is, by, bound) = match claim.expected {
-            Expected::Than { higher, by, .. } => (way(higher), Some(by), None),
-            Expected::Changed { higher, .. } => (way(higher), None, None),
+            Expected::Than { higher, by, .. } => (sign(higher), Some(by), None),
+            Expected::Changed { higher, .. } => (sign(higher), None, None),
             Expected::AtMost(bound) => ("at most", None, Some(bound)),
             Expected::AtLeast(bound) => ("at least", None, Some(bound)),
         };

@@ -1,4 +1,4 @@
-//! The lines of a ranking: one object a setting and way of counting.
+//! The lines of a ranking: one object a setting and counting.
 
 use analysis::ranking::{Other, Ranked};
 use analysis::statistics::Interval;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One setting in one way of counting. The order of fields is the format's.
+/// One setting by one counting. The order of fields is the format's.
 #[derive(Serialize)]
 struct Line<'a> {
     /// Whoever looks for the line of a metric passes over it.
@@ -50,14 +50,17 @@ pub(super) fn lines(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
 
 fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
     let figures = one.figures.iter().zip(&ranking.figures);
-    let ways = one.ways.iter().filter_map(|&way| ranking.ways.get(way));
+    let countings = one
+        .countings
+        .iter()
+        .filter_map(|&counting| ranking.countings.get(counting));
     Line {
         metric: None,
         ranking: &ranking.text,
         source: &ranking.source,
         rank,
         factors: &one.factors,
-        counted: ways.map(String::as_str).collect(),
+        counted: countings.map(String::as_str).collect(),
         n: one.n,
         distance: one.distance,
         distance_ci95: one.interval,

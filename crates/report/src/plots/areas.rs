@@ -13,7 +13,7 @@ use super::{alone, axis, layout, traces};
 use crate::document::Figure;
 use crate::figure;
 
-/// Parts of one way; those of the way back come after the echo.
+/// Parts of one direction; those of the way back come after the echo.
 const OF_A_WAY: usize = 8;
 
 /// A plot for each group of cells that differ in the size of their messages alone.
@@ -39,7 +39,7 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
         if x.is_empty() {
             return None;
         }
-        // The unexplained part is of neither way.
+        // The unexplained part is of neither direction.
         let meta = match place {
             _ if place == Part::Unexplained as usize => format!("part {OF_A_WAY}"),
             OF_A_WAY.. => format!("part {} back", place - OF_A_WAY),

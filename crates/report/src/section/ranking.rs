@@ -48,7 +48,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 /// A row a setting: its factors, how it is counted, how far it is, and the mean
 /// of each figure below the printed one.
 fn nearest(ranking: &Ranking, figures: &Figures<'_>, names: &[String], ranked: &[Ranked]) -> Table {
-    let counted = !ranking.ways.is_empty();
+    let counted = !ranking.countings.is_empty();
     let mut columns = vec![Column::right("#")];
     columns.extend(names.iter().map(Column::new));
     columns.extend(counted.then(|| Column::new("counted")));
@@ -57,13 +57,13 @@ fn nearest(ranking: &Ranking, figures: &Figures<'_>, names: &[String], ranked: &
     let row = |(place, one): (usize, &Ranked)| {
         let mut cells = vec![Cell::figure((place + 1).to_string())];
         cells.extend(factor_cells(names, &one.factors));
-        let ways = || {
+        let countings = || {
             Cell::Figure(
-                words::ways(ranking, one),
-                Some(words::first_way(ranking, one)),
+                words::countings(ranking, one),
+                Some(words::first_counting(ranking, one)),
             )
         };
-        cells.extend(counted.then(ways));
+        cells.extend(counted.then(countings));
         cells.push(Cell::figure(words::distance(one)));
         let measured = one.figures.iter().enumerate();
         cells.extend(measured.map(|(place, figure)| {

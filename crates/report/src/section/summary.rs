@@ -86,7 +86,7 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
 }
 
 /// In how many settings a change goes one way, and from which to which.
-fn range(way: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
+fn range(sign: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
     let mut percents: Vec<f64> = percents.collect();
     percents.sort_by(f64::total_cmp);
     let (least, most) = (*percents.first()?, *percents.last()?);
@@ -95,8 +95,8 @@ fn range(way: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
         figure::signed(percent, places)
     });
     Some(match percents.len() {
-        1 => format!("{way} in 1 ({least} %)"),
-        many => format!("{way} in {many} ({least} to {most} %)"),
+        1 => format!("{sign} in 1 ({least} %)"),
+        many => format!("{sign} in {many} ({least} to {most} %)"),
     })
 }
 

@@ -9,10 +9,10 @@ use proto::link::Settings;
 use queue::Limit;
 use units::{Bytes, Framing, Span};
 
+use crate::direction::framing;
 use crate::packet::{Content, Packet};
 use crate::reassembly::WINDOW;
 use crate::routes::Routes;
-use crate::way::framing;
 use crate::{BadScenario, Role, Scenario, Traffic, Work};
 use offered::Offered;
 
@@ -51,7 +51,7 @@ pub(super) fn bearable(
         "its nodes and links".to_owned()
     });
 
-    let mut ways = vec![Load::default(); 2 * scenario.links.len()];
+    let mut directions = vec![Load::default(); 2 * scenario.links.len()];
     let mut senders = vec![Load::default(); scenario.nodes.len()];
     let mut receivers = vec![Load::default(); scenario.nodes.len()];
     let mut all_exact = Vec::new();
@@ -68,11 +68,11 @@ pub(super) fn bearable(
             format!("the arrivals of flow `{}`", flow.name)
         });
         all_exact.push(exact);
-        for way in path {
-            ways[*way].add(&offered);
+        for direction in path {
+            directions[*direction].add(&offered);
             if matches!(flow.traffic, Traffic::Tcp(_)) {
                 // No more acknowledgements than segments.
-                ways[*way ^ 1].add(&offered);
+                directions[*direction ^ 1].add(&offered);
             }
         }
         senders[flow.from].add(&offered);
@@ -80,9 +80,9 @@ pub(super) fn bearable(
     }
 
     let mut seconds = scenario.end.as_picos() as f64 / 1e12;
-    for (number, load) in ways.iter().enumerate() {
+    for (number, load) in directions.iter().enumerate() {
         let link = &scenario.links[number / 2];
-        let settings = &link.ways[number % 2];
+        let settings = &link.directions[number % 2];
         needs.add(PACKET * load.on_link(settings), || {
             format!("link `{}`", link.name)
         });
@@ -139,7 +139,7 @@ impl Load {
         self.smallest = self.smallest.min(offered.smallest);
     }
 
-    /// Packets in the queue, on the wire and under way, at most.
+    /// Packets in the queue, on the wire and in flight, at most.
     fn on_link(&self, settings: &Settings) -> f64 {
         if self.packets == 0.0 {
             return 0.0;

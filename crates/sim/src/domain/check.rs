@@ -6,9 +6,9 @@ use proto::edge::Exit;
 use queue::BadGather;
 
 use super::{Destination, Domain, exits};
+use crate::direction::mtu;
 use crate::labels;
 use crate::routes::{Routes, walk};
-use crate::way::mtu;
 use crate::{Prefix, Role, Scenario};
 
 /// A domain that there cannot be in a network.
@@ -24,7 +24,7 @@ pub enum BadDomain {
     #[error(
         "direction {1} of link number {0} is not there; links count from 0, directions are 0 and 1"
     )]
-    NoSuchWay(usize, usize),
+    NoSuchDirection(usize, usize),
     /// A router that is an edge twice.
     #[error("router `{0}` is at the edge of the domain twice; keep one of them")]
     Twice(String),
@@ -67,7 +67,7 @@ pub enum BadDomain {
         /// Why not.
         why: BadGather,
     },
-    /// The way of a flow does not pass the edge through which it is said to
+    /// The path of a flow does not pass the edge through which it is said to
     /// leave.
     #[error("flow `{flow}` does not pass `{egress}` behind `{ingress}`; correct the row of `{to}`")]
     Astray {
@@ -81,7 +81,7 @@ pub enum BadDomain {
         to: String,
     },
     /// Routers that no link connects.
-    #[error("there is no path from `{from}` to `{egress}` by way of the routers that are named")]
+    #[error("there is no path from `{from}` to `{egress}` via the routers that are named")]
     NoPath {
         /// Where it begins.
         from: String,
@@ -115,7 +115,11 @@ impl Domain {
         self.check_edges(scenario)?;
         self.check_table(scenario)?;
         for link in &scenario.links {
-            if link.ways.iter().any(|way| way.duplicate > 0.0) {
+            if link
+                .directions
+                .iter()
+                .any(|direction| direction.duplicate > 0.0)
+            {
                 return Err(BadDomain::Duplicates(link.name.clone()));
             }
         }
@@ -123,7 +127,7 @@ impl Domain {
         for flow in &scenario.flows {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
                 if let Some(exit) = exits[to] {
-                    self.check_way(scenario, routes, &flow.name, [from, to], exit)?;
+                    self.check_path(scenario, routes, &flow.name, [from, to], exit)?;
                 }
             }
         }
@@ -179,7 +183,7 @@ impl Domain {
 
     /// Follows a flow: behind each edge that gathers it comes the one where it
     /// leaves, and every link between them carries a full bundle.
-    fn check_way(
+    fn check_path(
         &self,
         scenario: &Scenario,
         routes: &Routes,
@@ -218,9 +222,9 @@ impl Domain {
                     to: name(to),
                 });
             }
-            for (_, way) in bundles {
-                let link = &scenario.links[way / 2];
-                let largest = mtu(&link.ways[way % 2]);
+            for (_, direction) in bundles {
+                let link = &scenario.links[direction / 2];
+                let largest = mtu(&link.directions[direction % 2]);
                 if u64::from(largest) < ingress.mtu.get() {
                     return Err(BadDomain::TooBig {
                         link: link.name.clone(),

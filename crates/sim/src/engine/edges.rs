@@ -37,8 +37,8 @@ pub(crate) struct DomainEdge {
 struct Gathering {
     /// Its number among those of all edges.
     origin: usize,
-    /// The next way of its bundles.
-    way: usize,
+    /// The next hop of its bundles.
+    direction: usize,
 }
 
 impl DomainEdge {
@@ -96,13 +96,13 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Gives a gathering that is new, of which the first packet goes `to` that
-    /// node, its number and its way.
+    /// node, its number and its direction.
     fn know_gathering(&mut self, number: usize, exit: Exit, to: usize) {
         let edge = &mut self.edges.all[number];
         if edge.gatherings.contains_key(&exit) {
             return;
         }
-        let way = match edge.machine.address(exit) {
+        let direction = match edge.machine.address(exit) {
             Some(Address::Egress) => self.routes.next(edge.node, exit.egress),
             Some(Address::FirstPacket) => self.routes.next(edge.node, to),
             Some(Address::Label(label)) => {
@@ -113,7 +113,7 @@ impl<W: Watch> Engine<'_, W> {
         };
         let gathering = Gathering {
             origin: self.edges.origins,
-            way: way.expect("checked with the domain"),
+            direction: direction.expect("checked with the domain"),
         };
         self.edges.origins += 1;
         edge.gatherings.insert(exit, gathering);
@@ -123,10 +123,11 @@ impl<W: Watch> Engine<'_, W> {
     fn serve_edge(&mut self, number: usize) {
         let node = self.edges.all[number].node;
         loop {
-            let (now, ways, edge) = (self.now, &mut self.ways, &mut self.edges.all[number]);
+            let (now, directions, edge) =
+                (self.now, &mut self.directions, &mut self.edges.all[number]);
             let gatherings = &edge.gatherings;
             // While others wait in front of it the wire is taken beyond now.
-            let free_at = |exit| ways[gatherings[&exit].way].free_at(now);
+            let free_at = |exit| directions[gatherings[&exit].direction].free_at(now);
             match edge.machine.poll_transmit(now, free_at) {
                 Some(Transmit::Bundle(outgoing)) => self.send_bundle(number, outgoing),
                 Some(Transmit::Bare(packet) | Transmit::Released(packet)) => {
@@ -141,8 +142,8 @@ impl<W: Watch> Engine<'_, W> {
 
     /// When an edge acts next, or looks whether it may.
     fn next_of_edge(&mut self, number: usize) -> Option<Time> {
-        let (now, ways, edge) = (self.now, &mut self.ways, &self.edges.all[number]);
-        let free_at = |exit| ways[edge.gatherings[&exit].way].free_at(now);
+        let (now, directions, edge) = (self.now, &mut self.directions, &self.edges.all[number]);
+        let free_at = |exit| directions[edge.gatherings[&exit].direction].free_at(now);
         edge.machine.next_timeout(free_at)
     }
 

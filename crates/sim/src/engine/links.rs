@@ -4,29 +4,29 @@ use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 
 use super::Engine;
+use crate::direction::{Direction, Machine};
 use crate::link_stats::{Opening, What};
 use crate::packet::{Header, Packet};
-use crate::way::{Machine, Way};
 use crate::{Inside, Opened, Place, Seen, Watch};
 
 impl<W: Watch> Engine<'_, W> {
-    /// Asks the watch how packets are to be marked that come out of a way.
-    pub(crate) fn mark_ways(&mut self) {
+    /// Asks the watch how packets are to be marked that come out of a direction.
+    pub(crate) fn mark_directions(&mut self) {
         if W::AWAKE {
-            for way in &mut self.ways {
-                if self.watch.wants(way.place) {
-                    way.mark = self.watch.mark(way.place);
+            for direction in &mut self.directions {
+                if self.watch.wants(direction.place) {
+                    direction.mark = self.watch.mark(direction.place);
                 }
             }
         }
     }
 
-    /// Hands on what has come to the far end of a way.
-    pub(super) fn come_out(&mut self, way: usize) {
-        let to = self.ways[way].to;
+    /// Hands on what has come to the far end of a direction.
+    pub(super) fn come_out(&mut self, direction: usize) {
+        let to = self.directions[direction].to;
         loop {
-            // Asked anew each time: what is handed on may come back to this way.
-            match &mut self.ways[way].machine {
+            // Asked anew each time: what is handed on may come back to this direction.
+            match &mut self.directions[direction].machine {
                 Machine::Prompt(link) => {
                     if let Some(packet) = link.poll_transmit(self.now) {
                         self.arrive(to, packet);
@@ -34,21 +34,21 @@ impl<W: Watch> Engine<'_, W> {
                 }
                 Machine::Patient(link) => {
                     if let Some(delivery) = link.poll_transmit(self.now) {
-                        self.arrive_often((way, to), delivery);
+                        self.arrive_often((direction, to), delivery);
                     }
                 }
             }
-            let next = self.ways[way].next_timeout();
+            let next = self.directions[direction].next_timeout();
             if next.is_none_or(|next| next > self.now) {
                 break;
             }
         }
-        self.settle(way);
+        self.settle(direction);
     }
 
     /// Hands on every copy of a packet.
-    fn arrive_often(&mut self, (way, to): (usize, usize), delivery: Delivery<Packet>) {
-        let mark = self.ways[way].mark;
+    fn arrive_often(&mut self, (direction, to): (usize, usize), delivery: Delivery<Packet>) {
+        let mark = self.directions[direction].mark;
         if W::AWAKE && mark != 0 {
             self.contents.mark(&delivery.packet, mark);
         }
@@ -64,10 +64,10 @@ impl<W: Watch> Engine<'_, W> {
         self.arrive(to, delivery.packet);
     }
 
-    /// The way that a packet takes next, and the address or label that it has
+    /// The hop that a packet takes next, and the address or label that it has
     /// then.
     #[inline]
-    pub(super) fn next_way(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
+    pub(super) fn next_hop(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
         if let Some(labels) = &self.edges.labels
             && packet.is_bundle()
         {
@@ -78,12 +78,12 @@ impl<W: Watch> Engine<'_, W> {
         Some((self.routes.next(node, to as usize)?, to))
     }
 
-    /// Puts a packet on the next link of its way. Returns it where it is too
+    /// Puts a packet on the next link of its path. Returns it where it is too
     /// big for that link, which has counted it then.
     pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
-        let (way, to) = self.next_way(node, &packet)?;
+        let (direction, to) = self.next_hop(node, &packet)?;
         packet.header.to = to;
-        let link = &mut self.ways[way];
+        let link = &mut self.directions[direction];
         packet.header.frame = link.frame(packet.header.size);
         if packet.is_bundle() {
             link.beyond.0 += u64::from(packet.live()) - 1;
@@ -95,7 +95,7 @@ impl<W: Watch> Engine<'_, W> {
                 match entry {
                     Entry::Passes { first: false } => None,
                     Entry::Passes { first: true } => {
-                        self.agenda.set(way, link.next_timeout());
+                        self.agenda.set(direction, link.next_timeout());
                         None
                     }
                     Entry::Dropped(packet) => {
@@ -103,10 +103,10 @@ impl<W: Watch> Engine<'_, W> {
                         match &packet.load {
                             Some(load) => {
                                 for inside in load.headers() {
-                                    self.tell_source(way, &inside);
+                                    self.tell_source(direction, &inside);
                                 }
                             }
-                            None => self.tell_source(way, &packet.header),
+                            None => self.tell_source(direction, &packet.header),
                         }
                         self.contents.let_go(&packet);
                         None
@@ -116,53 +116,53 @@ impl<W: Watch> Engine<'_, W> {
             }
             Machine::Patient(link) => {
                 let refused = link.receive(self.now, packet);
-                self.settle(way);
+                self.settle(direction);
                 refused
             }
         }
     }
 
-    /// Tells the watch what a way has done, and puts its next instant on the
+    /// Tells the watch what a direction has done, and puts its next instant on the
     /// agenda.
     #[inline]
-    fn settle(&mut self, way: usize) {
-        match &mut self.ways[way].machine {
-            Machine::Prompt(link) => self.agenda.set(way, link.next_timeout()),
+    fn settle(&mut self, direction: usize) {
+        match &mut self.directions[direction].machine {
+            Machine::Prompt(link) => self.agenda.set(direction, link.next_timeout()),
             Machine::Patient(link) => {
-                self.agenda.set(way, link.next_timeout());
-                self.read_account(way);
+                self.agenda.set(direction, link.next_timeout());
+                self.read_account(direction);
             }
         }
     }
 
-    /// Tells the watch what a way has noted, and frees what was in packets that
+    /// Tells the watch what a direction has noted, and frees what was in packets that
     /// it lost.
-    fn read_account(&mut self, way: usize) {
+    fn read_account(&mut self, direction: usize) {
         if W::AWAKE {
-            self.read_notes(way);
+            self.read_notes(direction);
         }
-        let Machine::Patient(link) = &mut self.ways[way].machine else {
+        let Machine::Patient(link) = &mut self.directions[direction].machine else {
             return;
         };
         if link.witness().gone().is_empty() {
             return;
         }
-        // What is told may come back to this way.
+        // What is told may come back to this direction.
         let mut gone = std::mem::take(link.witness().gone());
         for (header, may_be_told) in gone.drain(..) {
             if may_be_told {
-                self.tell_source(way, &header);
+                self.tell_source(direction, &header);
             }
             self.contents.let_go(&Packet::bare(header));
         }
-        if let Machine::Patient(link) = &mut self.ways[way].machine {
+        if let Machine::Patient(link) = &mut self.directions[direction].machine {
             *link.witness().gone() = gone;
         }
     }
 
-    /// Tells the watch what a way has noted.
-    fn read_notes(&mut self, way: usize) {
-        let Way { machine, place, .. } = &mut self.ways[way];
+    /// Tells the watch what a direction has noted.
+    fn read_notes(&mut self, direction: usize) {
+        let Direction { machine, place, .. } = &mut self.directions[direction];
         let Machine::Patient(link) = machine else {
             return;
         };
@@ -183,13 +183,13 @@ impl<W: Watch> Engine<'_, W> {
                     self.watch.sent(note.at, ends, place, seen, waited);
                 }
                 What::Lost(why) => {
-                    let place = Place::Way(place.0, place.1);
+                    let place = Place::Direction(place.0, place.1);
                     self.watch.lost(note.at, place, seen, why);
                 }
                 What::Thinned(why) => self.watch.thinned(note.at, place, seen, why),
             }
         }
-        if let Machine::Patient(link) = &mut self.ways[way].machine {
+        if let Machine::Patient(link) = &mut self.directions[direction].machine {
             link.witness().put_back(notes);
         }
     }

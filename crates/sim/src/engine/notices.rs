@@ -11,9 +11,9 @@ use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 const QUOTED: u32 = 8;
 
 impl<W: Watch> Engine<'_, W> {
-    /// The queue of a way has dropped `packet`, no bundle; its source may be told.
-    pub(super) fn tell_source(&mut self, way: usize, packet: &Header) {
-        let Some(react) = self.telling.get(way).copied().flatten() else {
+    /// The queue of a direction has dropped `packet`, no bundle; its source may be told.
+    pub(super) fn tell_source(&mut self, direction: usize, packet: &Header) {
+        let Some(react) = self.telling.get(direction).copied().flatten() else {
             return;
         };
         let content = *self.contents.of(packet);
@@ -21,7 +21,7 @@ impl<W: Watch> Engine<'_, W> {
             return;
         };
         // The way back begins where this one does.
-        let node = self.ways[way ^ 1].to;
+        let node = self.directions[direction ^ 1].to;
         let from = self.flows[packet.flow as usize].from;
         let header = ip_header(packet.ip);
         let notice = Header {

@@ -9,7 +9,7 @@ use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 
 use super::*;
-use crate::way::Machine;
+use crate::direction::Machine;
 use crate::{Datagrams, Host, Link, Role, Scenario, Seen, Traffic, Work};
 
 /// Packets and the octets of their frames.
@@ -37,7 +37,7 @@ impl std::ops::Add for Amount {
     }
 }
 
-/// What a watch has seen on each way.
+/// What a watch has seen in each direction.
 #[derive(Default)]
 struct Amounts {
     framings: BTreeMap<(usize, usize), Framing>,
@@ -51,49 +51,49 @@ struct Amounts {
 }
 
 impl Amounts {
-    fn frame(&self, way: (usize, usize), packet: Seen) -> u64 {
-        self.framings[&way].frame_size(packet.size).get()
+    fn frame(&self, direction: (usize, usize), packet: Seen) -> u64 {
+        self.framings[&direction].frame_size(packet.size).get()
     }
 }
 
 impl Watch for Amounts {
-    fn queued(&mut self, _: Time, way: (usize, usize), packet: Seen, state: QueueState) {
-        let waits = waiting(self, way);
+    fn queued(&mut self, _: Time, direction: (usize, usize), packet: Seen, state: QueueState) {
+        let waits = waiting(self, direction);
         assert_eq!(
             waits,
             Amount(state.backlog.packets.into(), state.backlog.bytes.get())
         );
-        let octets = self.frame(way, packet);
-        self.came.entry(way).or_default().add(octets);
+        let octets = self.frame(direction, packet);
+        self.came.entry(direction).or_default().add(octets);
     }
 
-    fn sent(&mut self, begins: Time, ends: Time, way: (usize, usize), packet: Seen, _: Span) {
+    fn sent(&mut self, begins: Time, ends: Time, direction: (usize, usize), packet: Seen, _: Span) {
         assert!(ends >= begins);
-        let octets = self.frame(way, packet);
-        self.sent.entry(way).or_default().add(octets);
+        let octets = self.frame(direction, packet);
+        self.sent.entry(direction).or_default().add(octets);
     }
 
     fn lost(&mut self, _: Time, place: Place, packet: Seen, why: Loss) {
-        let Place::Way(link, direction) = place else {
+        let Place::Direction(link, direction) = place else {
             self.buffer += 1;
             return;
         };
-        let way = (link, direction);
-        let octets = self.frame(way, packet);
+        let direction = (link, direction);
+        let octets = self.frame(direction, packet);
         let amounts = match why {
             Loss::Chance | Loss::Damage => &mut self.lost,
             Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut self.dropped,
         };
-        amounts.entry(way).or_default().add(octets);
+        amounts.entry(direction).or_default().add(octets);
     }
 }
 
-fn of(amounts: &BTreeMap<(usize, usize), Amount>, way: (usize, usize)) -> Amount {
-    amounts.get(&way).copied().unwrap_or_default()
+fn of(amounts: &BTreeMap<(usize, usize), Amount>, direction: (usize, usize)) -> Amount {
+    amounts.get(&direction).copied().unwrap_or_default()
 }
 
-fn waiting(amounts: &Amounts, way: (usize, usize)) -> Amount {
-    of(&amounts.came, way) - of(&amounts.dropped, way) - of(&amounts.sent, way)
+fn waiting(amounts: &Amounts, direction: (usize, usize)) -> Amount {
+    of(&amounts.came, direction) - of(&amounts.dropped, direction) - of(&amounts.sent, direction)
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -135,7 +135,7 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 /// A line of two to four nodes between hosts, some of them routers, some
-/// switches, with flows both ways.
+/// switches, with flows in both directions.
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let hops = prop::collection::vec((settings(), settings(), any::<bool>()), 2..5);
     let flow = (any::<[bool; 3]>(), 0.0..65_000f64, 1.0..3_000f64);
@@ -168,7 +168,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
             .map(|(number, (there, back, _))| Link {
                 name: format!("l{number}"),
                 ends: [number, number + 1],
-                ways: [there.clone(), back.clone()],
+                directions: [there.clone(), back.clone()],
             });
         let flows = flows
             .iter()
@@ -205,8 +205,8 @@ proptest! {
     fn at_every_step_what_came_has_left_or_was_dropped_or_waits_or_travels(scenario in scenarios()) {
         let mut amounts = Amounts::default();
         for (link, place) in scenario.links.iter().zip(0..) {
-            for (settings, direction) in link.ways.iter().zip(0..) {
-                amounts.framings.insert((place, direction), crate::way::framing(settings));
+            for (settings, direction) in link.directions.iter().zip(0..) {
+                amounts.framings.insert((place, direction), crate::direction::framing(settings));
             }
         }
         let simulation = scenario.check().unwrap();
@@ -214,16 +214,16 @@ proptest! {
         loop {
             let more = engine.step();
             let mut delivered = 0;
-            for way in &engine.ways {
-                let Machine::Patient(link) = &way.machine else {
+            for direction in &engine.directions {
+                let Machine::Patient(link) = &direction.machine else {
                     unreachable!("all are watched");
                 };
                 let backlog = link.backlog();
                 let backlog = Amount(backlog.packets.into(), backlog.bytes.get());
-                prop_assert_eq!(waiting(engine.watch, way.place), backlog);
+                prop_assert_eq!(waiting(engine.watch, direction.place), backlog);
                 let counters = link.counters();
-                prop_assert_eq!(of(&engine.watch.came, way.place).0, counters.arrived);
-                let passed = of(&engine.watch.sent, way.place) - of(&engine.watch.lost, way.place);
+                prop_assert_eq!(of(&engine.watch.came, direction.place).0, counters.arrived);
+                let passed = of(&engine.watch.sent, direction.place) - of(&engine.watch.lost, direction.place);
                 let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
                 prop_assert_eq!(passed.0, once);
                 delivered += once + counters.of(Fate::Duplicated);

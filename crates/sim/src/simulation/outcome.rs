@@ -4,12 +4,13 @@ use units::{Bytes, Time};
 
 use super::Simulation;
 use crate::connection::Connection;
+use crate::direction::Direction;
 use crate::engine::{Ends, Engine, Flow};
 use crate::sink::Sink;
 use crate::source::Source;
-use crate::way::Way;
 use crate::{
-    DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome, Watch, WayOutcome,
+    DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome,
+    Watch,
 };
 
 impl Simulation {
@@ -28,15 +29,24 @@ impl Simulation {
             .nodes
             .into_iter()
             .map(|node| (node.place, node.counts));
-        let mut ways = engine.ways.into_iter().map(|mut way| way.outcome());
-        let mut pair = || -> [WayOutcome; 2] {
-            std::array::from_fn(|_| ways.next().expect("each link has two ways"))
+        let mut directions = engine
+            .directions
+            .into_iter()
+            .map(|mut direction| direction.outcome());
+        let mut pair = || -> [DirectionOutcome; 2] {
+            std::array::from_fn(|_| directions.next().expect("each link has two directions"))
         };
         let links = self.scenario.links.iter().zip(&self.places.links);
         let links: Vec<(usize, LinkOutcome)> = links
             .map(|(link, place)| {
                 let name = link.name.clone();
-                (*place, LinkOutcome { name, ways: pair() })
+                (
+                    *place,
+                    LinkOutcome {
+                        name,
+                        directions: pair(),
+                    },
+                )
             })
             .collect();
         Outcome {
@@ -56,9 +66,9 @@ impl Simulation {
             let outcome = EdgeOutcome::of(name, edge.machine.counts());
             (self.places.nodes[edge.node], outcome)
         });
-        let mut inner = engine.ways.iter_mut().map(Way::inner);
+        let mut inner = engine.directions.iter_mut().map(Direction::inner);
         let mut pair = || -> [InnerCounts; 2] {
-            std::array::from_fn(|_| inner.next().expect("each link has two ways"))
+            std::array::from_fn(|_| inner.next().expect("each link has two directions"))
         };
         let links = self.places.links.iter().map(|place| (*place, pair()));
         DomainOutcome {

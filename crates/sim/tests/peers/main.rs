@@ -79,7 +79,7 @@ impl Watch for Bottleneck {
     }
 
     fn lost(&mut self, at: Time, place: Place, _: Seen, _: Loss) {
-        if place == Place::Way(BOTTLENECK.0, BOTTLENECK.1)
+        if place == Place::Direction(BOTTLENECK.0, BOTTLENECK.1)
             && let Some(half) = self.step(at, -1.0)
         {
             self.drops[half] += 1.0;

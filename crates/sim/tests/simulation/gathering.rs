@@ -99,12 +99,20 @@ fn edge<'a>(outcome: &'a Outcome, name: &str) -> &'a EdgeOutcome {
 /// Packets that queues dropped, on all links.
 fn dropped(outcome: &Outcome) -> u64 {
     let links = &outcome.domain.as_ref().unwrap().links;
-    links.iter().flatten().map(|way| way.dropped).sum()
+    links
+        .iter()
+        .flatten()
+        .map(|direction| direction.dropped)
+        .sum()
 }
 
 fn thinned(outcome: &Outcome) -> u64 {
     let links = &outcome.domain.as_ref().unwrap().links;
-    links.iter().flatten().map(|way| way.thinned).sum()
+    links
+        .iter()
+        .flatten()
+        .map(|direction| direction.thinned)
+        .sum()
 }
 
 #[test]
@@ -214,8 +222,8 @@ fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
         let lost: u64 = outcome.flows.iter().map(|flow| flow.lost).sum();
         assert_eq!(lost, dropped(&outcome), "{over:?}");
         for hop in [2, 3] {
-            let way = outcome.domain.as_ref().unwrap().links[hop][0];
-            assert!(way.thinned > 100, "{over:?} {way:?}");
+            let direction = outcome.domain.as_ref().unwrap().links[hop][0];
+            assert!(direction.thinned > 100, "{over:?} {direction:?}");
         }
         assert!(thinned(&outcome) <= lost);
         let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
@@ -223,7 +231,7 @@ fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
         assert_eq!(entered.bare + entered.bundled, 26_000);
         let arrived: u64 = outcome.flows.iter().map(|flow| flow.received).sum();
         assert!(left.survivors <= arrived);
-        let frames = outcome.links[3].ways[0].counters;
+        let frames = outcome.links[3].directions[0].counters;
         assert!(
             frames.fates[2] < lost,
             "whole frames are fewer than packets"
@@ -323,7 +331,7 @@ fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
 }
 
 #[test]
-fn tcp_passes_a_domain_that_thins_its_bundles_both_ways() {
+fn tcp_passes_a_domain_that_thins_its_bundles_in_both_directions() {
     let slow = mred(10_000_000, Over::Queue);
     let fast = bare(1_000_000_000, 1_000);
     let mut scenario = line([&fast, &slow, &fast], constant(1.0, 100, 1));
@@ -415,8 +423,10 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
             .with_domain(domain(Trigger::EgressBusy(MILLI)))
             .unwrap();
         if let Some(react) = react {
-            let way = (2, 0);
-            checked = checked.with_notices(vec![Notices { way, react }]).unwrap();
+            let direction = (2, 0);
+            checked = checked
+                .with_notices(vec![Notices { direction, react }])
+                .unwrap();
         }
         let mut notes = Notes::default();
         let outcome = checked.run_watched(&mut notes);
@@ -438,11 +448,11 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
     assert_ne!((keeps, early), (reduces, late));
     let wrong = line([&far; 3], constant(1.0, 1, 1)).check().unwrap();
     let notices = Notices {
-        way: (0, 2),
+        direction: (0, 2),
         react: React::Retransmit,
     };
     let error = wrong.with_notices(vec![notices]).err();
-    assert_eq!(error, Some(BadDomain::NoSuchWay(0, 2).into()));
+    assert_eq!(error, Some(BadDomain::NoSuchDirection(0, 2).into()));
 }
 
 #[test]

@@ -14,12 +14,12 @@ fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary()
     // Octets of payload, and of wire with 28 of IPv4 and UDP and 38 of Ethernet.
     for (octets, wire) in [(18, 84), (1_472, 1_538), (8_972, 9_038)] {
         for bits in [10_000_000, 1_000_000_000] {
-            let way = Settings {
+            let direction = Settings {
                 ethernet: true,
                 delay: Span::from_millis(5),
                 ..bare(bits, 10)
             };
-            let ran = run(pair(&way, constant(0.01, octets, 100)));
+            let ran = run(pair(&direction, constant(0.01, octets, 100)));
             let expected = wire as f64 * 8.0 / bits as f64 + 0.005;
             let delays = ran.flows[0].delays.unwrap();
             let summary = ran.flows[0].summary.clone().unwrap();
@@ -55,12 +55,12 @@ fn a_switch_that_stores_takes_a_frame_longer_than_one_that_cuts_through() {
 
 #[test]
 fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
-    let way = bare(8_000_000_000, 100);
+    let direction = bare(8_000_000_000, 100);
     let burst = Datagrams {
         limit: Some(10),
         ..Datagrams::new(Law::Constant(1_000.0 * 1e3), Law::Constant(972.0))
     };
-    let mut scenario = pair(&way, burst);
+    let mut scenario = pair(&direction, burst);
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
         panic!("b is a host");
     };
@@ -99,7 +99,7 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
 fn a_packets_class_and_precedence_reach_the_queue() {
     // Two flows that together are 1.6 times what the link carries.
     let two = |queue: Spec, change: fn(&mut Datagrams)| {
-        let way = Settings {
+        let direction = Settings {
             queue,
             ..bare(8_000_000, 1)
         };
@@ -109,7 +109,7 @@ fn a_packets_class_and_precedence_reach_the_queue() {
         };
         let mut changed = poisson.clone();
         change(&mut changed);
-        let mut scenario = pair(&way, poisson);
+        let mut scenario = pair(&direction, poisson);
         scenario.flows.push(flow("g", 0, 1, changed));
         run(scenario).flows
     };
@@ -143,15 +143,15 @@ fn averages_over_time_end_when_sources_do() {
     scenario.end = Time::ZERO + Span::from_secs(5);
     let ran = run(scenario);
     assert_eq!(ran.flows[0].received, 10);
-    let way = ran.links[0].ways[0];
-    assert!((way.utilisation - 1.0).abs() < 1e-9, "{way:?}");
+    let direction = ran.links[0].directions[0];
+    assert!((direction.utilisation - 1.0).abs() < 1e-9, "{direction:?}");
     // Nine wait in the first second, eight in the next, five in the fifth.
-    assert!((way.mean_queue - 7.0).abs() < 1e-9, "{way:?}");
+    assert!((direction.mean_queue - 7.0).abs() < 1e-9, "{direction:?}");
 }
 
 #[test]
-fn of_equally_short_ways_the_link_that_comes_first_by_name_is_taken() {
-    let way = bare(1_000_000, 10);
+fn of_equally_short_paths_the_link_that_comes_first_by_name_is_taken() {
+    let direction = bare(1_000_000, 10);
     for [upper, lower] in [["m", "n"], ["n", "m"]] {
         let nodes = vec![
             host("a"),
@@ -160,16 +160,16 @@ fn of_equally_short_ways_the_link_that_comes_first_by_name_is_taken() {
             host("b"),
         ];
         let links = vec![
-            link(upper, [0, 1], &way),
-            link(lower, [0, 2], &way),
-            link("x", [1, 3], &way),
-            link("y", [2, 3], &way),
+            link(upper, [0, 1], &direction),
+            link(lower, [0, 2], &direction),
+            link("x", [1, 3], &direction),
+            link("y", [2, 3], &direction),
         ];
         let flows = vec![flow("f", 0, 3, constant(1.0, 100, 1))];
         let ran = run(scenario(nodes, links, flows));
         let taken = |name: &str| {
             let link = ran.links.iter().find(|link| link.name == name).unwrap();
-            link.ways[0].counters.arrived
+            link.directions[0].counters.arrived
         };
         assert_eq!((taken("m"), taken("n")), (1, 0));
     }
@@ -193,12 +193,12 @@ fn a_watch_sees_the_average_of_red() {
         weight: WEIGHT,
         ..RedSettings::new(Limit::Packets(1_000), Bytes::new(1_000))
     };
-    let way = Settings {
+    let direction = Settings {
         queue: Spec::Red(red),
         ..bare(1_000, 1)
     };
     let mut seen = Averages::default();
-    let scenario = pair(&way, constant(1e-6, 972, 52));
+    let scenario = pair(&direction, constant(1e-6, 972, 52));
     scenario.check().unwrap().run_watched(&mut seen);
     assert_eq!(seen.0.len(), 52);
     let mut average = 0.0;
@@ -299,7 +299,7 @@ proptest! {
 
         prop_assert_eq!(seen.0, arrivals);
         let counters = machine.counters();
-        prop_assert_eq!(ran.links[0].ways[0].counters, counters);
+        prop_assert_eq!(ran.links[0].directions[0].counters, counters);
         let twice = counters.of(Fate::Duplicated);
         prop_assert_eq!(ran.flows[0].received, counters.of(Fate::Delivered) + twice);
         prop_assert_eq!(ran.flows[0].copies, twice);

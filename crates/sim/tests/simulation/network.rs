@@ -27,7 +27,7 @@ pub(crate) fn host(name: &str) -> Node {
     node(name, Role::Host(Host::default()))
 }
 
-/// A link without framing, with room for `packets`, the same both ways.
+/// A link without framing, with room for `packets`, the same in both directions.
 pub(crate) fn bare(bits: u64, packets: u32) -> Settings {
     let limit = Limit::Packets(packets);
     Settings {
@@ -36,11 +36,11 @@ pub(crate) fn bare(bits: u64, packets: u32) -> Settings {
     }
 }
 
-pub(crate) fn link(name: &str, ends: [usize; 2], way: &Settings) -> Link {
+pub(crate) fn link(name: &str, ends: [usize; 2], direction: &Settings) -> Link {
     Link {
         name: name.to_owned(),
         ends,
-        ways: [way.clone(), way.clone()],
+        directions: [direction.clone(), direction.clone()],
     }
 }
 
@@ -81,19 +81,22 @@ pub(crate) fn scenario(nodes: Vec<Node>, links: Vec<Link>, flows: Vec<Flow>) -> 
 }
 
 /// Hosts `a` and `b` and a link `wire` between them.
-pub(crate) fn pair(way: &Settings, datagrams: Datagrams) -> Scenario {
+pub(crate) fn pair(direction: &Settings, datagrams: Datagrams) -> Scenario {
     scenario(
         vec![host("a"), host("b")],
-        vec![link("wire", [0, 1], way)],
+        vec![link("wire", [0, 1], direction)],
         vec![flow("f", 0, 1, datagrams)],
     )
 }
 
 /// Hosts `a` and `b` with a node of `role`, `r`, between them.
-pub(crate) fn line(role: Role, ways: [&Settings; 2], datagrams: Datagrams) -> Scenario {
+pub(crate) fn line(role: Role, directions: [&Settings; 2], datagrams: Datagrams) -> Scenario {
     scenario(
         vec![host("a"), node("r", role), host("b")],
-        vec![link("ar", [0, 1], ways[0]), link("rb", [1, 2], ways[1])],
+        vec![
+            link("ar", [0, 1], directions[0]),
+            link("rb", [1, 2], directions[1]),
+        ],
         vec![flow("f", 0, 2, datagrams)],
     )
 }

@@ -48,11 +48,11 @@ proptest! {
     fn a_router_cuts_what_ipv4_allows_and_a_fragment_again(
         message in 0u32..65_507, first in 68u64..9_000, second in 68u64..9_000,
     ) {
-        let ways = [ethernet(first), ethernet(second)];
-        let ran = run(line(Role::Router, [&ways[0], &ways[1]], constant(1.0, message, 2)));
+        let directions = [ethernet(first), ethernet(second)];
+        let ran = run(line(Role::Router, [&directions[0], &directions[1]], constant(1.0, message, 2)));
         prop_assert_eq!((ran.flows[0].received, ran.flows[0].lost), (2, 0));
         prop_assert_eq!(ran.flows[0].received_bytes, Bytes::new(2 * u64::from(message)));
-        let [before, after] = [0, 1].map(|link: usize| ran.links[link].ways[0].counters.arrived);
+        let [before, after] = [0, 1].map(|link: usize| ran.links[link].directions[0].counters.arrived);
         prop_assert!(after >= before);
         prop_assert_eq!(ran.nodes[1].cut > 0, after > before);
         if second >= first {
@@ -77,13 +77,13 @@ fn a_source_learns_the_path_mtu_from_packet_too_big() {
         let flow = &ran.flows[0];
         assert_eq!(flow.path_mtu, u32::try_from(narrow).ok());
         assert_eq!(ran.nodes[1].answered, 1);
-        assert_eq!(ran.links[1].ways[0].counters.of(Fate::TooBig), 1);
+        assert_eq!(ran.links[1].directions[0].counters.of(Fate::TooBig), 1);
         // The first is lost; the others go in two pieces, or not at all.
         let expected = if dont_fragment { (1, 9, 0) } else { (10, 0, 9) };
         assert_eq!((flow.sent, flow.refused, flow.received), expected, "{ip}");
         // The answer carries as much of the packet as it may.
         let answer = if ip == IpVersion::V6 { 1_280 } else { 576 };
-        let back = ran.links[0].ways[1].counters.octets;
+        let back = ran.links[0].directions[1].counters.octets;
         assert_eq!(back, answer + 18);
     }
 }
@@ -99,7 +99,7 @@ fn a_switch_drops_what_is_too_big_in_silence() {
     let ran = scenario.check().unwrap().run_watched(&mut losses);
     assert_eq!((ran.flows[0].received, ran.flows[0].path_mtu), (0, None));
     assert_eq!((ran.nodes[1].answered, ran.nodes[1].forwarded), (0, 0));
-    assert_eq!(losses.0, [(Place::Way(1, 0), Loss::TooBig); 5]);
+    assert_eq!(losses.0, [(Place::Direction(1, 0), Loss::TooBig); 5]);
 }
 
 #[test]
@@ -108,23 +108,23 @@ fn a_message_that_must_not_be_cut_is_not_sent() {
     datagrams.dont_fragment = true;
     let ran = run(pair(&ethernet(1_500), datagrams));
     assert_eq!((ran.flows[0].sent, ran.flows[0].refused), (0, 5));
-    assert_eq!(ran.links[0].ways[0].counters.arrived, 0);
+    assert_eq!(ran.links[0].directions[0].counters.arrived, 0);
 }
 
 #[test]
 fn one_lost_fragment_loses_its_message() {
     // Room for four of the ten fragments of each burst, and one on the wire.
-    let way = Settings {
+    let direction = Settings {
         largest_packet: Some(Bytes::new(1_500)),
         ..bare(1_000_000, 4)
     };
-    let ran = run(pair(&way, constant(1.0, 14_000, 5)));
+    let ran = run(pair(&direction, constant(1.0, 14_000, 5)));
     let flow = &ran.flows[0];
     assert_eq!(
         (flow.packets, flow.received, flow.lost, flow.unassembled),
         (50, 0, 5, 5)
     );
-    let counters = ran.links[0].ways[0].counters;
+    let counters = ran.links[0].directions[0].counters;
     assert_eq!(
         (counters.of(Fate::Dropped), counters.of(Fate::Delivered)),
         (25, 25)
@@ -138,5 +138,8 @@ fn a_jumbogram_travels_whole_where_the_link_carries_it() {
     let ran = run(scenario);
     assert_eq!((ran.flows[0].packets, ran.flows[0].received), (1, 1));
     // 40 octets of IP, 8 of the Jumbo Payload option, 8 of UDP, 18 of Ethernet.
-    assert_eq!(ran.links[0].ways[0].counters.octets, 500_000 + 56 + 18);
+    assert_eq!(
+        ran.links[0].directions[0].counters.octets,
+        500_000 + 56 + 18
+    );
 }

@@ -36,8 +36,8 @@ fn run_seed(load: f64, room: u32, exponential: bool, packets: u64, seed: u64) ->
         limit: Some(packets),
         ..Datagrams::new(gaps, payloads)
     };
-    let way: Settings = bare(bits, room);
-    let mut scenario = pair(&way, datagrams);
+    let direction: Settings = bare(bits, room);
+    let mut scenario = pair(&direction, datagrams);
     scenario.flows[0].ip = IpVersion::V6;
     scenario.seed = Seed::new(seed);
     scenario.end = at(packets as f64 * SERVICE / load);
@@ -74,7 +74,7 @@ fn the_mean_wait_in_front_of_equal_services_is_that_of_md1() {
 fn the_mean_queue_in_front_of_exponential_services_is_that_of_mm1() {
     for (load, answer, packets) in [(0.8, 3.2, 20_000), (0.9, 8.1, 50_000)] {
         covers(&format!("M/M/1 at {load}"), answer, |seed| {
-            run_seed(load, 1_000_000, true, packets, seed).links[0].ways[0].mean_queue
+            run_seed(load, 1_000_000, true, packets, seed).links[0].directions[0].mean_queue
         });
     }
 }
@@ -130,15 +130,15 @@ fn the_mean_queue_is_the_rate_of_arrivals_times_the_mean_wait() {
         // Averaged over the time until the last packet has left.
         scenario.end = ran.end;
         let again = run(scenario);
-        let way = again.links[0].ways[0];
+        let direction = again.links[0].directions[0];
         let seconds = ran.end.as_picos() as f64 / SECOND;
         let wait = again.flows[0].delays.unwrap().mean - SERVICE;
         let little = again.flows[0].sent as f64 / seconds * wait;
         assert!(
-            (way.mean_queue / little - 1.0).abs() < 1e-9,
-            "{way:?} {little}"
+            (direction.mean_queue / little - 1.0).abs() < 1e-9,
+            "{direction:?} {little}"
         );
-        assert!((way.mean_queue_bytes / (1_000.0 * little) - 1.0).abs() < 1e-9);
-        assert!((way.utilisation - 2_000.0 * SERVICE / seconds).abs() < 1e-9);
+        assert!((direction.mean_queue_bytes / (1_000.0 * little) - 1.0).abs() < 1e-9);
+        assert!((direction.utilisation - 2_000.0 * SERVICE / seconds).abs() < 1e-9);
     }
 }

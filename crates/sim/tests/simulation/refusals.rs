@@ -86,20 +86,20 @@ fn links_must_connect_two_nodes_once_and_switches_without_a_loop() {
 #[test]
 fn links_must_be_possible_and_carry_the_protocols_on_them() {
     refused(
-        |s| s.links[0].ways[1].loss = 2.0,
+        |s| s.links[0].directions[1].loss = 2.0,
         "link `ar`: loss is a probability",
     );
     let empty = Spec::DropTail {
         limit: Limit::Packets(0),
     };
     refused(
-        |s| s.links[0].ways[0].queue = empty,
+        |s| s.links[0].directions[0].queue = empty,
         "link `ar`: a queue that holds nothing",
     );
     refused(
         |s| {
             s.flows[0].ip = IpVersion::V6;
-            s.links[1].ways[0].largest_packet = Some(Bytes::new(1_279));
+            s.links[1].directions[0].largest_packet = Some(Bytes::new(1_279));
         },
         "link `rb` carries packets of 1279 octets at most, IPv6 of flow `f` needs 1280",
     );
@@ -107,7 +107,7 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
         limit: Limit::Bytes(Bytes::new(1_027)),
     };
     refused(
-        |s| s.links[1].ways[0].queue = small,
+        |s| s.links[1].directions[0].queue = small,
         "link `rb`: its queue holds 1027 octets and a packet of flow `f` takes 1028",
     );
     refused(
@@ -136,12 +136,12 @@ fn flows_must_lead_from_one_host_to_another_that_can_be_reached() {
         |s| {
             s.links.pop();
         },
-        "flow `f` finds no way from `a` to `b`",
+        "flow `f` finds no path from `a` to `b`",
     );
     // Hosts forward nothing.
     refused(
         |s| s.nodes[1] = host("r"),
-        "flow `f` finds no way from `a` to `b`",
+        "flow `f` finds no path from `a` to `b`",
     );
 }
 
@@ -200,7 +200,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
         s.max_recorded_messages = 0;
         s.budget = Bytes::new(10_000_000);
         for link in &mut s.links {
-            link.ways[0].rate = Rate::from_bits_per_second(1_000_000_000);
+            link.directions[0].rate = Rate::from_bits_per_second(1_000_000_000);
         }
     };
     let mut light = sound();
@@ -209,14 +209,14 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
     refused(
         |s| {
             gigabit(s);
-            s.links[1].ways[0].delay = Span::from_secs(1);
+            s.links[1].directions[0].delay = Span::from_secs(1);
         },
         "above all for link `rb`",
     );
     refused(
         |s| {
             gigabit(s);
-            s.links[0].ways[0].queue = Spec::DropTail {
+            s.links[0].directions[0].queue = Spec::DropTail {
                 limit: Limit::Packets(u32::MAX),
             };
         },

@@ -174,8 +174,13 @@ fn a_watch_sees_everything_and_changes_nothing() {
     let mut counts = Counts::default();
     let after = busy().check().unwrap().run_watched(&mut counts);
     assert_eq!(text(&before), text(&after));
-    let ways = || before.links.iter().flat_map(|link| link.ways);
-    assert_eq!(counts.queued, ways().map(|way| way.counters.arrived).sum());
+    let directions = || before.links.iter().flat_map(|link| link.directions);
+    assert_eq!(
+        counts.queued,
+        directions()
+            .map(|direction| direction.counters.arrived)
+            .sum()
+    );
     let messages = |flow: &FlowOutcome| flow.received + flow.copies;
     assert_eq!(counts.delivered, before.flows.iter().map(messages).sum());
     assert!(counts.sent < counts.queued && counts.sent > counts.queued / 2);
@@ -183,18 +188,18 @@ fn a_watch_sees_everything_and_changes_nothing() {
 
 #[test]
 fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
-    // Services, delays and gaps that are whole picoseconds both ways.
+    // Services, delays and gaps that are whole picoseconds in both directions.
     let build = |k: u64| {
-        let way = |bits: u64, room| Settings {
+        let direction = |bits: u64, room| Settings {
             delay: Span::from_picos(3_600_000_000 / k),
             jitter: Span::ZERO,
             ..bare(bits * k, room)
         };
         let nodes = vec![host("a"), host("b"), node("r", Role::Router), host("c")];
         let links = vec![
-            link("ar", [0, 2], &way(10_000_000, 50)),
-            link("br", [1, 2], &way(10_000_000, 50)),
-            link("rc", [2, 3], &way(8_000_000, 8)),
+            link("ar", [0, 2], &direction(10_000_000, 50)),
+            link("br", [1, 2], &direction(10_000_000, 50)),
+            link("rc", [2, 3], &direction(8_000_000, 8)),
         ];
         let constant = |picos: u64, octets: f64| Datagrams {
             limit: Some(2_000),
@@ -227,7 +232,7 @@ fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
             );
         }
         for (fast, slow) in fast.links.iter().zip(&slow.links) {
-            assert_eq!(fast.ways[0].counters, slow.ways[0].counters);
+            assert_eq!(fast.directions[0].counters, slow.directions[0].counters);
         }
     }
 }

@@ -35,7 +35,7 @@ impl Watch for Bottleneck {
     }
 
     fn lost(&mut self, at: Time, place: Place, packet: Seen, _: Loss) {
-        if place == Place::Way(BOTTLENECK.0, BOTTLENECK.1) {
+        if place == Place::Direction(BOTTLENECK.0, BOTTLENECK.1) {
             let micros = (at.as_nanos() + 500) / 1_000;
             // ns-2 acknowledges with the number before the one it waits for.
             let number = packet.sequence - u64::from(packet.is_ack());

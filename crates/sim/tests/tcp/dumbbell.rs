@@ -9,7 +9,7 @@ use proto::tcp::{self, Recovery};
 use queue::Spec;
 use units::{IpVersion, Rate, Seed, Span, Time};
 
-/// Segments that the receivers of the long flows let be under way, and those
+/// Segments that the receivers of the long flows let be in flight, and those
 /// of the twenty.
 const WINDOW: u32 = 1_000;
 const FEW: u32 = 20;
@@ -98,7 +98,7 @@ impl Dumbbell {
 }
 
 fn link(ends: [usize; 2], bits: u64, micros: u64, queue: Spec) -> Link {
-    let way = Settings {
+    let direction = Settings {
         ethernet: false,
         delay: Span::from_micros(micros),
         ..Settings::perfect(Rate::from_bits_per_second(bits), queue)
@@ -106,6 +106,6 @@ fn link(ends: [usize; 2], bits: u64, micros: u64, queue: Spec) -> Link {
     Link {
         name: format!("{}-{}", ends[0], ends[1]),
         ends,
-        ways: [way.clone(), way],
+        directions: [direction.clone(), direction],
     }
 }

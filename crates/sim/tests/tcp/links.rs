@@ -8,7 +8,7 @@ use proto::tcp::{self, Acknowledging, Control, Profile, Recovery};
 use queue::{Limit, RedSettings, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
-fn way(bits: u64, millis: u64, queue: Spec) -> Settings {
+fn direction(bits: u64, millis: u64, queue: Spec) -> Settings {
     Settings {
         ethernet: false,
         delay: Span::from_millis(millis),
@@ -28,19 +28,19 @@ fn connection(settings: tcp::Settings, octets: Option<u64>) -> Tcp {
     }
 }
 
-/// A host, a router, a host; a fast link and `way`.
-fn line(way: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
+/// A host, a router, a host; a fast link and `direction`.
+fn line(direction: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
     let node = |name: &str, role| Node {
         name: name.to_owned(),
         role,
     };
-    let link = |name: &str, ends, way: &Settings| Link {
+    let link = |name: &str, ends, direction: &Settings| Link {
         name: name.to_owned(),
         ends,
-        ways: [way.clone(), way.clone()],
+        directions: [direction.clone(), direction.clone()],
     };
     let host = Role::Host(Host::default());
-    let fast = self::way(1_000_000_000, 0, packets(1_000));
+    let fast = self::direction(1_000_000_000, 0, packets(1_000));
     let flow = |(number, tcp): (u64, Tcp)| Flow {
         name: format!("{number:02}"),
         from: 0,
@@ -53,7 +53,7 @@ fn line(way: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
     };
     Scenario {
         nodes: vec![node("a", host), node("r", Role::Router), node("b", host)],
-        links: vec![link("ar", [0, 1], &fast), link("rb", [1, 2], way)],
+        links: vec![link("ar", [0, 1], &fast), link("rb", [1, 2], direction)],
         flows: (0..).zip(connections).map(flow).collect(),
         end: Time::ZERO + Span::from_secs(seconds),
         seed: Seed::new(1),
@@ -95,7 +95,7 @@ fn one_flow_uses_what_its_buffer_lets_it() {
             ..tcp::Settings::new(1_448)
         };
         let scenario = line(
-            &way(24_000_000, 50, packets(waiting)),
+            &direction(24_000_000, 50, packets(waiting)),
             120,
             vec![connection(settings, None)],
         );
@@ -112,7 +112,7 @@ fn equal_flows_get_equal_shares() {
     let red = RedSettings::new(Limit::Packets(100), Bytes::new(1_500));
     let settings = tcp::Settings::new(1_448);
     let flows = vec![connection(settings, None); 8];
-    let outcome = run(line(&way(12_000_000, 20, Spec::Red(red)), 150, flows));
+    let outcome = run(line(&direction(12_000_000, 20, Spec::Red(red)), 150, flows));
     let rates = outcome.flows.iter();
     let rates: Vec<f64> = rates.map(|flow| flow.received_bytes.get() as f64).collect();
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| {
@@ -134,21 +134,21 @@ fn marks_take_the_place_of_drops() {
         ..tcp::Settings::new(1_448)
     };
     let outcome = run(line(
-        &way(12_000_000, 5, Spec::Red(red)),
+        &direction(12_000_000, 5, Spec::Red(red)),
         30,
         vec![connection(settings, None)],
     ));
     let done = outcome.flows[0].tcp.unwrap().sender;
     assert!(done.marks > 5, "{done:?}");
     assert_eq!((done.retransmissions, done.timeouts), (0, 0));
-    assert!(outcome.links[1].ways[0].utilisation > 0.9);
+    assert!(outcome.links[1].directions[0].utilisation > 0.9);
 }
 
 #[test]
 fn a_path_that_is_narrower_than_the_first_link_makes_segments_smaller() {
     let narrow = Settings {
         largest_packet: Some(Bytes::new(1_500)),
-        ..way(12_000_000, 5, packets(100))
+        ..direction(12_000_000, 5, packets(100))
     };
     let all = 3_000_000;
     let jumbo = connection(tcp::Settings::new(8_948), Some(all));
@@ -171,7 +171,7 @@ fn the_order_of_tables_makes_no_difference() {
         connection(cubic, None),
         connection(tcp::Settings::new(1_448), None),
     ];
-    let scenario = line(&way(5_000_000, 10, Spec::Red(red)), 20, flows);
+    let scenario = line(&direction(5_000_000, 10, Spec::Red(red)), 20, flows);
     let mut other = scenario.clone();
     other.flows.reverse();
     let (one, mut other) = (run(scenario.clone()), run(other));
@@ -182,15 +182,19 @@ fn the_order_of_tables_makes_no_difference() {
 
 #[test]
 fn copies_of_the_last_acknowledgement_ask_for_nothing_that_there_is_not() {
-    let way = Settings {
+    let direction = Settings {
         reorder: 0.05,
         hold: Span::from_millis(7),
         duplicate: 0.05,
-        ..way(10_000_000, 10, packets(50))
+        ..direction(10_000_000, 10, packets(50))
     };
     for seed in 0..40 {
         let settings = tcp::Settings::ns2(Recovery::NewReno, 1_000, 100);
-        let scenario = line(&way, 100_000, vec![connection(settings, Some(62_000))]);
+        let scenario = line(
+            &direction,
+            100_000,
+            vec![connection(settings, Some(62_000))],
+        );
         let outcome = run(Scenario {
             seed: Seed::new(seed),
             ..scenario
@@ -211,12 +215,12 @@ proptest! {
         segments in 1u64..300,
         delayed in any::<bool>(),
     ) {
-        let way = Settings {
+        let direction = Settings {
             loss,
             reorder,
             hold: Span::from_millis(7),
             duplicate,
-            ..way(10_000_000, 10, packets(50))
+            ..direction(10_000_000, 10, packets(50))
         };
         let base = match profile {
             Profile::Standard => tcp::Settings::new(1_000),
@@ -232,7 +236,7 @@ proptest! {
             ..base
         };
         let octets = segments * 1_000;
-        let scenario = line(&way, 100_000, vec![connection(settings, Some(octets))]);
+        let scenario = line(&direction, 100_000, vec![connection(settings, Some(octets))]);
         let outcome = run(Scenario { seed: Seed::new(seed), ..scenario });
         let flow = &outcome.flows[0];
         prop_assert_eq!(flow.received_bytes, Bytes::new(octets));

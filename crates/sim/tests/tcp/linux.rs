@@ -47,7 +47,7 @@ fn a_connection_of_linux_uses_its_buffer_as_the_kernel_did() {
     }
 }
 
-/// The way from the sender to the receiver.
+/// The direction from the sender to the receiver.
 #[derive(Default)]
 struct Bottleneck {
     /// Octets of frames that have begun.
@@ -92,14 +92,18 @@ impl Watch for Bottleneck {
     }
 
     fn lost(&mut self, _: Time, place: Place, _: Seen, _: Loss) {
-        self.drops += if place == Place::Way(0, 0) { 1.0 } else { 0.0 };
+        self.drops += if place == Place::Direction(0, 0) {
+            1.0
+        } else {
+            0.0
+        };
     }
 }
 
 fn run(control: Control, frames: u32) -> Bottleneck {
     let limit = Limit::Packets(frames);
     let rate = Rate::from_bits_per_second(20_000_000);
-    let way = Settings {
+    let direction = Settings {
         delay: Span::from_millis(20),
         largest_packet: Some(Bytes::new(1_500)),
         ..Settings::perfect(rate, Spec::DropTail { limit })
@@ -118,7 +122,7 @@ fn run(control: Control, frames: u32) -> Bottleneck {
         links: vec![Link {
             name: "wire".to_owned(),
             ends: [0, 1],
-            ways: [way.clone(), way],
+            directions: [direction.clone(), direction],
         }],
         flows: vec![Flow {
             name: "flow".to_owned(),

@@ -99,7 +99,7 @@ impl Watch for Bottleneck {
     }
 
     fn lost(&mut self, at: Time, place: Place, packet: Seen, _: Loss) {
-        if place == Place::Way(1, 0) {
+        if place == Place::Direction(1, 0) {
             self.0.push((at, 'd', packet.sequence));
         }
     }
@@ -112,7 +112,7 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
     };
     let host = Role::Host(Host::default());
     let link = |name: &str, ends, bits, millis, packets| {
-        let way = Settings {
+        let direction = Settings {
             ethernet: false,
             delay: Span::from_millis(millis),
             ..Settings::perfect(
@@ -123,7 +123,7 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
         Link {
             name: name.to_owned(),
             ends,
-            ways: [way.clone(), way],
+            directions: [direction.clone(), direction],
         }
     };
     let settings = tcp::Settings {
@@ -146,7 +146,7 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
         ]
         .map(|mut link| {
             if link.name == "s-r1" {
-                link.ways[0].delay = link.ways[0].delay + nudge - Span::from_picos(1);
+                link.directions[0].delay = link.directions[0].delay + nudge - Span::from_picos(1);
             }
             link
         })

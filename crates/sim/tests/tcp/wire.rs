@@ -34,7 +34,7 @@ pub(crate) fn run(
     let mut sender = Sender::new(settings, None);
     let mut receiver = Receiver::new(settings);
     let half = Span::from_picos(trip.as_picos() / 2);
-    let mut under_way: BTreeMap<(Time, u64), Arrival> = BTreeMap::new();
+    let mut in_flight: BTreeMap<(Time, u64), Arrival> = BTreeMap::new();
     let mut number = 0;
     let (skip, end) = (Span::from_secs(skip), Span::from_secs(seconds));
     let (skip, end) = (Time::ZERO + skip, Time::ZERO + end);
@@ -44,15 +44,15 @@ pub(crate) fn run(
     loop {
         while let Some(data) = sender.poll_transmit() {
             if data.payload == 0 || !lost() {
-                under_way.insert((now + half, number), Arrival::Data(data));
+                in_flight.insert((now + half, number), Arrival::Data(data));
                 number += 1;
             }
         }
         while let Some(ack) = receiver.poll_transmit() {
-            under_way.insert((now + half, number), Arrival::Ack(ack));
+            in_flight.insert((now + half, number), Arrival::Ack(ack));
             number += 1;
         }
-        let arrival = under_way.keys().next().map(|key| key.0);
+        let arrival = in_flight.keys().next().map(|key| key.0);
         let timers = [sender.next_timeout(), receiver.next_timeout(), arrival];
         now = timers.into_iter().flatten().min().unwrap_or(end).min(end);
         let window = sender.state().window;
@@ -67,7 +67,7 @@ pub(crate) fn run(
         }
         sender.timeout(now);
         receiver.timeout(now);
-        while let Some(entry) = under_way.first_entry()
+        while let Some(entry) = in_flight.first_entry()
             && entry.key().0 <= now
         {
             match entry.remove() {

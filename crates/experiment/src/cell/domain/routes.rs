@@ -72,7 +72,7 @@ pub(super) fn read(
     Ok(routes.into_iter().map(|(route, _)| route).collect())
 }
 
-/// The routers by way of which bundles are switched.
+/// The routers via which bundles are switched.
 fn via(
     reader: &mut Reader<'_>,
     path: &str,
@@ -84,7 +84,7 @@ fn via(
     };
     if destination != Destination::Label {
         return Err(found.refuse(
-            "only bundles with labels leave the shortest way: write carriage = \"label\" in [domain]",
+            "only bundles with labels leave the shortest path: write carriage = \"label\" in [domain]",
         ));
     }
     let mut via = Vec::new();

@@ -19,7 +19,7 @@ const GAPS: &[(&str, Gaps)] = &[
     ("uniform", Gaps::Uniform),
 ];
 
-const WAYS: &[(&str, Heading)] = &[
+const DIRECTIONS: &[(&str, Heading)] = &[
     ("with", Heading::With),
     ("against", Heading::Against),
     ("both", Heading::Both),
@@ -56,7 +56,7 @@ pub(super) struct Everywhere {
     load: Option<Spanned<Load>>,
     size: Option<Spanned<Option<Bytes>>>,
     gaps: Option<Spanned<Gaps>>,
-    way: Option<Spanned<Heading>>,
+    direction: Option<Spanned<Heading>>,
 }
 
 impl Everywhere {
@@ -66,7 +66,7 @@ impl Everywhere {
             load: reader.optional(EVERYWHERE, load)?,
             size: reader.optional("network.cross.size", size_or("mtu"))?,
             gaps: reader.optional("network.cross.gaps", word(GAPS))?,
-            way: reader.optional("network.cross.way", word(WAYS))?,
+            direction: reader.optional("network.cross.way", word(DIRECTIONS))?,
         })
     }
 
@@ -78,7 +78,7 @@ impl Everywhere {
         let unused = [
             self.size.as_ref().map(|found| found.refuse(NO_LOAD)),
             self.gaps.as_ref().map(|found| found.refuse(NO_LOAD)),
-            self.way.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.direction.as_ref().map(|found| found.refuse(NO_LOAD)),
         ];
         match unused.into_iter().flatten().next() {
             Some(error) => Err(error),
@@ -113,8 +113,13 @@ pub(super) fn read(
         size_or("mtu"),
     )?;
     let gaps = own_or(reader, &path("gaps"), everywhere.gaps.as_ref(), word(GAPS))?;
-    let way = own_or(reader, &path("way"), everywhere.way.as_ref(), word(WAYS))?;
-    let (gaps, heading) = (gaps.value, way.value);
+    let direction = own_or(
+        reader,
+        &path("way"),
+        everywhere.direction.as_ref(),
+        word(DIRECTIONS),
+    )?;
+    let (gaps, heading) = (gaps.value, direction.value);
     let octets = size;
     let mtu = link.mtu.bytes();
     let packet = octets.value.unwrap_or(mtu);

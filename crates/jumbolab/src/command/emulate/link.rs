@@ -21,7 +21,7 @@ const KEYS: &str = "rate, delay, jitter, jitter-law, loss, bit-error-rate, reord
 
 /// One direction as it was asked for.
 #[derive(Clone, Debug, PartialEq)]
-struct Way {
+struct Direction {
     rate: Option<Rate>,
     delay: Span,
     jitter: Span,
@@ -42,8 +42,8 @@ struct Way {
 ///
 /// # Errors
 /// In one line, with option and value and what would be right.
-pub(super) fn ways(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
-    let mut there = Way {
+pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
+    let mut there = Direction {
         rate: None,
         delay: Span::default(),
         jitter: Span::default(),
@@ -100,7 +100,7 @@ pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
     Ok(span)
 }
 
-impl Way {
+impl Direction {
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
             "rate" if value == "none" => self.rate = None,
@@ -242,13 +242,13 @@ mod tests {
     use super::*;
     use crate::args::{Args, Command, examples_of};
 
-    fn ways_of(line: &str) -> Result<[Settings; 2]> {
+    fn directions_of(line: &str) -> Result<[Settings; 2]> {
         let words = format!("jumbolab emulate --between a b {line}");
         let parsed = Args::try_parse_from(words.split_whitespace())?;
         let Command::Emulate(args) = parsed.command else {
             bail!("another command")
         };
-        ways(&args, Bytes::new(1500))
+        directions(&args, Bytes::new(1500))
     }
 
     #[test]
@@ -257,13 +257,17 @@ mod tests {
             let Command::Emulate(args) = example.parse().command else {
                 panic!("{} emulates nothing", example.line)
             };
-            assert!(ways(&args, Bytes::new(1500)).is_ok(), "{}", example.line);
+            assert!(
+                directions(&args, Bytes::new(1500)).is_ok(),
+                "{}",
+                example.line
+            );
         }
     }
 
     #[test]
-    fn both_ways_are_alike_but_for_what_the_way_back_overrides() {
-        let [there, back] = ways_of(
+    fn both_directions_are_alike_but_for_what_the_way_back_overrides() {
+        let [there, back] = directions_of(
             "--rate 12345678bit --delay 10ms --loss 1% --back rate=none --back queue=dropfront",
         )
         .unwrap();
@@ -282,8 +286,8 @@ mod tests {
     }
 
     #[test]
-    fn laws_of_jitter_and_answers_are_asked_for_each_way() {
-        let [there, back] = ways_of(
+    fn laws_of_jitter_and_answers_are_asked_for_each_direction() {
+        let [there, back] = directions_of(
             "--jitter 2ms --jitter-law normal --mtu 1400 --back too-big=answer --back jitter-law=exponential",
         )
         .unwrap();
@@ -294,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn each_way_has_a_discipline_of_its_own() {
-        let [there, back] = ways_of(
+    fn each_direction_has_a_discipline_of_its_own() {
+        let [there, back] = directions_of(
             "--rate 10mbit --buffer 35packets --queue red,min=3,ecn=on --back queue=fq_codel,queues=16",
         )
         .unwrap();
@@ -309,7 +313,7 @@ mod tests {
     #[test]
     fn a_key_without_an_override_may_be_named_again() {
         let [there, back] =
-            ways_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
+            directions_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
         assert_eq!(there, back);
     }
 
@@ -373,7 +377,7 @@ mod tests {
             ),
             ("--back rate=1", "--back rate=1: the unit is missing"),
         ] {
-            let error = ways_of(line).expect_err(line).to_string();
+            let error = directions_of(line).expect_err(line).to_string();
             assert!(error.contains(words), "{line}: {error}");
         }
     }

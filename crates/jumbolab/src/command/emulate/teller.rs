@@ -50,7 +50,7 @@ enum News {
     Rest([Vec<Arrival>; 2], [Vec<Reseed>; 2]),
 }
 
-/// Events of two ways, each with the numbers of its wire and its way.
+/// Events of two directions, each with the numbers of its wire and its direction.
 type Events = Vec<(usize, usize, Event)>;
 
 impl Teller {
@@ -108,7 +108,7 @@ impl Teller {
     }
 
     /// Hands over what a recording ends with: what waits in the queue of each
-    /// way, and when its chance began anew.
+    /// direction, and when its chance began anew.
     pub(super) fn conclude(&self, waiting: [Vec<Arrival>; 2], reseeds: [Vec<Reseed>; 2]) {
         // Whoever does not listen any more says why when it is waited for.
         let _ = self.news.send(News::Rest(waiting, reseeds));
@@ -143,7 +143,7 @@ struct Voice {
     json: bool,
     screen: Option<Screen>,
     before: Option<Tick>,
-    /// Of super-packets, by way.
+    /// Of super-packets, by direction.
     warned: [bool; 2],
     recording: Option<Recording>,
     waiting: Arc<AtomicUsize>,
@@ -193,10 +193,10 @@ impl Voice {
 
     /// Says once of each interface that it hands over super-packets.
     fn warn(&mut self, tick: &Tick) {
-        for (way, name) in self.ends.iter().enumerate() {
-            let refused = tick.report.wires[0][way].refused.super_packets;
-            if refused > 0 && !self.warned[way] {
-                self.warned[way] = true;
+        for (direction, name) in self.ends.iter().enumerate() {
+            let refused = tick.report.wires[0][direction].refused.super_packets;
+            if refused > 0 && !self.warned[direction] {
+                self.warned[direction] = true;
                 let line = words::super_packets(name, refused);
                 match &self.screen {
                     Some(screen) => screen.say(&line),

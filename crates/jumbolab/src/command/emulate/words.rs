@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use live::emulator::Way;
+use live::emulator::DirectionReport;
 use proto::link::Fate;
 use serde_json::{Value, json};
 use units::Span;
@@ -29,7 +29,7 @@ pub(super) fn super_packets(name: &str, count: u64) -> String {
     )
 }
 
-/// Both ways in the time since `before`.
+/// Both directions in the time since `before`.
 pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> Vec<String> {
     let since = match before {
         Some(before) => tick.report.clone().since(&before.report),
@@ -49,61 +49,73 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
         "too big",
         "refused"
     )];
-    for (number, way) in since.wires[0].iter().enumerate() {
-        let of = |fate| way.counters.of(fate);
+    for (number, direction) in since.wires[0].iter().enumerate() {
+        let of = |fate| direction.counters.of(fate);
         lines.push(format!(
             "{:width$} {:>9.0} {:>9.3} {:>12} {:>8} {:>8} {:>8} {:>8}",
             name(ends, number),
-            per_second(out(way), seconds),
-            per_second(way.counters.octets * 8, seconds) / 1e6,
-            way.backlog.bytes.get(),
+            per_second(out(direction), seconds),
+            per_second(direction.counters.octets * 8, seconds) / 1e6,
+            direction.backlog.bytes.get(),
             of(Fate::Dropped),
             of(Fate::Lost) + of(Fate::Damaged),
             of(Fate::TooBig),
-            refused(way),
+            refused(direction),
         ));
     }
     lines.push(late(&tick.report.late));
     lines
 }
 
-/// Both ways from the beginning to the end.
+/// Both directions from the beginning to the end.
 pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> String {
-    let ways = &tick.report.wires[0];
+    let directions = &tick.report.wires[0];
     let seconds = tick.elapsed.as_secs_f64().max(1e-9);
     let [there, back] = [name(ends, 0), name(ends, 1)];
     let width = there.len().max(12);
     let mut text = format!("{:22} {there:>width$} {back:>width$}\n", time(tick.elapsed));
-    let mut row = |name: &str, of: &dyn Fn(&Way) -> String| {
-        let [there, back] = [of(&ways[0]), of(&ways[1])];
+    let mut row = |name: &str, of: &dyn Fn(&DirectionReport) -> String| {
+        let [there, back] = [of(&directions[0]), of(&directions[1])];
         // Writing to a string does not fail.
         let _ = writeln!(text, "{name:22} {there:>width$} {back:>width$}");
     };
-    let count = |fate: Fate| move |way: &Way| way.counters.of(fate).to_string();
-    row("frames arrived", &|way| way.counters.arrived.to_string());
-    row("frames passed on", &|way| out(way).to_string());
-    row("Mbit/s passed on", &|way| {
-        format!("{:.3}", per_second(way.counters.octets * 8, seconds) / 1e6)
+    let count =
+        |fate: Fate| move |direction: &DirectionReport| direction.counters.of(fate).to_string();
+    row("frames arrived", &|direction| {
+        direction.counters.arrived.to_string()
+    });
+    row("frames passed on", &|direction| out(direction).to_string());
+    row("Mbit/s passed on", &|direction| {
+        format!(
+            "{:.3}",
+            per_second(direction.counters.octets * 8, seconds) / 1e6
+        )
     });
     row("dropped in the queue", &count(Fate::Dropped));
-    row("dropped out of bundles", &|way| {
-        way.counters.thinned.to_string()
+    row("dropped out of bundles", &|direction| {
+        direction.counters.thinned.to_string()
     });
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
     row("too big", &count(Fate::TooBig));
-    row("too big, sender told", &|way| {
-        way.counters.answered.to_string()
+    row("too big, sender told", &|direction| {
+        direction.counters.answered.to_string()
     });
     row("passed on twice", &count(Fate::Duplicated));
-    row("still waiting", &|way| way.backlog.packets.to_string());
-    row("refused: super-packets", &|way| {
-        way.refused.super_packets.to_string()
+    row("still waiting", &|direction| {
+        direction.backlog.packets.to_string()
     });
-    row("refused: too late", &|way| way.refused.overrun.to_string());
-    row("unstamped", &|way| way.refused.unstamped.to_string());
+    row("refused: super-packets", &|direction| {
+        direction.refused.super_packets.to_string()
+    });
+    row("refused: too late", &|direction| {
+        direction.refused.overrun.to_string()
+    });
+    row("unstamped", &|direction| {
+        direction.refused.unstamped.to_string()
+    });
     // An interface counts what it could not send with what it could not hand over.
-    let [there, back] = [1, 0].map(|end: usize| ways[end].refused.unsent);
+    let [there, back] = [1, 0].map(|end: usize| directions[end].refused.unsent);
     let _ = writeln!(
         text,
         "{:22} {there:>width$} {back:>width$}",
@@ -115,37 +127,37 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
 
 /// One object: counts since the beginning, lateness since the one before.
 pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
-    let ways = &tick.report.wires[0];
-    let way = |number: usize| {
-        let way = &ways[number];
-        let of = |fate| way.counters.of(fate);
+    let directions = &tick.report.wires[0];
+    let direction = |number: usize| {
+        let direction = &directions[number];
+        let of = |fate| direction.counters.of(fate);
         json!({
             "from": ends[number],
             "to": ends[1 - number],
-            "arrived": way.counters.arrived,
+            "arrived": direction.counters.arrived,
             "delivered": of(Fate::Delivered),
             "duplicated": of(Fate::Duplicated),
             "dropped": of(Fate::Dropped),
-            "thinned": way.counters.thinned,
+            "thinned": direction.counters.thinned,
             "lost": of(Fate::Lost),
             "damaged": of(Fate::Damaged),
             "too_big": of(Fate::TooBig),
-            "answered": way.counters.answered,
-            "octets": way.counters.octets,
-            "waiting_frames": way.backlog.packets,
-            "waiting_octets": way.backlog.bytes.get(),
-            "super_packets": way.refused.super_packets,
-            "overrun": way.refused.overrun,
-            "unstamped": way.refused.unstamped,
+            "answered": direction.counters.answered,
+            "octets": direction.counters.octets,
+            "waiting_frames": direction.backlog.packets,
+            "waiting_octets": direction.backlog.bytes.get(),
+            "super_packets": direction.refused.super_packets,
+            "overrun": direction.refused.overrun,
+            "unstamped": direction.refused.unstamped,
             // An interface counts what it could not send with what it could not hand over.
-            "unsent": ways[1 - number].refused.unsent,
+            "unsent": directions[1 - number].refused.unsent,
         })
     };
     let [median, p99, max] = tick.whole.unwrap_or(tick.report.late).map(micros);
     json!({
         "seconds": tick.elapsed.as_secs_f64(),
         "last": tick.whole.is_some(),
-        "ways": [way(0), way(1)],
+        "ways": [direction(0), direction(1)],
         "departures": tick.report.departures,
         "late_us_median": median,
         "late_us_p99": p99,
@@ -154,17 +166,17 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
     })
 }
 
-fn name(ends: &[String; 2], way: usize) -> String {
-    format!("{} > {}", ends[way], ends[1 - way])
+fn name(ends: &[String; 2], direction: usize) -> String {
+    format!("{} > {}", ends[direction], ends[1 - direction])
 }
 
 /// Frames that came out, those twice counted twice.
-fn out(way: &Way) -> u64 {
-    way.counters.of(Fate::Delivered) + 2 * way.counters.of(Fate::Duplicated)
+fn out(direction: &DirectionReport) -> u64 {
+    direction.counters.of(Fate::Delivered) + 2 * direction.counters.of(Fate::Duplicated)
 }
 
-fn refused(way: &Way) -> u64 {
-    way.refused.super_packets + way.refused.overrun
+fn refused(direction: &DirectionReport) -> u64 {
+    direction.refused.super_packets + direction.refused.overrun
 }
 
 fn per_second(count: u64, seconds: f64) -> f64 {

@@ -214,7 +214,7 @@ fn of_one(one: &Arrived) -> String {
         None => "not hashed",
     };
     format!(
-        "  number {}: {} octets, {whole} ({}..), {:.1} us under way\n",
+        "  number {}: {} octets, {whole} ({}..), {:.1} us in flight\n",
         one.number,
         one.octets,
         hexadecimal(one.digest),

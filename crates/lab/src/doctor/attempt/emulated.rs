@@ -139,7 +139,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     let mtu = IpMtu::new(mtu, ip).context("an MTU")?;
     let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("a rate")?;
     let limit = Limit::Bytes(BUFFER);
-    let way = Settings {
+    let direction = Settings {
         largest_packet: Some(mtu.bytes()),
         ..Settings::perfect(Some(rate), Spec::DropTail { limit })
     };
@@ -151,7 +151,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         offloads: false,
         links: vec![Link {
             mtu,
-            medium: Medium::Emulated(Box::new([way.clone(), way])),
+            medium: Medium::Emulated(Box::new([direction.clone(), direction])),
         }],
     };
     let mut emulation = None;
@@ -175,9 +175,10 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         },
     )?;
     let report = emulation.report()?;
-    let ways = report.wires.iter().flatten();
-    let refused =
-        ways.map(|way| way.refused.overrun + way.refused.super_packets + way.refused.unsent);
+    let directions = report.wires.iter().flatten();
+    let refused = directions.map(|direction| {
+        direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
+    });
     let [_, late, _] = report.late;
     Ok(Trial {
         rate_mbit: megabits,

@@ -106,12 +106,16 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
             };
             let frame = Framing::Ethernet.frame_size(cross.packet);
             let sizes = Law::Constant(frame.get() as f64);
-            cross.heading.ways().iter().map(move |&way| Cross {
-                wire,
-                way,
-                gaps: gaps.clone(),
-                sizes: sizes.clone(),
-            })
+            cross
+                .heading
+                .directions()
+                .iter()
+                .map(move |&direction| Cross {
+                    wire,
+                    direction,
+                    gaps: gaps.clone(),
+                    sizes: sizes.clone(),
+                })
         })
         .collect()
 }

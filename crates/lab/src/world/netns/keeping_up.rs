@@ -28,12 +28,12 @@ pub(super) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
 
 /// Frames that were not carried at all.
 fn refused(report: &Report) -> Option<String> {
-    let ways = report.wires.iter().flatten();
+    let directions = report.wires.iter().flatten();
     let (mut overrun, mut super_packets, mut unsent) = (0, 0, 0);
-    for way in ways {
-        overrun += way.refused.overrun;
-        super_packets += way.refused.super_packets;
-        unsent += way.refused.unsent;
+    for direction in directions {
+        overrun += direction.refused.overrun;
+        super_packets += direction.refused.super_packets;
+        unsent += direction.refused.unsent;
     }
     (overrun + super_packets + unsent > 0).then(|| {
         format!(
@@ -73,7 +73,7 @@ fn forgiven(links: &[Link]) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use live::emulator::{Refused, Way};
+    use live::emulator::{DirectionReport, Refused};
     use plan::synthetic;
     use units::{Bytes, Rate};
 
@@ -151,11 +151,11 @@ mod tests {
         ];
         for refused in refused {
             let mut report = report(1_000, [5, 10, 20]);
-            let way = Way {
+            let direction = DirectionReport {
                 refused,
-                ..Way::default()
+                ..DirectionReport::default()
             };
-            report.wires = vec![[Way::default(), way]];
+            report.wires = vec![[DirectionReport::default(), direction]];
             let why = invalid(&setting(None), &report).expect("a frame is missing");
             assert!(why.contains("1 "), "{why}");
         }
@@ -164,11 +164,11 @@ mod tests {
             ..Refused::default()
         };
         let mut report = report(1_000, [5, 10, 20]);
-        let way = Way {
+        let direction = DirectionReport {
             refused: unstamped,
-            ..Way::default()
+            ..DirectionReport::default()
         };
-        report.wires = vec![[Way::default(), way]];
+        report.wires = vec![[DirectionReport::default(), direction]];
         assert_eq!(invalid(&setting(None), &report), None, "late, not missing");
     }
 }

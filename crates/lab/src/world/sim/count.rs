@@ -29,7 +29,7 @@ pub(super) struct Counter {
     links: Vec<Option<LinkCounters>>,
 }
 
-/// What is counted on the way from a link's first end to its second.
+/// What is counted in the direction from a link's first end to its second.
 struct LinkCounters {
     name: String,
     /// What packets keep that came out of the link, where their delays are
@@ -112,8 +112,8 @@ impl Counter {
         }
     }
 
-    fn counters(&mut self, (link, way): (usize, usize)) -> Option<&mut LinkCounters> {
-        match way {
+    fn counters(&mut self, (link, direction): (usize, usize)) -> Option<&mut LinkCounters> {
+        match direction {
             0 => self.links.get_mut(link)?.as_mut(),
             _ => None,
         }
@@ -121,14 +121,14 @@ impl Counter {
 }
 
 impl Watch for Counter {
-    fn wants(&self, (link, way): (usize, usize)) -> bool {
-        way == 0 && self.links.get(link).is_some_and(Option::is_some)
+    fn wants(&self, (link, direction): (usize, usize)) -> bool {
+        direction == 0 && self.links.get(link).is_some_and(Option::is_some)
     }
 
-    fn mark(&self, (link, way): (usize, usize)) -> u64 {
+    fn mark(&self, (link, direction): (usize, usize)) -> u64 {
         let counters = self.links.get(link).and_then(Option::as_ref);
         counters
-            .filter(|_| way == 0)
+            .filter(|_| direction == 0)
             .map_or(0, |counters| counters.mark)
     }
 
@@ -171,10 +171,10 @@ impl Watch for Counter {
 
     fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
         // What chance takes was sent.
-        let (Place::Way(link, way), Loss::Queue(_)) = (place, why) else {
+        let (Place::Direction(link, direction), Loss::Queue(_)) = (place, why) else {
             return;
         };
-        let Some(counters) = self.counters((link, way)) else {
+        let Some(counters) = self.counters((link, direction)) else {
             return;
         };
         if let Some((_, passed)) = &mut counters.transfer {

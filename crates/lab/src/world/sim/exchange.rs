@@ -120,7 +120,7 @@ impl Round<'_> {
     }
 
     /// What becomes of a message and its answer. Others send for as long as it is
-    /// under way, which only a simulation can tell of a connection.
+    /// in flight, which only a simulation can tell of a connection.
     fn outcome(&mut self, size: u32, seed: Seed) -> Result<Outcome, String> {
         let mut until = of_message(self.setting, size);
         loop {

@@ -6,7 +6,7 @@ use plan::Setting;
 use plan::setting::Traffic;
 use proto::link::Fate;
 use serde_json::{Map, Value, json};
-use sim::{DomainOutcome, FlowOutcome, Outcome, WayOutcome};
+use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
 use units::Time;
 
 use super::scenario::{ECHO, TRANSFER};
@@ -116,18 +116,26 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
         }
         _ => 1.0,
     };
-    let utilisation = by_way(outcome, |way| json!(way.utilisation * scale));
+    let utilisation = by_direction(outcome, |direction| json!(direction.utilisation * scale));
     figures.note("utilisation", utilisation);
-    let mean_queue = by_way(outcome, |way| json!(way.mean_queue * scale));
+    let mean_queue = by_direction(outcome, |direction| json!(direction.mean_queue * scale));
     figures.note("mean_queue", mean_queue);
-    let dropped = |way: &WayOutcome| way.counters.of(Fate::Dropped);
-    let lost = |way: &WayOutcome| way.counters.of(Fate::Lost) + way.counters.of(Fate::Damaged);
-    let ways = || outcome.links.iter().flat_map(|link| &link.ways);
-    if ways().map(dropped).sum::<u64>() > 0 {
-        figures.note("dropped", by_way(outcome, |way| json!(dropped(way))));
+    let dropped = |direction: &DirectionOutcome| direction.counters.of(Fate::Dropped);
+    let lost = |direction: &DirectionOutcome| {
+        direction.counters.of(Fate::Lost) + direction.counters.of(Fate::Damaged)
+    };
+    let directions = || outcome.links.iter().flat_map(|link| &link.directions);
+    if directions().map(dropped).sum::<u64>() > 0 {
+        figures.note(
+            "dropped",
+            by_direction(outcome, |direction| json!(dropped(direction))),
+        );
     }
-    if ways().map(lost).sum::<u64>() > 0 {
-        figures.note("lost", by_way(outcome, |way| json!(lost(way))));
+    if directions().map(lost).sum::<u64>() > 0 {
+        figures.note(
+            "lost",
+            by_direction(outcome, |direction| json!(lost(direction))),
+        );
     }
     let in_buffers: u64 = outcome.nodes.iter().map(|node| node.dropped).sum();
     if in_buffers > 0 {
@@ -147,7 +155,7 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
     figures.note("events", json!(outcome.events));
 }
 
-/// What edges did, and packets of senders on each way of each link.
+/// What edges did, and packets of senders on each direction of each link.
 fn of_domain(domain: &DomainOutcome) -> Value {
     let edges = domain.edges.iter().map(|edge| {
         let counts = json!({
@@ -161,8 +169,9 @@ fn of_domain(domain: &DomainOutcome) -> Value {
         (edge.name.clone(), counts)
     });
     let edges: Map<String, Value> = edges.collect();
-    let links = domain.links.iter().map(|ways| {
-        let counts = ways.map(|way| json!([way.arrived, way.dropped, way.thinned]));
+    let links = domain.links.iter().map(|directions| {
+        let counts = directions
+            .map(|direction| json!([direction.arrived, direction.dropped, direction.thinned]));
         Value::from(counts.to_vec())
     });
     json!({ "edges": edges, "links": links.collect::<Vec<_>>() })
@@ -180,10 +189,10 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
 }
 
 /// A value of each direction of each link: there and back.
-fn by_way(outcome: &Outcome, of: impl Fn(&WayOutcome) -> Value) -> Value {
+fn by_direction(outcome: &Outcome, of: impl Fn(&DirectionOutcome) -> Value) -> Value {
     let links = outcome.links.iter();
     links
-        .map(|link| Value::from(link.ways.iter().map(&of).collect::<Vec<_>>()))
+        .map(|link| Value::from(link.directions.iter().map(&of).collect::<Vec<_>>()))
         .collect::<Vec<_>>()
         .into()
 }

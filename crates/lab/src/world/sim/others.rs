@@ -36,7 +36,7 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
     let all: Vec<Value> = others
         .iter()
         .filter_map(|flow| {
-            let (link, way) = place_of(&flow.name)?;
+            let (link, direction) = place_of(&flow.name)?;
             let mut links = setting.network.links.iter();
             let settings = links.find(|one| one.name == link)?;
             let wire = settings.framing.wire_size(settings.cross?.packet);
@@ -46,7 +46,7 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
             };
             Some(json!({
                 "link": link,
-                "way": if way == "0" { "with" } else { "against" },
+                "way": if direction == "0" { "with" } else { "against" },
                 "offered_mbit": megabits(flow.sent),
                 "carried_mbit": megabits(flow.received),
                 "packets": flow.sent,

@@ -17,7 +17,7 @@ use sim::{
 use units::{Bytes, Seed, Span, Time};
 
 pub(super) use elements::{ECHO, TRANSFER};
-use elements::{octets, place, slowest_gap, way, whole};
+use elements::{direction, octets, place, slowest_gap, whole};
 pub(super) use exchange::settling;
 pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 
@@ -79,11 +79,11 @@ fn alone(
         },
     });
     let links = graph.wires.iter().map(|wire| {
-        let way = way(network, &network.links[wire.link]);
+        let direction = direction(network, &network.links[wire.link]);
         Link {
             name: wire.name.clone(),
             ends: wire.ends,
-            ways: [way.clone(), way],
+            directions: [direction.clone(), direction],
         }
     });
     Scenario {
@@ -113,14 +113,14 @@ pub(crate) fn simulation_of(
     }
 }
 
-/// Both ways of each link whose queue tells sources what it drops.
+/// Both directions of each link whose queue tells sources what it drops.
 fn notices(network: &spec::Network) -> Vec<Notices> {
     let wires = network.as_graph().wires;
     let wires = wires.iter().enumerate();
     let told = wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].wire.notices?)));
     let each = told.flat_map(|(at, react)| {
-        [0, 1].map(|way| Notices {
-            way: (at, way),
+        [0, 1].map(|direction| Notices {
+            direction: (at, direction),
             react,
         })
     });

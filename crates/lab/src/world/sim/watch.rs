@@ -46,25 +46,25 @@ pub(super) struct Watcher {
 struct Log {
     name: String,
     wanted: Watched,
-    /// When the queue of each way is looked at next.
+    /// When the queue of each direction is looked at next.
     next: [Time; 2],
     samples: Vec<Sample>,
     dropped: Vec<Dropped>,
-    /// How long packets waited, by way and flow.
+    /// How long packets waited, by direction and flow.
     waits: BTreeMap<(usize, usize), Vec<Span>>,
     capture: Option<Capture>,
 }
 
 /// The queue when a packet arrived.
 struct Sample {
-    way: usize,
+    direction: usize,
     at: Time,
     state: proto::link::QueueState,
 }
 
 /// A packet that did not come out.
 struct Dropped {
-    way: usize,
+    direction: usize,
     at: Time,
     packet: Seen,
     why: Loss,
@@ -152,13 +152,13 @@ impl Watcher {
                 write("drops", of_drops(&log.dropped, &self.flows))?;
             }
             if log.wanted.delays {
-                let mut ways = [serde_json::Map::new(), serde_json::Map::new()];
-                for ((way, flow), spans) in log.waits {
+                let mut directions = [serde_json::Map::new(), serde_json::Map::new()];
+                for ((direction, flow), spans) in log.waits {
                     if let Some(name) = self.flows.get(flow) {
-                        ways[way].insert(name.clone(), percentiles(spans));
+                        directions[direction].insert(name.clone(), percentiles(spans));
                     }
                 }
-                waits.insert(log.name.clone(), json!(ways));
+                waits.insert(log.name.clone(), json!(directions));
             }
             if let Some(capture) = log.capture {
                 capture.finish()?;
@@ -193,59 +193,65 @@ impl sim::Watch for Watcher {
         log.is_some_and(|log| log.capture.is_some())
     }
 
-    fn opened(&mut self, begins: Time, (link, way): (usize, usize), bundle: &Opened) {
+    fn opened(&mut self, begins: Time, (link, direction): (usize, usize), bundle: &Opened) {
         if let Some(log) = self.log(link)
             && let Some(capture) = &mut log.capture
         {
-            capture.take_bundle(begins, way, bundle);
+            capture.take_bundle(begins, direction, bundle);
         }
     }
 
     fn queued(
         &mut self,
         at: Time,
-        (link, way): (usize, usize),
+        (link, direction): (usize, usize),
         _: Seen,
         state: proto::link::QueueState,
     ) {
         let Some(log) = self.log(link).filter(|log| log.wanted.queue) else {
             return;
         };
-        if at < log.next[way] {
+        if at < log.next[direction] {
             return;
         }
         if let Some(interval) = log.wanted.interval {
             let passed = at.as_picos() / interval.as_picos();
-            log.next[way] = Time::ZERO + interval * (passed + 1);
+            log.next[direction] = Time::ZERO + interval * (passed + 1);
         }
-        log.samples.push(Sample { way, at, state });
+        log.samples.push(Sample {
+            direction,
+            at,
+            state,
+        });
     }
 
     fn sent(
         &mut self,
         begins: Time,
         _: Time,
-        (link, way): (usize, usize),
+        (link, direction): (usize, usize),
         packet: Seen,
         waited: Span,
     ) {
         let Some(log) = self.log(link) else { return };
         if log.wanted.delays && !packet.answer && !packet.is_ack() {
             log.waits
-                .entry((way, packet.flow))
+                .entry((direction, packet.flow))
                 .or_default()
                 .push(waited);
         }
         if let Some(capture) = &mut log.capture {
-            capture.take(begins, way, packet);
+            capture.take(begins, direction, packet);
         }
     }
 
     fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
-        let Place::Way(link, way) = place else { return };
+        let Place::Direction(link, direction) = place else {
+            return;
+        };
         if let Some(log) = self.log(link).filter(|log| log.wanted.drops) {
             log.dropped.push(Dropped {
-                way,
+                direction,
                 at,
                 packet,
                 why,
@@ -274,7 +280,7 @@ fn of_queue(samples: &[Sample]) -> Vec<Column> {
     };
     vec![
         column("at_ps", integers(&|one| one.at.as_picos())),
-        column("way", integers(&|one| one.way as u64)),
+        column("way", integers(&|one| one.direction as u64)),
         column("packets", integers(&|one| one.state.backlog.packets.into())),
         column("octets", integers(&|one| one.state.backlog.bytes.get())),
         column(
@@ -292,7 +298,7 @@ fn of_drops(dropped: &[Dropped], flows: &[String]) -> Vec<Column> {
         |of: &dyn Fn(&Dropped) -> Option<String>| Values::Text(dropped.iter().map(of).collect());
     vec![
         column("at_ps", integers(&|one| one.at.as_picos())),
-        column("way", integers(&|one| one.way as u64)),
+        column("way", integers(&|one| one.direction as u64)),
         column("flow", texts(&|one| flows.get(one.packet.flow).cloned())),
         column("message", integers(&|one| one.packet.sequence)),
         column("offset", integers(&|one| one.packet.offset.get())),

@@ -6,8 +6,8 @@ use crate::tcp::segment::Blocks;
 
 const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
-/// An agent with segments 7 to 14 under way, and the instant.
-fn under_way(recovery: Recovery) -> (Agent, Time) {
+/// An agent with segments 7 to 14 in flight, and the instant.
+fn in_flight(recovery: Recovery) -> (Agent, Time) {
     let mut agent = Agent::new(&Settings::ns2(recovery, 1_000, 20), 1_000);
     let mut now = Time::ZERO;
     agent.start(now);
@@ -65,7 +65,7 @@ const fn lost(sequence: u64) -> Data {
 #[test]
 fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more() {
     for recovery in ALL {
-        let (mut agent, now) = under_way(recovery);
+        let (mut agent, now) = in_flight(recovery);
         agent.notified(now, &lost(7), false);
         assert_eq!(sent(&mut agent), [(7, true)], "{recovery:?}");
         assert_eq!(agent.state().window, 8.0);
@@ -76,7 +76,7 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
         assert!(!again.contains(&(7, true)), "{recovery:?}: {again:?}");
         assert_eq!(agent.counts().recoveries, 0, "{recovery:?}");
         // An agent that is not told takes the third for a loss.
-        let (mut agent, now) = under_way(recovery);
+        let (mut agent, now) = in_flight(recovery);
         for beyond in 1..=4 {
             agent.receive(now, &duplicate(beyond));
         }
@@ -88,7 +88,7 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
 #[test]
 fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
     for recovery in ALL {
-        let (mut agent, now) = under_way(recovery);
+        let (mut agent, now) = in_flight(recovery);
         agent.notified(now, &lost(7), true);
         agent.notified(now, &lost(9), true);
         assert_eq!(sent(&mut agent), [(7, true), (9, true)], "{recovery:?}");
@@ -106,7 +106,7 @@ fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
 #[test]
 fn it_is_not_told_of_what_has_arrived_or_was_never_sent() {
     for recovery in ALL {
-        let (mut agent, now) = under_way(recovery);
+        let (mut agent, now) = in_flight(recovery);
         for sequence in [0, 6, 15, 900] {
             agent.notified(now, &lost(sequence), true);
         }

@@ -39,7 +39,7 @@ impl Proportion {
     }
 
     /// How much may be sent with this acknowledgement, where `pipe` octets are
-    /// under way and `threshold` should be in the end. `segment` more than was
+    /// in flight and `threshold` should be in the end. `segment` more than was
     /// delivered may leave as long as acknowledgements say that all goes well
     /// [RFC6937 s3].
     pub(super) fn allowed(&self, pipe: u64, threshold: u64, segment: u64) -> u64 {

@@ -6,7 +6,7 @@ use super::{DUPLICATES, Proportion, Standard};
 use crate::tcp::segment::Ack;
 use crate::tcp::{Range, Recovery, Reduction};
 
-/// What is still under way, as SACK tells it.
+/// What is still in flight, as SACK tells it.
 struct Pipe {
     octets: u64,
     /// Below it everything that was not reported counts as lost.
@@ -161,7 +161,7 @@ impl Standard {
     }
 
     /// Walks the gaps from the top: one with three ranges above it, or more
-    /// than two segments, is lost; what is not lost is under way, and so is
+    /// than two segments, is lost; what is not lost is in flight, and so is
     /// what was sent again [RFC6675 s4].
     fn pipe(&self) -> Pipe {
         let enough = u64::from(DUPLICATES - 1) * u64::from(self.payload);

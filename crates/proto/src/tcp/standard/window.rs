@@ -54,7 +54,7 @@ impl Standard {
         self.counts.marks += 1;
     }
 
-    /// Octets that may be under way for the receiver's sake.
+    /// Octets that may be in flight for the receiver's sake.
     pub(super) fn most(&self) -> u64 {
         let opened = |first| 2 * self.una + first;
         self.most.min(self.first_room.map_or(u64::MAX, opened))

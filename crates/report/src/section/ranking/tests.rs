@@ -28,7 +28,7 @@ fn study() -> (Plan, Vec<Trial>) {
         ranking: Some(Ranking {
             text: "RED as printed".into(),
             source: "[Floyd1993]".into(),
-            ways: Vec::new(),
+            countings: Vec::new(),
             figures: vec![Target {
                 metrics: vec!["loss".into()],
                 unit: "%",

@@ -73,7 +73,7 @@ impl<'a> Figures<'a> {
 }
 
 /// The metric of a figure; of several, what they have in common is said by the
-/// first, and which it is by the way of counting.
+/// first, and which it is by the counting.
 fn name(target: &Target) -> &str {
     target.metrics.first().map_or("", String::as_str)
 }
@@ -81,9 +81,9 @@ fn name(target: &Target) -> &str {
 /// What is ranked, how far the nearest is, and how many are as near.
 pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<String> {
     let settings = settings(ranked);
-    let counted = match ranking.ways.len() {
+    let counted = match ranking.countings.len() {
         0 | 1 => String::new(),
-        ways => format!(", counted in {ways} ways (+ where others give the same)"),
+        countings => format!(", counted in {countings} ways (+ where others give the same)"),
     };
     let printed: Vec<String> = ranking
         .figures
@@ -120,7 +120,7 @@ pub(crate) fn changes_heading(plan: &Plan) -> String {
     )
 }
 
-/// Over all settings, each in the way of counting in which it is nearest: for
+/// Over all settings, each by the counting by which it is nearest: for
 /// each other level and figure in how many it is lower or higher.
 pub(crate) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
     let mut cells = BTreeSet::new();
@@ -183,24 +183,27 @@ pub(crate) fn levels(names: &[String], ranked: &[Ranked]) -> Vec<String> {
     names.iter().map(line).collect()
 }
 
-/// The ways in which a setting is counted so.
-pub(crate) fn ways(ranking: &Ranking, one: &Ranked) -> String {
+/// The countings that give a setting these figures.
+pub(crate) fn countings(ranking: &Ranking, one: &Ranked) -> String {
     let names: Vec<&str> = one
-        .ways
+        .countings
         .iter()
-        .filter_map(|&way| ranking.ways.get(way))
+        .filter_map(|&counting| ranking.countings.get(counting))
         .map(String::as_str)
         .collect();
     names.join(", ")
 }
 
-/// The first of these ways, and how many more there are.
-pub(crate) fn first_way(ranking: &Ranking, one: &Ranked) -> String {
-    let first = one.ways.first().and_then(|&way| ranking.ways.get(way));
+/// The first of these countings, and how many more there are.
+pub(crate) fn first_counting(ranking: &Ranking, one: &Ranked) -> String {
+    let first = one
+        .countings
+        .first()
+        .and_then(|&counting| ranking.countings.get(counting));
     let first = first.map_or("", String::as_str);
-    match one.ways.len() {
+    match one.countings.len() {
         0 | 1 => first.to_owned(),
-        ways => format!("{first} +{}", ways - 1),
+        countings => format!("{first} +{}", countings - 1),
     }
 }
 
@@ -233,7 +236,7 @@ pub(crate) fn varied(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// How many settings there are among the ranked, each in one way or several.
+/// How many settings there are among the ranked, each by one counting or several.
 fn settings(ranked: &[Ranked]) -> usize {
     let cells: BTreeSet<usize> = ranked.iter().map(|one| one.cell).collect();
     cells.len()

@@ -5,8 +5,8 @@ use queue::Limit;
 use units::Span;
 
 use super::{float, seconds};
+use crate::direction::mtu;
 use crate::fragments::{UDP_HEADER, fragment_header, ip_header, largest_payload};
-use crate::way::mtu;
 use crate::{Datagrams, Flow, Messages, Role, Scenario, Tcp, Traffic};
 
 /// What a flow sends.
@@ -28,19 +28,20 @@ impl Offered {
         }
     }
 
-    /// What of a connection can be under way at a time: its window, or what
+    /// What of a connection can be in flight at a time: its window, or what
     /// queues and links hold. It sends again what was lost, so time does not
     /// come into it.
     fn of_tcp(scenario: &Scenario, flow: &Flow, tcp: &Tcp, path: &[usize]) -> Self {
-        let way = |way: &usize| &scenario.links[way / 2].ways[way % 2];
-        let first = mtu(way(&path[0]));
+        let direction =
+            |direction: &usize| &scenario.links[direction / 2].directions[direction % 2];
+        let first = mtu(direction(&path[0]));
         let headers = f64::from(ip_header(flow.ip) + proto::tcp::HEADER);
         let mean = headers + f64::from(tcp.segment(flow.ip, first));
-        let rates = path.iter().filter_map(|at| way(at).rate);
+        let rates = path.iter().filter_map(|at| direction(at).rate);
         let narrowest = rates.map(|rate| float(rate.bits_per_second()));
         let pace = narrowest.fold(f64::INFINITY, f64::min) / (8.0 * mean);
         let room = |at: &usize| {
-            let settings = way(at);
+            let settings = direction(at);
             let queue = match settings.queue.limit() {
                 Limit::Packets(most) => f64::from(most),
                 Limit::Bytes(most) => float(most.get()) / headers,
@@ -117,10 +118,10 @@ impl Offered {
         let messages = messages.min(limit.map_or(f64::INFINITY, float));
         let narrowest = path
             .iter()
-            .map(|way| mtu(&scenario.links[way / 2].ways[way % 2]));
+            .map(|direction| mtu(&scenario.links[direction / 2].directions[direction % 2]));
         let narrowest = f64::from(narrowest.min().unwrap_or(u32::MAX));
         let room = (narrowest - f64::from(fragment_header(flow.ip)) - 7.0).max(8.0);
-        let first = mtu(&scenario.links[path[0] / 2].ways[path[0] % 2]);
+        let first = mtu(&scenario.links[path[0] / 2].directions[path[0] % 2]);
         let largest = f64::from(largest_payload(flow.ip, first));
         let datagram = payloads.mean().min(largest) + f64::from(UDP_HEADER);
         let pieces = (datagram / room).ceil();

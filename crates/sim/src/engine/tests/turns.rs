@@ -19,11 +19,11 @@ fn gathering(mtu: u64) -> Simulation {
     let link = |name: &str, ends| {
         let limit = Limit::Packets(1_000);
         let rate = Rate::from_bits_per_second(100_000_000);
-        let way = Settings::perfect(rate, Spec::DropTail { limit });
+        let direction = Settings::perfect(rate, Spec::DropTail { limit });
         Link {
             name: name.into(),
             ends,
-            ways: [way.clone(), way],
+            directions: [direction.clone(), direction],
         }
     };
     let scenario = Scenario {

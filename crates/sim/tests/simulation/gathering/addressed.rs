@@ -6,7 +6,7 @@ use queue::FqCodelSettings;
 use super::*;
 
 /// The same line with a router `aside` (6), to which `one` and `two` have links.
-fn with_a_way_round() -> Scenario {
+fn with_a_detour() -> Scenario {
     let wire = bare(1_000_000_000, 1_000);
     let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
     scenario.nodes.push(node("aside", Role::Router));
@@ -29,8 +29,8 @@ fn labelled(via: &[&[usize]]) -> Domain {
 
 #[test]
 fn a_core_that_switches_by_labels_sends_bundles_where_their_path_was_laid() {
-    let straight = run(with_a_way_round(), labelled(&[]));
-    let round = run(with_a_way_round(), labelled(&[&[6]]));
+    let straight = run(with_a_detour(), labelled(&[]));
+    let round = run(with_a_detour(), labelled(&[&[6]]));
     for outcome in [&straight, &round] {
         assert_eq!(outcome.flows[0].received, 1_000);
         assert_eq!(edge(outcome, "out").survivors, 1_000);
@@ -38,24 +38,24 @@ fn a_core_that_switches_by_labels_sends_bundles_where_their_path_was_laid() {
     let bundles = edge(&round, "in").bundles;
     let forwarded = |outcome: &Outcome| outcome.nodes[6].forwarded;
     assert_eq!((forwarded(&straight), forwarded(&round)), (0, bundles));
-    let direct = |outcome: &Outcome| outcome.links[2].ways[0].counters.arrived;
+    let direct = |outcome: &Outcome| outcome.links[2].directions[0].counters.arrived;
     assert_eq!((direct(&straight), direct(&round)), (bundles, 0));
-    // The shortest path by labels is the way by addresses.
-    let routed = run(with_a_way_round(), domain(Trigger::Timer(MILLI)));
+    // The shortest path by labels is the path by addresses.
+    let routed = run(with_a_detour(), domain(Trigger::Timer(MILLI)));
     assert_eq!(routed.flows, straight.flows);
 }
 
 #[test]
-fn a_path_may_pass_a_router_twice_and_what_is_alone_takes_the_shortest_way() {
+fn a_path_may_pass_a_router_twice_and_what_is_alone_takes_the_shortest_path() {
     let domain = Domain {
         shaping: false,
         ..labelled(&[&[6, 4, 5]])
     };
-    let outcome = run(with_a_way_round(), domain);
+    let outcome = run(with_a_detour(), domain);
     let bundles = edge(&outcome, "in").bundles;
     assert_eq!(outcome.flows[0].received, 1_000);
     assert_eq!(outcome.nodes[4].forwarded, 2 * bundles);
-    let mut seldom = with_a_way_round();
+    let mut seldom = with_a_detour();
     seldom.flows = vec![flow("f", 0, 1, constant(0.1, 100, 20))];
     let outcome = run(seldom, labelled(&[&[6]]));
     assert_eq!(
@@ -67,7 +67,7 @@ fn a_path_may_pass_a_router_twice_and_what_is_alone_takes_the_shortest_way() {
 #[test]
 fn two_systems_behind_one_edge_may_have_paths_of_their_own() {
     let wire = bare(1_000_000_000, 1_000);
-    let mut scenario = with_a_way_round();
+    let mut scenario = with_a_detour();
     scenario.nodes.push(host("c"));
     scenario.links.push(link("out-c", [3, 7], &wire));
     let other = flow("to-c", 0, 7, constant(1e-5, 100, 1_000));
@@ -82,8 +82,8 @@ fn two_systems_behind_one_edge_may_have_paths_of_their_own() {
 }
 
 #[test]
-fn a_path_by_way_of_who_is_not_connected_is_refused() {
-    let mut scenario = with_a_way_round();
+fn a_path_via_a_router_that_is_not_connected_is_refused() {
+    let mut scenario = with_a_detour();
     scenario.nodes.push(node("island", Role::Router));
     let error = |via: &[usize]| {
         let checked = scenario.clone().check().unwrap();

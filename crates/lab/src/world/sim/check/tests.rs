@@ -122,7 +122,7 @@ fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
     graph(
         "role = \"router\"",
         "role = \"host\"",
-        "experiments/x.toml:19: flow `f` finds no way from `a` to `b`; connect them by links over routers and switches",
+        "experiments/x.toml:19: flow `f` finds no path from `a` to `b`; connect them by links over routers and switches",
     );
     graph(
         "[links.a-r]",

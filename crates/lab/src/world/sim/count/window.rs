@@ -42,7 +42,7 @@ pub(super) struct More {
     delays: (u128, u64),
     /// How long packets of data took from end to end that came out of the link
     /// and arrived, and how many these were.
-    ways: (u128, u64),
+    one_way_delays: (u128, u64),
     /// The averages that arrivals found, added up, and how many these were.
     averages: (f64, u64),
     /// The first and the last arrival that found one at the upper bound or above.
@@ -64,7 +64,7 @@ impl More {
             octets: link.rate.map(|rate| rate.megabits_per_second() * 1e6 / 8.0),
             carried: 0,
             delays: (0, 0),
-            ways: (0, 0),
+            one_way_delays: (0, 0),
             averages: (0.0, 0),
             above: None,
         }
@@ -139,8 +139,8 @@ impl Window {
     pub(super) fn delivered(&mut self, at: u64, delay: u64) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
-            more.ways.0 += u128::from(delay);
-            more.ways.1 += 1;
+            more.one_way_delays.0 += u128::from(delay);
+            more.one_way_delays.1 += 1;
         }
     }
 
@@ -193,7 +193,7 @@ impl Window {
                     Some(100.0 * more.carried as f64 / more.duration as f64),
                 ),
                 ("queue_delay", mean(more.delays)),
-                ("one_way_delay", mean(more.ways)),
+                ("one_way_delay", mean(more.one_way_delays)),
                 (
                     "average_queue",
                     (looks > 0).then(|| averages / looks as f64),

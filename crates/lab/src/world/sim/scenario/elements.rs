@@ -10,7 +10,7 @@ pub(in crate::world::sim) const TRANSFER: &str = "transfer";
 pub(in crate::world::sim) const ECHO: &str = "echo";
 
 /// A simulated link is the emulated one, to the octet.
-pub(super) fn way(network: &spec::Network, link: &spec::Link) -> link::Settings {
+pub(super) fn direction(network: &spec::Network, link: &spec::Link) -> link::Settings {
     link::Settings {
         ethernet: link.framing == units::Framing::Ethernet,
         ..network.emulated(link)

@@ -1,6 +1,6 @@
 //! One message and its answer through a simulated network.
 //!
-//! Where nothing else is under way and nothing is left to chance, each message of a
+//! Where nothing else is in flight and nothing is left to chance, each message of a
 //! size takes as long as the first: one of each is enough.
 
 use experiment::MESSAGE_HEADER;
@@ -21,7 +21,7 @@ const LEAST_PATIENCE: Span = Span::from_secs(600);
 /// goes. At four fifths of its rate what waits forgets how it began within some
 /// fifty: 1 / (1 - load)^2, twice over.
 const SETTLING: u64 = 300;
-/// How many times as long as the slowest link takes for a message it may be under way
+/// How many times as long as the slowest link takes for a message it may be in flight
 /// on each link, while others send, and the least of all that.
 const UNDER_WAY: f64 = 10.0;
 const LEAST: Span = Span::from_millis(1);

@@ -9,7 +9,7 @@ use proto::traffic::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
-use super::elements::{octets, slowest_gap, way, whole};
+use super::elements::{direction, octets, slowest_gap, whole};
 use super::exchange::settling;
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
@@ -25,7 +25,7 @@ const LONGER: Span = Span::from_secs(2);
 const BEYOND: Span = Span::from_secs(1);
 
 /// Until when others send beside a message of an exchange at first: for as long again
-/// as it may be under way, there and back, as they have before.
+/// as it may be in flight, there and back, as they have before.
 pub(in crate::world::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
     let settling = settling(setting, Bytes::new(u64::from(size)))?;
     Some(Time::ZERO + settling * 4)
@@ -64,7 +64,7 @@ pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenar
         let Some(cross) = setting.network.links[wire.link].cross else {
             continue;
         };
-        for &direction in cross.heading.ways() {
+        for &direction in cross.heading.directions() {
             let ends =
                 [direction, 1 - direction].map(|end| host_at(setting, graph, wire, end, scenario));
             scenario.flows.push(Flow {
@@ -75,7 +75,7 @@ pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenar
     }
 }
 
-/// The number of the way in the name of one of its flows, and the link's name.
+/// The number of the direction in the name of one of its flows, and the link's name.
 pub(in crate::world::sim) fn place_of(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(OTHERS)?.rsplit_once('/')
 }
@@ -102,7 +102,7 @@ fn host_at(
         role: Role::Host(Host::default()),
     });
     let network = &setting.network;
-    let shared = way(network, &network.links[wire.link]);
+    let shared = direction(network, &network.links[wire.link]);
     let swift = link::Settings {
         largest_packet: shared.largest_packet,
         ethernet: shared.ethernet,
@@ -111,7 +111,7 @@ fn host_at(
     scenario.links.push(Link {
         name,
         ends: [host, node],
-        ways: [swift.clone(), swift],
+        directions: [swift.clone(), swift],
     });
     host
 }

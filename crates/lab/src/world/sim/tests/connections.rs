@@ -103,7 +103,7 @@ fn flows_that_are_alike_are_told_as_one() {
     near(&figures, "retransmissions", again);
     assert!(again > 0.0, "a short queue drops");
     assert!((0.25..=1.0).contains(&at("fairness/many")));
-    // Nothing is faster than both ways, nor slower than with a full queue.
+    // Nothing is faster than both directions together, nor slower than with a full queue.
     let full = 31.0 * 1538.0 * 8.0 / 10e6 * 1e3;
     for name in ["rtt/one", "rtt/many", "rtt"] {
         assert!(
@@ -174,7 +174,7 @@ fn a_link_has_figures_of_what_is_counted_of_a_transfer() {
     // The link before it is as fast: nothing has to wait here.
     assert!(alone.metrics["mean_queue_there"] < 0.01);
     assert!(alone.metrics["drop_percent_there"].abs() < 1e-9);
-    // Acknowledgements of answers share this way of the link.
+    // Acknowledgements of answers share this direction of the link.
     let answered = of("traffic.echo=on");
     assert!(answered.metrics["mean_queue_there"] > 0.1);
     assert!(answered.metrics["throughput"] < throughput);

@@ -50,8 +50,8 @@ gap_law = \"constant\"
 \"network.ip\" = [4]
 ";
 
-fn link(figures: &Figures, way: usize) -> [u64; 3] {
-    let counts = &figures.evidence["domain"]["links"][1][way];
+fn link(figures: &Figures, direction: usize) -> [u64; 3] {
+    let counts = &figures.evidence["domain"]["links"][1][direction];
     std::array::from_fn(|at| counts[at].as_u64().unwrap())
 }
 
@@ -198,7 +198,7 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     // A bundle of two takes the core 8.272 ms and goes as soon as it is full: the first
     // waits 10 ms for the second. Each takes 40 us before and behind the core.
     let slow = DOMAIN.replace("gap = \"2ms\"", "gap = \"10ms\"");
-    let both_ways = format!(
+    let both_directions = format!(
         "{slow}[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n\
          [flows.back]\nfrom = \"b\"\nto = \"a\"\nmessage = 100\ngap = \"3ms\"\ngap_law = \"constant\"\n"
     );
@@ -217,7 +217,7 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     near(&alone, "one_way_delay_all", 0.08 + 4.0);
     near(&alone, "one_way_delay_all", alone.metrics["delay/f"]);
     // What goes the other way is not of this direction.
-    let beside = figures(&both_ways, &["domain.gather=off"]);
+    let beside = figures(&both_directions, &["domain.gather=off"]);
     near(&beside, "one_way_delay_all", 0.08 + 4.0);
 }
 

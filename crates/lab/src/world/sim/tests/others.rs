@@ -64,7 +64,7 @@ fn behind_even_packets_no_message_waits_longer_than_one_takes() {
 }
 
 #[test]
-fn every_hop_has_others_of_its_own_and_ways_are_apart() {
+fn every_hop_has_others_of_its_own_and_directions_are_apart() {
     let (idle, _) = delay(&["network.stages=3"]);
     let (loaded, figures) = delay(&["network.stages=3", "network.load=moderate"]);
     let expected = 4.0 * 0.5 * wire(9038.0) / (2.0 * 0.5);

@@ -63,7 +63,7 @@ impl Capture {
     ) -> Result<Self> {
         let place = || path.display().to_string();
         let wire = &scenario.links[link];
-        let ethernet = wire.ways[0].ethernet;
+        let ethernet = wire.directions[0].ethernet;
         let mut capture = Self {
             path: path.to_owned(),
             file: BufWriter::new(File::create(path).with_context(place)?),
@@ -94,17 +94,17 @@ impl Capture {
     /// Takes a packet whose first bit goes on the wire at `at`. Answers of
     /// routers are left out: they belong to no transport. Bundles come by
     /// [`Capture::take_bundle`].
-    pub(super) fn take(&mut self, at: Time, way: usize, packet: Seen) {
+    pub(super) fn take(&mut self, at: Time, direction: usize, packet: Seen) {
         if packet.is_bundle {
             return;
         }
-        let ethernet = self.ethernet.then(|| self.macs(way));
+        let ethernet = self.ethernet.then(|| self.macs(direction));
         let mut room = [0; MOST_HEADERS];
         if let Some((length, whole)) = self.headers(at, packet, ethernet, &mut room)
             && let Some(headers) = room.get(..length)
         {
             self.put(Block::Packet {
-                interface: u32::from(way > 0),
+                interface: u32::from(direction > 0),
                 nanos: at.as_nanos(),
                 octets: headers,
                 length: u32::try_from(whole).unwrap_or(u32::MAX),
@@ -114,7 +114,7 @@ impl Capture {
 
     /// Takes a bundle, with all of its octets: who reads it needs them to find
     /// the second packet behind the first.
-    pub(super) fn take_bundle(&mut self, at: Time, way: usize, bundle: &Opened) {
+    pub(super) fn take_bundle(&mut self, at: Time, direction: usize, bundle: &Opened) {
         let Some(outer) = self.outer else { return };
         let inside = bundle.inside.iter().map(|inside| {
             let mut octets = vec![0; usize::from(short(inside.size))];
@@ -131,13 +131,13 @@ impl Capture {
             octets
         });
         let packets: Vec<Vec<u8>> = inside.collect();
-        let Some(frame) = outer.frame(bundle, &packets, self.macs(way)) else {
+        let Some(frame) = outer.frame(bundle, &packets, self.macs(direction)) else {
             return;
         };
         let begin = if self.ethernet { 0 } else { HEADER_LEN };
         let octets = frame.get(begin..).unwrap_or_default();
         self.put(Block::Packet {
-            interface: u32::from(way > 0),
+            interface: u32::from(direction > 0),
             nanos: at.as_nanos(),
             octets,
             length: u32::try_from(octets.len()).unwrap_or(u32::MAX),
@@ -145,8 +145,8 @@ impl Capture {
     }
 
     /// The addresses of a frame: whereto and whence.
-    fn macs(&self, way: usize) -> [[u8; 6]; 2] {
-        [self.ends[1 - way], self.ends[way]].map(|node| {
+    fn macs(&self, direction: usize) -> [[u8; 6]; 2] {
+        [self.ends[1 - direction], self.ends[direction]].map(|node| {
             let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
             // An address of no manufacturer [IEEE802.3 s3.2.3].
             [2, 0, c, d, e, f]

@@ -217,7 +217,7 @@ count = 2
         assert!(intervals.len() > 50, "{}", intervals.len());
         let last = of_one.last().unwrap();
         assert!(last.get_double(2).unwrap() >= 1.0, "the window");
-        // No round trip is shorter than both ways.
+        // No round trip is shorter than both directions together.
         assert!(last.get_long(4).unwrap() > 10_000_000_000);
         again += last.get_long(8).unwrap();
     }

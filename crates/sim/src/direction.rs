@@ -5,10 +5,10 @@ use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, Looks};
 use crate::packet::Packet;
-use crate::{InnerCounts, WayOutcome};
+use crate::{DirectionOutcome, InnerCounts};
 
 /// A direction of a link and the node at its far end.
-pub(crate) struct Way {
+pub(crate) struct Direction {
     pub(crate) machine: Machine,
     /// The node at the far end.
     pub(crate) to: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Way {
     pub(crate) mark: u64,
 }
 
-/// What carries packets along a way.
+/// What carries packets in one direction.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are of the large one, and one look less for each packet counts"
@@ -51,8 +51,8 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
     }
 }
 
-impl Way {
-    /// A way to node `to` with chance from `seed`, whose averages go until
+impl Direction {
+    /// A direction to node `to` with chance from `seed`, whose averages go until
     /// `end`, with notes for a watch as it `looks`.
     pub(crate) fn new(
         settings: &Settings,
@@ -97,7 +97,7 @@ impl Way {
     }
 
     /// What it carried.
-    pub(crate) fn outcome(&mut self) -> WayOutcome {
+    pub(crate) fn outcome(&mut self) -> DirectionOutcome {
         let (counters, averages) = match &mut self.machine {
             Machine::Prompt(link) => (link.counters(), link.witness()),
             Machine::Patient(link) => (link.counters(), link.witness().averages()),

@@ -20,7 +20,7 @@ use crate::netlink::VethEnd;
 use crate::sandbox::{allow_networks, privileged};
 use crate::sys::bpf::{Fate, Hook, attach};
 
-/// How long it may take until packets cross a way that was just made, and how
+/// How long it may take until packets cross a path that was just built, and how
 /// long each may.
 const PATIENCE: Span = Span::from_secs(10);
 const LOOK: Span = Span::from_millis(20);
@@ -39,8 +39,8 @@ pub enum Between {
     Router,
 }
 
-/// A way that stands, for as long as this value does.
-pub struct Way {
+/// A path for jumbograms that exists as long as this value does.
+pub struct JumboPath {
     /// What lies on it.
     pub between: Between,
     /// The sender's address and the receiver's.
@@ -52,7 +52,7 @@ pub struct Way {
     _programs: Vec<OwnedFd>,
 }
 
-impl Way {
+impl JumboPath {
     /// Builds it for packets up to `mtu`, and returns when they can cross it. The
     /// process may have no other thread.
     ///
@@ -97,15 +97,15 @@ impl Way {
                 address(last - 1, 1).into(),
             )?,
         }
-        let way = Self {
+        let jumbo_path = Self {
             between,
             addresses,
             mtu,
             namespaces,
             _programs: programs,
         };
-        way.settle()?;
-        Ok(way)
+        jumbo_path.settle()?;
+        Ok(jumbo_path)
     }
 
     /// Sends little packets until one arrives: a kernel makes an address usable
@@ -126,7 +126,7 @@ impl Way {
             number += 1;
         }
         Err(Error::new(
-            "making a way for jumbograms",
+            "building a path for jumbograms",
             format!(
                 "no packet crosses it within {PATIENCE}; look for packet filters on this machine"
             ),
@@ -144,7 +144,7 @@ impl Way {
     /// Does `work` where the receiver is.
     ///
     /// # Errors
-    /// As [`Way::at_sender`].
+    /// As [`JumboPath::at_sender`].
     pub(super) fn at_receiver<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.namespaces[self.namespaces.len() - 1].within(work)
     }
