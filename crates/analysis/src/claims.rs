@@ -26,7 +26,7 @@ pub struct Judged<'a> {
     /// What is said of it in each setting that it is about and that was
     /// measured, in the plan's order.
     pub settings: Vec<Held>,
-    /// The mean of the changes, where that is claimed and can be told.
+    /// The mean of the changes, where that is claimed and known.
     pub average: Option<Average>,
     /// What that comes to.
     pub verdict: Verdict,
@@ -140,7 +140,7 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
 }
 
 /// What is beyond the bound more than by chance, and less than the instrument
-/// tells, is below its resolution.
+/// resolves, is below its resolution.
 fn beyond_chance(verdict: Verdict, beyond: f64, resolution: f64) -> Verdict {
     match verdict {
         Verdict::Reproduced if beyond <= resolution => Verdict::BelowResolution,

@@ -53,7 +53,7 @@ pub struct Comparison {
     pub difference: Option<Difference>,
     /// For the CPU of one end: the process alone, and with all softirq.
     pub attribution: Option<[f64; 2]>,
-    /// What a change of goodput is made of, where that can be told.
+    /// What a change of goodput is made of, where that is known.
     pub split: Option<Split>,
     /// How many trials a cell would settle what is open, as far as trials can.
     pub trials_to_settle: Option<usize>,

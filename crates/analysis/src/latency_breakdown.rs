@@ -95,8 +95,8 @@ fn own_factors(plan: &Plan, cells: &[(u64, usize)]) -> Factors {
     };
     let shared = |(factor, level): &&(String, Level)| {
         let has = |cell: usize| plan.cells[cell].factors.level(factor) == Some(level);
-        let told = !(0..plan.cells.len()).all(has);
-        told && cells.iter().all(|(_, cell)| has(*cell))
+        let varies = !(0..plan.cells.len()).all(has);
+        varies && cells.iter().all(|(_, cell)| has(*cell))
     };
     let own = plan.cells[*first].factors.0.iter().filter(shared);
     Factors(own.cloned().collect())

@@ -37,7 +37,7 @@ pub struct Ranked {
     /// Its 95 % interval over the seeds; a single trial has none.
     pub interval: Option<Interval>,
     /// Whether the nearest setting may be no nearer than this one, for all that
-    /// 95 % of chance say; `None` where that cannot be told.
+    /// 95 % of chance say; `None` where that is unknown.
     pub is_tied: Option<bool>,
     /// For each printed figure what was measured.
     pub figures: Vec<Measured>,

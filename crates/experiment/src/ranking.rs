@@ -89,7 +89,7 @@ fn target(mut reader: Reader<'_>, countings: usize) -> Result<Target> {
     let gap = reader.required("gap", "gap = 1.5", number)?;
     if gap.value == 0.0 {
         return Err(gap.refuse(
-            "distances are told in gaps: write by how much the study holds two of its levels apart, above or below 0",
+            "distances are stated in gaps: write by how much the study holds two of its levels apart, above or below 0",
         ));
     }
     reader.finish()?;

@@ -237,7 +237,7 @@ pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.metrics")?.map_or_else(Vec::new, |names| names.value))
 }
 
-/// The metrics of which differences are told run by run.
+/// The metrics whose differences are reported run by run.
 pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.paired")?.map_or_else(Vec::new, |names| names.value))
 }

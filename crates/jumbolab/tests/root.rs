@@ -109,25 +109,28 @@ fn jumbograms_go_from_namespace_to_namespace_and_through_a_router() {
         ("router", 190_000),
         ("router", 1_452),
     ] {
-        let told = json(&jumbogram(&folder, 0, over, size, &["--packets", "3"]));
-        assert_eq!(told["jumbogram"], size > 65_527, "{told}");
+        let output = json(&jumbogram(&folder, 0, over, size, &["--packets", "3"]));
+        assert_eq!(output["jumbogram"], size > 65_527, "{output}");
         for count in ["sent", "whole", "packets"] {
-            assert_eq!(told[count], 3, "{count} of {told}");
+            assert_eq!(output[count], 3, "{count} of {output}");
         }
         let forwarded = if over == "router" { Some(3) } else { None };
-        assert_eq!(told["forwarded"].as_u64(), forwarded, "{told}");
-        let told = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
-        assert_eq!(told["over"], over);
+        assert_eq!(output["forwarded"].as_u64(), forwarded, "{output}");
+        let output = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
+        assert_eq!(output["over"], over);
         // Other tests share the kernel's queues, and may leave a packet no room.
-        assert!(told["messages"].as_u64() > told["lost"].as_u64(), "{told}");
+        assert!(
+            output["messages"].as_u64() > output["lost"].as_u64(),
+            "{output}"
+        );
     }
 }
 
 #[test]
 fn an_ordinary_user_has_jumbograms_over_loopback_and_hears_why_not_elsewhere() {
     let folder = folder(ORDINARY);
-    let told = json(&jumbogram(&folder, ORDINARY, "loopback", 190_000, &[]));
-    assert_eq!(told["whole"], 1, "{told}");
+    let output = json(&jumbogram(&folder, ORDINARY, "loopback", 190_000, &[]));
+    assert_eq!(output["whole"], 1, "{output}");
     for over in ["namespaces", "router"] {
         let output = jumbogram(&folder, ORDINARY, over, 190_000, &[]);
         let said = String::from_utf8_lossy(&output.stderr);

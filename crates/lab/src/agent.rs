@@ -109,22 +109,22 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 Err(error) => Err(error),
             },
             Request::SendFlows(sending, port) => {
-                answer(&told(flows::send(sending, port).map(Reply::Departed)))?;
+                answer(&reply_of(flows::send(sending, port).map(Reply::Departed)))?;
                 continue;
             }
             Request::ReceiveFlows(receiving) => {
                 let listening = |port| answer(&Reply::Listening(port));
                 let arrived = flows::receive(receiving, listening);
-                answer(&told(arrived.map(Reply::Arrived)))?;
+                answer(&reply_of(arrived.map(Reply::Arrived)))?;
                 continue;
             }
         };
-        answer(&told(result.map_err(anyhow::Error::from)))?;
+        answer(&reply_of(result.map_err(anyhow::Error::from)))?;
     }
     Ok(())
 }
 
-fn told(result: Result<Reply>) -> Reply {
+fn reply_of(result: Result<Reply>) -> Reply {
     result.unwrap_or_else(|error| Reply::Failed(format!("{error:#}")))
 }
 

@@ -288,7 +288,7 @@ mod tests {
         let octets = std::fs::read(&path).unwrap();
         open(&octets).unwrap();
         let mut rest = &octets[MAGIC.len()..];
-        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        let (mut kept, mut other_entries) = (Vec::new(), Vec::new());
         while let Next::Block(block, length) = next(rest).unwrap() {
             rest = &rest[length..];
             match block {
@@ -298,7 +298,7 @@ mod tests {
                     kept.extend(batch.records());
                 }
                 Block::End => break,
-                other => told.push(other),
+                other => other_entries.push(other),
             }
         }
         assert!(rest.is_empty());
@@ -318,13 +318,13 @@ mod tests {
         assert_eq!(kept[1], second);
         assert!(!kept[2].marks.late_stamp);
         let estimate = Block::Estimate(estimate(3, 1, offset));
-        assert!(told.contains(&estimate), "{told:?}");
+        assert!(other_entries.contains(&estimate), "{other_entries:?}");
         let sent = Block::Sent(Sent {
             flow: 3,
             packets: 5_000,
             octets: 500_000,
         });
-        assert!(told.contains(&sent), "{told:?}");
+        assert!(other_entries.contains(&sent), "{other_entries:?}");
         let again = PacketLog::create(&path, Keeper::Receiver, zero)
             .err()
             .unwrap();

@@ -49,7 +49,7 @@ pub struct Recording {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
     /// The instant from which all others count, on the clock that the wire
-    /// was told.
+    /// was given.
     pub origin: Time,
     /// The link of each direction.
     pub directions: [Settings; 2],

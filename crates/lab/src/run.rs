@@ -28,7 +28,7 @@ pub use order::{sort, trial_ids};
 /// the test bed is at fault, not the trial.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
-/// Told what a run does, for those who wait for it.
+/// Receives the progress of a run, for those who wait for it.
 pub trait Watch {
     /// The run holds `total` trials, of which `done` were in the journal.
     fn begin(&mut self, total: usize, done: usize);

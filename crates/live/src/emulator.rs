@@ -168,7 +168,7 @@ impl Emulator {
 
     /// Lets the calling thread, which is to carry frames, run before all
     /// ordinary processes where the kernel allows that, within limits that
-    /// keep these alive; [`Report::scheduling`] tells. Frames leave in time on
+    /// keep these alive; [`Report::scheduling`] says so. Frames leave in time on
     /// a busy machine then, but soft interrupts that the kernel left to its
     /// own ordinary threads wait, and a burst of a thousand small frames can
     /// overflow in front of the emulator, unseen by it.

@@ -1,5 +1,5 @@
 //! Messages that go one at a time: each is sent once the one before it was
-//! answered, and how long that took is told by size.
+//! answered, and the time it took is reported by size.
 //!
 //! The answering end opens first and names its port; then the asking end
 //! connects and goes through its sizes over one connection. Every message has

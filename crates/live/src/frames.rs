@@ -5,7 +5,7 @@ mod bundled;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use queue::{Packet, Thinning, Told, View};
+use queue::{Advertised, Packet, Thinning, View};
 use units::{Bytes, Framing};
 use wire::bundle::Carried;
 use wire::protocol::ethernet::ADDRESSES_LEN;
@@ -145,10 +145,10 @@ impl Packet for Frame {
         }
     }
 
-    fn told(&self) -> Told {
+    fn advertised(&self) -> Advertised {
         match &self.body {
-            Body::Bundle(bundle) => bundled::told(bundle),
-            _ => Told {
+            Body::Bundle(bundle) => bundled::advertised(bundle),
+            _ => Advertised {
                 packets: 1,
                 average: self.view().size,
             },

@@ -151,8 +151,8 @@ impl Metric {
         }
     }
 
-    /// The same, where the instrument tells no less than `resolution` apart.
-    const fn telling(self, resolution: Resolution) -> Self {
+    /// The same with the resolution of the instrument.
+    const fn with_resolution(self, resolution: Resolution) -> Self {
         Self {
             resolution: Some(resolution),
             ..self

@@ -31,7 +31,7 @@ pub struct Plan {
     /// Metrics that have tables and plots of their own, in this order; none:
     /// those of the study's tables.
     pub leading: Vec<String>,
-    /// Metrics of which differences are told run by run, as reports name them.
+    /// Metrics whose differences are reported run by run, as reports name them.
     pub paired: Vec<String>,
     /// Published figures to hold the results against.
     pub published: Vec<Published>,
@@ -217,7 +217,7 @@ pub struct Target {
     /// The figure.
     pub value: f64,
     /// What the study adds to it at another level of the compared factor: not
-    /// 0. Distances are told in gaps.
+    /// 0. Distances are stated in gaps.
     pub gap: f64,
 }
 

@@ -201,7 +201,7 @@ impl Link {
 pub struct Wire {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
-    /// What sources of TCP do that it tells of what it drops, if it does; only
+    /// How TCP sources react to its drop notifications, if it sends any; only
     /// where it is simulated [Mulahuwaish s3].
     pub notices: Option<React>,
     /// How many frames may wait, whatever their size; [`Link::buffer`] is then
@@ -230,7 +230,7 @@ pub struct Wire {
 pub struct Narrow {
     /// The largest IP packet it carries.
     pub mtu: IpMtu,
-    /// Whether the senders of larger ones are told.
+    /// Whether the senders of larger ones are notified.
     pub answers: bool,
 }
 

@@ -44,7 +44,7 @@ pub struct WorldProfile {
 pub enum Hosts {
     /// Kernels of machines: they have sockets and a TCP of their own, run
     /// programs, cost processor time that can be metered, and remember from one
-    /// trial to the next what they were told.
+    /// trial to the next what they learnt.
     Kernels,
     /// Simulated ones: every packet is simulated, with our TCP, at the cost in
     /// time that the experiment gives.

@@ -194,16 +194,16 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         None
     }
 
-    /// The MTU that the senders of packets which are too big are told, if they
-    /// are told anything.
-    pub fn told_mtu(&self) -> Option<Bytes> {
+    /// The MTU that is advertised to the senders of packets which are too big, if
+    /// they are notified at all.
+    pub fn advertised_mtu(&self) -> Option<Bytes> {
         match self.settings.too_big {
             TooBig::Drop => None,
             TooBig::Answer => self.settings.largest_packet,
         }
     }
 
-    /// Whether one more sender may be told at `now`, which counts as done.
+    /// Whether one more sender may be notified at `now`, which counts as done.
     /// There are at most so many answers a second as a router would send.
     pub fn may_answer(&mut self, now: Time) -> bool {
         let granted = self.settings.too_big == TooBig::Answer && self.answers.take(now);

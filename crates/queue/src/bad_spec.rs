@@ -49,8 +49,8 @@ pub enum BadSpec {
         "only reading = \"paper\" keeps a share within bounds; write it too, or leave them out"
     )]
     IdleBounds,
-    /// A reaction of sources that are told nothing.
-    #[error("only who is told reacts: write notify = \"on\" too, or leave it out")]
+    /// A reaction of sources that are not notified.
+    #[error("only notified sources react: write notify = \"on\" too, or leave it out")]
     IdleReaction,
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use units::{Bytes, Span};
 
-use crate::{Packet, Thinning, Told, View};
+use crate::{Advertised, Packet, Thinning, View};
 
 /// What it takes to carry packets in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl<P> Entry<P> {
         self.packet.as_ref()
     }
 
-    /// Its length as the bundle's header tells it: none once it is dead.
+    /// Its length as the bundle's header states it: none once it is dead.
     pub const fn length(&self) -> Bytes {
         match self.packet {
             Some(_) => self.size,
@@ -106,7 +106,7 @@ impl<P> Entry<P> {
 ///
 /// Thinning takes packets out and moves none of those that stay: their entries
 /// say a length of zero from then on, and the number of entries and the average
-/// length are told as they were [Mulahuwaish s3].
+/// length are advertised unchanged [Mulahuwaish s3].
 #[derive(Clone, Debug)]
 pub struct Bundle<P> {
     entries: Vec<Entry<P>>,
@@ -280,8 +280,8 @@ impl<P: Packet> Packet for Bundle<P> {
         self.live
     }
 
-    fn told(&self) -> Told {
-        Told {
+    fn advertised(&self) -> Advertised {
+        Advertised {
             packets: u32::try_from(self.entries.len()).unwrap_or(u32::MAX),
             average: self.average,
         }

@@ -20,7 +20,7 @@ pub struct Key {
     pub meaning: &'static str,
     /// The default in words, where it depends on other keys.
     pub default: Option<&'static str>,
-    /// Whether it is about sources that the queue tells of what it drops.
+    /// Whether it concerns sources that the queue notifies of its drops.
     pub is_for_sources: bool,
 }
 
@@ -128,7 +128,7 @@ impl<T: Word> Words for T {
     }
 }
 
-/// Who is shown keys: told the discipline, the key and the field that it sets,
+/// Who is shown keys: given the discipline, the key and the field that it sets,
 /// it says whether the key was written.
 pub type Visitor<'a> = dyn FnMut(&'static str, &Key, Field<'_>) -> bool + 'a;
 
@@ -190,7 +190,7 @@ pub(crate) trait Keyed: Sized {
     }
 }
 
-/// What sources do that are told of a drop [Mulahuwaish s3].
+/// The reaction of sources to a drop notification [Mulahuwaish s3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// They send what was dropped again.

@@ -1,7 +1,7 @@
 //! Queues in front of links: which packet goes next, and which never.
 //!
 //! A queue sees of a packet what [`Packet`] shows and nothing else, and of
-//! time what it is told. So the same code runs on simulated headers and on
+//! time given by its caller. So the same code runs on simulated headers and on
 //! real frames, and decides alike.
 //!
 //! Law, store and driver are apart. A [`law`] is arithmetic over numbers and
@@ -52,7 +52,7 @@ pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use keys::{Field, Key, Reaction, Visitor, Words};
 pub use limit::Limit;
 pub use mred::{Bounds, Mred, MredSettings, Over, Reading, SizeOf, When};
-pub use packet::{Packet, Thinning, Told, View};
+pub use packet::{Advertised, Packet, Thinning, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;
 pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};

@@ -94,9 +94,9 @@ impl<P: Packet> Mred<P> {
             };
             return (self.draw(share, all), reason);
         }
-        let size = match (arrival.told().packets, self.settings.size) {
+        let size = match (arrival.advertised().packets, self.settings.size) {
             (1, _) => arrival.view().size,
-            (_, SizeOf::Header) => arrival.told().average,
+            (_, SizeOf::Header) => arrival.advertised().average,
             (_, SizeOf::Live) => {
                 let live = u64::from(arrival.live().max(1));
                 Bytes::new(arrival.view().size.get() / live)

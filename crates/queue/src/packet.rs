@@ -19,9 +19,9 @@ pub struct View {
     pub precedence: u8,
 }
 
-/// What the header of a packet says of the packets of senders in it.
+/// The packets in a bundle as its header advertises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Advertised {
     /// How many it was packed of: one, unless it is a bundle. Thinning leaves
     /// it as it was.
     pub packets: u32,
@@ -56,9 +56,9 @@ pub trait Packet {
         1
     }
 
-    /// What its header says of them.
-    fn told(&self) -> Told {
-        Told {
+    /// The packets that its header advertises.
+    fn advertised(&self) -> Advertised {
+        Advertised {
             packets: 1,
             average: self.view().size,
         }

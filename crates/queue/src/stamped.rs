@@ -2,7 +2,7 @@
 
 use units::{Span, Time};
 
-use crate::{Packet, Told, View};
+use crate::{Advertised, Packet, View};
 
 /// A packet and the instant at which it came.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ impl<P: Packet> Packet for Stamped<P> {
         self.packet.live()
     }
 
-    fn told(&self) -> Told {
-        self.packet.told()
+    fn advertised(&self) -> Advertised {
+        self.packet.advertised()
     }
 
     fn mark(&mut self) -> bool {

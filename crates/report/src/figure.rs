@@ -93,11 +93,11 @@ pub(super) fn none_found(comparison: &Comparison) -> String {
 /// compared one: `offloads=off mtu=9000`.
 pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    let told = factors.0.iter().filter(|(name, level)| {
+    let shown = factors.0.iter().filter(|(name, level)| {
         *name == plan.compare.factor
             || measured().any(|cell| cell.factors.level(name) != Some(level))
     });
-    Factors(told.cloned().collect()).to_string()
+    Factors(shown.cloned().collect()).to_string()
 }
 
 /// The two metrics of a Pareto front, and the levels within which cells compete.

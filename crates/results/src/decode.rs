@@ -58,7 +58,7 @@ pub struct Decoded {
     pub complaint: Option<String>,
 }
 
-/// Decodes the log in a file. `watch` is told of octets that were read, and of
+/// Decodes the log in a file. `watch` is notified of octets that were read, and of
 /// how many there are, both passes counted.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ pub struct Ingress {
 }
 
 impl Ingress {
-    /// As a queue is told. Sizes are those of IP packets here.
+    /// As a queue gets it. Sizes are those of IP packets here.
     pub(crate) const fn settings(&self) -> GatherSettings {
         GatherSettings {
             mtu: self.mtu,
@@ -97,13 +97,13 @@ pub struct Detour {
     pub via: Vec<usize>,
 }
 
-/// A queue that tells sources of TCP when it drops a segment, with packets that
+/// A queue that notifies TCP sources when it drops a segment, with packets that
 /// travel back as any others [Mulahuwaish s3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
     /// Its link by the place in the scenario, and the direction, 0 or 1.
     pub direction: (usize, usize),
-    /// What sources do that it tells.
+    /// How notified sources react.
     pub react: React,
 }
 

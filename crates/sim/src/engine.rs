@@ -39,7 +39,7 @@ pub(crate) struct Engine<'a, W> {
     pub(crate) edges: Edges,
     /// What sources do that a direction tells of drops, by its number; nobody tells
     /// where it is short.
-    pub(crate) telling: Vec<Option<React>>,
+    pub(crate) notifies: Vec<Option<React>>,
     watch: &'a mut W,
 }
 
@@ -133,7 +133,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             outbox: Vec::new(),
             contents: Contents::default(),
             edges,
-            telling: Vec::new(),
+            notifies: Vec::new(),
             watch,
         }
     }

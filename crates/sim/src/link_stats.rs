@@ -14,7 +14,7 @@ pub(crate) struct LinkStats {
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
     beyond: u64,
     /// The headers of packets that will not come out, those of packets in bundles
-    /// too, each with whether its source may be told of it.
+    /// too, each with whether its source may be notified of it.
     gone: Vec<(Header, bool)>,
     /// Kept only while somebody watches.
     notes: Option<Vec<Note>>,
@@ -146,9 +146,9 @@ impl LinkStats {
 
     /// Takes down a packet that will not come out, with all that lives in it.
     fn give_up(&mut self, packet: &Packet, by_queue: bool) {
-        // Of a bundle the sources of the packets in it are told.
-        let telling = by_queue && !packet.is_bundle();
-        self.gone.push((packet.header, telling));
+        // The sources of the packets in a bundle are notified instead.
+        let notifies = by_queue && !packet.is_bundle();
+        self.gone.push((packet.header, notifies));
         if let Some(load) = &packet.load {
             let inside = load.headers().map(|header| (header, by_queue));
             self.gone.extend(inside);

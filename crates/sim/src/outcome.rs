@@ -242,6 +242,6 @@ pub struct NodeOutcome {
     pub forwarded: u64,
     /// Packets that a router cut into fragments.
     pub cut: u64,
-    /// Packets of which a router told their source that they were too big.
+    /// Packets that were too big and whose source a router notified.
     pub answered: u64,
 }

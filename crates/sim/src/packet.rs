@@ -1,7 +1,7 @@
 //! A packet: headers without octets.
 
 use proto::tcp::{Ack, Data};
-use queue::{Bundle, Thinning, Told, View};
+use queue::{Advertised, Bundle, Thinning, View};
 use units::{Bytes, IpVersion, Time};
 
 use crate::Seen;
@@ -227,12 +227,14 @@ impl queue::Packet for Packet {
         self.load.as_ref().map_or(1, |load| load.bundle.live())
     }
 
-    fn told(&self) -> Told {
-        let bare = Told {
+    fn advertised(&self) -> Advertised {
+        let bare = Advertised {
             packets: 1,
             average: Bytes::new(self.header.frame.into()),
         };
-        self.load.as_ref().map_or(bare, |load| load.bundle.told())
+        self.load
+            .as_ref()
+            .map_or(bare, |load| load.bundle.advertised())
     }
 
     fn markable(&self) -> bool {

@@ -142,7 +142,7 @@ pub struct Tcp {
     /// When those are handed to the connection, if there are so many; `None`: when it
     /// begins, so that they follow its handshake.
     pub handed: Option<Time>,
-    /// What of the octets is told apart, if anything.
+    /// How octets are told apart, if at all.
     pub messages: Option<Messages>,
     /// Its class, for queues that tell classes apart; 0 is ordinary.
     pub class: u8,
@@ -212,7 +212,7 @@ pub struct Datagrams {
     /// router may cut it.
     pub dont_fragment: bool,
     /// Whether no router may cut its packets, and the source cuts what it was
-    /// told to be too big; over IPv6 that is always so [RFC1191] [RFC8201].
+    /// notified of packets that are too big; over IPv6 that is always so [RFC1191] [RFC8201].
     pub discovers: bool,
     /// Its class, for queues that tell classes apart; 0 is ordinary.
     pub class: u8,

@@ -76,7 +76,7 @@ impl Simulation {
     }
 
     /// What sources do that each direction tells, by its number.
-    fn telling(&self) -> Vec<Option<React>> {
+    fn notifies(&self) -> Vec<Option<React>> {
         let Self {
             notices, places, ..
         } = self;
@@ -141,7 +141,7 @@ impl Simulation {
             &self.routes,
             watch,
         );
-        engine.telling = self.telling();
+        engine.notifies = self.notifies();
         engine.mark_directions();
         engine
     }

@@ -106,8 +106,8 @@ pub trait Watch {
     /// Whether it looks at anything at all.
     const AWAKE: bool = true;
 
-    /// Whether packets on this link, in this direction, are to be told of. It is
-    /// asked before anything happens; what is told then is the same as if all
+    /// Whether packets on this link, in this direction, are to be reported. It is
+    /// asked before anything happens; what is reported then is the same as if all
     /// were, without the others.
     fn wants(&self, _link: (usize, usize)) -> bool {
         true
@@ -126,7 +126,7 @@ pub trait Watch {
         false
     }
 
-    /// A bundle takes the wire at `begins`, as [`Watch::sent`] tells next, with
+    /// A bundle takes the wire at `begins`, as [`Watch::sent`] reports next, with
     /// this in it.
     fn opened(&mut self, _begins: Time, _link: (usize, usize), _bundle: &Opened) {}
 
@@ -148,7 +148,7 @@ pub trait Watch {
     fn lost(&mut self, _at: Time, _place: Place, _packet: Seen, _why: Loss) {}
 
     /// A packet is taken out of a bundle, which stays where it is. It came and
-    /// waited with that, and is told of by no other method.
+    /// waited with that, and is reported by no other method.
     fn thinned(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
 
     /// A message is there as a whole, or a segment of TCP that brings something

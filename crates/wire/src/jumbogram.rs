@@ -3,7 +3,7 @@
 //! option [RFC2675].
 //!
 //! [`Head`] reads what stands in front of the upper layer and says with a
-//! [`Fault`] why a packet is none, and what its sender is told; only heads are
+//! [`Fault`] why a packet is none, and of what its sender is notified; only heads are
 //! read, so that a packet of 4 GiB is as easy as one of 100 octets.
 
 mod fault;

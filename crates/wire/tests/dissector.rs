@@ -237,8 +237,8 @@ fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
         } else {
             "2 of 4 packets, 117"
         };
-        let told = format!("Bundle {}: {left} octets", 7 + number / 2);
-        assert!(line.ends_with(&told), "{line}");
+        let expected = format!("Bundle {}: {left} octets", 7 + number / 2);
+        assert!(line.ends_with(&expected), "{line}");
     }
 }
 
@@ -247,7 +247,7 @@ fn what_does_not_agree_with_itself_is_called_so() {
     let mut frames = frames(&[0]);
     frames.truncate(1);
     let (version, entry, padded) = (14 + 20 + 4, 14 + 20 + 6, 14 + 20);
-    for (at, octet, told) in [
+    for (at, octet, filter) in [
         (version, 0x40, "jumbolab.bad_version"),
         (entry, 0x7f, "jumbolab.bad_length"),
         (entry + 1, 40, "jumbolab.padding"),
@@ -256,7 +256,7 @@ fn what_does_not_agree_with_itself_is_called_so() {
         let mut damaged = frames.clone();
         damaged[0][at] = octet;
         let folder = captured(&damaged);
-        assert_ne!(tshark(&folder, &["-Y", told]), "", "{told}");
-        assert_eq!(tshark(&folder, &["-Y", "_ws.lua.error"]), "", "{told}");
+        assert_ne!(tshark(&folder, &["-Y", filter]), "", "{filter}");
+        assert_eq!(tshark(&folder, &["-Y", "_ws.lua.error"]), "", "{filter}");
     }
 }

@@ -123,7 +123,7 @@ impl Pair<'_> {
         (self.than.mean > 0.0 && percent.is_finite()).then_some(percent)
     }
 
-    /// What the instrument tells of the change, in per cent of the other cell.
+    /// The resolution of the instrument for the change, in per cent of the other cell.
     fn resolution(&self) -> f64 {
         let coarser = [self.row, self.other]
             .iter()

@@ -6,7 +6,7 @@ use crate::compare::compare;
 
 /// Goodput, and what it costs, of cells by their MTU; ten trials of each, in
 /// which figures are off by `spread`.
-fn told(cells: &[(i64, f64, f64)], spread: f64, within: &[&str]) -> Vec<(String, Vec<i64>)> {
+fn front_of(cells: &[(i64, f64, f64)], spread: f64, within: &[&str]) -> Vec<(String, Vec<i64>)> {
     let all = cells.iter().map(|(mtu, ..)| cell(factors(*mtu)));
     let mut plan = plan(all.collect(), 10, vec![]);
     plan.tradeoffs = vec![Tradeoff {
@@ -44,24 +44,24 @@ fn on_the_front_is_who_is_not_beaten_in_one_metric_and_equalled_in_the_other() {
         (6000, 1.0, 600.0),
     ];
     let front = (String::new(), vec![9000, 3000, 1500]);
-    assert_eq!(told(&cells, 0.0, &[]), [front]);
+    assert_eq!(front_of(&cells, 0.0, &[]), [front]);
 }
 
 #[test]
 fn what_chance_may_have_made_keeps_nobody_from_the_front() {
     let cells = [(1500, 100.0, 900.0), (9000, 100.2, 899.8)];
     for (spread, on) in [(0.01, 1), (5.0, 2)] {
-        assert_eq!(told(&cells, spread, &[])[0].1.len(), on, "{spread}");
+        assert_eq!(front_of(&cells, spread, &[])[0].1.len(), on, "{spread}");
     }
 }
 
 #[test]
 fn cells_compete_only_with_those_of_the_same_levels() {
     let cells = [(1500, 3.0, 800.0), (9000, 1.0, 900.0)];
-    assert_eq!(told(&cells, 0.0, &[])[0].1, [9000]);
+    assert_eq!(front_of(&cells, 0.0, &[])[0].1, [9000]);
     let apart = [
         ("mtu=1500".to_owned(), vec![1500]),
         ("mtu=9000".to_owned(), vec![9000]),
     ];
-    assert_eq!(told(&cells, 0.0, &["mtu"]), apart);
+    assert_eq!(front_of(&cells, 0.0, &["mtu"]), apart);
 }

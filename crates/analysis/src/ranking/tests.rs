@@ -76,12 +76,12 @@ fn the_nearest_setting_comes_first_and_its_distance_is_in_gaps() {
         })
         .collect();
     let ranked = ranked(&plan, &trials);
-    let told: Vec<(usize, &[usize])> = ranked
+    let found: Vec<(usize, &[usize])> = ranked
         .iter()
         .map(|one| (one.cell, &one.countings[..]))
         .collect();
     // Where both countings tell the same there is one line for both.
-    assert_eq!(told, [(2, &[1][..]), (2, &[0]), (0, &[0, 1])]);
+    assert_eq!(found, [(2, &[1][..]), (2, &[0]), (0, &[0, 1])]);
     let known = [(0.3_f64, 0.4_f64), (1.5, 0.4), (3.0, 4.0)];
     for (one, (a, b)) in ranked.iter().zip(known) {
         let root = (f64::midpoint(a * a, b * b)).sqrt();

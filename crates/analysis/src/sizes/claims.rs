@@ -74,7 +74,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let seen = steps.iter().map(|step| step.height.abs());
     let least = least_step(&curve.setting.network).or_else(|| seen.reduce(f64::min));
     let steps: Vec<&Jump> = steps.iter().filter(|step| step.is_at(at, reach)).collect();
-    let told = |step: &Jump| {
+    let text = |step: &Jump| {
         let [from, to] = step.between;
         let (height, error) = (step.height, 2.0 * step.error);
         format!("between {from} and {to} octets it goes {height:+.3} ± {error:.3} {unit}")
@@ -85,9 +85,9 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
         Sign::None => false,
     };
     match (claim.sign, steps.iter().find(fits), steps.first()) {
-        (Sign::None, _, Some(step)) => (Verdict::NotReproduced, told(step)),
-        (_, Some(step), _) => (Verdict::Reproduced, told(step)),
-        (_, None, Some(step)) => (Verdict::NotReproduced, told(step)),
+        (Sign::None, _, Some(step)) => (Verdict::NotReproduced, text(step)),
+        (_, Some(step), _) => (Verdict::Reproduced, text(step)),
+        (_, None, Some(step)) => (Verdict::NotReproduced, text(step)),
         (sign, None, None) => {
             let why = match claim.of {
                 OfStep::Time => format!("there is no step; one of {hidden:.2} us would have shown"),

@@ -17,7 +17,7 @@ use crate::tree::{Node, Table, Value};
 const ROOT: &str = "domain";
 
 /// The longest jumbo frame that an ordinary one of 9000 octets may be; its
-/// length is told in 16 bits.
+/// length is stated in 16 bits.
 const LARGEST: Bytes = Bytes::new(0xffff);
 
 /// Octets of a bundle in front of its entries, and of each entry

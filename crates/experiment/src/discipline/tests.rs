@@ -140,7 +140,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,react=retransmit",
-            "mred.react: only who is told reacts: write notify = \"on\" too",
+            "mred.react: only notified sources react: write notify = \"on\" too",
         ),
         (
             "mred,notify=on",

@@ -25,7 +25,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "gather",
                 kind: "switch",
                 default: Usual::Text("on"),
-                meaning: "`off`: nothing is gathered, and all figures of a domain are told all the same.",
+                meaning: "`off`: nothing is gathered, and all figures of a domain are reported all the same.",
                 worlds: SIMULATED,
             },
             Key {

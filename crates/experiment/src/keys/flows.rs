@@ -89,7 +89,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(
                     all_but(&[(
                         "probe",
-                        "simulated senders believe what they are told; write \"want\" or \"do\"",
+                        "simulated senders trust every advertised MTU; write \"want\" or \"do\"",
                     )])
                     .if_(", `dont` over IPv4 alone"),
                 ),

@@ -241,7 +241,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "too_big",
                 kind: "`drop` or `answer`",
                 default: Usual::Text("drop"),
-                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is told, see [below](#wires-that-are-narrower-than-their-interfaces).",
+                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is notified, see [below](#wires-that-are-narrower-than-their-interfaces).",
                 worlds: worlds(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(

@@ -3,8 +3,7 @@
 use super::support::{everywhere, kernels, only, refused};
 use super::{Key, Section, Usual, Worlds};
 
-const KERNELS_TCP: &str =
-    "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
+const KERNELS_TCP: &str = "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
 
 const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
 

@@ -29,7 +29,7 @@ fn one_file_is_the_same_transfer_in_both_worlds() {
 
 #[test]
 fn the_kernels_tcp_is_linux_and_nothing_else_can_be_told_of_it() {
-    let why = "the kernel's TCP is as it is, only the simulator's can be told: --on sim";
+    let why = "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
     for (set, key) in [
         ("tcp.agent=standard", "tcp.agent = \"standard\""),
         ("tcp.initial_window=3", "tcp.initial_window = 3"),

@@ -263,6 +263,6 @@ fn the_kernels_tcp_is_not_told_what_it_is_like() {
     let error = experiment.plan(World::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set tcp.window=50: tcp.window = 50: the kernel's TCP is as it is, only the simulator's can be told: --on sim"
+        "--set tcp.window=50: tcp.window = 50: the kernel's TCP is as it is, only the simulator's can be set: --on sim"
     );
 }

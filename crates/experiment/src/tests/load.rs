@@ -173,7 +173,7 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
         FLOWS,
         &[probe],
         &format!(
-            "--set {probe}: flows.probe.path_mtu = \"probe\": simulated senders believe what they are told; write \"want\" or \"do\""
+            "--set {probe}: flows.probe.path_mtu = \"probe\": simulated senders trust every advertised MTU; write \"want\" or \"do\""
         ),
     );
     let dont = "flows.probe.path_mtu=dont";

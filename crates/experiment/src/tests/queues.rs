@@ -44,8 +44,8 @@ fn every_link_has_its_queue_with_what_it_does_not_say_from_all_links() {
 }
 
 #[test]
-fn queues_that_tell_sources_of_drops_say_what_these_do() {
-    let told = |sets: &[&str]| {
+fn queues_that_notify_sources_of_drops_say_how_these_react() {
+    let reactions = |sets: &[&str]| {
         let plan = sim(SMALL, &[&["network.queue=mred"], sets].concat());
         check_round_trip_in_sim(&plan);
         let links = &setting(&plan, 0).network.links;
@@ -55,12 +55,15 @@ fn queues_that_tell_sources_of_drops_say_what_these_do() {
             .collect::<Vec<_>>()
     };
     let path = "links.sender-receiver.mred.react=retransmit + reduce";
-    assert_eq!(told(&[]), [None]);
-    assert_eq!(told(&["network.mred.notify=on"]), [Some(React::Retransmit)]);
-    let reduces = told(&["network.mred.notify=on", path]);
+    assert_eq!(reactions(&[]), [None]);
+    assert_eq!(
+        reactions(&["network.mred.notify=on"]),
+        [Some(React::Retransmit)]
+    );
+    let reduces = reactions(&["network.mred.notify=on", path]);
     assert_eq!(reduces, [Some(React::RetransmitAndReduce)]);
     // So that `notify` can be swept.
-    assert_eq!(told(&["network.mred.notify=off", path]), [None]);
+    assert_eq!(reactions(&["network.mred.notify=off", path]), [None]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_ranking_that_cannot_be_is_refused_by_its_place() {
         (
             "gap = 1.5",
             "gap = 0",
-            "19: ranking.figure.gap = 0: distances are told in gaps: write by how much the study holds two of its levels apart, above or below 0",
+            "19: ranking.figure.gap = 0: distances are stated in gaps: write by how much the study holds two of its levels apart, above or below 0",
         ),
         (
             "gap = 1.5\n",

@@ -18,7 +18,7 @@ use crate::witness::Witness;
 use crate::work::{Kind, PACE, SIZE, Work};
 
 /// How long a receiver may take until it listens, and how long a sender may
-/// go on beyond what it was told.
+/// go on beyond its time.
 const READY: Span = Span::from_secs(5);
 const LONGER: Span = Span::from_secs(15);
 /// How long a receiver may go on once its sender has ended.

@@ -31,7 +31,7 @@ pub(crate) fn watch(work: &Work) -> Result<f64> {
     Ok(said.ok_or("the clock's watcher says nothing")?.parse()?)
 }
 
-/// The life of the process that watches: is told a processor, and says what it saw.
+/// The life of the process that watches: gets a processor, and reports what it saw.
 pub(crate) fn run() -> Result<()> {
     let mut line = String::new();
     stdin().lock().read_line(&mut line)?;

@@ -90,7 +90,7 @@ fn hear(worker: &mut Worker) -> Result<String> {
         .ok_or("the witness says nothing")?)
 }
 
-/// The life of the witness: listens, says so, and once it is told a size says
+/// The life of the witness: listens, says so, and once it gets a size says
 /// when datagrams of it came, in nanoseconds after the first.
 pub(crate) fn run() -> Result<()> {
     let socket = socket(

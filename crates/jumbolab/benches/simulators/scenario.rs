@@ -1,4 +1,4 @@
-//! A dumbbell, as each simulator is told of it.
+//! A dumbbell, as each simulator gets it.
 
 /// Connections, each over access links of its own, through one bottleneck with
 /// RED. All links have the same rate; access links travel 2 ms, the bottleneck

@@ -65,8 +65,8 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
         assert!(count("receiver", "joined") > 0, "{who}: {nodes}");
         assert_eq!(nodes["router2"], Value::Null, "it only forwards");
         // Nobody who may not be cut is known to be too big in a fresh test bed.
-        let told = count("router1", "too_big");
-        assert_eq!(told > 0, who != "router", "{who}: {nodes}");
+        let too_big = count("router1", "too_big");
+        assert_eq!(too_big > 0, who != "router", "{who}: {nodes}");
         assert!(metric(trial, "first_delivery") > 0.0);
         assert!(metric(trial, "cpu_message") > 0.0);
     }
@@ -85,7 +85,7 @@ fn the_simulator_cuts_and_tells_as_kernels_do() {
         let router = &of(who)["evidence"]["fragments"]["router1"];
         ["cut", "too_big"].map(|name| router[name].as_u64().unwrap_or(0))
     };
-    // At 4 and 8 ms, and whoever was told sends the second in pieces.
+    // At 4 and 8 ms, and a notified sender sends the second in pieces.
     assert_eq!(counts("router"), [2, 0]);
     assert_eq!(counts("source"), [0, 1]);
     assert_eq!(counts("ipv6"), [0, 1]);

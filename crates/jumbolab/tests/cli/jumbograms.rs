@@ -26,14 +26,17 @@ fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
         (4_193_280, 4_193_336),
     ] {
         let line = format!("send --jumbogram {size} --packets 2 --json");
-        let told = dir.run(&line).fine().json().remove(0);
-        assert_eq!(told["packet"], packet, "{told}");
-        assert_eq!(told["jumbogram"], size > 65_527, "{told}");
+        let output = dir.run(&line).fine().json().remove(0);
+        assert_eq!(output["packet"], packet, "{output}");
+        assert_eq!(output["jumbogram"], size > 65_527, "{output}");
         for count in ["sent", "whole", "packets"] {
-            assert_eq!(told[count], 2, "{count} of {told}");
+            assert_eq!(output[count], 2, "{count} of {output}");
         }
-        assert_eq!(told["messages"][1]["octets"], size);
-        assert_eq!(told["messages"][0]["digest"], told["messages"][1]["digest"]);
+        assert_eq!(output["messages"][1]["octets"], size);
+        assert_eq!(
+            output["messages"][0]["digest"],
+            output["messages"][1]["digest"]
+        );
     }
     let text = dir.run("send --jumbogram 190000").fine().stdout;
     for words in [
@@ -58,10 +61,10 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
         \"$0\" send ::1 --port 4000 --jumbogram 190000 --json && wait";
     let mut command = Command::new("unshare");
     command.args(["-Urn", "sh", "-c", script]).arg(program);
-    let told = Outcome::of(command.output().unwrap()).fine().json();
+    let output = Outcome::of(command.output().unwrap()).fine().json();
     let of = |kind: &str| -> &Value {
-        let found = told.iter().find(|value| value["kind"] == kind);
-        found.unwrap_or_else(|| panic!("{kind} is not in {told:?}"))
+        let found = output.iter().find(|value| value["kind"] == kind);
+        found.unwrap_or_else(|| panic!("{kind} is not in {output:?}"))
     };
     assert_eq!(of("jumbograms-sent")["packet"], 190_056);
     let received = of("jumbogram-received");
@@ -79,19 +82,19 @@ fn a_measurement_counts_what_it_carries_and_what_it_loses() {
         ("--jumbogram 8952 --by socket", false),
     ] {
         let line = format!("send {line} --for 100ms --json");
-        let told = dir.run(&line).fine().json().remove(0);
+        let output = dir.run(&line).fine().json().remove(0);
         let number = |key: &str| {
-            told[key]
+            output[key]
                 .as_f64()
-                .unwrap_or_else(|| panic!("{key}: {told}"))
+                .unwrap_or_else(|| panic!("{key}: {output}"))
         };
-        assert_eq!(told["jumbogram"], jumbogram);
+        assert_eq!(output["jumbogram"], jumbogram);
         // One packet for each message, no more and no fewer. Other tests share
         // the kernel's queues and memory, and may leave a packet no room.
         let (messages, lost) = (number("messages"), number("lost"));
-        assert!(messages > 0.0 && lost <= messages, "{told}");
+        assert!(messages > 0.0 && lost <= messages, "{output}");
         let packets = messages..=messages + lost;
-        assert!(packets.contains(&number("packets")), "{told}");
+        assert!(packets.contains(&number("packets")), "{output}");
         assert_eq!(number("octets"), messages * number("size"));
         assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
         assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
@@ -106,8 +109,8 @@ fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
     let dir = Dir::new();
     let each = |size: u32| {
         let line = format!("send --jumbogram {size} --by tcp --for 200ms --json");
-        let told = dir.run(&line).fine().json().remove(0);
-        told["octets_per_packet"].as_f64().unwrap()
+        let output = dir.run(&line).fine().json().remove(0);
+        output["octets_per_packet"].as_f64().unwrap()
     };
     let (ordinary, big) = (each(65_536), each(500_000));
     assert!(ordinary < 65_536.0, "{ordinary}");
@@ -117,10 +120,10 @@ fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
 #[test]
 fn every_malformed_jumbogram_ends_as_the_standards_ask_but_for_two() {
     let dir = Dir::new();
-    let told = dir.run("send --malformed --json").fine().json();
-    let right = told.iter().filter(|value| value["as_asked"] == true);
+    let output = dir.run("send --malformed --json").fine().json();
+    let right = output.iter().filter(|value| value["as_asked"] == true);
     assert!(right.count() >= 30);
-    for value in &told {
+    for value in &output {
         let what = value["what"].as_str().unwrap();
         let asked = !OTHERWISE.contains(&what);
         assert_eq!(value["as_asked"], asked, "{value}");
@@ -131,7 +134,7 @@ fn every_malformed_jumbogram_ends_as_the_standards_ask_but_for_two() {
     }
     let text = dir.run("send --malformed").fine().stdout;
     assert!(text.contains("44 of 46 end as is asked for"), "{text}");
-    let of = |needle: &str| told.iter().find(|value| value["what"] == needle).unwrap();
+    let of = |needle: &str| output.iter().find(|value| value["what"] == needle).unwrap();
     let seen = |needle: &str| of(needle)["seen"].as_str().unwrap().to_owned();
     assert_eq!(
         seen("the option says 65 535 octets"),

@@ -21,7 +21,7 @@ fn cross(options: &str, probe: &str) -> Seen {
         "{QUIET} begin --seed 1 {options}\n probe {probe}\n end\n"
     ));
     assert_eq!(seen.code, "0", "{}", seen.said);
-    assert_eq!(seen.there("overrun"), 0.0, "{}", seen.told);
+    assert_eq!(seen.there("overrun"), 0.0, "{}", seen.report);
     seen
 }
 
@@ -45,7 +45,7 @@ fn bit_errors_lose_long_datagrams_by_the_formula() {
         let seen = cross("--bit-error-rate 1e-5", &format!("udp 10000 {size} 50 50"));
         let bits = 8.0 * (f64::from(size) + 46.0);
         let lost = 10_000.0 - probe(&seen, "received");
-        assert_eq!(lost, seen.there("damaged"), "{}", seen.told);
+        assert_eq!(lost, seen.there("damaged"), "{}", seen.report);
         plausible(lost, 10_000.0, 1.0 - (1.0 - 1e-5f64).powf(bits));
     }
 }
@@ -64,7 +64,7 @@ fn datagrams_are_overtaken_as_often_as_was_asked() {
         "--rate 50mbit --reorder 10% --buffer 5MB",
         "udp 5000 1400 100 100",
     );
-    assert_eq!(probe(&seen, "received"), 5_000.0, "{}", seen.told);
+    assert_eq!(probe(&seen, "received"), 5_000.0, "{}", seen.report);
     // Behind the last of a burst there is nothing to overtake it.
     plausible(probe(&seen, "overtaken"), 5_000.0 * 0.99, 0.1);
 }

@@ -23,7 +23,7 @@ for node in a b; do ip -n $node link set eth0 up; done
 ip -n a address add 10.0.0.1/24 dev eth0
 ip -n b address add 10.0.0.2/24 dev eth0
 begin() {
-    "$JUMBOLAB" emulate --between e1 e2 --json "$@" >told 2>said &
+    "$JUMBOLAB" emulate --between e1 e2 --json "$@" >report 2>said &
     emulator=$!
     until grep -q carrying said; do kill -0 $emulator; done
 }
@@ -41,7 +41,7 @@ struct Seen {
     /// The objects that its probes printed.
     probes: Vec<Value>,
     /// The emulator's last object.
-    told: Value,
+    report: Value,
     /// Its stderr.
     said: String,
     /// Its exit code.
@@ -63,7 +63,7 @@ fn see(script: &str) -> Seen {
         .output()
         .unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
-    let (said, told) = (read("said"), read("told"));
+    let (said, report) = (read("said"), read("report"));
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}\n{said}");
     assert!(!said.contains("panicked"), "{said}");
@@ -73,7 +73,7 @@ fn see(script: &str) -> Seen {
             .lines()
             .map(json)
             .collect(),
-        told: told.lines().last().map_or(Value::Null, json),
+        report: report.lines().last().map_or(Value::Null, json),
         said,
         code: read("code").trim().to_owned(),
     }
@@ -81,7 +81,7 @@ fn see(script: &str) -> Seen {
 
 impl Seen {
     fn there(&self, key: &str) -> f64 {
-        self.told["ways"][0][key].as_f64().expect(key)
+        self.report["ways"][0][key].as_f64().expect(key)
     }
 }
 
@@ -101,10 +101,10 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
     });
     let seen = seen.unwrap_or_else(|| panic!("{rates:?} of {expected}"));
     assert_eq!(seen.code, "0", "{}", seen.said);
-    assert_eq!(seen.told["last"], true);
+    assert_eq!(seen.report["last"], true);
     // The root of a user namespace has no say over the scheduler.
-    assert_eq!(seen.told["scheduling"], "ordinary");
-    assert!(seen.there("dropped") > 0.0, "{}", seen.told);
+    assert_eq!(seen.report["scheduling"], "ordinary");
+    assert!(seen.there("dropped") > 0.0, "{}", seen.report);
 }
 
 #[test]
@@ -113,14 +113,14 @@ fn losses_are_as_frequent_as_was_asked() {
     let (arrived, lost) = (seen.there("arrived"), seen.there("lost"));
     // 99 % of all runs lie within 2.576 standard deviations.
     let width = 2.576 * (arrived * 0.1 * 0.9).sqrt();
-    assert!(arrived > 15_000.0, "{}", seen.told);
-    assert!((lost - 0.1 * arrived).abs() < width, "{}", seen.told);
+    assert!(arrived > 15_000.0, "{}", seen.report);
+    assert!((lost - 0.1 * arrived).abs() < width, "{}", seen.report);
     let received = seen.probes[0]["received"].as_f64().unwrap();
     let delivered = seen.there("delivered");
     assert!(
         received <= delivered && delivered - received < 100.0,
         "{received} of {}",
-        seen.told
+        seen.report
     );
 }
 
@@ -163,10 +163,10 @@ fn a_larger_mtu_in_flight_is_carried_and_a_smaller_one_too() {
 fn vlan_tags_are_carried_and_count_on_the_wire_and_not_in_the_mtu() {
     let seen = see("begin --rate 100mbit --mtu 1500\n probe tagged 300 1500\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);
-    assert_eq!(seen.probes[0]["same"], 300, "{}", seen.told);
+    assert_eq!(seen.probes[0]["same"], 300, "{}", seen.report);
     // Header, tag and FCS around the packet; hosts may say a word of their own.
     let others = seen.there("octets") - 300.0 * (14.0 + 4.0 + 1500.0 + 4.0);
-    assert!((0.0..1_000.0).contains(&others), "{}", seen.told);
+    assert!((0.0..1_000.0).contains(&others), "{}", seen.report);
     assert_eq!(seen.there("too_big"), 0.0);
 }
 
@@ -179,8 +179,8 @@ fn random_frames_do_no_harm_and_leave_no_memory_behind() {
     );
     assert_eq!(seen.code, "0", "{}", seen.said);
     let all = seen.there("arrived") + seen.there("overrun") + seen.there("super_packets");
-    assert!(all >= 1_000_000.0, "{}", seen.told);
-    assert!(seen.there("too_big") > 0.0, "{}", seen.told);
+    assert!(all >= 1_000_000.0, "{}", seen.report);
+    assert!(seen.there("too_big") > 0.0, "{}", seen.report);
     // A frame in 10 that stayed would be 50 MB.
     let [before, after] = [0, 1].map(|probe| seen.probes[probe].as_u64().unwrap());
     assert!(after < before + 4_096, "{before} kB became {after} kB");
@@ -262,7 +262,7 @@ fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
         let thinned = seen.there("thinned");
         assert!(thinned >= dead, "{law}: {thinned} of {dead}");
         assert!(is_front || thinned == dead, "{law}: {thinned} of {dead}");
-        assert!(came < 200.0, "{law}: {}", seen.told);
+        assert!(came < 200.0, "{law}: {}", seen.report);
     }
 }
 
@@ -270,7 +270,7 @@ fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
 fn what_would_not_work_is_refused_with_what_to_type() {
     let seen = see("refuse() {
             code=0
-            \"$@\" >told 2>said || code=$?
+            \"$@\" >report 2>said || code=$?
             test $code = 2
             tail -n 1 said >>refusals
         }

@@ -3,7 +3,7 @@
 probe.py udp COUNT SIZE BURST TAKE: bursts; after each, TAKE arrivals or 20 ms of silence are waited for.
 probe.py tagged COUNT SIZE: frames with VLAN tags around packets of SIZE, of which those are counted that come as they were.
 probe.py spaced COUNT SIZE GAP: one every GAP microseconds, and how long each took.
-probe.py told 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
+probe.py path_mtu 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
 probe.py bundles COUNT PACKETS SIZE: bundles of so many packets of SIZE in IPv4, and what is in those that arrive.
 probe.py frames COUNT: so many frames of random octets, of any length, from a.
 """
@@ -104,7 +104,7 @@ def spaced(count, size, gap):
     print(json.dumps({"took": [(stamp - sent[number]) / 1e3 for number, stamp in pair.arrivals]}))
 
 
-def told(family, size):
+def path_mtu(family, size):
     """Sends a datagram that must not be fragmented, and after it a short one that arrives: the path MTU then."""
     kind, level, discover, do, mtu, host = {
         4: (socket.AF_INET, socket.IPPROTO_IP, 10, 2, 14, "10.0.0.2"),
@@ -121,7 +121,7 @@ def told(family, size):
     before = sender.getsockopt(level, mtu)
     sender.send(bytes(size))
     for _ in range(10):
-        # Where the sender was told, its socket says so once, instead of sending.
+        # If the sender was notified, its socket reports it once instead of sending.
         try:
             sender.send(b"short")
         except OSError:
@@ -138,7 +138,7 @@ def port(namespace, protocol=0):
 
 
 def tagged(count, size):
-    # Those who listen to one type are not told the tag.
+    # Sockets that listen to one type do not get the tag.
     receiver = port("b", ETH_P_ALL)
     receiver.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
     receiver.settimeout(1)
@@ -204,5 +204,5 @@ def frames(count):
         sender.send(luck.randbytes(luck.randint(14, 1514)))
 
 
-PROBES = {"udp": udp, "tagged": tagged, "spaced": spaced, "told": told, "bundles": bundles, "frames": frames}
+PROBES = {"udp": udp, "tagged": tagged, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "frames": frames}
 PROBES[sys.argv[1]](*map(int, sys.argv[2:]))

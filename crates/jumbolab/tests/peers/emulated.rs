@@ -278,7 +278,7 @@ pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
 }
 
 /// Over a wire of 1400 between interfaces of 1500 TCP makes packets of 1400
-/// once it was told, and stands still where it is not.
+/// once it was notified, and stands still where it is not.
 pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
     for ip in [4, 6] {
         let through = |too_big: &str| {
@@ -292,8 +292,8 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 "timeout=2s".into(),
             ])
         };
-        let told = figures(netns, &through("answer")?)?;
-        let largest = &told.evidence["largest_packet_received"];
+        let answered = figures(netns, &through("answer")?)?;
+        let largest = &answered.evidence["largest_packet_received"];
         println!("IPv{ip}: packets of {largest} arrived");
         ensure!(largest == 1400, "packets of {largest} arrived");
         let silent = figures(netns, &through("drop")?);

@@ -67,7 +67,7 @@ pub(crate) struct Receiving {
     pub(crate) at: IpAddr,
     /// How many flows there will be.
     pub(crate) flows: u16,
-    /// Of every how many messages the arrival is told.
+    /// Of how many messages one arrival is reported.
     pub(crate) every: NonZero<u64>,
     /// Where all packets are logged, if they are.
     pub(crate) log: Option<PathBuf>,

@@ -113,7 +113,7 @@ pub(super) fn attempt() -> Attempt {
 /// The worker's whole life: tries everything and says it in one line.
 ///
 /// # Errors
-/// When the parent cannot be told.
+/// When the parent cannot be notified.
 pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
     let attempt = match Sandbox::enter() {
         Ok(_sandbox) => Attempt::Inside(Inside::look()),

@@ -76,7 +76,7 @@ pub struct Clock {
 }
 
 impl Facts {
-    /// Looks at this machine, for some seconds; `watch` is told at what.
+    /// Looks at this machine, for some seconds; `watch` is notified of each step.
     ///
     /// # Errors
     /// When the kernel keeps no CPU times or has no clock.

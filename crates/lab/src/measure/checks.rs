@@ -97,7 +97,7 @@ pub(super) fn flags(
     flags
 }
 
-/// What can be told of a trial whose traffic is not ours.
+/// The checks of a trial whose traffic is not ours.
 pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Path) -> Vec<Flag> {
     let stolen = ratio(
         seen.machine.steal,
@@ -118,7 +118,7 @@ pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Pat
     .collect()
 }
 
-/// What can be told of a trial of flows.
+/// The checks of a trial of flows.
 pub(super) fn flags_of_flows(
     setting: &Setting,
     figures: &Figures,
@@ -158,7 +158,7 @@ pub(super) fn flags_of_flows(
     .collect()
 }
 
-/// What can be told of a trial of round trips.
+/// The checks of a trial of round trips.
 pub(super) fn flags_of_latency_breakdown(
     setting: &Setting,
     trips: &LatencyBreakdown,
@@ -185,7 +185,7 @@ pub(super) fn flags_of_latency_breakdown(
     .collect()
 }
 
-/// What can be told of a trial of messages one at a time.
+/// The checks of a trial of messages one at a time.
 pub(super) fn flags_of_exchanges(
     setting: &Setting,
     figures: &Figures,

@@ -13,7 +13,7 @@ use super::meanwhile::Before;
 use crate::agent::Failure;
 use crate::figures::Figures;
 
-/// Octets in which times are told, so that sizes can be held against each
+/// Octets in which times are stated, so that sizes can be held against each
 /// other: a megabyte.
 const MEGABYTE: f64 = 1e6;
 

@@ -272,7 +272,7 @@ fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
     }
 }
 
-/// The facts about a connection that TCP_INFO tells [tcp(7)].
+/// The facts about a connection that TCP_INFO has [tcp(7)].
 pub(super) fn connection(tcp: &TcpState) -> ConnectionStats {
     ConnectionStats {
         retransmitted: tcp.retransmitted,

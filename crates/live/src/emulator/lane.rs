@@ -150,7 +150,7 @@ impl Lane {
     }
 
     /// Takes a frame that came at `at`. Of one that is too big the sender is
-    /// told by the frame that is returned, where the link tells.
+    /// notified by the frame that is returned, where the link notifies senders.
     pub(super) fn receive(&mut self, at: Time, frame: Frame, pool: &Pool) -> Option<Frame> {
         self.catch_up(at);
         let frame = self.link.receive(at, frame)?;
@@ -253,10 +253,10 @@ impl Lane {
     }
 }
 
-/// What the sender of `frame`, which is too big for `link`, is told, if it is
-/// told anything.
+/// The notification for the sender of `frame`, which is too big for `link`, if
+/// the link sends one.
 fn answer(link: &mut Link<Frame>, at: Time, frame: &Frame, pool: &Pool) -> Option<Frame> {
-    let mtu = u32::try_from(link.told_mtu()?.get()).ok()?;
+    let mtu = u32::try_from(link.advertised_mtu()?.get()).ok()?;
     let answer = TooBig::to(frame.ethernet(), mtu)?;
     if !link.may_answer(at) {
         return None;

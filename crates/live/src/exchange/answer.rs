@@ -24,7 +24,7 @@ const FIRST: Span = Span::from_secs(40);
 pub struct Answerer {
     exchange: Exchange,
     door: Door,
-    /// The port that the asking end must be told.
+    /// The port that the asking end needs.
     pub port: u16,
 }
 

@@ -369,7 +369,7 @@ fn broken(operation: &str, error: &io::Error) -> Trouble {
     Trouble::Broken(Error::new(operation, error.to_string()))
 }
 
-/// A count of octets that the kernel told, zero where it could not.
+/// A count of octets from the kernel, zero where it could not.
 fn whole(count: io::Result<usize>) -> u64 {
     count.map_or(0, |count| u64::try_from(count).unwrap_or(u64::MAX))
 }

@@ -39,13 +39,13 @@ fn every_message_of_every_size_is_answered_over_one_connection() {
     for protocol in [Transport::Tcp, Transport::Udp] {
         for answer in [Answer::Acknowledgement, Answer::Whole, Answer::Pieces] {
             let (asked, answered) = run(&over(protocol, answer));
-            let told: Vec<(u32, u64)> = asked
+            let sizes: Vec<(u32, u64)> = asked
                 .sizes
                 .iter()
                 .map(|one| (one.size, one.messages))
                 .collect();
             // Full messages: 200, 3 and 54; a shorter one ends two of the sizes.
-            assert_eq!(told, [(1_000, 200), (65_000, 3), (3_643, 54)]);
+            assert_eq!(sizes, [(1_000, 200), (65_000, 3), (3_643, 54)]);
             assert!(answered.messages >= 200 + 4 + 55, "{answered:?}");
             assert_eq!((asked.stalls, answered.broken), (vec![], vec![]));
             for one in &asked.sizes {

@@ -1,7 +1,7 @@
 //! Frames with bundles inside, as queues see them: what `queue::Bundle` is of
 //! packets, done on octets.
 
-use queue::{Thinning, Told, Victims};
+use queue::{Advertised, Thinning, Victims};
 use units::{Bytes, Framing};
 use wire::bundle::{Carried, Inner};
 
@@ -17,9 +17,9 @@ pub(super) fn pieces(bundle: &Carried<Buffer>) -> [&[u8]; 2] {
     ]
 }
 
-pub(super) fn told(bundle: &Carried<Buffer>) -> Told {
+pub(super) fn advertised(bundle: &Carried<Buffer>) -> Advertised {
     let header = bundle.header();
-    Told {
+    Advertised {
         packets: u32::from(header.count),
         average: Bytes::new(u64::from(header.average)),
     }

@@ -135,7 +135,7 @@ impl Route {
     }
 }
 
-/// The drops that an attribute tells, if it is the one.
+/// The drops in an attribute, if it is the one.
 fn drops(attribute: &TcAttribute) -> Option<u32> {
     let TcAttribute::Stats2(statistics) = attribute else {
         return None;

@@ -71,7 +71,7 @@ impl Poller {
 
     /// Lets the calling thread run before all ordinary processes where the
     /// kernel allows that, within limits that keep these alive;
-    /// [`Poller::scheduling`] tells.
+    /// [`Poller::scheduling`] says so.
     pub fn run_first(&mut self) {
         self.turn = Turn::take();
     }

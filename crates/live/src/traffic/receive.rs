@@ -43,7 +43,7 @@ const fn quiet(transport: Transport) -> Span {
 /// How long a stranger that connects to a flow's port may take to show the cookie.
 const PATIENCE: Span = Span::from_secs(1);
 
-/// What the session tells a flow.
+/// What a flow knows from the session.
 #[derive(Debug)]
 pub(super) struct Signal {
     /// Messages that were sent, once that is known.

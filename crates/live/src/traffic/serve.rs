@@ -1,4 +1,4 @@
-//! A receiver: it listens where it was told to, and serves whoever may ask,
+//! A receiver: it listens on its address, and serves whoever may ask,
 //! several at a time.
 
 use std::io::ErrorKind;
@@ -132,7 +132,7 @@ impl Receiver {
     }
 
     /// Serves until somebody asks to stop, or the one session is over that was
-    /// asked for, and tells what happens.
+    /// asked for, and reports what happens.
     ///
     /// # Errors
     /// When the kernel refuses what it grants as a rule. What senders do is no

@@ -204,7 +204,7 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
 pub struct Answerer {
     probe: Probe,
     socket: OwnedFd,
-    /// The port that the near end must be told.
+    /// The port that the near end needs.
     pub port: u16,
 }
 

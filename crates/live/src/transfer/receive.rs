@@ -28,7 +28,7 @@ const READ: usize = 1 << 18;
 pub struct Receiver {
     transfer: Transfer,
     socket: OwnedFd,
-    /// The port that the sender must be told.
+    /// The port that the sender needs.
     pub port: u16,
 }
 

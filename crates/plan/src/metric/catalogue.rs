@@ -17,7 +17,7 @@ pub const METRICS: &[Metric] = &[
         "mean time from the write of a message to its echo by the receiver; of simulated flows of TCP: mean of the round trips that their senders measure",
     )
     .of_table(Table::Rtt)
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "jitter",
@@ -26,7 +26,7 @@ pub const METRICS: &[Metric] = &[
         "mean |delay - mean delay| over the messages, as the 2019 study words it",
     )
     .of_table(Table::Jitter)
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     higher(
         "throughput",
@@ -37,7 +37,7 @@ pub const METRICS: &[Metric] = &[
     .of_table(Table::Throughput)
     // Two frames of an average size in 5 MB: which frame carries the first
     // and the last stamp is chance.
-    .telling(Resolution::Percent(0.2))
+    .with_resolution(Resolution::Percent(0.2))
     .of_flows(),
     lower(
         "cpu_total",
@@ -46,14 +46,14 @@ pub const METRICS: &[Metric] = &[
         "busy CPU seconds of the whole machine per 10^9 octets of payload",
     )
     .of_table(Table::Cpu)
-    .telling(Resolution::CpuTick),
+    .with_resolution(Resolution::CpuTick),
     lower(
         "cpu_programs",
         "s/GB",
         "CPU, both programs",
         "CPU seconds of sender and receiver and of what the kernel does in their names, on loopback all of it, per 10^9 octets of payload; of programs that report it",
     )
-    .telling(Resolution::Percent(0.5)),
+    .with_resolution(Resolution::Percent(0.5)),
     lower(
         "cpu_sender",
         "%",
@@ -61,7 +61,7 @@ pub const METRICS: &[Metric] = &[
         "CPU time of the sending process alone in the time of the metered transfer; 100 % is one CPU",
     )
     .of_table(Table::Cpu)
-    .telling(PROCESS),
+    .with_resolution(PROCESS),
     lower(
         "cpu_receiver",
         "%",
@@ -69,7 +69,7 @@ pub const METRICS: &[Metric] = &[
         "CPU time of the receiving process alone in the time of the metered transfer; 100 % is one CPU",
     )
     .of_table(Table::Cpu)
-    .telling(PROCESS),
+    .with_resolution(PROCESS),
     lower(
         "cpu_sender_high",
         "%",
@@ -77,7 +77,7 @@ pub const METRICS: &[Metric] = &[
         "cpu_sender plus the softirq time of the whole machine",
     )
     .in_json()
-    .telling(PROCESS),
+    .with_resolution(PROCESS),
     lower(
         "cpu_receiver_high",
         "%",
@@ -85,42 +85,42 @@ pub const METRICS: &[Metric] = &[
         "cpu_receiver plus the softirq time of the whole machine",
     )
     .in_json()
-    .telling(PROCESS),
+    .with_resolution(PROCESS),
     lower(
         "cpu_softirq",
         "s/GB",
         "CPU, softirq",
         "softirq seconds of the whole machine per 10^9 octets of payload",
     )
-    .telling(Resolution::CpuTick),
+    .with_resolution(Resolution::CpuTick),
     lower(
         "echo_time",
         "ms",
         "Echoes, all in all",
         "first write to last echo where each message waits until the one before it is back whole",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "rtt_transfer",
         "ms",
         "Transfer time",
         "first byte sent to last acknowledgement, the 2019 study's words for RTT",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "rtt_tcp",
         "ms",
         "TCP's smoothed RTT",
         "the sender's smoothed RTT in TCP_INFO at the end of the transfer",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "delay",
         "ms",
         "One-way delay",
         "mean one-way delay of the messages [RFC7679]",
     )
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "cpu_message",
@@ -135,7 +135,7 @@ pub const METRICS: &[Metric] = &[
         "from the instant at which a flow's first message is written, lost or not, to the first that arrives; of several flows where it is longest",
     )
     .in_json()
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "rtt_p50",
         "ms",
@@ -143,7 +143,7 @@ pub const METRICS: &[Metric] = &[
         "median of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
     .in_json()
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "rtt_p95",
@@ -152,7 +152,7 @@ pub const METRICS: &[Metric] = &[
         "95th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
     .in_json()
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "rtt_p99",
@@ -161,7 +161,7 @@ pub const METRICS: &[Metric] = &[
         "99th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
     )
     .in_json()
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "delay_p99",
@@ -169,7 +169,7 @@ pub const METRICS: &[Metric] = &[
         "One-way delay, 99th percentile",
         "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
     )
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "latency",
@@ -177,7 +177,7 @@ pub const METRICS: &[Metric] = &[
         "Latency",
         "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study words it [Supriyanto2017]",
     )
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "latency_ditg",
@@ -185,7 +185,7 @@ pub const METRICS: &[Metric] = &[
         "Latency by D-ITG",
         "mean time from before a message is written, the socket's buffer included, until the receiving program has it, as D-ITG stamps it [D-ITG]",
     )
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     higher(
         "paper_throughput",
@@ -193,7 +193,7 @@ pub const METRICS: &[Metric] = &[
         "Throughput as the 2017 study has it",
         "bits of one message over its latency, which is no rate of anything carried [Supriyanto2017]",
     )
-    .telling(Resolution::Percent(0.2))
+    .with_resolution(Resolution::Percent(0.2))
     .of_flows(),
     higher(
         "offered_rate",
@@ -215,7 +215,7 @@ pub const METRICS: &[Metric] = &[
         "Lateness of departures, 99th percentile",
         "99th percentile of the time from a message's instant to its write, of the flow where it is longest",
     )
-    .telling(STAMP)
+    .with_resolution(STAMP)
     .of_flows(),
     lower(
         "jitter_ditg",
@@ -223,14 +223,14 @@ pub const METRICS: &[Metric] = &[
         "Jitter by D-ITG",
         "mean |delay - previous delay| in log order, as D-ITG computes it [D-ITG]",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "ipdv_p95",
         "ms",
         "IPDV, 95th percentile",
         "95th percentile of |delay - delay of the message sent before| [RFC3393]",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "loss",
         "%",
@@ -245,7 +245,7 @@ pub const METRICS: &[Metric] = &[
         "as throughput, of the transfer that is made for the processor's meter",
     )
     .in_json()
-    .telling(Resolution::Percent(0.2)),
+    .with_resolution(Resolution::Percent(0.2)),
     lower(
         "retransmitted_long",
         "%",
@@ -259,7 +259,7 @@ pub const METRICS: &[Metric] = &[
         "Retransmissions",
         "segments that the sender sent again, by TCP_INFO",
     )
-    .telling(Resolution::Absolute(1.0))
+    .with_resolution(Resolution::Absolute(1.0))
     .of_flows(),
     lower(
         "segments",
@@ -268,7 +268,7 @@ pub const METRICS: &[Metric] = &[
         "segments that the sender sent, by TCP_INFO",
     )
     .in_json()
-    .telling(Resolution::Absolute(1.0)),
+    .with_resolution(Resolution::Absolute(1.0)),
     lower(
         "timeouts",
         "count",
@@ -276,7 +276,7 @@ pub const METRICS: &[Metric] = &[
         "how often retransmission timers of simulated TCP expired with something outstanding",
     )
     .in_json()
-    .telling(Resolution::Absolute(1.0))
+    .with_resolution(Resolution::Absolute(1.0))
     .of_flows(),
     higher(
         "fairness",
@@ -306,21 +306,21 @@ pub const METRICS: &[Metric] = &[
         "mean time from the drop of a segment in front of a link until the same segment comes there again, where no time-out was needed; of the losses of a connection that are not repaired yet the first",
     )
     .in_json()
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "message_time",
         "ms",
         "Time of a message",
         "mean time from before a message of traffic.at octets is written until its answer is read",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "megabyte_time",
         "ms",
         "Time of a megabyte",
         "mean over the sizes of the time in which a megabyte went in messages of that size, each answered before the next",
     )
-    .telling(STAMP),
+    .with_resolution(STAMP),
     lower(
         "message_time_processor",
         "ms",

@@ -10,7 +10,7 @@ const MICROSECOND: Resolution = match STAMP {
     other => other,
 };
 
-/// The parts in the order of time, and then what else is told of the whole.
+/// The parts in the order of time, and then the other metrics of the whole.
 pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_send_call",

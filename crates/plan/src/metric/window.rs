@@ -6,7 +6,7 @@ use super::{Better, Metric, Shown, kept};
 /// The longest name of a window.
 pub const LONGEST: usize = 16;
 
-/// What is told of each window, before the window's name.
+/// The metrics of each window, before the window's name.
 pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "drop_percent",

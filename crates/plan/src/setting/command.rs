@@ -15,7 +15,7 @@ pub struct Command {
     /// Where in it the figures stand, by the names of their metrics, each in
     /// the unit that the catalogue gives it.
     pub read: Vec<(&'static str, Reading)>,
-    /// Where in it the octets of payload stand, so that CPU can be told per octet.
+    /// Where in it the octets of payload stand, so that CPU time can be stated per octet.
     pub octets: Option<Reading>,
     /// What stands for `{size}` in both command lines.
     pub size: Option<Bytes>,
@@ -24,7 +24,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Whether one of the programs is told a folder for what is to be kept.
+    /// Whether one of the programs is given a folder for what is to be kept.
     pub fn keeps(&self) -> bool {
         let lines = self.receiver.iter().chain([&self.sender]);
         { lines }.any(CommandLine::names_folder)

@@ -1,4 +1,4 @@
-//! Links as emulator and simulator are told.
+//! Links as the emulator and the simulator get them.
 
 use proto::link::{Settings, TooBig};
 use units::{Framing, Span};

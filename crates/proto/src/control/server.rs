@@ -110,7 +110,7 @@ impl Server {
     /// [`Server::output`] is left to be sent.
     ///
     /// # Errors
-    /// What is wrong with it; the sender is told.
+    /// What is wrong with it; the sender is notified.
     pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<Request>, Fault> {
         self.channel.receive(octets);
         let mut requests = Vec::new();

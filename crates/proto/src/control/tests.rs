@@ -244,8 +244,8 @@ fn whoever_proved_itself_waits_for_room_and_is_told_if_there_is_none() {
     assert_eq!(pass(&mut client, &mut server), Ok(vec![Request::Admit]));
     assert!(!server.is_open() && server.output().is_empty());
     server.refuse(Reason::Busy);
-    let told = client.receive(0, server.output());
-    assert_eq!(told, Err(Fault::Refused(Reason::Busy)));
+    let error = client.receive(0, server.output());
+    assert_eq!(error, Err(Fault::Refused(Reason::Busy)));
     server.admit(Time::ZERO);
     assert!(!server.is_open(), "what was refused stays so");
 }

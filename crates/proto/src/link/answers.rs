@@ -1,11 +1,11 @@
-//! How many senders are told that a packet was too big.
+//! How many senders are notified that a packet was too big.
 
 use units::{Span, Time};
 
-/// How many may be told at once.
+/// How many may be notified at once.
 const BURST: u64 = 10;
 
-/// How long it takes until one more may be told: 100 a second. The standard
+/// How long it takes until one more may be notified: 100 a second. The standard
 /// asks for a limit and gives 10 a second in bursts of 10 as an example for a
 /// small device [RFC4443 s2.4].
 const EVERY: Span = Span::from_millis(10);

@@ -43,7 +43,7 @@ pub struct Counters {
     /// Octets of the frames that come out, a frame that comes out twice
     /// counted twice.
     pub octets: u64,
-    /// Packets that were too big and whose senders were told.
+    /// Packets that were too big and whose senders were notified.
     pub answered: u64,
     /// Packets that the queue dropped, by reason, in the order of
     /// [`Reason::ALL`].

@@ -3,7 +3,7 @@
 //! Where a queue gives up nobody but arrivals, sends in order, and the wire
 //! takes no chances, everything about a packet is settled when it comes: whether
 //! it gets in, when it has the wire, when it comes out. Such a link needs no
-//! visit in between. It does what [`Link`](super::Link) does, told earlier.
+//! visit in between. It does what [`Link`](super::Link) does, computed earlier.
 
 use std::collections::VecDeque;
 

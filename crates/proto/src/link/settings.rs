@@ -73,7 +73,7 @@ pub enum TooBig {
     /// It is gone in silence, as on a wire.
     #[default]
     Drop,
-    /// It is gone, and its sender is told, as by a router.
+    /// It is gone, and its sender is notified, as by a router.
     Answer,
 }
 

@@ -180,13 +180,13 @@ fn who_sent_what_is_too_big_is_told_only_where_that_was_asked_for() {
         })
     };
     let mut silent = narrow(TooBig::Drop);
-    assert_eq!(silent.told_mtu(), None);
+    assert_eq!(silent.advertised_mtu(), None);
     assert!(!silent.may_answer(Time::ZERO));
     assert_eq!(silent.counters().answered, 0);
-    let mut telling = narrow(TooBig::Answer);
-    assert_eq!(telling.told_mtu(), Some(Bytes::new(1400)));
-    assert!(telling.may_answer(Time::ZERO));
-    assert_eq!(telling.counters().answered, 1);
+    let mut notifying = narrow(TooBig::Answer);
+    assert_eq!(notifying.advertised_mtu(), Some(Bytes::new(1400)));
+    assert!(notifying.may_answer(Time::ZERO));
+    assert_eq!(notifying.counters().answered, 1);
 }
 
 proptest! {
@@ -317,8 +317,8 @@ fn drops_name_their_reason_and_marks_are_counted_where_packets_go_on() {
     assert_eq!(counters.dropped_for(Reason::Early), 0);
     assert!(counters.dropped_for(Reason::Forced) > 5);
     let events = marking.take_events();
-    let told = |event: &&Event| event.marked && event.reason.is_none();
-    assert_eq!(events.iter().filter(told).count() as u64, marked);
+    let passed = |event: &&Event| event.marked && event.reason.is_none();
+    assert_eq!(events.iter().filter(passed).count() as u64, marked);
 
     let mut dropping = Link::new(red(1.0, false), Seed::new(1)).unwrap();
     for _ in 0..20 {

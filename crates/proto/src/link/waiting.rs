@@ -1,6 +1,6 @@
 //! A packet in front of the wire, as queues and records see it.
 
-use queue::{Packet, Thinning, Told, View};
+use queue::{Advertised, Packet, Thinning, View};
 use units::{Bytes, Time};
 
 use super::{Arrival, Header};
@@ -37,8 +37,8 @@ impl<P: Packet> Packet for Waiting<P> {
         marked
     }
 
-    fn told(&self) -> Told {
-        self.packet.told()
+    fn advertised(&self) -> Advertised {
+        self.packet.advertised()
     }
 
     fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {

@@ -193,7 +193,7 @@ impl Agent {
         self.payload = self.payload.min(payload);
     }
 
-    /// Sends a segment again of which it was told that it is lost. ns-2 has no
+    /// Sends a segment again after a notification that it was lost. ns-2 has no
     /// such thing; the window comes down as it does for duplicates.
     pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
         let number = signed(lost.sequence);

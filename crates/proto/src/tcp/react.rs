@@ -1,6 +1,6 @@
-//! How a sender reacts where the network tells it of a drop.
+//! How a sender reacts when the network notifies it of a drop.
 
-/// What a source does that is told of a drop.
+/// The reaction of a source to a notification of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
     /// It sends the segment again.

@@ -62,14 +62,14 @@ pub(crate) struct Standard {
     bar: u64,
     /// Whether a partial acknowledgement came in this recovery.
     partial: bool,
-    /// What must be acknowledged before duplicates say more than was told.
-    told: u64,
+    /// What must be acknowledged before duplicates say more than the notification did.
+    notified: u64,
     sacked: Ranges,
     /// Up to where recovery has sent again.
     resent: u64,
     /// What must be acknowledged before marks reduce the window again.
     marked: u64,
-    /// Whether the receiver is to be told of the reduction.
+    /// Whether the receiver is to be notified of the reduction (CWR).
     tell: bool,
     estimator: Estimator,
     timer: Option<Time>,
@@ -108,7 +108,7 @@ impl Standard {
             lasting_reports: settings.lasting_reports,
             proportion: Proportion::default(),
             bar: 0,
-            told: 0,
+            notified: 0,
             partial: false,
             sacked: Ranges::default(),
             resent: 0,

@@ -55,7 +55,7 @@ impl Session {
         let sealed = chance.below(2) == 0;
         let secret = |text: &str| Secret::new(text.as_bytes().to_vec());
         let known = sealed.then(|| secret("right"));
-        let told = match chance.below(8) {
+        let secret = match chance.below(8) {
             0 => Some(secret("wrong")),
             1 => None,
             _ => known.clone(),
@@ -68,7 +68,7 @@ impl Session {
         };
         Self {
             server: Server::new(Time::ZERO, settings),
-            client: Client::new(told, [chance.octet(); 16], [2; 8]),
+            client: Client::new(secret, [chance.octet(); 16], [2; 8]),
             sealed,
             admitted: false,
             flows: 0,

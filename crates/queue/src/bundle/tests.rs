@@ -101,8 +101,8 @@ fn a_single_packet_travels_bare() {
 }
 
 #[test]
-fn a_wait_is_told_in_whole_ticks_up_to_the_most_there_can_be() {
-    for (tick, micros, told) in [
+fn a_wait_is_stated_in_whole_ticks_up_to_the_most_there_can_be() {
+    for (tick, micros, ticks) in [
         (Tick::Micro, 0, 0),
         (Tick::Micro, 65_535, 65_535),
         (Tick::Micro, 65_536, 65_535),
@@ -110,7 +110,7 @@ fn a_wait_is_told_in_whole_ticks_up_to_the_most_there_can_be() {
         (Tick::TenMicros, 65_536, 6_553),
         (Tick::TenMicros, 655_360, 65_535),
     ] {
-        assert_eq!(tick.count(Span::from_micros(micros)), told, "{micros}");
+        assert_eq!(tick.count(Span::from_micros(micros)), ticks, "{micros}");
     }
 }
 
@@ -137,14 +137,14 @@ proptest! {
         packets in packets(), count in 0u32..50,
     ) {
         let mut bundle = pack(packets.clone());
-        let (size, told) = (bundle.view().size, bundle.told());
+        let (size, advertised) = (bundle.view().size, bundle.advertised());
         let mut lost = Vec::new();
         let thinning = Thinning { packets: count, victims: Victims::Front, mark: false };
         bundle.thin(thinning, &mut |packet| lost.push(packet));
         let dead = packets.len().min(count as usize);
         let lost: Vec<Flowing> = lost.into_iter().flat_map(Bundle::unpack).map(|one| one.0).collect();
         prop_assert_eq!(&lost, &packets[..dead]);
-        prop_assert_eq!(bundle.told(), told);
+        prop_assert_eq!(bundle.advertised(), advertised);
         prop_assert_eq!(bundle.live() as usize, packets.len() - dead);
         let shorter: u64 = lost.iter().map(|packet| packet.octets).sum();
         prop_assert_eq!(size - bundle.view().size, Bytes::new(shorter));

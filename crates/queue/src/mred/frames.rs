@@ -14,7 +14,7 @@ use crate::{Backlog, Drops, Packet, Reason, Thinning, Unit, Victims};
 pub(super) struct Frames<P> {
     waiting: VecDeque<Frame<P>>,
     live: Counted,
-    told: Counted,
+    advertised: Counted,
     /// How many ever came.
     came: u64,
     /// Drops that are marked already, in the order in which they fall due.
@@ -62,7 +62,7 @@ impl<P: Packet> Frames<P> {
         Self {
             waiting: VecDeque::new(),
             live: NONE,
-            told: NONE,
+            advertised: NONE,
             came: 0,
             marked: VecDeque::new(),
             victims,
@@ -83,7 +83,7 @@ impl<P: Packet> Frames<P> {
     /// What waits, in `unit`, as far as `size` may be believed.
     pub(super) fn queue(&self, unit: Unit, size: SizeOf) -> f64 {
         let counted = match size {
-            SizeOf::Header => self.told,
+            SizeOf::Header => self.advertised,
             SizeOf::Live => self.live,
         };
         match unit {
@@ -96,7 +96,7 @@ impl<P: Packet> Frames<P> {
     /// Puts a frame behind all others.
     pub(super) fn push(&mut self, packet: P) {
         self.live += live(&packet);
-        self.told += told(&packet);
+        self.advertised += advertised(&packet);
         self.waiting.push_back(Frame {
             packet,
             number: self.came,
@@ -109,7 +109,7 @@ impl<P: Packet> Frames<P> {
     pub(super) fn take(&mut self, older: usize) -> Option<P> {
         let packet = self.waiting.remove(older)?.packet;
         self.live -= live(&packet);
-        self.told -= told(&packet);
+        self.advertised -= advertised(&packet);
         Some(packet)
     }
 
@@ -182,7 +182,7 @@ pub(super) fn meet<P: Packet>(
     if count == 0 {
         return true;
     }
-    if packet.told().packets == 1 {
+    if packet.advertised().packets == 1 {
         return met.mark && packet.mark();
     }
     if count >= packet.live() && !met.mark {
@@ -200,7 +200,7 @@ pub(super) fn meet<P: Packet>(
 /// How many packets a frame was packed of, or has alive.
 pub(super) fn packets<P: Packet>(packet: &P, size: SizeOf) -> u32 {
     match size {
-        SizeOf::Header => packet.told().packets,
+        SizeOf::Header => packet.advertised().packets,
         SizeOf::Live => packet.live(),
     }
 }
@@ -212,12 +212,12 @@ fn live<P: Packet>(packet: &P) -> Counted {
     }
 }
 
-fn told<P: Packet>(packet: &P) -> Counted {
-    let told = packet.told();
-    let packets = told.packets.into();
+fn advertised<P: Packet>(packet: &P) -> Counted {
+    let advertised = packet.advertised();
+    let packets = advertised.packets.into();
     Counted {
         packets,
-        bytes: told.average * packets,
+        bytes: advertised.average * packets,
     }
 }
 

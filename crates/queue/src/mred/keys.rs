@@ -70,10 +70,10 @@ pub(crate) struct MredKeys {
     octets: bool,
     /// Whether bounds were written that the reading has no use for.
     has_idle_bounds: bool,
-    /// Whether sources are told of drops.
+    /// Whether sources are notified of drops.
     notify: bool,
     reaction: Reaction,
-    /// Whether a reaction was written, and nothing of who is told.
+    /// Whether a reaction was written, and not whether sources are notified.
     has_idle_reaction: bool,
 }
 
@@ -197,12 +197,12 @@ impl MredKeys {
 
     fn notifying(&mut self, keys: &mut Keys<'_, '_>) {
         let is_written = keys.show(
-            Key::new("notify", "Whether sources of TCP are told which packets this queue drops, by packets of 56 octets (over IPv6 96) that travel back as any others.")
+            Key::new("notify", "Whether sources of TCP are notified of the packets that this queue drops, by packets of 56 octets (over IPv6 96) that travel back as any others.")
                 .for_sources(),
             Field::Switch(&mut self.notify),
         );
         let reacts = keys.show(
-            Key::new("react", "What they do: send at once what they are told of, and take duplicates for nothing new; or also bring the window down, once for what is in flight.")
+            Key::new("react", "What they do: retransmit at once what they are notified of, and take duplicates for nothing new; or also bring the window down, once for what is in flight.")
                 .for_sources(),
             Field::Word(&mut self.reaction),
         );

@@ -266,7 +266,7 @@ fn mark_of(trial: &Trial) -> Mark {
     }
 }
 
-/// What a pointer on a trial is told.
+/// The text shown when the pointer is on a trial.
 fn about(trial: &Trial, value: &str, metric: &Metric) -> String {
     let flags = match trial.flags.is_empty() {
         true => String::new(),

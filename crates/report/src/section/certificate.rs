@@ -83,8 +83,8 @@ pub(crate) fn whole(lines: Vec<String>) -> Block {
 
 /// The trials that failed or carry a flag, a row each.
 fn remarkable(trials: &[Trial]) -> Option<Block> {
-    let told = |trial: &&Trial| trial.failure.is_some() || !trial.flags.is_empty();
-    let trials: Vec<&Trial> = trials.iter().filter(told).collect();
+    let reported = |trial: &&Trial| trial.failure.is_some() || !trial.flags.is_empty();
+    let trials: Vec<&Trial> = trials.iter().filter(reported).collect();
     let row = |trial: &&Trial| {
         let failure = trial.failure.as_ref().map(|failure| Remark {
             detail: failure.clone(),

@@ -15,7 +15,7 @@ use crate::plots::sizes::figures;
 const STEPS: &str = "A step is where the lines through the points on either side differ by more than chance explains, \
                      at 5 % over all gaps of a band of sizes; the lists below say what each curve shows.";
 
-/// How many steps are told one by one.
+/// How many steps are listed one by one.
 const TOLD: usize = 12;
 
 /// Plots of the times of messages by their size, and lines on each curve.
@@ -72,12 +72,15 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
     };
     let mut lines = vec![
         sizes,
-        format!("  steps: {}", told(&shape.steps, "us")),
+        format!("  steps: {}", steps_text(&shape.steps, "us")),
         format!(
             "  steps of the shortest times: {}",
-            told(&shape.of_shortest, "us")
+            steps_text(&shape.of_shortest, "us")
         ),
-        format!("  steps of ln variance: {}", told(&shape.of_variance, "")),
+        format!(
+            "  steps of ln variance: {}",
+            steps_text(&shape.of_variance, "")
+        ),
     ];
     lines.extend(shape.families.iter().map(of_family));
     lines
@@ -120,7 +123,7 @@ fn stalls(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     plan.cells.iter().filter_map(of_cell).collect()
 }
 
-fn told(steps: &[Jump], unit: &str) -> String {
+fn steps_text(steps: &[Jump], unit: &str) -> String {
     if steps.is_empty() {
         return "none".to_owned();
     }

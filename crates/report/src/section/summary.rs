@@ -59,7 +59,7 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             .filter(|row| row.difference == Some(Difference::Found))
             .filter_map(|row| row.change?.percent)
             .collect();
-        let told = [
+        let parts = [
             range(
                 "higher",
                 found.iter().copied().filter(|&percent| percent > 0.0),
@@ -71,14 +71,14 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             counted(count(Difference::NotFound), "no difference found"),
             counted(count(Difference::Unknown), "too few trials to say"),
         ];
-        let told: Vec<String> = told.into_iter().flatten().collect();
-        (!told.is_empty()).then(|| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| {
             format!(
                 "{} {all} settings, {} {last} against {}, {words}: {}.",
                 plan.world.profile().words.among,
                 factor(plan),
                 plan.compare.baseline,
-                told.join("; ")
+                parts.join("; ")
             )
         })
     };
@@ -215,7 +215,7 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What a gain is made of, or why that cannot be told, to be put behind it.
+/// What a gain is made of, or why that is unknown, to be put behind it.
 fn composition(plan: &Plan, comparison: &Comparison) -> String {
     if let Some(note) = framing_note(plan, comparison) {
         return format!(" ({note})");
@@ -256,7 +256,7 @@ pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
 /// The other factors of a cell that tell it from other measured cells.
 fn others(plan: &Plan, factors: &Factors) -> Option<String> {
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    let told: Vec<String> = factors
+    let parts: Vec<String> = factors
         .0
         .iter()
         .filter(|(name, level)| {
@@ -265,7 +265,7 @@ fn others(plan: &Plan, factors: &Factors) -> Option<String> {
         })
         .map(|(name, level)| format!("{name} {level}"))
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// How the published changes fared, if any could be measured.

@@ -71,7 +71,7 @@ fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             None => metrics.push((name, vec![setting])),
         }
     }
-    let told = |(trials, cell): &(usize, String)| format!("{trials} at {cell}");
+    let text = |(trials, cell): &(usize, String)| format!("{trials} at {cell}");
     let line = |(name, settings): (&str, Vec<(usize, String)>)| {
         let extremes = (
             settings.iter().min_by_key(|(trials, _)| trials),
@@ -81,11 +81,11 @@ fn open(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             (Some(fewest), Some(most)) if settings.len() > MOST_SETTINGS => format!(
                 "{name}: in {} settings, from {} to {}",
                 settings.len(),
-                told(fewest),
-                told(most)
+                text(fewest),
+                text(most)
             ),
             _ => {
-                let all: Vec<String> = settings.iter().map(told).collect();
+                let all: Vec<String> = settings.iter().map(text).collect();
                 format!("{name}: {}", all.join("; "))
             }
         }

@@ -114,18 +114,18 @@ pub(super) fn left_out(all: &Beside) -> Vec<String> {
 fn remarks(all: &Beside, row: &Row<'_>) -> Vec<Remark> {
     let remarks = all.names.iter().zip(&row.of_runs);
     let remarks = remarks.filter_map(|(name, of_run)| Some((name, of_world((*of_run)?)?)));
-    let mut told: Vec<(Vec<&str>, String)> = Vec::new();
+    let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
     for (name, words) in remarks {
-        match told.iter_mut().find(|(_, other)| *other == words) {
+        match groups.iter_mut().find(|(_, other)| *other == words) {
             Some((names, _)) => names.push(name),
-            None => told.push((vec![name], words)),
+            None => groups.push((vec![name], words)),
         }
     }
-    let told = told.into_iter().map(|(names, words)| {
+    let groups = groups.into_iter().map(|(names, words)| {
         let words = format!("{}: {words}", names.join(", "));
         Remark::new(Tone::Neutral, words)
     });
-    told.collect()
+    groups.collect()
 }
 
 fn of_world(row: &Comparison) -> Option<String> {

@@ -290,7 +290,7 @@ impl LogAggregator {
         let timed = total.octets.saturating_sub(first_octets);
         total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
         total.delay = delays.summary();
-        told(self.definitions, role, total, bound, &self.ditg)
+        by_definitions(self.definitions, role, total, bound, &self.ditg)
     }
 
     fn flow(&mut self, number: u32) -> Result<&mut FlowAggregator> {
@@ -337,12 +337,12 @@ impl FlowAggregator {
 
     fn figures(&self, definitions: Definitions, role: Role) -> Figures {
         let (figures, _) = self.recorded(role);
-        told(definitions, role, figures, self.offset.bound, &self.ditg)
+        by_definitions(definitions, role, figures, self.offset.bound, &self.ditg)
     }
 }
 
-/// What is told of a log, or of a flow of it: of a sender's nothing of arrivals.
-fn told(
+/// The statistics to report of a log, or of a flow of it: a sender's has no arrivals.
+fn by_definitions(
     definitions: Definitions,
     role: Role,
     figures: FlowSummary,

@@ -11,9 +11,9 @@ use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 const QUOTED: u32 = 8;
 
 impl<W: Watch> Engine<'_, W> {
-    /// The queue of a direction has dropped `packet`, no bundle; its source may be told.
+    /// The queue of a direction has dropped `packet`, no bundle; its source may be notified.
     pub(super) fn tell_source(&mut self, direction: usize, packet: &Header) {
-        let Some(react) = self.telling.get(direction).copied().flatten() else {
+        let Some(react) = self.notifies.get(direction).copied().flatten() else {
             return;
         };
         let content = *self.contents.of(packet);

@@ -382,18 +382,18 @@ fn tcp_passes_a_domain_that_thins_its_bundles_in_both_directions() {
     assert_eq!((other.flows, other.links), (outcome.flows, outcome.links));
 }
 
-/// Takes down when queues drop data, and when sources are told.
+/// Takes down when queues drop data, and when sources are notified.
 #[derive(Default)]
 struct Notes {
     lost: Vec<Time>,
-    told: Vec<Time>,
+    notified: Vec<Time>,
 }
 
 impl jumbolab_sim::Watch for Notes {
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _state: QueueState) {
         // The last link on the way back.
         if packet.answer && link == (0, 1) {
-            self.told.push(at);
+            self.notified.push(at);
         }
     }
 
@@ -432,14 +432,14 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
         let outcome = checked.run_watched(&mut notes);
         assert_eq!(outcome.flows[0].received_bytes, Bytes::new(1_000_000));
         let counts = outcome.flows[0].tcp.unwrap().sender;
-        assert!(react.is_none() || notes.told.len() as u64 == dropped(&outcome));
+        assert!(react.is_none() || notes.notified.len() as u64 == dropped(&outcome));
         (notes, counts, outcome.flows[0].last_arrival.unwrap())
     };
     let (silent, without, _) = sender(None);
-    assert!(silent.told.is_empty() && !silent.lost.is_empty());
+    assert!(silent.notified.is_empty() && !silent.lost.is_empty());
     for react in [React::Retransmit, React::RetransmitAndReduce] {
         let (notes, with, _) = sender(Some(react));
-        let late = notes.told[0].since(notes.lost[0]).unwrap();
+        let late = notes.notified[0].since(notes.lost[0]).unwrap();
         assert!(late >= MILLI * 10 && late < MILLI * 10 + MILLI);
         assert!(with.recoveries + with.timeouts < without.recoveries + without.timeouts);
     }

@@ -1,4 +1,4 @@
-//! Every scenario that makes no sense, and what its author is told.
+//! Every scenario that makes no sense, and the error for each.
 
 use jumbolab_sim::{Role, Scenario};
 use proto::link::Settings;

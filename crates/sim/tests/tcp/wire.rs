@@ -1,5 +1,5 @@
 //! Two ends with a path between them that takes always the same time and
-//! loses what it is told to.
+//! loses the packets that a test names.
 
 use std::collections::BTreeMap;
 

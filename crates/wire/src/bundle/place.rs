@@ -18,8 +18,8 @@ pub(super) struct Place {
     pub(super) udp: Option<usize>,
     /// Where the bundle begins.
     pub(super) bundle: usize,
-    /// Where it ends, as far as the carriage tells: behind a label it is not
-    /// told, and what follows may be padding.
+    /// Where it ends, as far as the carriage states it: behind a label it is
+    /// unknown, and what follows may be padding.
     pub(super) end: usize,
     pub(super) outer: Outer,
 }

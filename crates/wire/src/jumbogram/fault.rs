@@ -1,4 +1,4 @@
-//! What is wrong with a packet, and what its sender is told.
+//! What is wrong with a packet, and of what its sender is notified.
 
 use core::fmt;
 
@@ -120,7 +120,7 @@ pub enum Answer {
 
 impl Fault {
     /// What is asked for where the packet was for one host: [RFC2675 s3] lists
-    /// four errors of which the sender is told, [RFC8200 s4.1] and
+    /// four errors of which the sender is notified, [RFC8200 s4.1] and
     /// [RFC8200 s4.2] two more; the rest is dropped.
     pub const fn answer(&self) -> Answer {
         let (code, pointer) = match *self {

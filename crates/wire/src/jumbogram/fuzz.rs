@@ -16,7 +16,7 @@ fn attempt(octets: &[u8], whole: u64) -> bool {
     let head = match Head::parse(octets, whole) {
         Ok(head) => head,
         Err(fault) => {
-            // Who is told is told a place that is in the packet.
+            // A notified sender gets an offset that is in the packet.
             if let Answer::ParameterProblem { pointer, .. } = fault.answer() {
                 assert!((pointer as usize) < octets.len(), "{fault}");
             }

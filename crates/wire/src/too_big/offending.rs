@@ -1,4 +1,4 @@
-//! Packets about which a sender may be told something.
+//! Packets about which a sender may be notified.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 

@@ -257,8 +257,8 @@ proptest! {
         let octets = answer(&offending, mtu);
         prop_assert_eq!(octets.is_some(), due);
         if let Some(octets) = octets {
-            let (told, quoted) = read(&octets);
-            prop_assert_eq!(told, mtu);
+            let (advertised, quoted) = read(&octets);
+            prop_assert_eq!(advertised, mtu);
             prop_assert!(offending[14..].starts_with(quoted));
         }
     }

@@ -27,7 +27,7 @@ const JITTER_LAWS: &[(&str, JitterLaw)] = &[
     ("exponential", JitterLaw::Exponential),
 ];
 
-/// Whether senders are told.
+/// Whether senders are notified.
 const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
 
 /// The depth of a link's token bucket where `burst` is `auto`: the larger of

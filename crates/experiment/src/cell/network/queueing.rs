@@ -113,7 +113,7 @@ impl Keys {
         })
     }
 
-    /// What sources do that the queue of this link tells of what it drops, if it
+    /// How sources react to drop notifications of this link's queue, if it
     /// does. Only those of `sim` understand it.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
         let notices = self.planned(all).notices;

@@ -98,7 +98,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
     row("too big", &count(Fate::TooBig));
-    row("too big, sender told", &|direction| {
+    row("too big, sender notified", &|direction| {
         direction.counters.answered.to_string()
     });
     row("passed on twice", &count(Fate::Duplicated));

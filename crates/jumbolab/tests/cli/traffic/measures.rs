@@ -38,8 +38,8 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
         }
     }
     let outcome = receiver.stop().fine();
-    let told = outcome.stdout.matches("200 messages").count();
-    assert!((4..=20).contains(&told), "{}", outcome.stdout);
+    let lines = outcome.stdout.matches("200 messages").count();
+    assert!((4..=20).contains(&lines), "{}", outcome.stdout);
 }
 
 #[test]

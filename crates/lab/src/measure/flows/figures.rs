@@ -65,12 +65,12 @@ impl Figures {
                 ("joined", counts.joined),
                 ("given_up", counts.given_up),
             ];
-            let told = named.into_iter().filter(|(_, count)| *count > 0);
-            let told: Map<String, Value> = told
+            let counted = named.into_iter().filter(|(_, count)| *count > 0);
+            let counted: Map<String, Value> = counted
                 .map(|(name, count)| (name.to_owned(), json!(count)))
                 .collect();
-            if !told.is_empty() {
-                nodes.insert(name.clone(), Value::Object(told));
+            if !counted.is_empty() {
+                nodes.insert(name.clone(), Value::Object(counted));
             }
         }
         if !nodes.is_empty() {

@@ -17,7 +17,7 @@ use units::Span;
 /// a hundred times what is flagged.
 const BOUNDS: [Span; 2] = [Span::from_millis(1), Span::from_millis(10)];
 
-/// Of fewer departures no percentile is told: there the median decides, and a
+/// Of fewer departures no percentile is reported: there the median decides, and a
 /// single late one is only flagged.
 const FEW: u64 = 100;
 

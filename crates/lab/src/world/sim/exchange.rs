@@ -11,7 +11,7 @@ use super::{Simulator, seconds, simulation_of};
 use crate::figures::Figures;
 
 /// How many messages of a size are simulated at most, where something is left to
-/// chance. Without chance one of them tells of all.
+/// chance. Without chance one of them stands for all.
 const MOST: u64 = 20;
 
 /// How often a datagram is sent at most.

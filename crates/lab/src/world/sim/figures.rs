@@ -73,7 +73,7 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
     ))
 }
 
-/// Instants are counted in picoseconds; a mean of them is told to a nanosecond,
+/// Instants are counted in picoseconds; a mean of them is stated to a nanosecond,
 /// far finer than a clock would.
 fn fine(figures: &mut Figures) {
     const NANOSECOND: f64 = 1e-6;

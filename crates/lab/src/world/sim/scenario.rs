@@ -117,8 +117,9 @@ pub(crate) fn simulation_of(
 fn notices(network: &spec::Network) -> Vec<Notices> {
     let wires = network.as_graph().wires;
     let wires = wires.iter().enumerate();
-    let told = wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].wire.notices?)));
-    let each = told.flat_map(|(at, react)| {
+    let notifying =
+        wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].wire.notices?)));
+    let each = notifying.flat_map(|(at, react)| {
         [0, 1].map(|direction| Notices {
             direction: (at, direction),
             react,

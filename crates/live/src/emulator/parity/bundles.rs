@@ -105,16 +105,19 @@ fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
 /// whoever is handed its pieces finds them.
 fn inside(frame: &Frame) -> Vec<(u32, bool)> {
     let sent = frame.pieces().concat();
-    let told = |packet: &[u8]| {
+    let summary = |packet: &[u8]| {
         let number = u32::from_be_bytes(packet[28..32].try_into().unwrap());
         (number, packet[1] & 0b11 == 0b11)
     };
     match Carried::parse_frame(&sent[HEADER..]) {
         Ok(bundle) => {
             assert!(bundle.checksum_holds());
-            bundle.packets().map(|inner| told(inner.octets)).collect()
+            bundle
+                .packets()
+                .map(|inner| summary(inner.octets))
+                .collect()
         }
-        Err(_) => vec![told(&sent[HEADER + MAC_HEADER..])],
+        Err(_) => vec![summary(&sent[HEADER + MAC_HEADER..])],
     }
 }
 
@@ -345,7 +348,7 @@ proptest! {
                     victims: if *spread { Victims::Spread } else { Victims::Front },
                     mark: *mark,
                 };
-                prop_assert_eq!(octets.told(), packets.told());
+                prop_assert_eq!(octets.advertised(), packets.advertised());
                 let (mut here, mut there) = (vec![], vec![]);
                 let marked = octets.thin(thinning, &mut |lost| here.push(lost.view()));
                 let other = packets.thin(thinning, &mut |lost| there.push(lost.view()));

@@ -37,8 +37,8 @@ impl Variant {
     }
 }
 
-/// The sender is told of a field.
-const fn told(pointer: u32) -> Answer {
+/// The sender is notified of a field (Parameter Problem).
+const fn parameter_problem(pointer: u32) -> Answer {
     Answer::ParameterProblem { code: 0, pointer }
 }
 
@@ -63,21 +63,33 @@ const DROP: Answer = Answer::Discard;
 /// All of them, by what they offend against.
 pub(super) const VARIANTS: &[Variant] = &[
     // The option says no more than the IPv6 header could.
-    variant("the option says 0 octets", told(44), HDR, |o| {
-        put32(o, at::JUMBO_LENGTH, 0)
-    }),
-    variant("the option says 8 octets", told(44), HDR, |o| {
-        put32(o, at::JUMBO_LENGTH, 8)
-    }),
-    variant("the option says 1280 octets", told(44), HDR, |o| {
-        put32(o, at::JUMBO_LENGTH, 1_280)
-    }),
-    variant("the option says 65 535 octets", told(44), HDR, |o| {
-        put32(o, at::JUMBO_LENGTH, 65_535)
-    }),
+    variant(
+        "the option says 0 octets",
+        parameter_problem(44),
+        HDR,
+        |o| put32(o, at::JUMBO_LENGTH, 0),
+    ),
+    variant(
+        "the option says 8 octets",
+        parameter_problem(44),
+        HDR,
+        |o| put32(o, at::JUMBO_LENGTH, 8),
+    ),
+    variant(
+        "the option says 1280 octets",
+        parameter_problem(44),
+        HDR,
+        |o| put32(o, at::JUMBO_LENGTH, 1_280),
+    ),
+    variant(
+        "the option says 65 535 octets",
+        parameter_problem(44),
+        HDR,
+        |o| put32(o, at::JUMBO_LENGTH, 65_535),
+    ),
     variant(
         "the option says 1280 octets, the IPv6 header as well",
-        told(44),
+        parameter_problem(44),
         HDR,
         |o| {
             put32(o, at::JUMBO_LENGTH, 1_280);
@@ -87,44 +99,44 @@ pub(super) const VARIANTS: &[Variant] = &[
     // The IPv6 header has a length as well.
     variant(
         "the IPv6 header says 8 octets as well",
-        told(42),
+        parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 8),
     ),
     variant(
         "the IPv6 header says 1280 octets as well",
-        told(42),
+        parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 1_280),
     ),
     variant(
         "the IPv6 header says 65 535 octets as well",
-        told(42),
+        parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 65_535),
     ),
     // A Fragment header.
     variant(
         "there is a Fragment header, of all of it",
-        told(48),
+        parameter_problem(48),
         HDR,
         |o| insert(o, 44, [17, 0, 0, 0, 0, 0, 0, 1]),
     ),
     variant(
         "there is a Fragment header, of the first part",
-        told(48),
+        parameter_problem(48),
         HDR,
         |o| insert(o, 44, [17, 0, 0, 1, 0, 0, 0, 2]),
     ),
     variant(
         "there is a Fragment header, of a later part",
-        told(48),
+        parameter_problem(48),
         HDR,
         |o| insert(o, 44, [17, 0, 8, 0, 0, 0, 0, 3]),
     ),
     variant(
         "there is a Fragment header behind destination options",
-        told(56),
+        parameter_problem(56),
         HDR,
         |o| {
             insert(o, 44, [17, 0, 0, 1, 0, 0, 0, 4]);
@@ -135,7 +147,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     // No option, and no length.
     variant(
         "there is padding in the place of the option",
-        told(4),
+        parameter_problem(4),
         HDR,
         |o| {
             o[at::OPTION..at::UDP].copy_from_slice(&[1, 4, 0, 0, 0, 0]);
@@ -143,7 +155,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     variant(
         "there is a router alert in the place of the option",
-        told(4),
+        parameter_problem(4),
         HDR,
         |o| {
             o[at::OPTION..at::UDP].copy_from_slice(&[5, 2, 0, 0, 1, 0]);

@@ -44,7 +44,7 @@ pub(super) struct Replies {
     unstamped: u64,
     latest: Time,
     /// Since when it is known how many there will be.
-    told: Option<Time>,
+    began: Option<Time>,
 }
 
 /// How many echoes there will be, once that is known.
@@ -73,7 +73,7 @@ impl Replies {
             echoes: 0,
             unstamped: 0,
             latest: start,
-            told: None,
+            began: None,
         }
     }
 
@@ -95,10 +95,10 @@ impl Replies {
             return false;
         }
         let now = clock::monotonic();
-        let told = *self.told.get_or_insert(now);
+        let began = *self.began.get_or_insert(now);
         // The silence counts from the last message, not from the last echo.
-        let latest = self.latest.max(told);
-        self.echoes >= expected || now > latest + QUIET || now > told + LATEST
+        let latest = self.latest.max(began);
+        self.echoes >= expected || now > latest + QUIET || now > began + LATEST
     }
 
     fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {

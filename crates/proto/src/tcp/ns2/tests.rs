@@ -75,7 +75,7 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
         let again = sent(&mut agent);
         assert!(!again.contains(&(7, true)), "{recovery:?}: {again:?}");
         assert_eq!(agent.counts().recoveries, 0, "{recovery:?}");
-        // An agent that is not told takes the third for a loss.
+        // An agent that is not notified takes the third for a loss.
         let (mut agent, now) = in_flight(recovery);
         for beyond in 1..=4 {
             agent.receive(now, &duplicate(beyond));

@@ -1,4 +1,4 @@
-//! What a sender does who is told of a drop, instead of finding it out.
+//! The reaction of a sender to a notification of a drop, instead of its own detection.
 
 use units::Time;
 
@@ -20,7 +20,7 @@ impl Standard {
             self.window = self.threshold;
             self.marked = self.fresh.max(1);
         }
-        self.told = self.fresh;
+        self.notified = self.fresh;
         self.output(now, Range { from, to });
     }
 }

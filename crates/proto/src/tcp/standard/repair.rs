@@ -46,8 +46,8 @@ impl Standard {
             Recovery::Sack => self.una >= self.bar,
             Recovery::Reno | Recovery::NewReno => self.una > self.bar,
         };
-        let told = self.una < self.told;
-        if allowed && !told && (self.duplicates >= DUPLICATES || lost) {
+        let notified = self.una < self.notified;
+        if allowed && !notified && (self.duplicates >= DUPLICATES || lost) {
             self.enter(now);
         }
     }

@@ -65,9 +65,9 @@ proptest! {
                 prop_assert_eq!(left, expected);
             }
             prop_assert_eq!(one.drain_thinned().count(), 0);
-            let told = |drop: (Bundle<Inner>, Reason)| (drop.0.unpack().next(), drop.1);
-            let dropped: Vec<_> = one.drain().map(told).collect();
-            let expected: Vec<_> = other.drain().map(told).collect();
+            let first = |drop: (Bundle<Inner>, Reason)| (drop.0.unpack().next(), drop.1);
+            let dropped: Vec<_> = one.drain().map(first).collect();
+            let expected: Vec<_> = other.drain().map(first).collect();
             prop_assert_eq!(dropped, expected);
             prop_assert_eq!(mred.average(), red.average());
             prop_assert_eq!(mred.backlog(), red.backlog());

@@ -6,7 +6,7 @@ use plan::{Plan, Trial};
 
 use crate::{of_run, text};
 
-fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
+fn terminal(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
     text(
         &of_run(&Findings::of(plan, trials, &facts()), folder),
         width,
@@ -16,7 +16,7 @@ fn told(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> Str
 fn report(width: u16) -> String {
     let (plan, trials) = study();
     let folder = Path::new("results/synthetic-0123abcd");
-    told(&plan, &trials, Some(folder), width)
+    terminal(&plan, &trials, Some(folder), width)
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn every_width_keeps_every_figure() {
 fn a_plan_without_published_figures_has_no_paper_and_no_table_numbers() {
     let (mut plan, trials) = study();
     plan.published.clear();
-    let report = told(&plan, &trials, None, 120);
+    let report = terminal(&plan, &trials, None, 120);
     assert!(report.contains("\nThroughput (Mbit/s)\n"), "{report}");
     for word in ["paper", "verdict", "Table", "Results:"] {
         assert!(!report.contains(word), "{word}: {report}");
@@ -130,7 +130,7 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
     plan.leading = ["retransmissions", "no_such", "throughput"]
         .map(str::to_owned)
         .into();
-    let report = told(&plan, &trials, None, 120);
+    let report = terminal(&plan, &trials, None, 120);
     let at = |words: &str| {
         let found = report.find(words);
         found.unwrap_or_else(|| panic!("{words}: {report}"))
@@ -147,7 +147,7 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
 #[test]
 fn a_run_that_measured_nothing_still_shows_the_study() {
     let (plan, _) = study();
-    let report = told(&plan, &[], None, 120);
+    let report = terminal(&plan, &[], None, 120);
     assert!(report.contains("no trial was run; go on with --resume"));
     assert!(report.contains("938.88") && report.contains("Certificate: FAILED"));
     assert!(!report.contains("NaN"));

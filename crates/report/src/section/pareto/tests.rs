@@ -12,15 +12,19 @@ fn a_front_is_told_for_people_and_programs() {
     }];
     let facts = facts();
     let found = Findings::of(&plan, &trials, &facts);
-    let told = lines(&found);
-    let heads: Vec<&str> = told
+    let lines_found = lines(&found);
+    let heads: Vec<&str> = lines_found
         .iter()
         .filter(|line| !line.starts_with(' '))
         .map(String::as_str)
         .collect();
-    assert_eq!(heads.len(), 2, "{told:?}");
+    assert_eq!(heads.len(), 2, "{lines_found:?}");
     assert!(heads[0].ends_with(", offloads=off: to 1 of 2 settings no other one is preferable"));
-    assert!(told[1].starts_with("  mtu=9000: 0.5000 ± "), "{}", told[1]);
+    assert!(
+        lines_found[1].starts_with("  mtu=9000: 0.5000 ± "),
+        "{}",
+        lines_found[1]
+    );
     let objects = crate::json_lines(&found);
     let line = objects
         .iter()

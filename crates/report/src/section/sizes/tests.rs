@@ -5,7 +5,7 @@ use units::Seed;
 
 use super::*;
 
-/// A run on simulated links of 1 Gbit/s, in which each trial is told twice.
+/// A run on simulated links of 1 Gbit/s, in which each trial is listed twice.
 fn run(text: &str) -> (Plan, Vec<Trial>) {
     let plan = Experiment::parse(text, "sizes").unwrap();
     let plan = plan
@@ -26,7 +26,7 @@ fn run(text: &str) -> (Plan, Vec<Trial>) {
     (plan, trials)
 }
 
-fn told(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+fn report(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     lines(&Findings::of(plan, trials, &plan::synthetic::facts()))
 }
 
@@ -79,7 +79,7 @@ is = "none"
 #[test]
 fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() {
     let (plan, trials) = run(TEXT);
-    let text = told(&plan, &trials).join("\n");
+    let text = report(&plan, &trials).join("\n");
     // 66 octets of headers and framing more at 1 Gbit/s: 0.46 us, a little
     // more where the last fragment is padded.
     assert!(
@@ -119,7 +119,7 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
 #[test]
 fn sizes_too_far_apart_say_what_to_write() {
     let (plan, trials) = run(&TEXT.replace("step = 100", "step = 500"));
-    let text = told(&plan, &trials).join("\n");
+    let text = report(&plan, &trials).join("\n");
     assert!(text.contains("write a smaller traffic.step"), "{text}");
     assert!(text.contains("would have shown: reproduced"), "{text}");
 }
@@ -134,7 +134,7 @@ fn what_scatter_hides_is_below_resolution() {
             sizes[of] = shaken(sizes[of].as_str().unwrap(), number).into();
         }
     }
-    let text = told(&plan, &trials).join("\n");
+    let text = report(&plan, &trials).join("\n");
     for line in text
         .lines()
         .filter(|line| line.contains("would have shown"))

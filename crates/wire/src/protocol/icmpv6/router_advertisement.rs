@@ -1,4 +1,4 @@
-//! Router Advertisements [RFC4861 s4.2]: how a router tells its link the MTU,
+//! Router Advertisements [RFC4861 s4.2]: how a router advertises the MTU to its link,
 //! the prefix and the way out.
 //!
 //! Checksums are left zero: on a raw ICMPv6 socket the kernel computes them

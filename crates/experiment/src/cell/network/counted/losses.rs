@@ -9,7 +9,7 @@ use crate::quantity::span;
 use crate::reader::Reader;
 
 /// Reads the table of `link`, if there is one; `other` is the link that has
-/// one already: what is told by these metrics is told once a trial.
+/// one already: these metrics are reported once a trial.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     link: &str,

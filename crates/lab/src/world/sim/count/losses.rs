@@ -123,7 +123,7 @@ impl Losses {
     }
 
     /// The sender of a flow has acted; so many times it has timed out so far.
-    /// What it then sends again says nothing of when it was told of a loss.
+    /// Later retransmissions say nothing of when it learnt of a loss.
     pub(super) fn acted(&mut self, flow: usize, timeouts: u64) {
         let Some(connection) = self.connections.get_mut(&flow) else {
             return;

@@ -24,7 +24,7 @@ pub(super) struct Window {
     more: Option<More>,
 }
 
-/// What is told besides where packets may be gathered.
+/// The additional metrics where packets may be gathered.
 pub(super) struct More {
     /// How long the trial is.
     duration: u64,
@@ -156,7 +156,7 @@ impl Window {
 
     pub(super) fn put(&self, figures: &mut Figures) {
         let length = (self.to - self.from) as f64;
-        let mut told = vec![
+        let mut metrics = vec![
             ("drop_percent", percent(self.drops, self.arrivals)),
             (
                 "utilisation_percent",
@@ -171,7 +171,7 @@ impl Window {
             };
             let (averages, looks) = more.averages;
             let since = |at: u64| (at - self.from) as f64 / PER_SECOND;
-            told.extend([
+            metrics.extend([
                 ("inner_drop_percent", percent(dropped, came)),
                 (
                     "packets_per_frame",
@@ -202,7 +202,7 @@ impl Window {
                 ("settling", more.above.map(|(_, last)| since(last))),
             ]);
         }
-        for (metric, value) in told {
+        for (metric, value) in metrics {
             figures.put(&of_window(metric, &self.name), value);
         }
     }

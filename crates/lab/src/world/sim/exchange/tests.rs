@@ -47,22 +47,28 @@ fn a_datagram_takes_what_its_fragments_take_one_behind_the_other() {
     let answer = |links: f64| links * wire(28 + 28);
     for (links, extra) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
         let back = answer(f64::from(links));
-        let told = time("udp", "ack", links, 1_500, 11_000);
+        let measured = time("udp", "ack", links, 1_500, 11_000);
         // Only the shorter last fragment has caught up with nothing: what
         // the later links add is one full frame each.
         let expected = small + extra * wire(1_500) + back;
-        assert!((told - expected).abs() < 2e-3, "{links}: {told} {expected}");
-        let told = time("udp", "ack", links, 9_000, 11_000);
+        assert!(
+            (measured - expected).abs() < 2e-3,
+            "{links}: {measured} {expected}"
+        );
+        let measured = time("udp", "ack", links, 9_000, 11_000);
         let expected = large + extra * wire(8_996) + back;
-        assert!((told - expected).abs() < 2e-3, "{links}: {told} {expected}");
+        assert!(
+            (measured - expected).abs() < 2e-3,
+            "{links}: {measured} {expected}"
+        );
     }
 }
 
 #[test]
 fn the_answer_with_data_takes_as_long_as_the_message() {
     let forth = 7.0 * wire(1_500) + wire(668);
-    let told = time("udp", "data+ack", 1, 1_500, 11_000);
-    assert!((told - 2.0 * forth).abs() < 2e-3, "{told}");
+    let measured = time("udp", "data+ack", 1, 1_500, 11_000);
+    assert!((measured - 2.0 * forth).abs() < 2e-3, "{measured}");
 }
 
 #[test]
@@ -70,13 +76,13 @@ fn a_connection_sends_a_message_in_full_segments() {
     // 11 000 octets in segments of 1448: seven full ones and one of 864, each
     // behind 52 octets of headers.
     let forth = 7.0 * wire(1_500) + wire(864 + 52);
-    let told = time("tcp", "ack", 1, 1_500, 11_000);
+    let measured = time("tcp", "ack", 1, 1_500, 11_000);
     let back = wire(28 + 52);
     // Acknowledgements of the data may be in front of the answer.
     let expected = forth + back;
     assert!(
-        told >= expected - 2e-3 && told < expected + 3.0 * wire(52),
-        "{told} {expected}"
+        measured >= expected - 2e-3 && measured < expected + 3.0 * wire(52),
+        "{measured} {expected}"
     );
 }
 

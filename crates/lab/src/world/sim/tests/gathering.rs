@@ -77,8 +77,11 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
         let [arrived, dropped, thinned] = link(figures, 0);
         // What came and was dropped within the second is all but the last of it.
         let percent = 100.0 * dropped as f64 / arrived as f64;
-        let told = figures.metrics["inner_drop_percent_all"];
-        assert!((told - percent).abs() < 1.0, "{told} is not {percent}");
+        let measured = figures.metrics["inner_drop_percent_all"];
+        assert!(
+            (measured - percent).abs() < 1.0,
+            "{measured} is not {percent}"
+        );
         assert!(dropped >= thinned && dropped > 0);
         assert_eq!(link(figures, 1), [0, 0, 0]);
     }
@@ -120,7 +123,7 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
         figures(&tcp, &[&queue, sets].concat())
     };
     let silent = run(&[]);
-    let told = run(&["links.core.mred.notify=on"]);
+    let notified = run(&["links.core.mred.notify=on"]);
     let reduced = run(&[
         "links.core.mred.notify=on",
         "links.core.mred.react=retransmit + reduce",
@@ -128,10 +131,10 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
     let of = |figures: &Figures| {
         ["throughput/f", "inner_drop_percent_all"].map(|name| figures.metrics[name])
     };
-    assert_ne!(of(&silent), of(&told));
-    assert_ne!(of(&told), of(&reduced));
+    assert_ne!(of(&silent), of(&notified));
+    assert_ne!(of(&notified), of(&reduced));
     // Who does not slow down loses more.
-    assert!(of(&reduced)[1] < of(&told)[1]);
+    assert!(of(&reduced)[1] < of(&notified)[1]);
 }
 
 #[test]
