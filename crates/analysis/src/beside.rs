@@ -1,6 +1,6 @@
 //! Lays runs of one experiment in several worlds side by side.
 
-use plan::metric::{Metric, place};
+use plan::metric::{Metric, position};
 use plan::{Cell, Factors, Level, Plan, Trial};
 
 use crate::Findings;
@@ -67,7 +67,7 @@ pub fn beside(runs: &[&Findings<'_>]) -> Result<Beside, String> {
             metrics.push(comparison.metric);
         }
     }
-    metrics.sort_by_key(|metric| place(metric));
+    metrics.sort_by_key(|metric| position(metric));
     for metric in metrics {
         let mut before = 0;
         for (name, run) in all.names.iter().zip(runs) {

@@ -7,7 +7,7 @@ mod survival;
 
 use std::collections::BTreeMap;
 
-use plan::metric::{Metric, measured, place};
+use plan::metric::{Metric, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
@@ -166,7 +166,7 @@ fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
             metrics.push(metric);
         }
     }
-    metrics.sort_by_key(|metric| place(metric));
+    metrics.sort_by_key(|metric| position(metric));
     metrics
 }
 

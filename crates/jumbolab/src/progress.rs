@@ -27,7 +27,7 @@ pub(crate) struct Progress {
     total: usize,
     done: usize,
     /// Trials that were in the journal before.
-    kept: usize,
+    resumed: usize,
     begun: Time,
     said: Time,
 }
@@ -46,7 +46,7 @@ impl Progress {
             screen: io::stderr().is_terminal().then(Screen::new),
             total: 0,
             done: 0,
-            kept: 0,
+            resumed: 0,
             begun: now,
             said: now,
         }
@@ -55,7 +55,7 @@ impl Progress {
     /// What is left if the rest goes as the part so far.
     fn left(&self) -> Option<Span> {
         let elapsed = clock::monotonic().since(self.begun)?.as_picos();
-        let (made, rest) = (self.done - self.kept, self.total - self.done);
+        let (made, rest) = (self.done - self.resumed, self.total - self.done);
         let picos = u128::from(elapsed)
             .checked_mul(rest as u128)?
             .checked_div(made as u128)?;
@@ -67,7 +67,7 @@ impl Progress {
 
 impl Watch for Progress {
     fn begin(&mut self, total: usize, done: usize) {
-        (self.total, self.done, self.kept) = (total, done, done);
+        (self.total, self.done, self.resumed) = (total, done, done);
         if let Some(Screen { bar, .. }) = &self.screen {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
@@ -100,7 +100,7 @@ impl Watch for Progress {
             let now = clock::monotonic();
             if now.since(self.said) >= Some(SCREEN_INTERVAL) {
                 self.said = now;
-                screen.show(report::standing(plan, trials));
+                screen.show(report::progress(plan, trials));
             }
         } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
@@ -108,7 +108,7 @@ impl Watch for Progress {
                 .left()
                 .map_or_else(String::new, |left| format!(", about {left} left"));
             output::say(&format!("{} of {} trials{left}", self.done, self.total));
-            for line in report::standing(plan, trials) {
+            for line in report::progress(plan, trials) {
                 output::say(&format!("  {line}"));
             }
         }

@@ -10,10 +10,10 @@ mod convert;
 mod exchange;
 mod figures;
 mod flows;
-mod kept;
 mod latency_breakdown;
 mod meanwhile;
 mod pair;
+mod program_files;
 mod sample;
 #[cfg(test)]
 mod synthetic;

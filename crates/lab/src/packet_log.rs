@@ -29,9 +29,9 @@ pub struct Zero {
     pub here: u64,
 }
 
-/// Who keeps a log.
+/// The end that writes a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeper {
+pub enum LogOwner {
     /// A receiver.
     Receiver,
     /// A sender of flows that all have this meter.
@@ -49,12 +49,12 @@ impl PacketLog {
     ///
     /// # Errors
     /// Where there is such a file, or none can be made.
-    pub fn create(path: &Path, keeper: Keeper, zero: Zero) -> Result<(Self, Records)> {
+    pub fn create(path: &Path, owner: LogOwner, zero: Zero) -> Result<(Self, Records)> {
         let name = path.display().to_string();
         let file = File::create_new(path)
             .with_context(|| format!("{name}: the packet log is no new file; name another one"))?;
         let (records, entries) = sync_channel(WAITING);
-        let role = keeper.role();
+        let role = owner.role();
         let body = move || write(file, &entries, role, zero).with_context(|| name);
         let thread = thread::Builder::new().name("packet log".to_owned());
         let thread = thread.spawn(body).context("starting a thread")?;
@@ -224,7 +224,7 @@ fn counted(record: live::traffic::Record, role: Role, zero: Zero) -> Record {
     }
 }
 
-impl Keeper {
+impl LogOwner {
     fn role(self) -> Role {
         match self {
             Self::Receiver => Role::Receiver,
@@ -248,7 +248,7 @@ mod tests {
             sender: 1_000,
             here: 5_000,
         };
-        let (log, records) = PacketLog::create(&path, Keeper::Receiver, zero).unwrap();
+        let (log, records) = PacketLog::create(&path, LogOwner::Receiver, zero).unwrap();
         let offset = Offset {
             nanos: 4_000,
             bound: 7,
@@ -325,7 +325,7 @@ mod tests {
             octets: 500_000,
         });
         assert!(other_entries.contains(&sent), "{other_entries:?}");
-        let again = PacketLog::create(&path, Keeper::Receiver, zero)
+        let again = PacketLog::create(&path, LogOwner::Receiver, zero)
             .err()
             .unwrap();
         assert!(

@@ -64,16 +64,16 @@ struct FirstLine {
     directions: [Settings; 2],
 }
 
-/// Where the recordings of one trial go.
+/// The files of one trial: recordings, packet logs, and files of its programs.
 #[derive(Clone, Copy, Debug)]
-pub struct Shelf<'a> {
+pub struct ArtifactDir<'a> {
     /// The results folder.
     pub results: &'a Path,
     /// The trial's name within the plan.
     pub trial: &'a str,
 }
 
-impl Shelf<'_> {
+impl ArtifactDir<'_> {
     /// A name that is not taken for the recording of `link`, below the results
     /// folder: a trial that was broken off may have left one.
     pub(crate) fn name(&self, link: &str) -> PathBuf {

@@ -115,27 +115,27 @@ impl Bench {
             .collect();
         let done = folder.trials().len();
         watch.begin(slots.len() + done, done);
-        let mut keeper = Keeper {
+        let mut sink = TrialSink {
             plan,
             folder,
             watch,
             failures: 0,
         };
         let result = match self {
-            Self::Netns(netns) => one_by_one::run(netns, &slots, &mut keeper),
+            Self::Netns(netns) => one_by_one::run(netns, &slots, &mut sink),
             Self::Sim(simulator, threads) => {
-                side_by_side::run(simulator, *threads, &slots, &mut keeper)
+                side_by_side::run(simulator, *threads, &slots, &mut sink)
             }
         };
         // Also what came before an error is to survive.
-        let synced = keeper.folder.sync();
-        keeper.watch.end();
+        let synced = sink.folder.sync();
+        sink.watch.end();
         result.and(synced)
     }
 }
 
 /// Keeps the trials of a run as they come.
-struct Keeper<'a> {
+struct TrialSink<'a> {
     plan: &'a Plan,
     folder: &'a mut Folder,
     watch: &'a mut dyn Watch,
@@ -143,7 +143,7 @@ struct Keeper<'a> {
     failures: u32,
 }
 
-impl Keeper<'_> {
+impl TrialSink<'_> {
     /// Whether nothing more is to be run.
     fn is_done(&self) -> Result<bool> {
         match interrupt::asked() {

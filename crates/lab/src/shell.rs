@@ -13,7 +13,7 @@ use plan::setting::{Network, Shape};
 use plan::{Cell, Plan, Setting, World};
 
 use crate::measure::{ended, until_ready};
-use crate::world::netns::{Netns, Standing};
+use crate::world::netns::{Netns, TestbedHandle};
 
 /// The world whose test beds a shell is opened in.
 pub const WORLD: World = World::Netns;
@@ -168,7 +168,7 @@ impl Shell {
     pub fn open(wish: Wish) -> Result<Self> {
         let mut netns = Netns::enter()?;
         netns
-            .stand(&wish.setting)?
+            .testbed(&wish.setting)?
             .set_congestion_control(&wish.setting)?;
         netns.share_links(&wish.setting)?;
         Ok(Self {
@@ -183,7 +183,7 @@ impl Shell {
     /// # Errors
     /// None that [`Shell::open`] has not met.
     pub fn outline(&mut self) -> Result<String> {
-        Ok(outline(self.netns.stand(&self.wish.setting)?))
+        Ok(outline(self.netns.testbed(&self.wish.setting)?))
     }
 
     /// Starts the companions, then the user's program, and waits for its end.
@@ -193,15 +193,15 @@ impl Shell {
     /// Where a companion cannot be started or fails before the program begins.
     pub fn run(&mut self) -> Result<Ending> {
         let wish = &self.wish;
-        let standing = self.netns.stand(&wish.setting)?;
-        let addresses = standing.addresses();
+        let handle = self.netns.testbed(&wish.setting)?;
+        let addresses = handle.addresses();
         for (node, line) in &wish.companions {
-            let started = start(standing, node, &line.filled(&addresses));
+            let started = start(handle, node, &line.filled(&addresses));
             let tool = started.with_context(|| format!("--with {node}"))?;
             self.companions.push(tool);
         }
         let mut command = self::command(wish, &addresses)?;
-        let namespace = &standing.node(&wish.node)?.namespace;
+        let namespace = &handle.node(&wish.node)?.namespace;
         Ok(match in_foreground(namespace, &mut command) {
             Ok(status) => {
                 let number = status.signal().map(|signal| BY_SIGNAL + signal);
@@ -240,8 +240,8 @@ fn command(wish: &Wish, addresses: &Addresses) -> Result<Command> {
 }
 
 /// Starts a companion and waits until it listens, as far as it does.
-fn start(standing: &Standing, node: &str, words: &[String]) -> Result<Tool> {
-    let namespace = &standing.node(node)?.namespace;
+fn start(handle: &TestbedHandle, node: &str, words: &[String]) -> Result<Tool> {
+    let namespace = &handle.node(node)?.namespace;
     let before = namespace.listeners()?;
     let mut tool = Tool::shown(namespace, words)?;
     let listens = || Ok(namespace.listeners()? > before);
@@ -251,11 +251,11 @@ fn start(standing: &Standing, node: &str, words: &[String]) -> Result<Tool> {
     }
 }
 
-fn outline(standing: &Standing) -> String {
-    let interfaces = standing.testbed.interfaces();
+fn outline(handle: &TestbedHandle) -> String {
+    let interfaces = handle.testbed.interfaces();
     let rows: Vec<[String; 4]> = interfaces
         .map(|(node, interface)| {
-            let address = standing.testbed.address(&standing.path, node, interface);
+            let address = handle.testbed.address(&handle.path, node, interface);
             [
                 node.name.to_owned(),
                 interface.name.clone(),

@@ -76,7 +76,7 @@ impl CommandLine {
     }
 
     /// The same with `folder` in the place of `{folder}`.
-    pub fn keeping(&self, folder: Option<&Path>) -> Self {
+    pub fn with_folder(&self, folder: Option<&Path>) -> Self {
         match folder {
             Some(folder) => self.with(FOLDER, &folder.to_string_lossy()),
             None => self.clone(),
@@ -198,12 +198,12 @@ mod tests {
     fn a_folder_is_one_word_whatever_its_name() {
         let line: CommandLine = "tool -o {folder}/a.txt".parse().unwrap();
         assert!(line.names_folder() && !line.names_size());
-        let kept = line.keeping(Some(Path::new("/tmp/two words")));
+        let filled = line.with_folder(Some(Path::new("/tmp/two words")));
         assert_eq!(
-            kept.filled(&ADDRESSES),
+            filled.filled(&ADDRESSES),
             ["tool", "-o", "/tmp/two words/a.txt"]
         );
-        assert_eq!(line.keeping(None), line);
+        assert_eq!(line.with_folder(None), line);
     }
 
     #[test]

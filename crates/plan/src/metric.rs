@@ -3,15 +3,15 @@
 
 mod catalogue;
 mod flow;
-mod kept;
 mod latency_breakdown;
+mod order;
 mod page;
 mod window;
 
 pub use catalogue::METRICS;
 pub use flow::of_flow;
-pub use kept::{measured, place};
 pub use latency_breakdown::{OF_LATENCY_BREAKDOWN, part_metric};
+pub use order::{measured, position};
 pub use page::documented;
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 

@@ -10,11 +10,11 @@ mod figure;
 mod json;
 mod page;
 mod plots;
+mod progress;
 mod rows;
 mod run;
 mod section;
 mod series;
-mod standing;
 mod terminal;
 mod worlds;
 
@@ -22,8 +22,8 @@ pub use between::{Run, of_changes};
 pub use document::Document;
 pub use json::{changes_json, json_lines, worlds_json};
 pub use page::html;
+pub use progress::progress;
 pub use run::of_run;
-pub use standing::standing;
 pub use terminal::text;
 pub use worlds::of_worlds;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::packet_log::{Keeper, PacketLog, Zero};
+use lab::packet_log::{LogOwner, PacketLog, Zero};
 use live::clock::Epoch;
 use live::interrupt;
 use live::traffic::{Event, Receiver, Records, Serving, Session};
@@ -81,7 +81,7 @@ fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
         sender: session.epoch,
         here: session.offset.to_other(session.epoch),
     };
-    let (log, records) = PacketLog::create(&folder.join(name), Keeper::Receiver, zero)?;
+    let (log, records) = PacketLog::create(&folder.join(name), LogOwner::Receiver, zero)?;
     logs.lock().expect(NO_PANIC).push(log);
     Ok(records)
 }

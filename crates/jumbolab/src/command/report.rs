@@ -15,18 +15,18 @@ use crate::args::Report;
 use crate::output;
 
 pub(crate) fn run(args: &Report) -> Result<()> {
-    let kept: Vec<Kept<'_>> = args
+    let runs: Vec<ReadRun<'_>> = args
         .folders
         .iter()
-        .map(|folder| Kept::read(folder))
+        .map(|folder| ReadRun::read(folder))
         .collect::<Result<_>>()?;
-    let one_world = |kept: &[Kept<'_>]| {
-        kept.iter()
-            .all(|other| other.plan.world == kept[0].plan.world)
+    let one_world = |runs: &[ReadRun<'_>]| {
+        runs.iter()
+            .all(|other| other.plan.world == runs[0].plan.world)
     };
-    match kept.as_slice() {
+    match runs.as_slice() {
         [one] => alone(args, one),
-        [first, second] if one_world(&kept) => between(args, first, second),
+        [first, second] if one_world(&runs) => between(args, first, second),
         all if one_world(all) => bail!(
             "{} runs of the world {} are not laid side by side; give two, for what changed, or runs of several worlds",
             all.len(),
@@ -36,15 +36,15 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     }
 }
 
-/// What a folder holds.
-struct Kept<'a> {
+/// The content of a results folder.
+struct ReadRun<'a> {
     folder: &'a Path,
     plan: Plan,
     facts: RunFacts,
     trials: Vec<Trial>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> ReadRun<'a> {
     fn read(folder: &'a Path) -> Result<Self> {
         let (text, facts, mut trials) = Folder::read(folder)?;
         let name = folder.join("plan.toml");
@@ -69,12 +69,12 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
-    let Run { folder, found } = kept.run();
+fn alone(args: &Report, read: &ReadRun<'_>) -> Result<()> {
+    let Run { folder, found } = read.run();
     let document = report::of_run(&found, Some(folder));
     // What is asked for is printed even where the folder cannot be written.
     let page = page::write(folder, report::PAGE, &report::html(&document)).and_then(|page| {
-        results::trials::write(&folder.join(results::trials::FILE), &kept.trials)?;
+        results::trials::write(&folder.join(results::trials::FILE), &read.trials)?;
         Ok(page)
     });
     if let Err(error) = &page {
@@ -82,7 +82,7 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     }
     if args.csv {
         let mut lines = Vec::new();
-        results::trials::csv(&kept.trials, &mut lines)?;
+        results::trials::csv(&read.trials, &mut lines)?;
         return output::print(&String::from_utf8_lossy(&lines));
     }
     if args.json {
@@ -92,7 +92,7 @@ fn alone(args: &Report, kept: &Kept<'_>) -> Result<()> {
     page.map_or(Ok(()), |page| output::print_page(&page))
 }
 
-fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
+fn between(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
     }
@@ -104,11 +104,11 @@ fn between(args: &Report, first: &Kept<'_>, second: &Kept<'_>) -> Result<()> {
     output::print(&report::text(&document, output::width()))
 }
 
-fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
+fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for all worlds");
     }
-    let runs: Vec<Run<'_>> = kept.iter().map(Kept::run).collect();
+    let runs: Vec<Run<'_>> = runs.iter().map(ReadRun::run).collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
     let all = beside(&found).map_err(|why| anyhow!(why))?;
     if args.json {
@@ -118,7 +118,7 @@ fn worlds(args: &Report, kept: &[Kept<'_>]) -> Result<()> {
     output::print(&report::text(&document, output::width()))?;
     // What is asked for is printed even where the folder cannot be written.
     let page = report::html(&document);
-    match page::write(kept[0].folder, report::WORLDS_PAGE, &page) {
+    match page::write(runs[0].folder, report::WORLDS_PAGE, &page) {
         Ok(page) => output::print_page(&page),
         Err(error) => {
             output::complain(&error);

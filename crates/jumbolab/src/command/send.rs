@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow};
-use lab::packet_log::{Keeper, PacketLog, Zero};
+use lab::packet_log::{LogOwner, PacketLog, Zero};
 use live::interrupt;
 use live::traffic::{Flow, Plan, run as send};
 use units::Seed;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Send) -> Result<()> {
     interrupt::listen()?;
     let described = flows.clone();
     let (log, opened) = (args.log.clone(), Rc::new(RefCell::new(None)));
-    let (meter, keeping) = (flows[0].meter, Rc::clone(&opened));
+    let (meter, slot) = (flows[0].meter, Rc::clone(&opened));
     ensure!(
         log.is_none() || flows.iter().all(|flow| flow.meter == meter),
         "--log: a packet log has flows of one meter; send the others by themselves"
@@ -42,9 +42,9 @@ pub(crate) fn run(args: &Send) -> Result<()> {
             sender: epoch,
             here: epoch,
         };
-        let (log, records) = PacketLog::create(path, Keeper::Sender(meter), zero)
+        let (log, records) = PacketLog::create(path, LogOwner::Sender(meter), zero)
             .map_err(|error| format!("{error:#}"))?;
-        keeping.replace(Some(log));
+        slot.replace(Some(log));
         Ok(Some(records))
     };
     let plan = Plan {

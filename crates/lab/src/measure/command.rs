@@ -14,12 +14,12 @@ use units::{Bytes, Span, Time};
 
 use super::checks::flags_of_strangers;
 use super::figures::{per_gigabyte, ratio};
-use super::kept::Kept;
+use super::program_files::ProgramFiles;
 use super::{End, Pair, Programs};
 use crate::agent::Failure;
 use crate::figures::Figures;
 use crate::interrupted;
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 
 /// How long a server may take until it listens. What listens nowhere, or not
 /// by TCP or UDP, is taken to be ready then.
@@ -39,12 +39,12 @@ pub(super) struct Strangers {
     pub(super) clock_step: i64,
 }
 
-/// One trial of the user's own programs; what they keep goes to `shelf`.
+/// One trial of the user's own programs; what they keep goes to `artifacts`.
 pub(super) fn command(
     pair: &mut Pair<'_>,
     setting: &Setting,
     command: &Command,
-    shelf: Option<Shelf<'_>>,
+    artifacts: Option<ArtifactDir<'_>>,
 ) -> Result<Figures, Failure> {
     let Pair {
         path,
@@ -52,8 +52,8 @@ pub(super) fn command(
         programs,
         ..
     } = pair;
-    let kept = match shelf.filter(|_| command.keeps()) {
-        Some(shelf) => Some(Kept::begin(shelf)?),
+    let files = match artifacts.filter(|_| command.needs_folder()) {
+        Some(artifacts) => Some(ProgramFiles::begin(artifacts)?),
         None => None,
     };
     programs.set_congestion_control(&setting.host.congestion)?;
@@ -61,9 +61,9 @@ pub(super) fn command(
     let drops_before = meters.queue_drops()?;
     let emulator_before = meters.emulator()?.unwrap_or_default();
     let lines = command.receiver.iter();
-    let folder = kept.as_ref().map(Kept::path);
+    let folder = files.as_ref().map(ProgramFiles::path);
     let filled = |line: &CommandLine| {
-        let line = line.sized(command.size).keeping(folder);
+        let line = line.sized(command.size).with_folder(folder);
         line.filled(&path.addresses)
     };
     let serving: Vec<String> = lines.flat_map(filled).collect();
@@ -110,8 +110,8 @@ pub(super) fn command(
     if !serving.is_empty() {
         figures.note("command_receiver", json!(joined(&serving)));
     }
-    if let Some(kept) = &kept {
-        figures.note("files", json!(kept.files()?));
+    if let Some(files) = &files {
+        figures.note("files", json!(files.files()?));
     }
     // Another one is a failed trial.
     figures.note("exit_code", json!(0));

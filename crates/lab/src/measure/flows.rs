@@ -18,7 +18,7 @@ use super::checks::flags_of_flows;
 use super::meanwhile::Before;
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::figures::Figures;
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 
 /// The folder of packet logs, in the results folder.
 const FOLDER: &str = "packets";
@@ -41,18 +41,18 @@ pub(super) struct Seeing<'a> {
 }
 
 /// Sends the flows of `setting`; where they are logged, in the folder of
-/// `shelf`.
+/// `artifacts`.
 pub(super) fn flows(
     pair: &mut Pair<'_>,
     setting: &Setting,
     flows: &spec::Flows,
     seed: Seed,
-    shelf: Option<Shelf<'_>>,
+    artifacts: Option<ArtifactDir<'_>>,
 ) -> Result<Figures, Failure> {
     let sockets = flows.sockets.clone().unwrap_or_default();
     let asked = wanted(setting, flows, &sockets, seed);
-    let log = match shelf.filter(|_| sockets.log) {
-        Some(shelf) => Some(logged(shelf)?),
+    let log = match artifacts.filter(|_| sockets.log) {
+        Some(artifacts) => Some(logged(artifacts)?),
         None => None,
     };
     let fragments_before = pair.meters.fragments()?;
@@ -196,18 +196,18 @@ fn every(flows: &spec::Flows) -> NonZero<u64> {
 
 /// A place for the packet log of a trial that is not taken, and its name
 /// below the results folder.
-fn logged(shelf: Shelf<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
-    let folder = shelf.results.join(FOLDER);
+fn logged(artifacts: ArtifactDir<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let folder = artifacts.results.join(FOLDER);
     std::fs::create_dir_all(&folder).context("making the folder of packet logs")?;
-    let plain = format!("{}.jlog", shelf.trial);
-    let later = (2..).map(|number| format!("{}-{number}.jlog", shelf.trial));
+    let plain = format!("{}.jlog", artifacts.trial);
+    let later = (2..).map(|number| format!("{}-{number}.jlog", artifacts.trial));
     let name = std::iter::once(plain).chain(later);
     let name = name.map(|name| Path::new(FOLDER).join(name));
     // A trial that was broken off may have left one.
     let name = name
         .into_iter()
-        .find(|name| !shelf.results.join(name).exists());
+        .find(|name| !artifacts.results.join(name).exists());
     let name = name.context("numbers do not end")?;
-    let path = std::path::absolute(shelf.results.join(&name)).context("finding the results")?;
+    let path = std::path::absolute(artifacts.results.join(&name)).context("finding the results")?;
     Ok((path, name))
 }

@@ -13,12 +13,12 @@ use super::pair::Pair;
 use super::transfers::transfers;
 use crate::agent::Failure;
 use crate::figures::Figures;
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 
 /// Sends the traffic of `setting` between `pairs`, which are one or, where bulk
 /// and single messages take different paths, two, that for bulk first. What
 /// chance does follows from `seed`, and instants count from `epoch`. Files of
-/// the trial go to `shelf`.
+/// the trial go to `artifacts`.
 ///
 /// # Errors
 /// [`Failure`] says whether the next trial can be tried.
@@ -27,13 +27,13 @@ pub(crate) fn trial(
     setting: &Setting,
     seed: Seed,
     epoch: Epoch,
-    shelf: Option<Shelf<'_>>,
+    artifacts: Option<ArtifactDir<'_>>,
 ) -> Result<Figures, Failure> {
     let first = &mut pairs[0];
     let mut figures = match &setting.traffic {
         Traffic::Transfer(transfer) => transfers(pairs, setting, transfer, epoch),
-        Traffic::Command(wanted) => command(first, setting, wanted, shelf),
-        Traffic::Flows(wanted) => flows(first, setting, wanted, seed, shelf),
+        Traffic::Command(wanted) => command(first, setting, wanted, artifacts),
+        Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::Exchange(wanted) => exchange(first, setting, wanted, seed),
     }?;

@@ -14,10 +14,10 @@ use plan::{Cell, Plan, Setting, Trial};
 use units::{Seed, Span};
 
 use super::order::Slot;
-use super::{Keeper, settings};
+use super::{TrialSink, settings};
 use crate::agent::Failure;
 use crate::figures::Figures;
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 use crate::world::netns::Netns;
 
 /// Gets what `plan` needs of this machine.
@@ -41,16 +41,16 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
 }
 
 /// Runs `slots` in their order.
-pub(super) fn run(netns: &mut Netns, slots: &[Slot], keeper: &mut Keeper<'_>) -> Result<()> {
+pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -> Result<()> {
     for slot in slots {
-        if keeper.is_done()? {
+        if sink.is_done()? {
             break;
         }
-        let cell = &keeper.plan.cells[slot.cell];
-        keeper.watch.trial(cell, slot.repeat);
-        let luck = keeper.plan.seed.derive(&format!("luck/{}", slot.id()));
-        let trial = trial(netns, cell, *slot, luck, keeper.folder.path())?;
-        keeper.keep(trial)?;
+        let cell = &sink.plan.cells[slot.cell];
+        sink.watch.trial(cell, slot.repeat);
+        let luck = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
+        let trial = trial(netns, cell, *slot, luck, sink.folder.path())?;
+        sink.keep(trial)?;
     }
     Ok(())
 }
@@ -59,11 +59,11 @@ fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path)
     let setting = slot.setting(cell);
     let (epoch, begun) = (Epoch::now(), clock::monotonic());
     let id = slot.id();
-    let shelf = Shelf {
+    let artifacts = ArtifactDir {
         results,
         trial: &id,
     };
-    let (figures, failure) = match netns.measure_and_record(setting, luck, epoch, shelf) {
+    let (figures, failure) = match netns.measure_and_record(setting, luck, epoch, artifacts) {
         Ok(figures) => (figures, None),
         Err(Failure::Transfer(reason)) => (Figures::default(), Some(reason)),
         Err(Failure::Lost(error)) => {

@@ -10,10 +10,11 @@ use anyhow::Result;
 use live::interrupt;
 use plan::{Plan, Trial};
 
-use super::Keeper;
+use super::TrialSink;
 use super::order::Slot;
 use crate::interrupted;
-use crate::world::sim::{Shelf, Simulator};
+use crate::recording::ArtifactDir;
+use crate::world::sim::Simulator;
 
 /// Trials that may wait for the journal.
 const WAITING: usize = 256;
@@ -24,10 +25,10 @@ pub(super) fn run(
     simulator: &Simulator,
     threads: usize,
     slots: &[Slot],
-    keeper: &mut Keeper<'_>,
+    sink: &mut TrialSink<'_>,
 ) -> Result<()> {
-    let plan = keeper.plan;
-    let results = keeper.folder.path().to_owned();
+    let plan = sink.plan;
+    let results = sink.folder.path().to_owned();
     let results = results.as_path();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -50,7 +51,7 @@ pub(super) fn run(
             });
         }
         drop(sender);
-        let kept = keep_in_order(receiver, slots, keeper);
+        let kept = keep_in_order(receiver, slots, sink);
         stop.store(true, Ordering::Relaxed);
         kept
     })?;
@@ -65,20 +66,20 @@ pub(super) fn run(
 fn keep_in_order(
     receiver: Receiver<(usize, Trial)>,
     slots: &[Slot],
-    keeper: &mut Keeper<'_>,
+    sink: &mut TrialSink<'_>,
 ) -> Result<()> {
     let mut early = BTreeMap::new();
     let mut position = 0;
     for (place, trial) in receiver {
         early.insert(place, trial);
         while let Some(trial) = early.remove(&position) {
-            if keeper.has_enough() {
+            if sink.has_enough() {
                 return Ok(());
             }
             let slot = slots[position];
-            let cell = &keeper.plan.cells[slot.cell];
-            keeper.watch.trial(cell, slot.repeat);
-            keeper.keep(trial)?;
+            let cell = &sink.plan.cells[slot.cell];
+            sink.watch.trial(cell, slot.repeat);
+            sink.keep(trial)?;
             position += 1;
         }
     }
@@ -89,11 +90,11 @@ fn trial(simulator: &Simulator, plan: &Plan, slot: Slot, results: &Path) -> Tria
     let cell = &plan.cells[slot.cell];
     let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
     let id = slot.id();
-    let shelf = Shelf {
+    let artifacts = ArtifactDir {
         results,
         trial: &id,
     };
-    match simulator.run_and_watch(slot.setting(cell), seed, shelf) {
+    match simulator.run_and_watch(slot.setting(cell), seed, artifacts) {
         Ok((figures, seconds)) => Trial {
             seconds,
             ..slot.trial(cell, figures, None)

@@ -7,7 +7,7 @@
 mod convert;
 mod keeping_up;
 mod pair;
-mod standing;
+mod testbed_handle;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -27,9 +27,9 @@ pub use crate::agent::Failure;
 use crate::emulation::Emulation;
 use crate::figures::Figures;
 use crate::measure::{self, Paced, Pair, counted_of};
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 use convert::{cross_of, path_of, recorded_of};
-pub(crate) use standing::Standing;
+pub(crate) use testbed_handle::TestbedHandle;
 
 /// Test beds that stand at once; the one that was not used for longest goes
 /// first. Each keeps two namespaces or more, and as many processes.
@@ -45,7 +45,7 @@ const SETTLING: Span = Span::from_millis(20);
 /// The network namespaces of this machine, as a place for trials.
 pub struct Netns {
     /// The one used last stands last.
-    standing: Vec<Standing>,
+    testbeds: Vec<TestbedHandle>,
     _stamping: OwnedFd,
     // Dropped last: the sandbox's anchor cannot go before the agents are reaped.
     _sandbox: Sandbox,
@@ -59,7 +59,7 @@ impl Netns {
     pub fn enter() -> Result<Self> {
         let sandbox = Sandbox::enter()?;
         Ok(Self {
-            standing: Vec::new(),
+            testbeds: Vec::new(),
             _stamping: keep_stamping()?,
             _sandbox: sandbox,
         })
@@ -70,7 +70,8 @@ impl Netns {
     /// # Errors
     /// Where this machine lacks something that they need.
     pub fn prepare(&mut self, setting: &Setting) -> Result<()> {
-        Paced::beds(setting.network.link).try_for_each(|paced| self.bed(setting, paced).map(drop))
+        Paced::beds(setting.network.link)
+            .try_for_each(|paced| self.paced_testbed(setting, paced).map(drop))
     }
 
     /// Has `command` start in a node of the test bed of `setting`, which is
@@ -84,9 +85,9 @@ impl Netns {
         node: &str,
         command: &mut Command,
     ) -> Result<IpAddr> {
-        let standing = self.stand(setting)?;
-        standing.node(node)?.namespace.place(command);
-        Ok(standing.testbed.destination(&standing.path))
+        let handle = self.testbed(setting)?;
+        handle.node(node)?.namespace.place(command);
+        Ok(handle.testbed.destination(&handle.path))
     }
 
     /// Runs one trial and records nothing. Building a test bed that does not
@@ -114,9 +115,9 @@ impl Netns {
         setting: &Setting,
         luck: Seed,
         epoch: Epoch,
-        shelf: Shelf<'_>,
+        artifacts: ArtifactDir<'_>,
     ) -> Result<Figures, Failure> {
-        self.trial(setting, luck, epoch, Some(shelf))
+        self.trial(setting, luck, epoch, Some(artifacts))
     }
 
     fn trial(
@@ -124,12 +125,12 @@ impl Netns {
         setting: &Setting,
         luck: Seed,
         epoch: Epoch,
-        shelf: Option<Shelf<'_>>,
+        artifacts: Option<ArtifactDir<'_>>,
     ) -> Result<Figures, Failure> {
         if let (true, Traffic::Flows(_)) = (setting.network.fresh, &setting.traffic) {
             self.renew(setting, epoch)?;
         }
-        let recorded = match shelf {
+        let recorded = match artifacts {
             Some(_) => recorded_of(setting),
             None => Vec::new(),
         };
@@ -149,14 +150,14 @@ impl Netns {
         }
         let measured = self
             .pairs(setting, luck, epoch)
-            .and_then(|mut pairs| measure::trial(&mut pairs, setting, luck, epoch, shelf));
+            .and_then(|mut pairs| measure::trial(&mut pairs, setting, luck, epoch, artifacts));
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {
             let mut files = Vec::new();
             for (wire, link) in &recorded {
-                let Some(shelf) = shelf else { break };
-                let name = shelf.name(link);
-                let path = std::path::absolute(shelf.results.join(&name));
+                let Some(artifacts) = artifacts else { break };
+                let name = artifacts.name(link);
+                let path = std::path::absolute(artifacts.results.join(&name));
                 files.push((*wire, path.context("finding the results folder")?));
                 names.push(name);
             }
@@ -180,13 +181,13 @@ impl Netns {
     ) -> Result<Vec<Pair<'a>>, Failure> {
         let mut paths = Vec::new();
         for paced in Paced::of_trial(setting) {
-            let standing = self.bed(setting, paced)?;
-            paths.push(standing.see(setting, epoch)?);
-            standing.begin_luck(luck)?;
+            let handle = self.paced_testbed(setting, paced)?;
+            paths.push(handle.see(setting, epoch)?);
+            handle.begin_luck(luck)?;
         }
         // The beds that were asked for last stand last, in this order.
-        let first = self.standing.len() - paths.len();
-        let beds = self.standing[first..].iter_mut().zip(paths);
+        let first = self.testbeds.len() - paths.len();
+        let beds = self.testbeds[first..].iter_mut().zip(paths);
         Ok(beds.map(|(bed, path)| bed.pair(setting, path)).collect())
     }
 
@@ -194,10 +195,10 @@ impl Netns {
     /// one whose hosts have heard nothing.
     fn renew(&mut self, setting: &Setting, epoch: Epoch) -> Result<(), Failure> {
         let [_, paced] = Paced::of(setting.network.link);
-        self.bed(setting, paced)?.see(setting, epoch)?;
+        self.paced_testbed(setting, paced)?.see(setting, epoch)?;
         // The bed that was asked for last stands last.
-        if let Some(known) = self.standing.pop() {
-            self.standing.push(known.renewed()?);
+        if let Some(known) = self.testbeds.pop() {
+            self.testbeds.push(known.renewed()?);
         }
         Ok(())
     }
@@ -216,30 +217,33 @@ impl Netns {
 
     /// The emulator of the links of `setting`, all of which are emulated.
     fn emulation(&mut self, setting: &Setting) -> Result<&mut Emulation> {
-        let emulation = self.bed(setting, Paced::Emulator)?.emulation.as_mut();
+        let emulation = self
+            .paced_testbed(setting, Paced::Emulator)?
+            .emulation
+            .as_mut();
         emulation.context("the links have no emulator")
     }
 
     /// The test bed for a program of the user's: that for bulk.
-    pub(crate) fn stand(&mut self, setting: &Setting) -> Result<&mut Standing> {
+    pub(crate) fn testbed(&mut self, setting: &Setting) -> Result<&mut TestbedHandle> {
         let [bulk, _] = Paced::of(setting.network.link);
-        self.bed(setting, bulk)
+        self.paced_testbed(setting, bulk)
     }
 
     /// The test bed of `setting` with links `paced` so, built if it does not stand.
-    fn bed(&mut self, setting: &Setting, paced: Paced) -> Result<&mut Standing> {
+    fn paced_testbed(&mut self, setting: &Setting, paced: Paced) -> Result<&mut TestbedHandle> {
         let path = path_of(setting, paced);
-        let stands = |standing: &Standing| standing.path == path;
-        let standing = match self.standing.iter().position(stands) {
-            Some(position) => self.standing.remove(position),
+        let matches = |handle: &TestbedHandle| handle.path == path;
+        let handle = match self.testbeds.iter().position(matches) {
+            Some(position) => self.testbeds.remove(position),
             None => {
-                if self.standing.len() == MOST_TESTBEDS {
-                    self.standing.remove(0);
+                if self.testbeds.len() == MOST_TESTBEDS {
+                    self.testbeds.remove(0);
                 }
-                Standing::build(path, paced)?
+                TestbedHandle::build(path, paced)?
             }
         };
-        self.standing.push(standing);
-        Ok(self.standing.last_mut().expect("it was just put there"))
+        self.testbeds.push(handle);
+        Ok(self.testbeds.last_mut().expect("it was just put there"))
     }
 }

@@ -20,12 +20,12 @@ use sim::{Outcome, Scenario};
 use units::{Bytes, Seed, Time};
 
 use crate::figures::Figures;
+use crate::recording::ArtifactDir;
 use both::Both;
 pub(crate) use check::check;
 use count::Counter;
 use scenario::{at_first, outlast, shared_until};
 pub(crate) use scenario::{scenario_of, simulation_of};
-pub(crate) use watch::Shelf;
 use watch::Watcher;
 
 /// What one trial may need where the machine does not say what it has.
@@ -83,7 +83,7 @@ impl Simulator {
     }
 
     /// Likewise; what `setting` wants to be kept of single packets goes to
-    /// `shelf`.
+    /// `artifacts`.
     ///
     /// # Errors
     /// Why nothing could be measured or kept.
@@ -91,13 +91,13 @@ impl Simulator {
         &self,
         setting: &Setting,
         seed: Seed,
-        shelf: Shelf<'_>,
+        artifacts: ArtifactDir<'_>,
     ) -> Result<(Figures, f64), String> {
         if let Traffic::Exchange(exchange) = &setting.traffic {
             return self.exchange(setting, exchange, seed);
         }
         let (scenario, others) = self.scenario(setting, seed)?;
-        let watcher = Watcher::of(setting, &scenario, shelf);
+        let watcher = Watcher::of(setting, &scenario, artifacts);
         let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
             return self.run(setting, seed);
         };
@@ -109,7 +109,7 @@ impl Simulator {
             Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
         };
         let mut figures = figures_of(setting, &outcome, [stop, others], counter)?;
-        let kept = watcher.finish(&outcome, shelf, &mut figures);
+        let kept = watcher.finish(&outcome, artifacts, &mut figures);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((figures, seconds(outcome.end)))
     }

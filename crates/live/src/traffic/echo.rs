@@ -19,7 +19,7 @@ use super::connect::{FlowOutcome, Outcome};
 use super::options::{self, family};
 use super::paced::Departures;
 use super::receive::{Clocks, Timeline};
-use super::records::Keeping;
+use super::records::LogSink;
 use super::send::{Log, Sent, emit, is_passing};
 use super::unanswered::Unanswered;
 use super::{Described, Entry, Flow, Record, Records};
@@ -118,7 +118,7 @@ struct Echoes {
     identifier: u16,
     inbox: Inbox,
     timeline: Timeline,
-    keeping: Keeping,
+    log_sink: LogSink,
     unanswered: Unanswered,
 }
 
@@ -160,7 +160,7 @@ impl Echoes {
             epoch: clock::nanos_of(start),
             offset: Offset::NONE,
         };
-        let keeping = Keeping::new(records);
+        let log_sink = LogSink::new(records);
         Ok(Self {
             flow,
             number,
@@ -171,8 +171,8 @@ impl Echoes {
             identifier: u16::from_be_bytes([high, low]),
             inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
             timeline: Timeline::new(clocks),
-            unanswered: Unanswered::new(number, &keeping),
-            keeping,
+            unanswered: Unanswered::new(number, &log_sink),
+            log_sink,
         })
     }
 
@@ -203,7 +203,7 @@ impl Echoes {
             header
                 .emit(&mut room, self.version)
                 .map_err(|error| Error::new("writing an echo", error.to_string()))?;
-            self.unanswered.ask(&message, &mut self.keeping);
+            self.unanswered.ask(&message, &mut self.log_sink);
             match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
                 Ok(_) => {
                     sequence += 1;
@@ -224,8 +224,8 @@ impl Echoes {
             }
         }
         self.collect(&mut log, clock::monotonic() + LOST, &departures)?;
-        self.unanswered.settle(&mut self.keeping);
-        self.keeping.flush();
+        self.unanswered.settle(&mut self.log_sink);
+        self.log_sink.flush();
         let send_buffer = send_buffer(self.socket.as_fd())?;
         Ok(log.finish(&departures, None, send_buffer))
     }
@@ -267,7 +267,7 @@ impl Echoes {
             let sent = message.sent.as_nanos();
             answers.answered(&message);
             log.back(received.saturating_sub(sent), stamped.is_some());
-            self.keeping.keep(Record {
+            self.log_sink.keep(Record {
                 flow: self.number,
                 size: message.length,
                 sequence: message.sequence,

@@ -18,7 +18,7 @@ use wire::control::{Flow, Report};
 
 use super::Records;
 use super::options::{self, address_of, bind_to};
-use super::records::Keeping;
+use super::records::LogSink;
 use crate::clock;
 use crate::error::{During, Result};
 use crate::sys::option;
@@ -147,7 +147,7 @@ impl Waiting {
         let port = address_of(socket.as_fd())?.port();
         let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
         let recorder =
-            ReceiveRecorder::new(flow.flow, Timeline::new(clocks), Keeping::new(records));
+            ReceiveRecorder::new(flow.flow, Timeline::new(clocks), LogSink::new(records));
         Ok(Self {
             flow,
             socket,

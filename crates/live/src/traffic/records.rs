@@ -86,12 +86,12 @@ const BUNDLE: usize = 4096;
 const WAIT: u64 = 1_000_000_000;
 
 /// The records of one flow on their way.
-pub(super) struct Keeping {
+pub(super) struct LogSink {
     to: Option<Records>,
     bundle: Vec<Record>,
 }
 
-impl Keeping {
+impl LogSink {
     pub(super) fn new(to: Option<Records>) -> Self {
         let room = if to.is_some() { BUNDLE } else { 0 };
         Self {
@@ -101,7 +101,7 @@ impl Keeping {
     }
 
     /// Records of the same flow from another thread, for the same log.
-    pub(super) fn beside(&self) -> Self {
+    pub(super) fn another(&self) -> Self {
         Self::new(self.to.clone())
     }
 
@@ -140,7 +140,7 @@ impl Keeping {
     }
 }
 
-impl Drop for Keeping {
+impl Drop for LogSink {
     fn drop(&mut self) {
         self.flush();
     }

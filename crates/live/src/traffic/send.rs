@@ -21,7 +21,7 @@ use wire::message::{Echo, Message};
 use super::delays::Figures;
 use super::options::{self, open};
 use super::paced::Departures;
-use super::records::Keeping;
+use super::records::LogSink;
 use super::{Flow, Record, Records};
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -92,7 +92,7 @@ pub(super) struct Ready {
     number: u16,
     to: SocketAddr,
     socket: OwnedFd,
-    keeping: Keeping,
+    log_sink: LogSink,
 }
 
 impl Ready {
@@ -115,7 +115,7 @@ impl Ready {
             number,
             to,
             socket,
-            keeping: Keeping::new(records),
+            log_sink: LogSink::new(records),
         };
         ready.show(transport, cookie)?;
         options::patience(ready.socket.as_fd(), LOOK)?;
@@ -136,7 +136,7 @@ impl Ready {
             Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
             _ => self.send_datagrams(&mut departures, &mut log)?,
         }
-        self.keeping.flush();
+        self.log_sink.flush();
         let tcp = match self.flow.transport {
             Some(Transport::Tcp) => Some(tcp_state(self.socket.as_fd())?),
             _ => None,
@@ -283,7 +283,7 @@ impl Log {
     }
 }
 
-impl Keeping {
+impl LogSink {
     /// Takes down a message that goes one way: the receiver says when it came.
     fn keep_sent(&mut self, flow: u16, message: &Message) {
         self.keep(Record {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wire::message::Message;
 
 use super::Record;
-use super::records::Keeping;
+use super::records::LogSink;
 
 /// An echo that comes so many messages late is written down as lost first, and
 /// then as what came.
@@ -31,8 +31,8 @@ pub(super) struct Answers(Arc<[AtomicU64]>);
 
 impl Unanswered {
     /// Nothing was sent. Where there is no log nothing is remembered either.
-    pub(super) fn new(flow: u16, keeping: &Keeping) -> Self {
-        let window = if keeping.wanted() { WINDOW } else { 0 };
+    pub(super) fn new(flow: u16, log_sink: &LogSink) -> Self {
+        let window = if log_sink.wanted() { WINDOW } else { 0 };
         Self {
             flow,
             waiting: Answers((0..window).map(|_| AtomicU64::new(0)).collect()),
@@ -48,13 +48,13 @@ impl Unanswered {
 
     /// Takes down the next message before it is sent, and in `keeping` the one
     /// that has been waited for longest, if it is lost.
-    pub(super) fn ask(&mut self, message: &Message, keeping: &mut Keeping) {
+    pub(super) fn ask(&mut self, message: &Message, log_sink: &mut LogSink) {
         let Some((place, waiting)) = self.waiting.place(message.sequence) else {
             return;
         };
         let before = waiting.swap(marked(message), Ordering::Relaxed);
         if before > 0 {
-            keeping.keep(self.lost(message.sequence - WINDOW as u64, before));
+            log_sink.keep(self.lost(message.sequence - WINDOW as u64, before));
         }
         self.sizes[place] = message.length;
         self.next = message.sequence + 1;
@@ -66,12 +66,12 @@ impl Unanswered {
     }
 
     /// Takes down all that are not back.
-    pub(super) fn settle(self, keeping: &mut Keeping) {
+    pub(super) fn settle(self, log_sink: &mut LogSink) {
         for sequence in self.next.saturating_sub(WINDOW as u64)..self.next {
             let waiting = self.waiting.place(sequence);
             let waiting = waiting.map_or(0, |(_, waiting)| waiting.load(Ordering::Relaxed));
             if waiting > 0 {
-                keeping.keep(self.lost(sequence, waiting));
+                log_sink.keep(self.lost(sequence, waiting));
             }
         }
     }
@@ -131,21 +131,21 @@ mod tests {
     #[test]
     fn what_never_comes_back_is_written_down_once() {
         let (to, entries) = sync_channel(1_000);
-        let mut keeping = Keeping::new(Some(to));
-        let mut unanswered = Unanswered::new(3, &keeping);
+        let mut log_sink = LogSink::new(Some(to));
+        let mut unanswered = Unanswered::new(3, &log_sink);
         let answers = unanswered.answers();
         let all = 3 * WINDOW as u64 / 2;
         for sequence in 0..all {
-            unanswered.ask(&message(sequence), &mut keeping);
+            unanswered.ask(&message(sequence), &mut log_sink);
             if sequence % 1_000 != 7 {
                 answers.answered(&message(sequence));
                 answers.answered(&message(sequence));
             }
         }
-        unanswered.ask(&message(all), &mut keeping);
+        unanswered.ask(&message(all), &mut log_sink);
         unanswered.forget(&message(all));
-        unanswered.settle(&mut keeping);
-        drop(keeping);
+        unanswered.settle(&mut log_sink);
+        drop(log_sink);
         let mut lost = Vec::new();
         for entry in entries {
             if let Entry::Records(records) = entry {
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn without_a_log_nothing_is_remembered() {
-        let mut keeping = Keeping::new(None);
-        let mut unanswered = Unanswered::new(0, &keeping);
-        unanswered.ask(&message(0), &mut keeping);
+        let mut log_sink = LogSink::new(None);
+        let mut unanswered = Unanswered::new(0, &log_sink);
+        unanswered.ask(&message(0), &mut log_sink);
         unanswered.answers().answered(&message(0));
         assert!(unanswered.sizes.is_empty());
-        unanswered.settle(&mut keeping);
+        unanswered.settle(&mut log_sink);
     }
 }

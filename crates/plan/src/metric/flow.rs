@@ -1,6 +1,6 @@
 //! Metrics of single flows: `delay/NAME` is `delay` of the flow NAME alone.
 
-use super::{METRICS, Metric, Shown, kept};
+use super::{METRICS, Metric, Shown, order};
 
 /// What stands between metric and flow.
 const BETWEEN: char = '/';
@@ -22,7 +22,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
     if !base.of_flows || !flow_is_one {
         return None;
     }
-    Some(kept::kept(name, || Metric {
+    Some(order::intern(name, || Metric {
         name: name.to_owned().leak(),
         unit: base.unit,
         title: format!("{}, {flow}", base.title).leak(),

@@ -1,7 +1,7 @@
 //! Metrics over a part of a trial: `mean_queue_NAME` is what waited on average
 //! on the link that has a window NAME, while that window was open.
 
-use super::{Better, Metric, Shown, kept};
+use super::{Better, Metric, Shown, order};
 
 /// The longest name of a window.
 pub const LONGEST: usize = 16;
@@ -159,7 +159,7 @@ pub fn of_window(metric: &str, window: &str) -> String {
 pub(super) fn named(name: &str) -> Option<&'static Metric> {
     let base = base(name)?;
     let window = name.strip_prefix(base.name)?.strip_prefix('_')?;
-    Some(kept::kept(name, || Metric {
+    Some(order::intern(name, || Metric {
         name: name.to_owned().leak(),
         unit: base.unit,
         title: format!("{}, {window}", base.title).leak(),

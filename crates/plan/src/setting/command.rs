@@ -24,8 +24,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Whether one of the programs is given a folder for what is to be kept.
-    pub fn keeps(&self) -> bool {
+    /// Whether one of the programs asks for a folder for its files.
+    pub fn needs_folder(&self) -> bool {
         let lines = self.receiver.iter().chain([&self.sender]);
         { lines }.any(CommandLine::names_folder)
     }

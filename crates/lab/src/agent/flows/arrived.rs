@@ -14,7 +14,7 @@ use proto::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
 
-use crate::packet_log::{Keeper, PacketLog, Zero};
+use crate::packet_log::{LogOwner, PacketLog, Zero};
 
 /// Bundles of records that may wait.
 const WAITING: usize = 64;
@@ -130,7 +130,7 @@ fn begin(
         here: session.offset.to_other(session.epoch),
     };
     let opened = match log {
-        Some(path) => Some(PacketLog::create(path, Keeper::Receiver, zero)?),
+        Some(path) => Some(PacketLog::create(path, LogOwner::Receiver, zero)?),
         None => None,
     };
     let (log, onward) = opened.unzip();

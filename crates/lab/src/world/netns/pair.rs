@@ -8,12 +8,12 @@ use live::tool::Tool;
 use plan::Setting;
 
 use super::keeping_up::invalid;
-use super::standing::Standing;
+use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::measure::{End, Meters, Pair, Path, Programs};
 use crate::passed::Over;
 
-impl Standing {
+impl TestbedHandle {
     /// The agents, meters and hosts of this test bed for a trial of `setting`,
     /// with the path that an inspection saw.
     pub(super) fn pair<'a>(&'a mut self, setting: &'a Setting, path: Path) -> Pair<'a> {

@@ -18,20 +18,12 @@ use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
 use crate::figures::Figures;
+use crate::recording::ArtifactDir;
 use capture::Capture;
 use senders::Senders;
 
-/// The folder of what is kept, in the results folder.
+/// The folder of these files in the results folder.
 const FOLDER: &str = "watch";
-
-/// Where what is kept of one trial goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shelf<'a> {
-    /// The results folder.
-    pub(crate) results: &'a Path,
-    /// The trial's name within the plan.
-    pub(crate) trial: &'a str,
-}
 
 /// Watches the links that a setting asks for.
 pub(super) struct Watcher {
@@ -78,7 +70,7 @@ impl Watcher {
     pub(super) fn of(
         setting: &Setting,
         scenario: &Scenario,
-        shelf: Shelf<'_>,
+        artifacts: ArtifactDir<'_>,
     ) -> Result<Option<Self>> {
         let graph = setting.network.as_graph();
         let wanted = |link: usize| setting.network.links[link].watch;
@@ -86,7 +78,7 @@ impl Watcher {
         if senders.is_none() && !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
             return Ok(None);
         }
-        let folder = shelf.results.join(FOLDER);
+        let folder = artifacts.results.join(FOLDER);
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let log = |(number, wire): (usize, &plan::setting::Wiring)| -> Result<Option<Log>> {
             let wanted = wanted(wire.link);
@@ -95,7 +87,9 @@ impl Watcher {
             }
             let capture = match wanted.capture {
                 true => {
-                    let path = shelf.results.join(shelf.name(&wire.name, "pcapng"));
+                    let path = artifacts
+                        .results
+                        .join(path(artifacts, &wire.name, "pcapng"));
                     Some(Capture::create(&path, &setting.network, scenario, number)?)
                 }
                 false => None,
@@ -133,15 +127,15 @@ impl Watcher {
     pub(super) fn finish(
         self,
         outcome: &Outcome,
-        shelf: Shelf<'_>,
+        artifacts: ArtifactDir<'_>,
         figures: &mut Figures,
     ) -> Result<()> {
         let mut files = Vec::new();
         let mut waits = serde_json::Map::new();
         for log in self.links.into_iter().flatten() {
             let mut write = |kind: &str, columns: Vec<Column>| -> Result<()> {
-                let name = shelf.name(&log.name, &format!("{kind}.parquet"));
-                write_table(&shelf.results.join(&name), &columns)?;
+                let name = path(artifacts, &log.name, &format!("{kind}.parquet"));
+                write_table(&artifacts.results.join(&name), &columns)?;
                 files.push(name);
                 Ok(())
             };
@@ -162,11 +156,11 @@ impl Watcher {
             }
             if let Some(capture) = log.capture {
                 capture.finish()?;
-                files.push(shelf.name(&log.name, "pcapng"));
+                files.push(path(artifacts, &log.name, "pcapng"));
             }
         }
         if let Some(senders) = self.senders {
-            files.extend(senders.finish(shelf)?);
+            files.extend(senders.finish(artifacts)?);
         }
         if !waits.is_empty() {
             figures.note("queue_delay_ms", waits.into());
@@ -266,12 +260,9 @@ impl sim::Watch for Watcher {
     }
 }
 
-impl Shelf<'_> {
-    /// Where what is kept of the link or flow called `name` goes, below the
-    /// results folder.
-    fn name(&self, name: &str, kind: &str) -> PathBuf {
-        Path::new(FOLDER).join(format!("{}-{name}.{kind}", self.trial))
-    }
+/// The path of a watched link's or flow's file, below the results folder.
+fn path(artifacts: ArtifactDir<'_>, name: &str, kind: &str) -> PathBuf {
+    Path::new(FOLDER).join(format!("{}-{name}.{kind}", artifacts.trial))
 }
 
 fn of_queue(samples: &[Sample]) -> Vec<Column> {

@@ -9,13 +9,13 @@ use super::Timeline;
 use crate::clock;
 use crate::traffic::Record;
 use crate::traffic::delays::Figures;
-use crate::traffic::records::Keeping;
+use crate::traffic::records::LogSink;
 
 /// Records the messages of one flow: statistics, and the packet log if there is one.
 pub(super) struct ReceiveRecorder {
     report: Report,
     timeline: Timeline,
-    keeping: Keeping,
+    log_sink: LogSink,
     /// What a decoder of the log keeps as well.
     arrivals: StreamingFlowRecorder,
 }
@@ -30,14 +30,14 @@ pub(super) struct Arrival {
 }
 
 impl ReceiveRecorder {
-    pub(super) fn new(flow: u16, timeline: Timeline, keeping: Keeping) -> Self {
+    pub(super) fn new(flow: u16, timeline: Timeline, log_sink: LogSink) -> Self {
         Self {
             report: Report {
                 flow,
                 ..Report::default()
             },
             timeline,
-            keeping,
+            log_sink,
             arrivals: StreamingFlowRecorder::new(None),
         }
     }
@@ -70,7 +70,7 @@ impl ReceiveRecorder {
 
     /// Whether there is a log, which wants to know when messages arrive.
     pub(super) fn logs(&self) -> bool {
-        self.keeping.wanted()
+        self.log_sink.wanted()
     }
 
     /// Writes a message down in the log, if there is one. When it arrived, and
@@ -80,7 +80,7 @@ impl ReceiveRecorder {
             .stamp
             .and_then(|stamp| self.timeline.nanos_of_stamp(stamp, arrival.read));
         let received = stamped.unwrap_or_else(|| self.timeline.nanos(arrival.read));
-        self.keeping.keep(Record {
+        self.log_sink.keep(Record {
             flow: self.report.flow,
             size: message.length,
             sequence: message.sequence,
@@ -95,7 +95,7 @@ impl ReceiveRecorder {
     /// Nothing comes at the moment: what waits to be logged need not wait for more.
     pub(super) fn idle(&mut self) {
         let now = self.timeline.nanos(clock::monotonic());
-        self.keeping.flush_old(now);
+        self.log_sink.flush_old(now);
     }
 
     /// Takes down whether a read was several datagrams that the kernel had merged.
@@ -110,7 +110,7 @@ impl ReceiveRecorder {
 
     /// What all comes to.
     pub(super) fn report(mut self) -> Report {
-        self.keeping.flush();
+        self.log_sink.flush();
         let summary = self.arrivals.summary(None);
         let recorded = self.arrivals.delays();
         let delays = Figures::of(recorded.delays()).unwrap_or_default();
@@ -154,7 +154,7 @@ mod tests {
             epoch: 0,
             offset: Offset::NONE,
         };
-        ReceiveRecorder::new(0, Timeline::new(clocks), Keeping::new(None))
+        ReceiveRecorder::new(0, Timeline::new(clocks), LogSink::new(None))
     }
 
     fn message(sequence: u64) -> Message {

@@ -55,7 +55,7 @@ impl Ready {
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
-                unanswered.ask(&message, &mut self.keeping);
+                unanswered.ask(&message, &mut self.log_sink);
             }
             match send(
                 raw(&self.socket),
@@ -66,7 +66,7 @@ impl Ready {
                     sequence += 1;
                     log.sent(departure.size, now);
                     if unanswered.is_none() {
-                        self.keeping.keep_sent(self.number, &message);
+                        self.log_sink.keep_sent(self.number, &message);
                     }
                 }
                 Err(error) if is_passing(error) => {
@@ -132,7 +132,7 @@ impl Ready {
             Ok(_) => {
                 for message in bundle.iter() {
                     log.sent(size, now);
-                    self.keeping.keep_sent(self.number, message);
+                    self.log_sink.keep_sent(self.number, message);
                 }
             }
             Err(error) if is_passing(error) => log.unsent += bundle.len() as u64,

@@ -17,7 +17,7 @@ use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::traffic::Record;
 use crate::traffic::receive::{Clocks, Timeline};
-use crate::traffic::records::Keeping;
+use crate::traffic::records::LogSink;
 use crate::traffic::unanswered::Answers;
 use crate::transfer::stamp_arrivals;
 
@@ -36,7 +36,7 @@ const READ: usize = 1 << 18;
 pub(super) struct Replies {
     flow: u16,
     timeline: Timeline,
-    keeping: Keeping,
+    log_sink: LogSink,
     answers: Answers,
     expected: Arc<Expected>,
     round_trips: Delays,
@@ -58,7 +58,7 @@ impl Expected {
 
 impl Replies {
     /// `keeping` lends the way to the log for as long as echoes come.
-    pub(super) fn new(flow: u16, start: Time, keeping: &Keeping, answers: Answers) -> Self {
+    pub(super) fn new(flow: u16, start: Time, log_sink: &LogSink, answers: Answers) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
             offset: Offset::NONE,
@@ -66,7 +66,7 @@ impl Replies {
         Self {
             flow,
             timeline: Timeline::new(clocks),
-            keeping: keeping.beside(),
+            log_sink: log_sink.another(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
             round_trips: Delays::default(),
@@ -83,7 +83,7 @@ impl Replies {
 
     /// Takes down what came.
     pub(super) fn settle(mut self, log: &mut Log) {
-        self.keeping.flush();
+        self.log_sink.flush();
         log.round_trips = self.round_trips;
         log.echoes = self.echoes;
         log.unstamped = self.unstamped;
@@ -112,7 +112,7 @@ impl Replies {
         self.answers.answered(message);
         self.echoes += 1;
         self.round_trips.record(received.saturating_sub(sent));
-        self.keeping.keep(Record {
+        self.log_sink.keep(Record {
             flow: self.flow,
             size: message.length,
             sequence: message.sequence,

@@ -22,9 +22,9 @@ impl Ready {
         collect: fn(&OwnedFd, Replies) -> Result<Replies>,
         send: impl FnOnce(&mut Self, &mut Log, &mut Unanswered) -> Result<()>,
     ) -> Result<()> {
-        let mut unanswered = Unanswered::new(self.number, &self.keeping);
+        let mut unanswered = Unanswered::new(self.number, &self.log_sink);
         let answers = unanswered.answers();
-        let replies = Replies::new(self.number, log.epoch, &self.keeping, answers);
+        let replies = Replies::new(self.number, log.epoch, &self.log_sink, answers);
         let signal = replies.signal();
         let socket = self.socket.try_clone().during(|| "sharing a socket")?;
         thread::scope(|scope| {
@@ -33,8 +33,8 @@ impl Ready {
             signal.expect(log.messages);
             let collected = collector.join();
             // What was measured until something went wrong counts.
-            unanswered.settle(&mut self.keeping);
-            self.keeping.flush();
+            unanswered.settle(&mut self.log_sink);
+            self.log_sink.flush();
             sent?;
             let replies =
                 collected.map_err(|_| Error::new("collecting echoes", "a thread failed"))??;
@@ -50,7 +50,7 @@ impl Ready {
             log.echoes += 1;
             log.round_trips.record(span.as_nanos());
         }
-        self.keeping.keep(Record {
+        self.log_sink.keep(Record {
             flow: self.number,
             size: message.length,
             sequence: message.sequence,

@@ -64,7 +64,7 @@ impl Ready {
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
-                unanswered.ask(&message, &mut self.keeping);
+                unanswered.ask(&message, &mut self.log_sink);
             }
             let mut rest = &room[..departure.size];
             if let Some(stamps) = &mut stamps {
@@ -79,7 +79,7 @@ impl Ready {
             sequence += 1;
             log.sent(departure.size, now);
             if one_way {
-                self.keeping.keep_sent(self.number, &message);
+                self.log_sink.keep_sent(self.number, &message);
             }
         }
         if let Some(stamps) = stamps {

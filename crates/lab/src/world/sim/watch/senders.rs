@@ -9,7 +9,8 @@ use proto::tcp::{Counts, State};
 use results::table::{Column, Values, write_table};
 use units::{Span, Time};
 
-use super::{Shelf, column, whole};
+use super::{column, path, whole};
+use crate::recording::ArtifactDir;
 
 /// The senders of a simulation.
 pub(super) struct Senders {
@@ -84,13 +85,13 @@ impl Senders {
     ///
     /// # Errors
     /// Where a file cannot be written.
-    pub(super) fn finish(self, shelf: Shelf<'_>) -> Result<Vec<PathBuf>> {
+    pub(super) fn finish(self, artifacts: ArtifactDir<'_>) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
             let senders = self.flows.iter().flatten();
             let senders: Vec<&Sender> = senders.filter(|sender| sender.group == number).collect();
-            let name = shelf.name(group, "tcp.parquet");
-            write_table(&shelf.results.join(&name), &columns(&senders))?;
+            let name = path(artifacts, group, "tcp.parquet");
+            write_table(&artifacts.results.join(&name), &columns(&senders))?;
             files.push(name);
         }
         Ok(files)

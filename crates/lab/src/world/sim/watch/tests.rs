@@ -26,12 +26,12 @@ fn setting(sets: &[&str]) -> Setting {
 }
 
 fn run(setting: &Setting, results: &Path) -> Figures {
-    let shelf = Shelf {
+    let artifacts = ArtifactDir {
         results,
         trial: "c00-r01",
     };
     simulator(std::slice::from_ref(setting))
-        .run_and_watch(setting, Seed::new(5), shelf)
+        .run_and_watch(setting, Seed::new(5), artifacts)
         .unwrap()
         .0
 }

@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::recording::Shelf;
+use crate::recording::ArtifactDir;
 
 /// The folder of these folders, in the results folder.
 const FOLDER: &str = "files";
 
 /// A folder of one trial's own, which goes with it if nothing was left there.
-pub(super) struct Kept {
+pub(super) struct ProgramFiles {
     /// Below the results folder.
     name: PathBuf,
     path: PathBuf,
 }
 
-impl Kept {
+impl ProgramFiles {
     /// Makes a folder that is not there yet: a trial that was broken off may have
     /// left one.
     ///
     /// # Errors
     /// Where it cannot be made.
-    pub(super) fn begin(shelf: Shelf<'_>) -> Result<Self> {
-        let operation = || format!("making a folder in {}", shelf.results.display());
-        fs::create_dir_all(shelf.results.join(FOLDER)).with_context(operation)?;
-        let results = std::path::absolute(shelf.results).context("finding the results")?;
-        let plain = shelf.trial.to_owned();
-        let later = (2..).map(|number: u64| format!("{}-{number}", shelf.trial));
+    pub(super) fn begin(artifacts: ArtifactDir<'_>) -> Result<Self> {
+        let operation = || format!("making a folder in {}", artifacts.results.display());
+        fs::create_dir_all(artifacts.results.join(FOLDER)).with_context(operation)?;
+        let results = std::path::absolute(artifacts.results).context("finding the results")?;
+        let plain = artifacts.trial.to_owned();
+        let later = (2..).map(|number: u64| format!("{}-{number}", artifacts.trial));
         for name in std::iter::once(plain).chain(later) {
             let name = Path::new(FOLDER).join(name);
             let path = results.join(&name);
@@ -64,7 +64,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for ProgramFiles {
     fn drop(&mut self) {
         // A folder with something in it stays.
         let _ = fs::remove_dir(&self.path);
@@ -78,25 +78,25 @@ mod tests {
     #[test]
     fn what_is_left_stays_and_the_next_trial_of_that_name_has_another_folder() {
         let results = tempfile::tempdir().unwrap();
-        let shelf = Shelf {
+        let artifacts = ArtifactDir {
             results: results.path(),
             trial: "c01-r01",
         };
-        let empty = Kept::begin(shelf).unwrap();
+        let empty = ProgramFiles::begin(artifacts).unwrap();
         let path = empty.path().to_owned();
         assert!(path.is_absolute() && path.ends_with("files/c01-r01"));
         assert!(empty.files().unwrap().is_empty());
         drop(empty);
         assert!(!path.exists());
 
-        let first = Kept::begin(shelf).unwrap();
+        let first = ProgramFiles::begin(artifacts).unwrap();
         for name in ["b.txt", "a.txt"] {
             fs::write(first.path().join(name), "x").unwrap();
         }
         let names = ["files/c01-r01/a.txt", "files/c01-r01/b.txt"];
         assert_eq!(first.files().unwrap(), names.map(PathBuf::from));
         drop(first);
-        let second = Kept::begin(shelf).unwrap();
+        let second = ProgramFiles::begin(artifacts).unwrap();
         assert!(path.join("a.txt").exists());
         assert!(second.path().ends_with("files/c01-r01-2"));
     }

@@ -1,4 +1,4 @@
-//! How a run stands while it goes on.
+//! The progress of a run.
 
 use analysis::compare::{Comparison, in_cell};
 use plan::metric::Metric;
@@ -15,7 +15,7 @@ const MOST_CELLS: usize = 200;
 /// The running means of the watched metric with their 95 % intervals: a line
 /// for each cell that has trials, figures under one another. Of a plan with many
 /// cells there are none.
-pub fn standing(plan: &Plan, trials: &[Trial]) -> Vec<String> {
+pub fn progress(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     if plan.cells.len() > MOST_CELLS {
         return Vec::new();
     }
@@ -67,12 +67,12 @@ mod tests {
     fn each_cell_with_trials_has_a_line_and_figures_line_up() {
         let (plan, trials) = study();
         assert_eq!(
-            standing(&plan, &trials[..3]),
+            progress(&plan, &trials[..3]),
             [
                 "scenario=LU-LU offloads=off mtu=1500  948 ± 13 Mbit/s  (2 trials)",
                 "scenario=LU-LU offloads=off mtu=9000  988      Mbit/s  (1 trials)",
             ]
         );
-        assert!(standing(&plan, &[]).is_empty());
+        assert!(progress(&plan, &[]).is_empty());
     }
 }

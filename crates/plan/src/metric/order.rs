@@ -1,4 +1,4 @@
-//! Metrics that are made of names in an experiment, and the order of all.
+//! The order of metrics in reports, and metrics named after flows and windows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -36,8 +36,8 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     found
 }
 
-/// The place of a metric, or of what it is made of, in the order of reports.
-pub fn place(metric: &Metric) -> usize {
+/// The position of a metric, or of the one it is derived from, in reports.
+pub fn position(metric: &Metric) -> usize {
     let of_catalogue = split(metric.name).map_or(metric.name, |(base, _)| base);
     let in_order = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
     let in_catalogue = { in_order }.position(|other| other.name == of_catalogue);
@@ -51,7 +51,7 @@ pub fn place(metric: &Metric) -> usize {
 /// The metric called `name`, made when it is first asked for and kept for
 /// good, as the catalogue is; a run has some flows and windows, and a few
 /// metrics of each.
-pub(super) fn kept(name: &str, make: impl FnOnce() -> Metric) -> &'static Metric {
+pub(super) fn intern(name: &str, make: impl FnOnce() -> Metric) -> &'static Metric {
     static MADE: Mutex<BTreeMap<String, &'static Metric>> = Mutex::new(BTreeMap::new());
     // A map that a panic left behind is still whole: entries are put in at once.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ mod tests {
                 "mean_queue_late"
             ]
         );
-        let places: Vec<usize> = measured(&trials).into_iter().map(place).collect();
-        assert!(places.is_sorted(), "{places:?}");
+        let positions: Vec<usize> = measured(&trials).into_iter().map(position).collect();
+        assert!(positions.is_sorted(), "{positions:?}");
     }
 }

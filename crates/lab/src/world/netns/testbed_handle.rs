@@ -1,4 +1,4 @@
-//! A test bed that stands, and what its wires show.
+//! A test bed that is set up, and what its links carry.
 
 use anyhow::{Context, Result, ensure};
 use live::capture::Capture;
@@ -18,7 +18,7 @@ use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, samp
 const LUCK: Seed = Seed::new(1);
 
 /// A test bed, its agents, and what an inspection saw.
-pub(crate) struct Standing {
+pub(crate) struct TestbedHandle {
     pub(crate) path: Path,
     pub(crate) testbed: Testbed,
     pub(super) paced: Paced,
@@ -29,7 +29,7 @@ pub(crate) struct Standing {
     inspections: Vec<Inspection>,
 }
 
-impl Standing {
+impl TestbedHandle {
     pub(super) fn build(path: Path, paced: Paced) -> Result<Self> {
         let mut emulation = None;
         let testbed = Testbed::build_with(&path, |namespace, wires| {
