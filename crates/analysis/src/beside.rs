@@ -172,7 +172,7 @@ impl Beside {
 
 impl Row<'_> {
     /// What the study prints for it.
-    pub fn published(&self) -> Option<&crate::verdict::Figures> {
+    pub fn published(&self) -> Option<&crate::verdict::PublishedFigures> {
         let mut figures = self
             .of_runs
             .iter()

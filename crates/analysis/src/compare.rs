@@ -14,7 +14,9 @@ use serde::Serialize;
 use crate::resolution::resolution;
 use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
-use crate::verdict::{Figures, Judgement, Measured, Verdict, figures, judge, judge_interval};
+use crate::verdict::{
+    Judgement, Measured, PublishedFigures, Verdict, judge, judge_interval, published_figures,
+};
 pub(crate) use between::same_factors;
 pub use between::{Shift, between};
 
@@ -58,7 +60,7 @@ pub struct Comparison {
     /// How many trials a cell would settle what is open, as far as trials can.
     pub trials_to_settle: Option<usize>,
     /// What the study prints.
-    pub published: Figures,
+    pub published: PublishedFigures,
     /// What this says about the published change, if there is one.
     pub judgement: Option<Judgement>,
 }
@@ -255,7 +257,7 @@ pub fn in_cell(
         attribution: None,
         split: None,
         trials_to_settle: None,
-        published: figures(plan, metric, &cell.factors),
+        published: published_figures(plan, metric, &cell.factors),
         judgement: None,
     }
 }

@@ -37,8 +37,8 @@ pub fn paired<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Paired<'a>> {
     let pairs = cells.filter_map(|(position, cell)| {
         let base = baseline(plan, &cell.factors).filter(|&base| base != position)?;
         let change = |metric: &&'static Metric| {
-            let figures = |cell: usize| figures(metric.name, &by_cell[cell]);
-            statistics::mean(&differences(&figures(base), &figures(position)))
+            let values = |cell: usize| by_repeat(metric.name, &by_cell[cell]);
+            statistics::mean(&differences(&values(base), &values(position)))
         };
         Some(Paired {
             factors: &cell.factors,
@@ -57,7 +57,7 @@ pub(crate) fn differences(base: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>)
 }
 
 /// A metric in the trials that finished, by repeat.
-fn figures(metric: &str, trials: &[&Trial]) -> BTreeMap<u32, f64> {
+fn by_repeat(metric: &str, trials: &[&Trial]) -> BTreeMap<u32, f64> {
     let finished = trials.iter().filter(|trial| trial.failure.is_none());
     finished
         .filter_map(|trial| Some((trial.repeat, *trial.metrics.get(metric)?)))

@@ -126,7 +126,7 @@ fn of_setting(
     base: usize,
     others: &[usize],
 ) -> Vec<(Ranked, Vec<u32>, Jackknife)> {
-    let mut found: Vec<(Ranked, Vec<Figures>, Jackknife)> = Vec::new();
+    let mut found: Vec<(Ranked, Vec<Row>, Jackknife)> = Vec::new();
     for counting in 0..ranking.countings.len().max(1) {
         let rows = rows(ranking, counting, &by_cell[base]);
         if rows.is_empty() {
@@ -167,17 +167,17 @@ fn of_setting(
         };
         found.push((ranked, rows, distance));
     }
-    let repeats = |rows: Vec<Figures>| rows.into_iter().map(|(repeat, _)| repeat).collect();
+    let repeats = |rows: Vec<Row>| rows.into_iter().map(|(repeat, _)| repeat).collect();
     let kept = found.into_iter();
     kept.map(|(ranked, rows, distance)| (ranked, repeats(rows), distance))
         .collect()
 }
 
 /// Of a trial the repeat and the figures in the order of the ranking.
-type Figures = (u32, Vec<f64>);
+type Row = (u32, Vec<f64>);
 
 /// The trials that finished and have all figures, by repeat.
-fn rows(ranking: &Ranking, counting: usize, trials: &[&Trial]) -> Vec<Figures> {
+fn rows(ranking: &Ranking, counting: usize, trials: &[&Trial]) -> Vec<Row> {
     let row = |trial: &&Trial| {
         let metric = |target: &plan::Target| {
             let name = target.metrics.get(counting)?;
@@ -187,12 +187,12 @@ fn rows(ranking: &Ranking, counting: usize, trials: &[&Trial]) -> Vec<Figures> {
         Some((trial.repeat, figures?))
     };
     let finished = trials.iter().filter(|trial| trial.failure.is_none());
-    let mut rows: Vec<Figures> = finished.filter_map(row).collect();
+    let mut rows: Vec<Row> = finished.filter_map(row).collect();
     rows.sort_by_key(|(repeat, _)| *repeat);
     rows
 }
 
-fn measured(ranking: &Ranking, counting: usize, rows: &[Figures]) -> Option<Vec<Measured>> {
+fn measured(ranking: &Ranking, counting: usize, rows: &[Row]) -> Option<Vec<Measured>> {
     let one = |(place, target): (usize, &plan::Target)| {
         let values: Vec<f64> = rows.iter().map(|(_, figures)| figures[place]).collect();
         Some(Measured {
@@ -205,7 +205,7 @@ fn measured(ranking: &Ranking, counting: usize, rows: &[Figures]) -> Option<Vec<
 }
 
 /// How far the means of all rows, or of all but one, are from what is printed.
-fn distance(ranking: &Ranking, rows: &[Figures], left: Option<usize>) -> f64 {
+fn distance(ranking: &Ranking, rows: &[Row], left: Option<usize>) -> f64 {
     let kept = || {
         let rows = rows.iter().enumerate();
         rows.filter(|(place, _)| Some(*place) != left)
@@ -219,8 +219,8 @@ fn distance(ranking: &Ranking, rows: &[Figures], left: Option<usize>) -> f64 {
 }
 
 /// What `other` has above `base`, figure by figure, in the repeats of both.
-fn changes(figures: usize, base: &[Figures], other: &[Figures]) -> Vec<Option<Mean>> {
-    let figure = |rows: &[Figures], place: usize| {
+fn changes(figures: usize, base: &[Row], other: &[Row]) -> Vec<Option<Mean>> {
+    let figure = |rows: &[Row], place: usize| {
         let rows = rows.iter();
         rows.map(|(repeat, row)| (*repeat, row[place])).collect()
     };

@@ -158,12 +158,12 @@ mod tests {
     fn trials(mtu: i64, short: f64, long: f64, vain: f64, limit: f64) -> Vec<Trial> {
         [0.999, 1.0, 1.001]
             .map(|noise| {
-                let figures = [
+                let metrics = [
                     ("throughput", short * noise),
                     ("throughput_long", long),
                     ("retransmitted_long", vain),
                 ];
-                let mut trial = trial(factors(mtu), 1, &figures);
+                let mut trial = trial(factors(mtu), 1, &metrics);
                 trial.evidence.insert("limit_mbit".into(), limit.into());
                 trial
             })

@@ -73,7 +73,7 @@ pub struct Claim {
 
 /// What a study prints for one metric of one cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct PublishedFigures {
     /// The value, if it is printed in the metric's unit.
     pub value: Option<f64>,
     /// The change against the baseline; the baseline itself has none.
@@ -82,7 +82,7 @@ pub struct Figures {
     pub source: Option<String>,
 }
 
-impl Figures {
+impl PublishedFigures {
     /// Whether anything is printed.
     pub const fn is_any(&self) -> bool {
         self.value.is_some() || self.claim.is_some()
@@ -99,9 +99,9 @@ pub struct Measured<'a> {
 }
 
 /// What the plan's published figures say about `metric` in the cell `factors`.
-pub fn figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Figures {
+pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> PublishedFigures {
     let Some(level) = factors.level(&plan.compare.factor) else {
-        return Figures::default();
+        return PublishedFigures::default();
     };
     plan.published
         .iter()
@@ -109,7 +109,7 @@ pub fn figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Figures {
         .find_map(|published| {
             let value = at(&published.values, level);
             let claim = claim(published, level, &plan.compare.baseline);
-            (value.is_some() || claim.is_some()).then(|| Figures {
+            (value.is_some() || claim.is_some()).then(|| PublishedFigures {
                 value: value.filter(|_| published.unit == metric.unit),
                 claim,
                 source: Some(published.source.clone()),

@@ -8,11 +8,11 @@ mod checks;
 mod command;
 mod convert;
 mod exchange;
-mod figures;
 mod flows;
 mod latency_breakdown;
 mod meanwhile;
 mod pair;
+mod passes;
 mod program_files;
 mod sample;
 #[cfg(test)]

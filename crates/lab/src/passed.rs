@@ -4,7 +4,7 @@ use plan::metric::of_window;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// When packets came to one direction of a link, and when they left its queue. What
 /// came is not told apart from each other: sums do not need it.
@@ -16,7 +16,7 @@ pub(crate) struct Passed {
     dropped: Vec<Time>,
 }
 
-/// Figures over a part of a trial.
+/// Metrics over a part of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Over {
     drop_percent: f64,
@@ -72,8 +72,8 @@ impl Passed {
     }
 }
 
-impl Figures {
-    /// Takes the figures over the window called `window`.
+impl Measurements {
+    /// Takes the metrics over the window called `window`.
     pub(crate) fn take_window(&mut self, window: &str, over: &Over) {
         for (metric, value) in [
             ("drop_percent", over.drop_percent),

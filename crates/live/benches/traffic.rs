@@ -94,14 +94,14 @@ fn show(what: &str, outcome: &Outcome) {
         sent.messages - report.messages,
         sent.messages
     );
-    for (name, figures) in [
+    for (name, delays) in [
         ("lateness", sent.lateness),
         ("round trip", sent.round_trips),
     ] {
-        if let Some(figures) = figures {
+        if let Some(delays) = delays {
             println!(
                 "  {name}: p50 {}, p99 {}, at most {}",
-                figures.median, figures.p99, figures.most
+                delays.median, delays.p99, delays.most
             );
         }
     }

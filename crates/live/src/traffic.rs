@@ -25,7 +25,7 @@ pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
-pub use delays::Figures;
+pub use delays::DelayDistribution;
 pub use flow::Flow;
 pub use options::{Options, sizes};
 pub use records::{Described, Entry, Record, Records};

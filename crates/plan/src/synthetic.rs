@@ -213,13 +213,13 @@ pub fn study() -> (Plan, Vec<Trial>) {
     ] {
         let factors = full_factors("LU-LU", offloads, mtu);
         for (repeat, noise) in [(1, 0.999), (2, 1.001)] {
-            let figures = [
+            let metrics = [
                 ("throughput", throughput * noise),
                 ("cpu_sender", cpu * noise),
                 ("cpu_sender_high", 2.0 * cpu * noise),
                 ("retransmissions", 0.0),
             ];
-            trials.push(trial(factors.clone(), repeat, &figures));
+            trials.push(trial(factors.clone(), repeat, &metrics));
         }
         cells.push(cell(factors));
     }

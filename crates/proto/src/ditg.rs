@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_are_no_figures() {
+    fn of_nothing_there_are_no_statistics() {
         let stats = DitgRecorder::default().stats();
         assert_eq!((stats.mean_delay, stats.jitter), (None, None));
         assert_eq!((stats.bitrate, stats.min_delay), (None, None));

@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn every_metric_that_is_measured_is_shown_unless_its_entry_says_in_json() {
         let plan = plan(vec![cell(factors(1500))], 1, Vec::new());
-        let figures: Vec<(&str, f64)> = METRICS.iter().map(|metric| (metric.name, 1.0)).collect();
-        let comparisons = compare(&plan, &[trial(factors(1500), 1, &figures)]);
+        let metrics: Vec<(&str, f64)> = METRICS.iter().map(|metric| (metric.name, 1.0)).collect();
+        let comparisons = compare(&plan, &[trial(factors(1500), 1, &metrics)]);
         let of_study = study_metrics(&plan, &comparisons).into_iter();
         let shown: Vec<&Metric> = (of_study.map(|(_, metric)| metric))
             .chain(other_metrics(&plan, &comparisons))

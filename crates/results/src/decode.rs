@@ -18,7 +18,7 @@ use wire::log::{Batch, Block};
 
 use aggregator::LogAggregator;
 use blocks::{Blocks, Tear};
-pub use row::{Figures, Row, csv, json, write};
+pub use row::{Row, RowStats, csv, json, write};
 pub use text::text;
 
 /// The most flows of a log, each of which takes some 200 kB.

@@ -131,7 +131,7 @@ mod tests {
         messages.send(at(7), 320);
         assert_eq!(messages.receive(at(9), 320), 2, "the last one is shorter");
         assert_eq!(messages.counts(), (3, 3));
-        let (delays, summary) = messages.into_sink().figures(3);
+        let (delays, summary) = messages.into_sink().delays_and_summary(3);
         let delays = delays.expect("three arrived");
         assert!((delays.max - 7e-9).abs() < 1e-15 && (delays.min - 2e-9).abs() < 1e-15);
         assert_eq!(summary.expect("kept").bytes, Bytes::new(270));

@@ -98,7 +98,7 @@ impl Sink {
     /// See [`FlowOutcome::delays`](crate::FlowOutcome::delays) and
     /// [`FlowOutcome::summary`](crate::FlowOutcome::summary), of a flow that
     /// sent so many messages.
-    pub(crate) fn figures(self, sent: u64) -> (Option<Delays>, Option<Summary>) {
+    pub(crate) fn delays_and_summary(self, sent: u64) -> (Option<Delays>, Option<Summary>) {
         let mean = self.sum as f64 / self.received as f64 / 1e12;
         let delays = |[p50, p95, p99]: [f64; 3]| Delays {
             mean,

@@ -126,8 +126,8 @@ fn the_cpu_of_one_end_is_judged_over_its_attribution_interval() {
     );
     let run = |mtu, alone: [f64; 3], softirq: f64| {
         (1..).zip(alone).map(move |(repeat, alone)| {
-            let figures = [("cpu_sender", alone), ("cpu_sender_high", alone + softirq)];
-            trial(factors(mtu), repeat, &figures)
+            let metrics = [("cpu_sender", alone), ("cpu_sender_high", alone + softirq)];
+            trial(factors(mtu), repeat, &metrics)
         })
     };
     let trials: Vec<Trial> = run(1500, [1.0, 1.01, 0.99], 1.0)

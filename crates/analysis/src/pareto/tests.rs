@@ -18,8 +18,8 @@ fn front_of(cells: &[(i64, f64, f64)], spread: f64, within: &[&str]) -> Vec<(Str
     for &(mtu, cost, gain) in cells {
         let [costs, gains] = [cost, gain].map(|mean| normal.sample(10, mean, spread));
         for (repeat, (cost, gain)) in (1..).zip(costs.into_iter().zip(gains)) {
-            let figures = [("cpu_sender", cost), ("throughput", gain)];
-            trials.push(trial(factors(mtu), repeat, &figures));
+            let metrics = [("cpu_sender", cost), ("throughput", gain)];
+            trials.push(trial(factors(mtu), repeat, &metrics));
         }
     }
     let comparisons = compare(&plan, &trials);

@@ -50,12 +50,12 @@ fn study(settings: i64) -> Plan {
 
 /// A trial with the loss counted by both countings.
 fn run(setting: i64, queue: &str, repeat: u32, loss: [f64; 2], throughput: f64) -> Trial {
-    let figures = [
+    let metrics = [
         ("loss", loss[0]),
         ("retransmissions", loss[1]),
         ("throughput", throughput),
     ];
-    trial(factors(setting, queue), repeat, &figures)
+    trial(factors(setting, queue), repeat, &metrics)
 }
 
 fn near(value: f64, known: f64) -> bool {

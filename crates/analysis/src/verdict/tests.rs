@@ -123,7 +123,7 @@ fn published_figures_are_found_by_their_factors() {
     let plan = synthetic::plan(Vec::new(), 1, vec![linux, windows]);
 
     let of = |scenario, mtu| {
-        figures(
+        published_figures(
             &plan,
             throughput,
             &synthetic::full_factors(scenario, "on", mtu),
@@ -137,19 +137,19 @@ fn published_figures_are_found_by_their_factors() {
     assert!((printed.rounding - 0.006_498).abs() < 1e-6, "{printed:?}");
     let derived = of("WS-WS", 9000).claim.unwrap();
     assert!((derived.percent - 33.605).abs() < 0.001, "{derived:?}");
-    assert_eq!(of("LU-LU", 4000), Figures::default());
+    assert_eq!(of("LU-LU", 4000), PublishedFigures::default());
     // A cell that does not name the scenario takes the first that fits.
     assert_eq!(
-        figures(&plan, throughput, &synthetic::factors(9000)).value,
+        published_figures(&plan, throughput, &synthetic::factors(9000)).value,
         Some(938.88)
     );
     assert_eq!(
-        figures(
+        published_figures(
             &plan,
             Metric::named("rtt").unwrap(),
             &synthetic::factors(9000)
         ),
-        Figures::default()
+        PublishedFigures::default()
     );
 }
 
@@ -158,7 +158,7 @@ fn figures_in_another_unit_are_not_shown_as_ours() {
     let mut published = synthetic::published("throughput", &[(1500, 10.0), (9000, 20.0)], &[]);
     published.unit = "Gbit/s".into();
     let plan = synthetic::plan(Vec::new(), 1, vec![published]);
-    let figures = figures(
+    let figures = published_figures(
         &plan,
         Metric::named("throughput").unwrap(),
         &synthetic::factors(9000),

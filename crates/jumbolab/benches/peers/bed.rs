@@ -11,9 +11,9 @@ use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::Result;
 use crate::counters::Counters;
-use crate::figures::processor_seconds;
 use crate::outcome::{Outcome, Seen};
 use crate::program::Program;
+use crate::statistics::processor_seconds;
 use crate::witness::Witness;
 use crate::work::{Kind, PACE, SIZE, Work};
 

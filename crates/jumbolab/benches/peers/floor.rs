@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use units::Span;
 
 use crate::Result;
-use crate::figures::{f64_of, sorted};
+use crate::statistics::{f64_of, sorted};
 use crate::work::{PACE, Work};
 
 /// For how long the clock is watched beside each round.

@@ -26,12 +26,12 @@
 mod asked;
 mod bed;
 mod counters;
-#[path = "../shared/figures.rs"]
-mod figures;
 mod floor;
 mod install;
 mod outcome;
 mod program;
+#[path = "../shared/statistics.rs"]
+mod statistics;
 mod table;
 mod witness;
 mod work;
@@ -40,8 +40,8 @@ use std::process::ExitCode;
 
 use asked::Asked;
 use bed::Bed;
-use figures::sorted;
 use program::Program;
+use statistics::sorted;
 use work::{Kind, WORKS};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -5,8 +5,8 @@ use units::Span;
 
 use crate::Result;
 use crate::counters::Counters;
-use crate::figures::f64_of;
 use crate::program::Program;
+use crate::statistics::f64_of;
 use crate::witness::Departures;
 use crate::work::{Kind, PACE, Work};
 
@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) departures: Option<Departures>,
 }
 
-/// The figures of a run; the first is compared.
+/// The metrics of a run; the first is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome(pub(crate) Vec<Figure>);
 
@@ -89,7 +89,7 @@ fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<
     };
     let frames = seen.sender.frames_out.min(seen.receiver.frames_in);
     let (sent, read) = (f64_of(sent), f64_of(read));
-    let mut figures = vec![
+    let mut metrics = vec![
         figure("received/s", read / seconds, 0),
         figure("lost", sent - read, 0),
         figure("lost %", 100.0 * (sent - read) / sent, 3),
@@ -98,7 +98,7 @@ fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<
         figure("CPU us/datagram", 1e6 * seen.processor / read, 2),
     ];
     // Of the others nobody knows, or they have no stamps.
-    figures.push(figure(
+    metrics.push(figure(
         "stamped %",
         match program {
             Program::Jumbolab => {
@@ -110,7 +110,7 @@ fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<
         },
         1,
     ));
-    Ok(figures)
+    Ok(metrics)
 }
 
 fn departures(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<Figure>> {

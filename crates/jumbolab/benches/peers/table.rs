@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::figures::{median, sorted};
 use crate::outcome::Outcome;
 use crate::program::Program;
+use crate::statistics::{median, sorted};
 use crate::work::{Goal, Kind, Work};
 
 /// Of the interval of a median, at least.

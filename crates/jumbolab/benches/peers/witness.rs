@@ -16,7 +16,7 @@ use nix::sys::time::TimeValLike;
 use units::Span;
 
 use crate::Result;
-use crate::figures::{f64_of, median, sorted};
+use crate::statistics::{f64_of, median, sorted};
 
 /// The role of its process.
 pub(crate) const ROLE: &str = "witness";

@@ -17,19 +17,19 @@
 
 #[path = "../shared/asked.rs"]
 mod asked;
-#[path = "../shared/figures.rs"]
-mod figures;
 mod program;
 mod scenario;
 mod simulator;
+#[path = "../shared/statistics.rs"]
+mod statistics;
 
 use std::process::ExitCode;
 
 use asked::Asked;
-use figures::{median, sorted};
 use program::Result;
 use scenario::{SCENARIOS, Scenario};
 use simulator::{Outcome, Simulator};
+use statistics::{median, sorted};
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;

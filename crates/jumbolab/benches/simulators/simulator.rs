@@ -149,8 +149,8 @@ impl Simulator {
         };
         let octets: f64 = octets.parse()?;
         let busy = octets * 8.0 / (f64::from(scenario.megabits) * 1e6 * scenario.seconds);
-        let figures = [arrived.parse()?, dropped.parse()?, busy];
-        Ok((run, figures))
+        let counts = [arrived.parse()?, dropped.parse()?, busy];
+        Ok((run, counts))
     }
 
     fn once_ours(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
@@ -171,8 +171,8 @@ impl Simulator {
         let packets = evidence["packets"].as_array().ok_or("no packets")?;
         let sent: f64 = packets.iter().filter_map(Value::as_f64).sum();
         // Access links drop nothing: what was sent came to the bottleneck.
-        let figures = [sent, number("/dropped/0/0"), number("/utilisation/0/0")];
-        Ok((run, figures))
+        let counts = [sent, number("/dropped/0/0"), number("/utilisation/0/0")];
+        Ok((run, counts))
     }
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use live::traffic::{Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served};
+use live::traffic::{DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
 use proto::control::Secret;
 use proto::offset::Offset;
 use units::{Bytes, Span, Transport};
@@ -190,8 +190,8 @@ fn received(report: &Report, sent: Option<u64>, meter: Meter, offset: Option<Off
 }
 
 /// The delays of what arrived.
-fn delays(report: &Report) -> Figures {
-    Figures {
+fn delays(report: &Report) -> DelayDistribution {
+    DelayDistribution {
         count: report.delayed,
         least: Span::from_nanos(report.least),
         mean: Span::from_nanos(report.mean),
@@ -220,15 +220,15 @@ fn clocks(offset: Offset, same: bool) -> String {
     )
 }
 
-fn quantiles(figures: &Figures) -> String {
+fn quantiles(delays: &DelayDistribution) -> String {
     format!(
         "least {}, mean {}, p50 {}, p95 {}, p99 {}, at most {}",
-        time(figures.least),
-        time(figures.mean),
-        time(figures.median),
-        time(figures.p95),
-        time(figures.p99),
-        time(figures.most)
+        time(delays.least),
+        time(delays.mean),
+        time(delays.median),
+        time(delays.p95),
+        time(delays.p99),
+        time(delays.most)
     )
 }
 

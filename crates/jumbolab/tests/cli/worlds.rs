@@ -25,7 +25,7 @@ fn simulated_hosts_are_fitted_at_mtu_1500_and_predict_the_study_above() {
     let dir = Dir::new();
     let run =
         "run os-comparison --on sim --repeat 1 --set scenario=LU-LU --set offloads=off --json";
-    let figures = throughput(&dir.run(run).fine().json());
+    let values = throughput(&dir.run(run).fine().json());
     // Printed: 750.94, 895.53, 938.88 [Praptodiyono2019 Table 4]. The first is
     // what the file is fitted to, the others are within 1.5 % of it.
     let expected = [
@@ -33,8 +33,8 @@ fn simulated_hosts_are_fitted_at_mtu_1500_and_predict_the_study_above() {
         (4000, 895.53, 0.015),
         (9000, 938.88, 0.015),
     ];
-    assert_eq!(figures.len(), expected.len());
-    for ((mtu, seen), (wanted, published, within)) in figures.into_iter().zip(expected) {
+    assert_eq!(values.len(), expected.len());
+    for ((mtu, seen), (wanted, published, within)) in values.into_iter().zip(expected) {
         assert_eq!(mtu, wanted);
         let off = (seen / published - 1.0).abs();
         assert!(off < within, "{mtu}: {seen}, published {published}");

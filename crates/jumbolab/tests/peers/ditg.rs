@@ -9,7 +9,7 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
 
-use crate::{figures, mean};
+use crate::{mean, measurements};
 
 /// Messages a second that are asked for, as the 2017 study did [Supriyanto2017 s3].
 const ASKED: f64 = 100_000.0;
@@ -88,10 +88,10 @@ fn setting(instrument: &str) -> Result<Setting> {
 }
 
 fn ours(netns: &mut Netns, setting: &Setting) -> Result<Came> {
-    let figures = figures(netns, setting)?;
+    let measurements = measurements(netns, setting)?;
     Ok(Came {
-        rate: figures.metrics["sent_rate"] * 1e6 / 8.0 / 1500.0,
-        delay: figures.metrics["latency_ditg"],
+        rate: measurements.metrics["sent_rate"] * 1e6 / 8.0 / 1500.0,
+        delay: measurements.metrics["latency_ditg"],
     })
 }
 

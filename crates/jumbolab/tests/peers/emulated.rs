@@ -5,7 +5,7 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use units::Seed;
 
-use crate::{figures, figures_of, only_setting};
+use crate::{measurements, measurements_of, only_setting};
 
 /// Trials of each setting, of which the earliest message counts: whatever else
 /// runs on the machine makes messages later, never earlier.
@@ -77,8 +77,8 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
 fn later(netns: &mut Netns, setting: &Setting, physics: f64) -> Result<(f64, f64)> {
     let mut later = Vec::new();
     for _ in 0..TRIALS {
-        let figures = figures(netns, setting)?;
-        let delay = figures.metrics.get("delay").context("no delay")?;
+        let measurements = measurements(netns, setting)?;
+        let delay = measurements.metrics.get("delay").context("no delay")?;
         later.push((delay - physics) * 1e3);
     }
     later.sort_by(f64::total_cmp);
@@ -114,8 +114,8 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
         // The same luck each time would be the same arrivals each time.
         let luck = Seed::new(pair as u64);
         let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
-            let figures = figures_of(netns, setting, luck)?;
-            Ok(*figures.metrics.get("delay").context("no delay")?)
+            let measurements = measurements_of(netns, setting, luck)?;
+            Ok(*measurements.metrics.get("delay").context("no delay")?)
         });
         let (without, with) = (without?, with?);
         ensure!(
@@ -174,9 +174,9 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
         let physics = ECHOES * 2.0 * f64::from(wire) * 8.0 / 1e6;
         let mut took = Vec::new();
         for _ in 0..TRIALS {
-            let figures = figures(netns, &setting)?;
+            let measurements = measurements(netns, &setting)?;
             took.push(
-                *figures
+                *measurements
                     .metrics
                     .get("echo_time")
                     .context("an echo was lost")?,
@@ -213,7 +213,7 @@ pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
         let mut best = 0.0f64;
         // Other work makes it slower and never faster.
         for _ in 0..5 {
-            let goodput = figures(netns, &setting)?.metrics["throughput"];
+            let goodput = measurements(netns, &setting)?.metrics["throughput"];
             println!("{megabits:>4} Mb/s MTU {mtu}: {goodput:.2} of {limit:.2} Mbit/s");
             let ratio = goodput / limit;
             ensure!(ratio <= 1.002, "{ratio:.4} of the limit");
@@ -239,8 +239,8 @@ pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
         "preroll=0".into(),
         "network.loss=1%".into(),
     ])?;
-    let figures = figures(netns, &setting)?;
-    let percent = figures.metrics["loss"];
+    let measurements = measurements(netns, &setting)?;
+    let percent = measurements.metrics["loss"];
     println!("loss of 1 %: {percent:.3} % of 20000");
     // The 99 % interval is 2.576 * sqrt(0.01 * 0.99 / 20000).
     ensure!((percent - 1.0).abs() < 0.182, "{percent} % were lost");
@@ -292,11 +292,11 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 "timeout=2s".into(),
             ])
         };
-        let answered = figures(netns, &through("answer")?)?;
+        let answered = measurements(netns, &through("answer")?)?;
         let largest = &answered.evidence["largest_packet_received"];
         println!("IPv{ip}: packets of {largest} arrived");
         ensure!(largest == 1400, "packets of {largest} arrived");
-        let silent = figures(netns, &through("drop")?);
+        let silent = measurements(netns, &through("drop")?);
         ensure!(silent.is_err(), "a silent wire was no black hole");
     }
     Ok(())

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use lab::figures::Figures;
+use lab::measurements::Measurements;
 use lab::world::netns::Netns;
 use live::clock::Epoch;
 use plan::Flag;
@@ -88,7 +88,9 @@ pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
             .map(|_| busy.spawn())
             .collect::<Result<Vec<_>, _>>()?;
         let trials = (0..4).filter_map(|_| netns.measure(&setting, LUCK, Epoch::now()).ok());
-        let trials = trials.map(|figures| Noticed::of(&figures)).collect();
+        let trials = trials
+            .map(|measurements| Noticed::of(&measurements))
+            .collect();
         for process in &mut busy {
             process.kill()?;
             process.wait()?;
@@ -127,13 +129,16 @@ struct Noticed {
 }
 
 impl Noticed {
-    fn of(figures: &Figures) -> Result<Self> {
+    fn of(measurements: &Measurements) -> Result<Self> {
         let evidence = |key: &str| {
-            let value = figures.evidence.get(key).and_then(|value| value.as_f64());
+            let value = measurements
+                .evidence
+                .get(key)
+                .and_then(|value| value.as_f64());
             value.with_context(|| format!("no {key}"))
         };
         Ok(Self {
-            flagged: figures.flags.contains(&Flag::Disturbed),
+            flagged: measurements.flags.contains(&Flag::Disturbed),
             others: evidence("others_processors")?,
             stolen: evidence("steal_percent")?,
         })

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::figures::Figures;
+use lab::measurements::Measurements;
 use lab::worker;
 use lab::world::netns::{Failure, Netns};
 use live::clock::Epoch;
@@ -158,19 +158,19 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
 }
 
 /// One trial; what chance does is the same each time.
-fn figures(netns: &mut Netns, setting: &Setting) -> Result<Figures> {
-    figures_of(netns, setting, LUCK)
+fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
+    measurements_of(netns, setting, LUCK)
 }
 
 /// One trial with luck of its own: one that counts, of a few where the program
 /// itself says that the machine was too busy for its emulator.
-fn figures_of(netns: &mut Netns, setting: &Setting, luck: Seed) -> Result<Figures> {
+fn measurements_of(netns: &mut Netns, setting: &Setting, luck: Seed) -> Result<Measurements> {
     const TRIES: u32 = 5;
     let mut tries = 0;
     loop {
         tries += 1;
         match netns.measure(setting, luck, Epoch::now()) {
-            Ok(figures) => return Ok(figures),
+            Ok(measurements) => return Ok(measurements),
             Err(Failure::Transfer(why)) if tries < TRIES && why.contains(BUSY) => println!("{why}"),
             Err(Failure::Transfer(why)) => return Err(anyhow!(why)),
             Err(Failure::Lost(error)) => return Err(error),
@@ -183,13 +183,13 @@ const BUSY: &str = "the emulator could not keep up";
 
 /// Goodput of one trial in Mbit/s, and its limit where the link has one.
 fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
-    let figures = figures(netns, setting)?;
-    let limit = figures
+    let measurements = measurements(netns, setting)?;
+    let limit = measurements
         .evidence
         .get("limit_mbit")
         .and_then(|limit| limit.as_f64())
         .unwrap_or(f64::INFINITY);
-    Ok((figures.metrics["throughput"], limit))
+    Ok((measurements.metrics["throughput"], limit))
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -6,7 +6,7 @@ use experiment::Experiment;
 use lab::world::netns::Netns;
 use plan::World;
 
-use crate::figures;
+use crate::measurements;
 
 /// The largest share of the expected utilisation that may be missing or too
 /// much.
@@ -81,8 +81,8 @@ pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
         let expected = model::sawtooth_utilisation(share);
         let mut tried = Vec::new();
         while tried.len() < TRIES {
-            let figures = figures(netns, setting)?;
-            let measured = figures.metrics["throughput"] / (megabits * PAYLOAD / WIRE);
+            let measurements = measurements(netns, setting)?;
+            let measured = measurements.metrics["throughput"] / (megabits * PAYLOAD / WIRE);
             let ratio = measured / expected;
             println!("{share:>6} {measured:>9.4} {expected:>9.4} {ratio:>6.3}");
             tried.push(measured);

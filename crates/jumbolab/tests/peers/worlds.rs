@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::figures::Figures;
+use lab::measurements::Measurements;
 use lab::world::netns::Netns;
 use lab::world::sim::Simulator;
 use plan::{Factors, World};
 use units::Seed;
 
-use crate::figures;
+use crate::measurements;
 
 /// By how much a figure of the simulator's may differ from the kernel's.
 const TOLERANCE: f64 = 0.1;
@@ -50,7 +50,7 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
             .map_err(|why| anyhow!(why))?;
         let mut differing = Vec::new();
         for _ in 0..TRIES {
-            let kernels = figures(netns, kernels)?;
+            let kernels = measurements(netns, kernels)?;
             differing = differences(&ours, &kernels, &theirs.factors)?;
             if differing.is_empty() {
                 break;
@@ -63,10 +63,14 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
 }
 
 /// The figures of a cell that differ by more than they may.
-fn differences(ours: &Figures, kernels: &Figures, factors: &Factors) -> Result<Vec<String>> {
+fn differences(
+    ours: &Measurements,
+    kernels: &Measurements,
+    factors: &Factors,
+) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (metric, besides) in FIGURES {
-        let [ours, kernels] = [ours, kernels].map(|figures| figures.metrics.get(metric));
+        let [ours, kernels] = [ours, kernels].map(|measurements| measurements.metrics.get(metric));
         let (ours, kernels) = ours.zip(kernels).context(metric)?;
         let cell = format!("{factors:?} {metric}: {ours:.3}, the kernel {kernels:.3}");
         println!("{cell}");

@@ -7,13 +7,13 @@ use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span, Transport};
 
 use super::command::Strangers;
-use super::figures::{Ends, Passes, ratio};
 use super::flows::Seeing;
 use super::latency_breakdown::Seeing as SeeingTrips;
 use super::meanwhile::Meanwhile;
+use super::passes::{Ends, Passes, ratio};
 use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// A step of the wall clock that would show in a delay.
 const STEP: Span = Span::from_millis(1);
@@ -121,11 +121,11 @@ pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Pat
 /// The checks of a trial of flows.
 pub(super) fn flags_of_flows(
     setting: &Setting,
-    figures: &Figures,
+    measurements: &Measurements,
     seeing: &Seeing<'_>,
     path: &Path,
 ) -> Vec<Flag> {
-    let throughput = figures.metrics.get("throughput");
+    let throughput = measurements.metrics.get("throughput");
     let ends = || seeing.sent.iter().zip(seeing.received);
     let datagrams = || ends().filter(|(sent, _)| sent.tcp.is_none());
     let lost: u64 = datagrams().map(|(_, came)| came.summary.lost).sum();
@@ -188,11 +188,11 @@ pub(super) fn flags_of_latency_breakdown(
 /// The checks of a trial of messages one at a time.
 pub(super) fn flags_of_exchanges(
     setting: &Setting,
-    figures: &Figures,
+    measurements: &Measurements,
     meanwhile: &Meanwhile,
     path: &Path,
 ) -> Vec<Flag> {
-    let congestion = figures.evidence.get("congestion");
+    let congestion = measurements.evidence.get("congestion");
     let congestion = congestion.and_then(serde_json::Value::as_str);
     let other = congestion.is_some_and(|other| other != setting.host.congestion);
     [

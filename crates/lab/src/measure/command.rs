@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use units::{Bytes, Span, Time};
 
 use super::checks::flags_of_strangers;
-use super::figures::{per_gigabyte, ratio};
+use super::passes::{per_gigabyte, ratio};
 use super::program_files::ProgramFiles;
 use super::{End, Pair, Programs};
 use crate::agent::Failure;
-use crate::figures::Figures;
 use crate::interrupted;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
 /// How long a server may take until it listens. What listens nowhere, or not
@@ -45,7 +45,7 @@ pub(super) fn command(
     setting: &Setting,
     command: &Command,
     artifacts: Option<ArtifactDir<'_>>,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let Pair {
         path,
         meters,
@@ -89,42 +89,42 @@ pub(super) fn command(
         return Err(Failure::Transfer(why));
     }
 
-    let mut figures = Figures::default();
+    let mut measurements = Measurements::default();
     for (metric, reading) in &command.read {
-        figures.put(metric, Some(number_in(&report, reading)?));
+        measurements.put(metric, Some(number_in(&report, reading)?));
     }
     if let Some(octets) = &command.octets {
-        figures.take_processors(octets_in(&report, octets)?, &machine);
+        measurements.take_processors(octets_in(&report, octets)?, &machine);
     }
     let seen = Strangers {
-        throughput: figures.metrics.get("throughput").copied(),
+        throughput: measurements.metrics.get("throughput").copied(),
         machine,
         clock_step,
     };
-    figures.flags = flags_of_strangers(setting, &seen, path);
+    measurements.flags = flags_of_strangers(setting, &seen, path);
     if let Some(emulator) = &emulator {
-        figures.take_emulator(emulator);
-        figures.take_crossed(setting, emulator);
+        measurements.take_emulator(emulator);
+        measurements.take_crossed(setting, emulator);
     }
-    figures.note("command_sender", json!(joined(&measuring)));
+    measurements.note("command_sender", json!(joined(&measuring)));
     if !serving.is_empty() {
-        figures.note("command_receiver", json!(joined(&serving)));
+        measurements.note("command_receiver", json!(joined(&serving)));
     }
     if let Some(files) = &files {
-        figures.note("files", json!(files.files()?));
+        measurements.note("files", json!(files.files()?));
     }
     // Another one is a failed trial.
-    figures.note("exit_code", json!(0));
-    figures.note("congestion_default", json!(setting.host.congestion));
-    figures.note("clock_step_us", json!(clock_step / 1_000));
+    measurements.note("exit_code", json!(0));
+    measurements.note("congestion_default", json!(setting.host.congestion));
+    measurements.note("clock_step_us", json!(clock_step / 1_000));
     let drops = meters.queue_drops()?.saturating_sub(drops_before);
-    figures.note("queue_drops", json!(drops));
+    measurements.note("queue_drops", json!(drops));
     let all = machine.elapsed * machine.processors;
-    figures.note("cpu_seconds", json!(machine.busy.as_secs_f64()));
-    figures.note("cpu_window_seconds", json!(machine.elapsed.as_secs_f64()));
-    figures.note("cpu_busy_percent", json!(100.0 * ratio(machine.busy, all)));
-    figures.note("steal_percent", json!(100.0 * ratio(machine.steal, all)));
-    Ok(figures)
+    measurements.note("cpu_seconds", json!(machine.busy.as_secs_f64()));
+    measurements.note("cpu_window_seconds", json!(machine.elapsed.as_secs_f64()));
+    measurements.note("cpu_busy_percent", json!(100.0 * ratio(machine.busy, all)));
+    measurements.note("steal_percent", json!(100.0 * ratio(machine.steal, all)));
+    Ok(measurements)
 }
 
 /// Starts the program that serves in the receiver, and waits until it listens.
@@ -185,7 +185,7 @@ fn measure(
     })
 }
 
-impl Figures {
+impl Measurements {
     /// What the whole machine worked for each octet.
     fn take_processors(&mut self, octets: Bytes, used: &MachineUse) {
         self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));

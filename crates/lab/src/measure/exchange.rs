@@ -11,7 +11,7 @@ use super::Pair;
 use super::checks::flags_of_exchanges;
 use super::meanwhile::Before;
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// Octets in which times are stated, so that sizes can be held against each
 /// other: a megabyte.
@@ -23,7 +23,7 @@ pub(super) fn exchange(
     setting: &Setting,
     exchange: &spec::Exchange,
     seed: Seed,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let wanted = exchange::Exchange {
         protocol: exchange.protocol,
         address: pair.path.addresses.receiver,
@@ -49,26 +49,26 @@ pub(super) fn exchange(
         return Err(Failure::Transfer("no message was answered".to_owned()));
     }
 
-    let mut figures = Figures::default();
-    figures.take_exchange(exchange, asked);
+    let mut measurements = Measurements::default();
+    measurements.take_exchange(exchange, asked);
     if exchange.protocol == Transport::Udp {
-        figures.put("receiver_drops", Some(whole(answered.dropped)));
+        measurements.put("receiver_drops", Some(whole(answered.dropped)));
     }
-    figures.flags = flags_of_exchanges(setting, &figures, &meanwhile, &pair.path);
-    figures.take_meanwhile(setting, &meanwhile);
+    measurements.flags = flags_of_exchanges(setting, &measurements, &meanwhile, &pair.path);
+    measurements.take_meanwhile(setting, &meanwhile);
     if let Some(emulator) = &meanwhile.emulator {
         // A round trip crosses each link twice.
         let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
         let late = 2.0 * median * emulator.wires.len() as f64;
-        figures.note("resolution_message_time", json!(late));
+        measurements.note("resolution_message_time", json!(late));
     }
     if !answered.broken.is_empty() {
-        figures.note("broken", json!(answered.broken));
+        measurements.note("broken", json!(answered.broken));
     }
-    Ok(figures)
+    Ok(measurements)
 }
 
-impl Figures {
+impl Measurements {
     /// What the asking end saw, size by size.
     fn take_exchange(&mut self, exchange: &spec::Exchange, mut asked: Asked) {
         asked.sizes.sort_by_key(|one| one.size);

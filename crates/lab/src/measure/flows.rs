@@ -1,6 +1,6 @@
 //! A trial of flows: messages on schedules from the sender to the receiver.
 
-mod figures;
+mod metrics;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::Pair;
 use super::checks::flags_of_flows;
 use super::meanwhile::Before;
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
 /// The folder of packet logs, in the results folder.
@@ -48,7 +48,7 @@ pub(super) fn flows(
     flows: &spec::Flows,
     seed: Seed,
     artifacts: Option<ArtifactDir<'_>>,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let sockets = flows.sockets.clone().unwrap_or_default();
     let asked = wanted(setting, flows, &sockets, seed);
     let log = match artifacts.filter(|_| sockets.log) {
@@ -90,19 +90,19 @@ pub(super) fn flows(
         clock_step: meanwhile.clock_step,
         stolen: meanwhile.stolen(),
     };
-    let mut figures = Figures::default();
-    figures.take_flows(flows, &seeing);
-    figures.flags = flags_of_flows(setting, &figures, &seeing, &pair.path);
-    figures.take_meanwhile(setting, &meanwhile);
+    let mut measurements = Measurements::default();
+    measurements.take_flows(flows, &seeing);
+    measurements.flags = flags_of_flows(setting, &measurements, &seeing, &pair.path);
+    measurements.take_meanwhile(setting, &meanwhile);
     if sockets.instrument == spec::Instrument::Sleeping {
-        figures.take_work(&seeing);
+        measurements.take_work(&seeing);
     }
     let fragments = pair.meters.fragments()?;
-    figures.take_fragments(&fragments_before, &fragments);
+    measurements.take_fragments(&fragments_before, &fragments);
     if let Some((_, name)) = log {
-        figures.note("packet_log", json!(name));
+        measurements.note("packet_log", json!(name));
     }
-    Ok(figures)
+    Ok(measurements)
 }
 
 /// The flows that the sender's agent is asked for, in the order of `flows`.

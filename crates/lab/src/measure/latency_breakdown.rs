@@ -19,7 +19,7 @@ use super::checks::flags_of_latency_breakdown;
 use super::convert::transfer_of;
 use super::meanwhile::Before;
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use transmission::transmission;
 
 /// Round trips without departure stamps, of which half warm up: as many as a
@@ -48,7 +48,7 @@ pub(super) fn latency_breakdown(
     setting: &Setting,
     trips: &LatencyBreakdown,
     epoch: Epoch,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let (paced, to) = (pair.path.paced, pair.path.addresses.receiver);
     let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
     let probe = probe(trips, base);
@@ -60,9 +60,9 @@ pub(super) fn latency_breakdown(
     let exchanges = exchanges(&asked, &answered, wire);
     let dropped = meanwhile.dropped();
     let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
-    let mut figures = Figures::default();
-    figures.take_parts(&exchanges, trips.message, asked.lasted)?;
-    figures.take_plain(&asked.plain);
+    let mut measurements = Measurements::default();
+    measurements.take_parts(&exchanges, trips.message, asked.lasted)?;
+    measurements.take_plain(&asked.plain);
     let seeing = Seeing {
         asked: &asked,
         host_drops: lost as u64 > dropped,
@@ -70,24 +70,24 @@ pub(super) fn latency_breakdown(
         stolen: meanwhile.stolen(),
         unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
     };
-    figures.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
-    figures.take_meanwhile(setting, &meanwhile);
+    measurements.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
+    measurements.take_meanwhile(setting, &meanwhile);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
-    figures.note("softirq_us", json!(found));
-    figures.note("messages_lost", json!(lost));
-    figures.note("trips_unstamped", json!(seeing.unstamped));
-    figures.note("transmission_us", json!(micros(wire.as_nanos())));
-    figures.note("send_buffer", json!(asked.buffers[0]));
-    figures.note("receive_buffer", json!(asked.buffers[1]));
+    measurements.note("softirq_us", json!(found));
+    measurements.note("messages_lost", json!(lost));
+    measurements.note("trips_unstamped", json!(seeing.unstamped));
+    measurements.note("transmission_us", json!(micros(wire.as_nanos())));
+    measurements.note("send_buffer", json!(asked.buffers[0]));
+    measurements.note("receive_buffer", json!(asked.buffers[1]));
     if let Some(tcp) = &asked.tcp {
-        figures.note("congestion", json!(tcp.congestion));
-        figures.note("segment_size", json!(tcp.segment_size));
-        figures.put("retransmissions", Some(count(tcp.retransmitted)));
+        measurements.note("congestion", json!(tcp.congestion));
+        measurements.note("segment_size", json!(tcp.segment_size));
+        measurements.put("retransmissions", Some(count(tcp.retransmitted)));
     }
-    Ok(figures)
+    Ok(measurements)
 }
 
-impl Figures {
+impl Measurements {
     /// Means over round trips of their parts, and of the whole.
     fn take_parts(
         &mut self,

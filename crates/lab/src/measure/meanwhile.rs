@@ -11,9 +11,9 @@ use serde_json::json;
 use units::Span;
 
 use super::Pair;
-use super::figures::ratio;
+use super::passes::ratio;
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// How everything stood before.
 pub(super) struct Before {
@@ -98,7 +98,7 @@ impl Meanwhile {
     }
 }
 
-impl Figures {
+impl Measurements {
     /// What bears witness of what else happened.
     pub(super) fn take_meanwhile(&mut self, setting: &Setting, meanwhile: &Meanwhile) {
         if let Some(emulator) = &meanwhile.emulator {

@@ -9,8 +9,8 @@ use plan::{Setting, World};
 use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
-use super::figures::{Ends, Passes};
 use super::meanwhile::Meanwhile;
+use super::passes::{Ends, Passes};
 use super::{Inspection, Paced, Path, pace};
 use crate::agent::{Arrived, Departed};
 

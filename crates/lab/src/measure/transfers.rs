@@ -9,11 +9,11 @@ use units::Bytes;
 
 use super::checks::{flags, late_share};
 use super::convert::transfer_of;
-use super::figures::{Ends, Passes};
 use super::meanwhile::Before;
+use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::passed::Over;
 
 /// Transfers bulk between the first of `pairs` and single messages between the
@@ -23,7 +23,7 @@ pub(super) fn transfers(
     setting: &Setting,
     transfer: &spec::Transfer,
     epoch: Epoch,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let single = pairs.len() - 1;
     let base = |path: &Path| {
         let address = path.addresses.receiver;
@@ -73,20 +73,20 @@ pub(super) fn transfers(
         meanwhile: before.meanwhile(pairs)?,
     };
     passes.something_arrived(transfer.message, transfer.size)?;
-    let mut figures = Figures::of(&passes);
-    figures.take_meanwhile(setting, &passes.meanwhile);
+    let mut measurements = Measurements::of(&passes);
+    measurements.take_meanwhile(setting, &passes.meanwhile);
     for (window, over) in &windows {
-        figures.take_window(window, over);
+        measurements.take_window(window, over);
     }
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
-    figures.flags = flags(setting, transfer, &passes, &paths);
+    measurements.flags = flags(setting, transfer, &passes, &paths);
     if let Some(goodput) = &passes.rated.1.goodput {
         let late = 100.0 * late_share(paths[0], &passes, goodput);
-        figures.note("goodput_late_percent", json!(late));
+        measurements.note("goodput_late_percent", json!(late));
     }
-    figures.note("message_octets", json!(bulk.message.get()));
-    figures.note("preroll_octets", json!(bulk.preroll.get()));
-    Ok(figures)
+    measurements.note("message_octets", json!(bulk.message.get()));
+    measurements.note("preroll_octets", json!(bulk.preroll.get()));
+    Ok(measurements)
 }
 
 /// The links that have a window over what is counted of a transfer, and its
@@ -96,7 +96,7 @@ pub(crate) fn counted_of(setting: &Setting) -> impl Iterator<Item = (usize, &str
     links.filter_map(|(number, link)| Some((number, link.counted.transfer.as_deref()?)))
 }
 
-/// The figures over the counted part of a transfer, by the windows' names.
+/// The metrics over the counted part of a transfer, by the windows' names.
 fn windows(
     pair: &mut Pair<'_>,
     setting: &Setting,

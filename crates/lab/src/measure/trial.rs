@@ -12,7 +12,7 @@ use super::latency_breakdown::latency_breakdown;
 use super::pair::Pair;
 use super::transfers::transfers;
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
 /// Sends the traffic of `setting` between `pairs`, which are one or, where bulk
@@ -28,15 +28,15 @@ pub(crate) fn trial(
     seed: Seed,
     epoch: Epoch,
     artifacts: Option<ArtifactDir<'_>>,
-) -> Result<Figures, Failure> {
+) -> Result<Measurements, Failure> {
     let first = &mut pairs[0];
-    let mut figures = match &setting.traffic {
+    let mut measurements = match &setting.traffic {
         Traffic::Transfer(transfer) => transfers(pairs, setting, transfer, epoch),
         Traffic::Command(wanted) => command(first, setting, wanted, artifacts),
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::Exchange(wanted) => exchange(first, setting, wanted, seed),
     }?;
-    figures.take_setting(setting, &pairs[0].path);
-    Ok(figures)
+    measurements.take_setting(setting, &pairs[0].path);
+    Ok(measurements)
 }

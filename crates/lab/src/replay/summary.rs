@@ -1,4 +1,4 @@
-//! What became of many packets, in a few figures.
+//! What became of many packets, in a few metrics.
 
 use proto::link::Fate;
 use queue::Reason;

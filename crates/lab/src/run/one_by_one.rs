@@ -16,7 +16,7 @@ use units::{Seed, Span};
 use super::order::Slot;
 use super::{TrialSink, settings};
 use crate::agent::Failure;
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::world::netns::Netns;
 
@@ -63,9 +63,9 @@ fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path)
         results,
         trial: &id,
     };
-    let (figures, failure) = match netns.measure_and_record(setting, luck, epoch, artifacts) {
-        Ok(figures) => (figures, None),
-        Err(Failure::Transfer(reason)) => (Figures::default(), Some(reason)),
+    let (measurements, failure) = match netns.measure_and_record(setting, luck, epoch, artifacts) {
+        Ok(measurements) => (measurements, None),
+        Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
         Err(Failure::Lost(error)) => {
             return Err(error).with_context(|| format!("trial {id} ({})", cell.factors));
         }
@@ -75,7 +75,7 @@ fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path)
         seconds: clock::monotonic()
             .since(begun)
             .map_or(0.0, Span::as_secs_f64),
-        ..slot.trial(cell, figures, failure)
+        ..slot.trial(cell, measurements, failure)
     })
 }
 

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use units::Seed;
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// A place in the order of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,12 @@ impl Slot {
     }
 
     /// The trial that ran here, without its times.
-    pub(super) fn trial(self, cell: &Cell, figures: Figures, failure: Option<String>) -> Trial {
+    pub(super) fn trial(
+        self,
+        cell: &Cell,
+        measurements: Measurements,
+        failure: Option<String>,
+    ) -> Trial {
         Trial {
             id: self.id(),
             factors: cell.factors.clone(),
@@ -38,13 +43,13 @@ impl Slot {
             start: None,
             seconds: 0.0,
             failure,
-            flags: figures
+            flags: measurements
                 .flags
                 .iter()
                 .map(|flag| flag.as_str().to_owned())
                 .collect(),
-            metrics: figures.metrics,
-            evidence: figures.evidence,
+            metrics: measurements.metrics,
+            evidence: measurements.evidence,
         }
     }
 }

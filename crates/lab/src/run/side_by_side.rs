@@ -95,9 +95,9 @@ fn trial(simulator: &Simulator, plan: &Plan, slot: Slot, results: &Path) -> Tria
         trial: &id,
     };
     match simulator.run_and_watch(slot.setting(cell), seed, artifacts) {
-        Ok((figures, seconds)) => Trial {
+        Ok((measurements, seconds)) => Trial {
             seconds,
-            ..slot.trial(cell, figures, None)
+            ..slot.trial(cell, measurements, None)
         },
         Err(reason) => slot.trial(cell, Default::default(), Some(reason)),
     }

@@ -25,8 +25,8 @@ use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
-use crate::figures::Figures;
 use crate::measure::{self, Paced, Pair, counted_of};
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use convert::{cross_of, path_of, recorded_of};
 pub(crate) use testbed_handle::TestbedHandle;
@@ -101,7 +101,7 @@ impl Netns {
         setting: &Setting,
         luck: Seed,
         epoch: Epoch,
-    ) -> Result<Figures, Failure> {
+    ) -> Result<Measurements, Failure> {
         self.trial(setting, luck, epoch, None)
     }
 
@@ -116,7 +116,7 @@ impl Netns {
         luck: Seed,
         epoch: Epoch,
         artifacts: ArtifactDir<'_>,
-    ) -> Result<Figures, Failure> {
+    ) -> Result<Measurements, Failure> {
         self.trial(setting, luck, epoch, Some(artifacts))
     }
 
@@ -126,7 +126,7 @@ impl Netns {
         luck: Seed,
         epoch: Epoch,
         artifacts: Option<ArtifactDir<'_>>,
-    ) -> Result<Figures, Failure> {
+    ) -> Result<Measurements, Failure> {
         if let (true, Traffic::Flows(_)) = (setting.network.fresh, &setting.traffic) {
             self.renew(setting, epoch)?;
         }
@@ -163,11 +163,11 @@ impl Netns {
             }
             self.emulation(setting)?.end(files)?;
         }
-        let mut figures = measured?;
+        let mut measurements = measured?;
         if !names.is_empty() {
-            figures.note("recordings", json!(names));
+            measurements.note("recordings", json!(names));
         }
-        Ok(figures)
+        Ok(measurements)
     }
 
     /// The pairs that a trial of `setting` is measured between, that for bulk

@@ -7,7 +7,7 @@ mod both;
 mod check;
 mod count;
 mod exchange;
-mod figures;
+mod measurements;
 mod others;
 mod scenario;
 mod watch;
@@ -19,7 +19,7 @@ use plan::setting::Traffic;
 use sim::{Outcome, Scenario};
 use units::{Bytes, Seed, Time};
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use both::Both;
 pub(crate) use check::check;
@@ -61,12 +61,12 @@ impl Simulator {
         Ok(simulator)
     }
 
-    /// Runs one trial: its figures, and for how many seconds its network ran.
+    /// Runs one trial: its metrics, and for how many seconds its network ran.
     /// Nothing is kept of single packets.
     ///
     /// # Errors
     /// Why nothing could be measured.
-    pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Figures, f64), String> {
+    pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Measurements, f64), String> {
         if let Traffic::Exchange(exchange) = &setting.traffic {
             return self.exchange(setting, exchange, seed);
         }
@@ -78,8 +78,8 @@ impl Simulator {
             None => simulation.run(),
             Some(counter) => simulation.run_watched(counter),
         };
-        let figures = figures_of(setting, &outcome, [stop, others], counter)?;
-        Ok((figures, seconds(outcome.end)))
+        let measurements = figures_of(setting, &outcome, [stop, others], counter)?;
+        Ok((measurements, seconds(outcome.end)))
     }
 
     /// Likewise; what `setting` wants to be kept of single packets goes to
@@ -92,7 +92,7 @@ impl Simulator {
         setting: &Setting,
         seed: Seed,
         artifacts: ArtifactDir<'_>,
-    ) -> Result<(Figures, f64), String> {
+    ) -> Result<(Measurements, f64), String> {
         if let Traffic::Exchange(exchange) = &setting.traffic {
             return self.exchange(setting, exchange, seed);
         }
@@ -108,10 +108,10 @@ impl Simulator {
             None => simulation.run_watched(&mut watcher),
             Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
         };
-        let mut figures = figures_of(setting, &outcome, [stop, others], counter)?;
-        let kept = watcher.finish(&outcome, artifacts, &mut figures);
+        let mut measurements = figures_of(setting, &outcome, [stop, others], counter)?;
+        let kept = watcher.finish(&outcome, artifacts, &mut measurements);
         kept.map_err(|error| format!("{error:#}"))?;
-        Ok((figures, seconds(outcome.end)))
+        Ok((measurements, seconds(outcome.end)))
     }
 
     /// What a trial simulates, and until when others send. How long a transfer of
@@ -142,14 +142,14 @@ fn figures_of(
     outcome: &Outcome,
     [stop, until]: [Time; 2],
     counter: Option<Counter>,
-) -> Result<Figures, String> {
+) -> Result<Measurements, String> {
     let (outcome, others) = others::apart(setting, outcome);
-    let mut figures = figures::of(setting, &outcome, stop)?;
-    others::put(&others, until, setting, &mut figures);
+    let mut measurements = measurements::of(setting, &outcome, stop)?;
+    others::put(&others, until, setting, &mut measurements);
     if let Some(counter) = counter {
-        counter.finish(&mut figures, figures::counted(&outcome));
+        counter.finish(&mut measurements, measurements::counted(&outcome));
     }
-    Ok(figures)
+    Ok(measurements)
 }
 
 /// The beginning of a trial is the origin of its time.

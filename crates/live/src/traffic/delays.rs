@@ -1,11 +1,11 @@
-//! What delays, round trips and lateness come to.
+//! The distribution of delays, round trips and lateness.
 
 use proto::streaming_recorder::Delays;
 use units::Span;
 
-/// What delays come to.
+/// The distribution of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct DelayDistribution {
     /// How many there are.
     pub count: u64,
     /// The least.
@@ -22,7 +22,7 @@ pub struct Figures {
     pub most: Span,
 }
 
-impl Figures {
+impl DelayDistribution {
     /// None where nothing was recorded.
     pub(super) fn of(delays: &Delays) -> Option<Self> {
         let quantile = |share| delays.quantile_in_nanos(share).map(Span::from_nanos);
@@ -45,21 +45,21 @@ mod tests {
     #[test]
     fn mean_and_extremes_are_exact_and_quantiles_within_them() {
         let mut delays = Delays::default();
-        assert_eq!(Figures::of(&delays), None);
+        assert_eq!(DelayDistribution::of(&delays), None);
         (1..=1_000).for_each(|micros| delays.record(micros * 1_000 + 1));
-        let figures = Figures::of(&delays).unwrap();
-        assert_eq!(figures.count, 1_000);
-        assert_eq!(figures.least, Span::from_nanos(1_001));
-        assert_eq!(figures.mean, Span::from_nanos(500_501));
-        assert_eq!(figures.most, Span::from_nanos(1_000_001));
+        let distribution = DelayDistribution::of(&delays).unwrap();
+        assert_eq!(distribution.count, 1_000);
+        assert_eq!(distribution.least, Span::from_nanos(1_001));
+        assert_eq!(distribution.mean, Span::from_nanos(500_501));
+        assert_eq!(distribution.most, Span::from_nanos(1_000_001));
         let ordered = [
-            figures.least,
-            figures.median,
-            figures.p95,
-            figures.p99,
-            figures.most,
+            distribution.least,
+            distribution.median,
+            distribution.p95,
+            distribution.p99,
+            distribution.most,
         ];
-        assert!(ordered.is_sorted(), "{figures:?}");
-        assert!(figures.p99.as_nanos().abs_diff(990_000) < 1_000);
+        assert!(ordered.is_sorted(), "{distribution:?}");
+        assert!(distribution.p99.as_nanos().abs_diff(990_000) < 1_000);
     }
 }

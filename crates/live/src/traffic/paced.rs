@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proto::streaming_recorder::Delays;
 use units::{Bytes, Span, Time};
 
-use super::delays::Figures;
+use super::delays::DelayDistribution;
 use super::options::sizes;
 use super::{Flow, Meter};
 use crate::error::Result;
@@ -158,8 +158,12 @@ impl<'a> Departures<'a> {
 
     /// Messages whose instant came, those of them that no protocol carries,
     /// and how late the others left.
-    pub(super) fn figures(&self) -> (u64, u64, Option<Figures>) {
-        (self.offered, self.refused, Figures::of(&self.lateness))
+    pub(super) fn totals(&self) -> (u64, u64, Option<DelayDistribution>) {
+        (
+            self.offered,
+            self.refused,
+            DelayDistribution::of(&self.lateness),
+        )
     }
 
     fn count_unsent(&mut self) {

@@ -18,7 +18,7 @@ use units::{Bytes, Span, Time, Transport};
 use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};
 
-use super::delays::Figures;
+use super::delays::DelayDistribution;
 use super::options::{self, open};
 use super::paced::Departures;
 use super::records::LogSink;
@@ -61,9 +61,9 @@ pub struct Sent {
     /// session's beginning, also if the kernel did not take it.
     pub first: Option<u64>,
     /// How late messages were written, if they had an instant.
-    pub lateness: Option<Figures>,
+    pub lateness: Option<DelayDistribution>,
     /// How long they took to be back.
-    pub round_trips: Option<Figures>,
+    pub round_trips: Option<DelayDistribution>,
     /// Messages that were back, each once.
     pub echoes: u64,
     /// Echoes that came without the kernel's stamp where one was asked for.
@@ -254,7 +254,7 @@ impl Log {
         tcp: Option<TcpState>,
         send_buffer: u64,
     ) -> Sent {
-        let (offered, refused, lateness) = departures.figures();
+        let (offered, refused, lateness) = departures.totals();
         Sent {
             offered,
             messages: self.messages,
@@ -267,7 +267,7 @@ impl Log {
                 .or(self.first)
                 .map(|first| self.since_epoch(first).as_nanos()),
             lateness,
-            round_trips: Figures::of(&self.round_trips),
+            round_trips: DelayDistribution::of(&self.round_trips),
             echoes: self.echoes,
             unstamped: self.unstamped,
             departures: self.departures,

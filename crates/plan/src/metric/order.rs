@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_listed_in_the_catalogues_order() {
-        let figures = [
+        let metrics = [
             ("delay", 1.0),
             ("delay/small", 1.0),
             ("delay/big", 1.0),
@@ -77,7 +77,7 @@ mod tests {
             ("drop_percent_late", 1.0),
             ("drop_percent_early", 1.0),
         ];
-        let trials = [trial(factors(1500), 1, &figures)];
+        let trials = [trial(factors(1500), 1, &metrics)];
         let names: Vec<&str> = measured(&trials).iter().map(|metric| metric.name).collect();
         assert_eq!(
             names,

@@ -154,7 +154,7 @@ fn variation_is_between_neighbours_that_both_came() {
 }
 
 #[test]
-fn of_nothing_there_are_no_figures() {
+fn of_nothing_there_are_no_statistics() {
     let summary = StreamingFlowRecorder::new(None).summary(None);
     assert_eq!(
         (summary.goodput, summary.delay.p50, summary.order.loss()),

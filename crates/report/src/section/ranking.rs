@@ -8,7 +8,7 @@ use plan::{Plan, Ranking};
 
 use crate::document::{Block, Cell, Column, Section, Style, Table};
 use crate::rows::factor_cells;
-use words::{Figures, varied};
+use words::{PrintedFigures, varied};
 
 /// Settings that are shown in a terminal; the page and JSON have all.
 const SHOWN: usize = 15;
@@ -21,7 +21,7 @@ const CHANGED: [usize; 2] = [5, 40];
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, ranked) = (found.plan, found.ranking.as_slice());
     let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
-    let figures = Figures::of(ranking);
+    let figures = PrintedFigures::of(ranking);
     let names = varied(plan);
     let answer = words::answer(plan, ranking, ranked);
     let mut blocks = vec![
@@ -47,7 +47,12 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 
 /// A row a setting: its factors, how it is counted, how far it is, and the mean
 /// of each figure below the printed one.
-fn nearest(ranking: &Ranking, figures: &Figures<'_>, names: &[String], ranked: &[Ranked]) -> Table {
+fn nearest(
+    ranking: &Ranking,
+    figures: &PrintedFigures<'_>,
+    names: &[String],
+    ranked: &[Ranked],
+) -> Table {
     let counted = !ranking.countings.is_empty();
     let mut columns = vec![Column::right("#")];
     columns.extend(names.iter().map(Column::new));
@@ -82,7 +87,7 @@ fn nearest(ranking: &Ranking, figures: &Figures<'_>, names: &[String], ranked: &
 
 /// For each setting its own figures with their intervals, how probable the
 /// printed gaps are between two seeds, and a row for what each other level changes.
-fn changes(plan: &Plan, figures: &Figures<'_>, ranked: &[Ranked]) -> Table {
+fn changes(plan: &Plan, figures: &PrintedFigures<'_>, ranked: &[Ranked]) -> Table {
     let [on_terminal, on_page] = CHANGED.map(|most| &ranked[..ranked.len().min(most)]);
     let mut columns = vec![Column::right("#"), Column::new(&plan.compare.factor)];
     columns.extend(figures.gaps());

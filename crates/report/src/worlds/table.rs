@@ -45,9 +45,10 @@ pub(super) fn table(all: &Beside, metric: &Metric) -> Table {
         columns.push((name.clone(), column(figure::mean)));
         columns.push((format!("{name} %"), column(figure::change)));
     }
-    let published = |of: fn(&analysis::verdict::Figures) -> Option<f64>| -> Vec<Option<f64>> {
-        rows.iter().map(|row| of(row.published()?)).collect()
-    };
+    let published =
+        |of: fn(&analysis::verdict::PublishedFigures) -> Option<f64>| -> Vec<Option<f64>> {
+            rows.iter().map(|row| of(row.published()?)).collect()
+        };
     let values = published(|figures| figures.value);
     let claims = published(|figures| figures.claim.map(|claim| claim.percent));
     if values.iter().any(Option::is_some) {

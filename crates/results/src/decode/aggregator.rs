@@ -11,7 +11,7 @@ use proto::ditg::DitgRecorder;
 use proto::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
 use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
-use super::row::{Departures, Figures, Row, Scope};
+use super::row::{Departures, Row, RowStats, Scope};
 use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
 use offset::Offset;
 use slice::SliceAggregator;
@@ -171,7 +171,7 @@ impl LogAggregator {
                     log: String::new(),
                     scope,
                     start: Some(seconds(start)),
-                    figures: std::mem::take(slice).figures(definitions, role, interval),
+                    stats: std::mem::take(slice).stats(definitions, role, interval),
                 });
             }
         };
@@ -230,7 +230,7 @@ impl LogAggregator {
             log: name.into(),
             scope: Scope::All,
             start: None,
-            figures: self.all(role),
+            stats: self.all(role),
         }];
         let mut each = self.places.iter().map(|(number, place)| {
             let flow = &self.flows[*place];
@@ -238,7 +238,7 @@ impl LogAggregator {
                 log: name.into(),
                 scope: flow.scope(*number),
                 start: None,
-                figures: flow.figures(self.definitions, role),
+                stats: flow.stats(self.definitions, role),
             }
         });
         if self.places.len() == 1 {
@@ -255,7 +255,7 @@ impl LogAggregator {
     }
 
     /// All flows together.
-    fn all(&self, role: Role) -> Figures {
+    fn all(&self, role: Role) -> RowStats {
         let mut delays = DelayRecorder::default();
         let mut total: Option<FlowSummary> = None;
         let mut span: Option<(u64, u64)> = None;
@@ -263,7 +263,7 @@ impl LogAggregator {
         let mut first_octets = 0;
         let mut bound = None;
         for flow in &self.flows {
-            let (figures, recorder) = flow.recorded(role);
+            let (summary, recorder) = flow.recorded(role);
             delays.add(recorder.delays());
             bound = bound.max(flow.offset.bound);
             if let Some((first, last)) = recorder.span() {
@@ -274,12 +274,12 @@ impl LogAggregator {
                 span = Some((start.min(first), end.max(last)));
             }
             match &mut total {
-                None => total = Some(figures),
+                None => total = Some(summary),
                 Some(total) => {
-                    total.received += figures.received;
-                    total.octets = total.octets.saturating_add(figures.octets);
-                    total.unstamped += figures.unstamped;
-                    total.order.add(&figures.order);
+                    total.received += summary.received;
+                    total.octets = total.octets.saturating_add(summary.octets);
+                    total.unstamped += summary.unstamped;
+                    total.order.add(&summary.order);
                 }
             }
         }
@@ -327,17 +327,17 @@ impl FlowAggregator {
             .recorder
             .clone()
             .unwrap_or_else(|| StreamingFlowRecorder::new(expected));
-        let mut figures = recorder.summary(expected.max(asked));
+        let mut summary = recorder.summary(expected.max(asked));
         if role == Role::Sender {
             // It cannot know.
-            figures.unstamped = 0;
+            summary.unstamped = 0;
         }
-        (figures, recorder)
+        (summary, recorder)
     }
 
-    fn figures(&self, definitions: Definitions, role: Role) -> Figures {
-        let (figures, _) = self.recorded(role);
-        by_definitions(definitions, role, figures, self.offset.bound, &self.ditg)
+    fn stats(&self, definitions: Definitions, role: Role) -> RowStats {
+        let (summary, _) = self.recorded(role);
+        by_definitions(definitions, role, summary, self.offset.bound, &self.ditg)
     }
 }
 
@@ -345,21 +345,21 @@ impl FlowAggregator {
 fn by_definitions(
     definitions: Definitions,
     role: Role,
-    figures: FlowSummary,
+    summary: FlowSummary,
     bound: Option<u64>,
     ditg: &DitgRecorder,
-) -> Figures {
+) -> RowStats {
     match (definitions, role) {
-        (Definitions::Standard, Role::Sender) => Figures::Departures(Departures {
-            sent: figures.order.expected,
-            logged: figures.received,
-            octets: figures.octets,
-            seconds: figures.seconds,
-            rate: figures.goodput,
+        (Definitions::Standard, Role::Sender) => RowStats::Departures(Departures {
+            sent: summary.order.expected,
+            logged: summary.received,
+            octets: summary.octets,
+            seconds: summary.seconds,
+            rate: summary.goodput,
         }),
-        (Definitions::Standard, _) => Figures::Standard(Box::new(figures), bound.map(seconds)),
-        (Definitions::Ditg, Role::Sender) => Figures::Ditg(ditg.stats().of_departures(), None),
-        (Definitions::Ditg, _) => Figures::Ditg(ditg.stats(), Some(figures.order)),
+        (Definitions::Standard, _) => RowStats::Standard(Box::new(summary), bound.map(seconds)),
+        (Definitions::Ditg, Role::Sender) => RowStats::Ditg(ditg.stats().of_departures(), None),
+        (Definitions::Ditg, _) => RowStats::Ditg(ditg.stats(), Some(summary.order)),
     }
 }
 

@@ -11,7 +11,7 @@ use wire::log::Flow;
 
 use crate::table::{self, Column, Values};
 
-/// Figures of a log, of one flow of it, or of an interval.
+/// Statistics of a log, of one flow of it, or of an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The file.
@@ -21,7 +21,7 @@ pub struct Row {
     /// Where the interval begins, in seconds after the first arrival; none for the whole.
     pub start: Option<f64>,
     /// What it comes to.
-    pub figures: Figures,
+    pub stats: RowStats,
 }
 
 /// What a row is about.
@@ -37,7 +37,7 @@ pub enum Scope {
 
 /// What it comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Figures {
+pub enum RowStats {
     /// Of the whole; and how far the clocks' offset may be off, in seconds.
     Standard(Box<FlowSummary>, Option<f64>),
     /// Of the whole of a sender's log, which knows of no arrivals.
@@ -63,7 +63,7 @@ pub struct Departures {
     pub rate: Option<f64>,
 }
 
-/// Figures of an interval, times in seconds.
+/// Statistics of an interval, times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
     /// Arrivals, copies included.
@@ -199,16 +199,16 @@ impl Row {
             ("destination", address(flow.map(|flow| flow.destination))),
             ("start_s", Cell::Real(self.start)),
         ];
-        match &self.figures {
-            Figures::Standard(figures, bound) => standard(figures, *bound, &mut cells),
-            Figures::Departures(departures) => cells.extend([
+        match &self.stats {
+            RowStats::Standard(summary, bound) => standard(summary, *bound, &mut cells),
+            RowStats::Departures(departures) => cells.extend([
                 ("seconds", Cell::Real(Some(departures.seconds))),
                 ("octets", integer(departures.octets)),
                 ("goodput_bps", Cell::Real(departures.rate)),
                 ("sent", integer(departures.sent)),
                 ("logged", integer(departures.logged)),
             ]),
-            Figures::Slice(slice) => cells.extend([
+            RowStats::Slice(slice) => cells.extend([
                 ("seconds", Cell::Real(Some(slice.seconds))),
                 ("received", integer(slice.packets)),
                 ("octets", integer(slice.octets)),
@@ -223,21 +223,21 @@ impl Row {
                 ("delay_p99_s", Cell::Real(slice.delay_p99)),
                 ("delay_max_s", Cell::Real(slice.delay_max)),
             ]),
-            Figures::Ditg(figures, order) => {
+            RowStats::Ditg(stats, order) => {
                 cells.extend([
-                    ("seconds", Cell::Real(Some(figures.seconds))),
-                    ("packets", integer(figures.packets)),
-                    ("octets", integer(figures.octets)),
-                    ("min_delay_s", Cell::Real(figures.min_delay)),
-                    ("max_delay_s", Cell::Real(figures.max_delay)),
-                    ("mean_delay_s", Cell::Real(figures.mean_delay)),
-                    ("jitter_s", Cell::Real(figures.jitter)),
+                    ("seconds", Cell::Real(Some(stats.seconds))),
+                    ("packets", integer(stats.packets)),
+                    ("octets", integer(stats.octets)),
+                    ("min_delay_s", Cell::Real(stats.min_delay)),
+                    ("max_delay_s", Cell::Real(stats.max_delay)),
+                    ("mean_delay_s", Cell::Real(stats.mean_delay)),
+                    ("jitter_s", Cell::Real(stats.jitter)),
                     (
                         "delay_standard_deviation_s",
-                        Cell::Real(figures.standard_deviation),
+                        Cell::Real(stats.standard_deviation),
                     ),
-                    ("bitrate_kbps", Cell::Real(figures.bitrate)),
-                    ("packet_rate", Cell::Real(figures.packet_rate)),
+                    ("bitrate_kbps", Cell::Real(stats.bitrate)),
+                    ("packet_rate", Cell::Real(stats.packet_rate)),
                 ]);
                 if let Some(order) = order {
                     cells.extend([
@@ -251,13 +251,13 @@ impl Row {
     }
 }
 
-fn standard(figures: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
-    let (order, delay) = (&figures.order, &figures.delay);
+fn standard(summary: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
+    let (order, delay) = (&summary.order, &summary.delay);
     cells.extend([
-        ("seconds", Cell::Real(Some(figures.seconds))),
-        ("received", integer(figures.received)),
-        ("octets", integer(figures.octets)),
-        ("goodput_bps", Cell::Real(figures.goodput)),
+        ("seconds", Cell::Real(Some(summary.seconds))),
+        ("received", integer(summary.received)),
+        ("octets", integer(summary.octets)),
+        ("goodput_bps", Cell::Real(summary.goodput)),
         ("sent", integer(order.expected)),
         ("lost", integer(order.lost)),
         ("loss", Cell::Real(order.loss())),
@@ -267,7 +267,7 @@ fn standard(figures: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static
         ("duplicates", integer(order.duplicates)),
         ("unexpected", integer(order.unexpected)),
         ("stale", integer(order.stale)),
-        ("unstamped", integer(figures.unstamped)),
+        ("unstamped", integer(summary.unstamped)),
         ("reordered", integer(order.reordered)),
         ("reordering", Cell::Real(order.reordering())),
         ("mean_extent", Cell::Real(order.mean_extent())),

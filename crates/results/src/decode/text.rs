@@ -6,7 +6,7 @@ use proto::ditg::DitgStats;
 use proto::streaming_recorder::{FlowSummary, OrderSummary};
 
 use super::Decoded;
-use super::row::{Departures, Figures, Row, Scope, Slice};
+use super::row::{Departures, Row, RowStats, Scope, Slice};
 
 /// The page of a log.
 pub fn text(decoded: &Decoded) -> String {
@@ -15,11 +15,11 @@ pub fn text(decoded: &Decoded) -> String {
         decoded.rows.iter().partition(|row| row.start.is_some());
     for row in whole {
         let _ = writeln!(page, "\n{}", heading(&row.scope));
-        match &row.figures {
-            Figures::Standard(figures, bound) => standard(&mut page, figures, *bound),
-            Figures::Ditg(figures, order) => ditg(&mut page, figures, order.as_ref()),
-            Figures::Departures(figures) => departures(&mut page, figures),
-            Figures::Slice(_) => (),
+        match &row.stats {
+            RowStats::Standard(summary, bound) => standard(&mut page, summary, *bound),
+            RowStats::Ditg(stats, order) => ditg(&mut page, stats, order.as_ref()),
+            RowStats::Departures(sent) => departures(&mut page, sent),
+            RowStats::Slice(_) => (),
         }
     }
     if let Some(first) = intervals.first() {
@@ -27,8 +27,8 @@ pub fn text(decoded: &Decoded) -> String {
             .iter()
             .map(|row| short(&row.scope).chars().count());
         let wide = wide.max().unwrap_or(0);
-        let names: &[&str] = match first.figures {
-            Figures::Ditg(..) => &["packets", "kbit/s", "delay ms", "jitter ms"],
+        let names: &[&str] = match first.stats {
+            RowStats::Ditg(..) => &["packets", "kbit/s", "delay ms", "jitter ms"],
             _ => &[
                 "packets",
                 "missing",
@@ -48,7 +48,7 @@ pub fn text(decoded: &Decoded) -> String {
         for row in intervals {
             let (start, flow) = (row.start.unwrap_or_default(), short(&row.scope));
             let _ = write!(page, "{start:>12.3}  {flow:wide$}");
-            for cell in cells(&row.figures) {
+            for cell in cells(&row.stats) {
                 let _ = write!(page, " {cell:>10}");
             }
             page.push('\n');
@@ -57,9 +57,9 @@ pub fn text(decoded: &Decoded) -> String {
     page
 }
 
-fn cells(figures: &Figures) -> Vec<String> {
-    match figures {
-        Figures::Slice(Slice {
+fn cells(stats: &RowStats) -> Vec<String> {
+    match stats {
+        RowStats::Slice(Slice {
             packets,
             missing,
             octets,
@@ -79,13 +79,13 @@ fn cells(figures: &Figures) -> Vec<String> {
             millis(*delay_p99),
             millis(*delay_max),
         ],
-        Figures::Ditg(figures, _) => vec![
-            figures.packets.to_string(),
-            number(figures.bitrate),
-            millis(figures.mean_delay),
-            millis(figures.jitter),
+        RowStats::Ditg(stats, _) => vec![
+            stats.packets.to_string(),
+            number(stats.bitrate),
+            millis(stats.mean_delay),
+            millis(stats.jitter),
         ],
-        Figures::Standard(..) | Figures::Departures(_) => Vec::new(),
+        RowStats::Standard(..) | RowStats::Departures(_) => Vec::new(),
     }
 }
 
@@ -124,24 +124,24 @@ fn short(scope: &Scope) -> String {
     }
 }
 
-fn departures(page: &mut String, figures: &Departures) {
-    let logged = match figures.logged == figures.sent {
+fn departures(page: &mut String, sent: &Departures) {
+    let logged = match sent.logged == sent.sent {
         true => String::new(),
-        false => format!(", {} of them in this log", figures.logged),
+        false => format!(", {} of them in this log", sent.logged),
     };
-    let _ = writeln!(page, "  {:<10} {} sent{logged}", "packets", figures.sent);
+    let _ = writeln!(page, "  {:<10} {} sent{logged}", "packets", sent.sent);
     let _ = writeln!(
         page,
         "  {:<10} {} B in {:.6} s, {} Mbit/s",
         "payload",
-        figures.octets,
-        figures.seconds,
-        number(figures.rate.map(|rate| rate / 1e6))
+        sent.octets,
+        sent.seconds,
+        number(sent.rate.map(|rate| rate / 1e6))
     );
 }
 
-fn standard(page: &mut String, figures: &FlowSummary, bound: Option<f64>) {
-    let (order, delay) = (&figures.order, &figures.delay);
+fn standard(page: &mut String, summary: &FlowSummary, bound: Option<f64>) {
+    let (order, delay) = (&summary.order, &summary.delay);
     let mut line = |name: &str, text: String| {
         let _ = writeln!(page, "  {name:<10} {text}");
     };
@@ -150,7 +150,7 @@ fn standard(page: &mut String, figures: &FlowSummary, bound: Option<f64>) {
         format!(
             "{} sent, {} arrived, {} lost{}, {} duplicates",
             order.expected,
-            figures.received,
+            summary.received,
             order.lost,
             percent(order.loss()),
             order.duplicates
@@ -184,15 +184,15 @@ fn standard(page: &mut String, figures: &FlowSummary, bound: Option<f64>) {
         "payload",
         format!(
             "{} B in {:.6} s, {} Mbit/s",
-            figures.octets,
-            figures.seconds,
-            number(figures.goodput.map(|rate| rate / 1e6))
+            summary.octets,
+            summary.seconds,
+            number(summary.goodput.map(|rate| rate / 1e6))
         ),
     );
     let odd = [
         (order.unexpected, "with numbers that were never sent"),
         (order.stale, "too late to be told from copies"),
-        (figures.unstamped, "without a stamp"),
+        (summary.unstamped, "without a stamp"),
         (
             delay.negative,
             "that arrived before they were sent: clocks disagree",
@@ -287,20 +287,20 @@ fn standard(page: &mut String, figures: &FlowSummary, bound: Option<f64>) {
     }
 }
 
-fn ditg(page: &mut String, figures: &DitgStats, order: Option<&OrderSummary>) {
+fn ditg(page: &mut String, stats: &DitgStats, order: Option<&OrderSummary>) {
     let mut line = |name: &str, text: String| {
         let _ = writeln!(page, "  {name:<26} {text:>16}");
     };
-    line("total time s", format!("{:.6}", figures.seconds));
-    line("total packets", figures.packets.to_string());
-    line("minimum delay ms", millis(figures.min_delay));
-    line("maximum delay ms", millis(figures.max_delay));
-    line("average delay ms", millis(figures.mean_delay));
-    line("average jitter ms", millis(figures.jitter));
-    line("delay deviation ms", millis(figures.standard_deviation));
-    line("octets received", figures.octets.to_string());
-    line("average bitrate kbit/s", number(figures.bitrate));
-    line("average packets/s", number(figures.packet_rate));
+    line("total time s", format!("{:.6}", stats.seconds));
+    line("total packets", stats.packets.to_string());
+    line("minimum delay ms", millis(stats.min_delay));
+    line("maximum delay ms", millis(stats.max_delay));
+    line("average delay ms", millis(stats.mean_delay));
+    line("average jitter ms", millis(stats.jitter));
+    line("delay deviation ms", millis(stats.standard_deviation));
+    line("octets received", stats.octets.to_string());
+    line("average bitrate kbit/s", number(stats.bitrate));
+    line("average packets/s", number(stats.packet_rate));
     if let Some(order) = order {
         line("packets dropped", order.lost.to_string());
         line("average loss-burst size", number(order.mean_loss_burst()));

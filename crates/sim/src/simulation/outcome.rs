@@ -87,7 +87,7 @@ fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
 
 fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
     let (counts, path_mtu) = (source.counts, source.path_mtu());
-    let without_figures = FlowOutcome {
+    let without_delays = FlowOutcome {
         name: name.to_owned(),
         sent: counts.sent,
         sent_bytes: Bytes::new(counts.octets),
@@ -107,11 +107,11 @@ fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
         summary: None,
         tcp: None,
     };
-    let (delays, summary) = sink.figures(counts.sent);
+    let (delays, summary) = sink.delays_and_summary(counts.sent);
     FlowOutcome {
         delays,
         summary,
-        ..without_figures
+        ..without_delays
     }
 }
 
@@ -143,7 +143,7 @@ fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
     };
     let (sent, received) = messages.counts();
     let goodput = messages.goodput();
-    let (delays, summary) = messages.into_sink().figures(sent);
+    let (delays, summary) = messages.into_sink().delays_and_summary(sent);
     FlowOutcome {
         sent,
         received,

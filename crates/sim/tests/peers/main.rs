@@ -25,10 +25,10 @@ const SEEDS: u64 = 40;
 const HALF: f64 = 25.0;
 const RATE: u64 = 1_500_000;
 /// What is compared, in the first half and then in the second one.
-const FIGURES: [&str; 3] = ["dropped, %", "carried, bit/s", "waiting"];
+const STATISTICS: [&str; 3] = ["dropped, %", "carried, bit/s", "waiting"];
 
-/// A run: the figures of both halves.
-type Figures = [[f64; 3]; 2];
+/// A run: the statistics of both halves.
+type Statistics = [[f64; 3]; 2];
 
 /// What happened at the bottleneck, by halves.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Bottleneck {
         (at < 2.0 * HALF).then(|| usize::from(at >= HALF))
     }
 
-    fn figures(&self) -> Figures {
+    fn statistics(&self) -> Statistics {
         [0, 1].map(|half| {
             [
                 100.0 * self.drops[half] / self.arrivals[half],
@@ -87,8 +87,8 @@ impl Watch for Bottleneck {
     }
 }
 
-/// Runs ns-2 with `words`; when flows started, in seconds, and its figures.
-fn theirs(seed: u64, words: &str) -> (Vec<f64>, Figures) {
+/// Runs ns-2 with `words`; when flows started, in seconds, and its statistics.
+fn theirs(seed: u64, words: &str) -> (Vec<f64>, Statistics) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/dumbbell.tcl");
     let output = Command::new("ns")
         .args([script, "seed", &seed.to_string()])
@@ -112,7 +112,7 @@ fn theirs(seed: u64, words: &str) -> (Vec<f64>, Figures) {
 }
 
 /// Runs our engine with flows that start when theirs did.
-fn ours(seed: u64, starts: &[f64], dumbbell: &Dumbbell) -> Figures {
+fn ours(seed: u64, starts: &[f64], dumbbell: &Dumbbell) -> Statistics {
     let seed = Seed::new(seed);
     let flow = |(number, start): (u32, &f64)| {
         let phase = seed.derive(&format!("phase/{number}")).get() % 10_000_000_000;
@@ -131,7 +131,7 @@ fn ours(seed: u64, starts: &[f64], dumbbell: &Dumbbell) -> Figures {
         .check()
         .expect("it is sound")
         .run_watched(&mut seen);
-    seen.figures()
+    seen.statistics()
 }
 
 /// The mean and the standard deviation.
@@ -145,7 +145,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 /// Holds forty runs of ns-2 with `words` against forty of `dumbbell`.
 #[track_caller]
 fn agrees(words: &str, dumbbell: &Dumbbell) {
-    let runs: Vec<[Figures; 2]> = (1..=SEEDS)
+    let runs: Vec<[Statistics; 2]> = (1..=SEEDS)
         .map(|seed| {
             let (starts, theirs) = theirs(seed, words);
             [theirs, ours(seed, &starts, dumbbell)]
@@ -153,7 +153,7 @@ fn agrees(words: &str, dumbbell: &Dumbbell) {
         .collect();
     let mut apart = Vec::new();
     for half in 0..2 {
-        for (figure, name) in FIGURES.into_iter().enumerate() {
+        for (figure, name) in STATISTICS.into_iter().enumerate() {
             let of = |side: usize| mean(runs.iter().map(move |run| run[side][half][figure]));
             let ((theirs, spread), (ours, our_spread)) = (of(0), of(1));
             let error = ((spread.powi(2) + our_spread.powi(2)) / SEEDS as f64).sqrt();

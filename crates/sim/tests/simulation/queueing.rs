@@ -45,12 +45,12 @@ fn run_seed(load: f64, room: u32, exponential: bool, packets: u64, seed: u64) ->
     run(scenario)
 }
 
-/// Holds ten seeds' figures against the answer.
+/// Compares the results of ten seeds with the answer.
 #[track_caller]
 fn covers(what: &str, answer: f64, figure: impl Fn(u64) -> f64) {
-    let figures: Vec<f64> = (1..=10).map(figure).collect();
-    let mean = figures.iter().sum::<f64>() / 10.0;
-    let variance = figures.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 9.0;
+    let values: Vec<f64> = (1..=10).map(figure).collect();
+    let mean = values.iter().sum::<f64>() / 10.0;
+    let variance = values.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 9.0;
     let half = T * (variance / 10.0).sqrt();
     assert!(
         (mean - answer).abs() <= half,

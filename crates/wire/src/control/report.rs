@@ -50,8 +50,8 @@ impl Report {
             flow: fields.u16()?,
             ..Self::default()
         };
-        for figure in report.figures() {
-            *figure = fields.u64()?;
+        for field in report.fields() {
+            *field = fields.u64()?;
         }
         Ok(report)
     }
@@ -59,13 +59,13 @@ impl Report {
     pub(super) fn write(&self, fields: &mut Room<'_>) {
         fields.u16(self.flow);
         let mut report = *self;
-        for figure in report.figures() {
-            fields.u64(*figure);
+        for field in report.fields() {
+            fields.u64(*field);
         }
     }
 
     /// All but the flow's number, in the order in which they travel.
-    fn figures(&mut self) -> [&mut u64; 17] {
+    fn fields(&mut self) -> [&mut u64; 17] {
         [
             &mut self.messages,
             &mut self.octets,

@@ -151,9 +151,9 @@ fn message() -> impl Strategy<Value = Control> {
             messages,
             octets
         }),
-        any::<(u16, [u64; 17])>().prop_map(|(flow, figures)| {
+        any::<(u16, [u64; 17])>().prop_map(|(flow, fields)| {
             let mut octets = flow.to_be_bytes().to_vec();
-            octets.extend(figures.iter().flat_map(|figure| figure.to_be_bytes()));
+            octets.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
             let mut fields = Fields {
                 octets: &octets,
                 at: 0,

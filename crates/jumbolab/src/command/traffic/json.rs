@@ -1,6 +1,6 @@
 //! The same as JSON Lines: an object a flow.
 
-use live::traffic::{Asked, Figures, Flow, FlowOutcome, Meter, Outcome, Report, Served};
+use live::traffic::{Asked, DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
 use proto::offset::Offset;
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span, Transport};
@@ -122,16 +122,16 @@ fn clocks(object: &mut Map<String, Value>, offset: Offset) {
     object.insert("clock_bound_ns".into(), json!(offset.bound));
 }
 
-fn quantiles(figures: Option<&Figures>) -> Value {
-    figures.map_or(Value::Null, |figures| {
+fn quantiles(delays: Option<&DelayDistribution>) -> Value {
+    delays.map_or(Value::Null, |delays| {
         json!({
-            "count": figures.count,
-            "least": micros(figures.least),
-            "mean": micros(figures.mean),
-            "p50": micros(figures.median),
-            "p95": micros(figures.p95),
-            "p99": micros(figures.p99),
-            "most": micros(figures.most),
+            "count": delays.count,
+            "least": micros(delays.least),
+            "mean": micros(delays.mean),
+            "p50": micros(delays.median),
+            "p95": micros(delays.p95),
+            "p99": micros(delays.p99),
+            "most": micros(delays.most),
         })
     })
 }

@@ -148,8 +148,8 @@ fn a_log_of_icmp_echoes_says_how_many_were_sent() {
     }
     outcome.fine();
     let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
-    let figures = ["sent", "received", "lost"].map(|key| number(&row, key));
-    assert_eq!(figures, [20, 20, 0], "{row}");
+    let counts = ["sent", "received", "lost"].map(|key| number(&row, key));
+    assert_eq!(counts, [20, 20, 0], "{row}");
 }
 
 /// Waits until the log in the folder `logs` has so many records.

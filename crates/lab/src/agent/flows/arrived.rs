@@ -1,4 +1,4 @@
-//! What arrived of flows: figures over all messages, kept by a thread that
+//! What arrived of flows: metrics over all messages, kept by a thread that
 //! takes the records of a session.
 
 use std::collections::BTreeMap;

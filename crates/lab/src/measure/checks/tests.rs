@@ -313,9 +313,9 @@ fn flags_of_flow(
         received: &[received],
         ..seeing
     };
-    let mut figures = Figures::default();
-    figures.put("throughput", Some(throughput));
-    flags_of_flows(&setting, &figures, &seeing, &path(&setting))
+    let mut measurements = Measurements::default();
+    measurements.put("throughput", Some(throughput));
+    flags_of_flows(&setting, &measurements, &seeing, &path(&setting))
 }
 
 #[test]
@@ -416,13 +416,13 @@ fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
 fn of_exchanges_clock_frames_congestion_control_and_steal_are_checked() {
     let setting = setting("");
     let judged = |congestion: &str, clock_step| {
-        let mut figures = Figures::default();
-        figures.note("congestion", json!(congestion));
+        let mut measurements = Measurements::default();
+        measurements.note("congestion", json!(congestion));
         let meanwhile = Meanwhile {
             clock_step,
             ..meanwhile()
         };
-        flags_of_exchanges(&setting, &figures, &meanwhile, &path(&setting))
+        flags_of_exchanges(&setting, &measurements, &meanwhile, &path(&setting))
     };
     assert_eq!(judged("cubic", 0), []);
     let all = [Flag::ClockStepped, Flag::CongestionDiffers];

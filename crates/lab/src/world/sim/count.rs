@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use sim::{Loss, Place, Seen, Watch};
 use units::{Span, Time};
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::passed::Passed;
 use losses::Losses;
 use series::Series;
@@ -87,28 +87,28 @@ impl Counter {
         links.iter().any(Option::is_some).then_some(Self { links })
     }
 
-    /// Puts what was counted into `figures`; `transfer` says when what is
+    /// Puts what was counted into `measurements`; `transfer` says when what is
     /// counted of a transfer began and ended.
-    pub(super) fn finish(self, figures: &mut Figures, transfer: Option<(Time, Time)>) {
+    pub(super) fn finish(self, measurements: &mut Measurements, transfer: Option<(Time, Time)>) {
         let mut series = Map::new();
         for counters in self.links.into_iter().flatten() {
             for window in &counters.windows {
-                window.put(figures);
+                window.put(measurements);
             }
             if let Some((window, passed)) = &counters.transfer
                 && let Some(over) = transfer.and_then(|(from, to)| passed.over(from, to))
             {
-                figures.take_window(window, &over);
+                measurements.take_window(window, &over);
             }
             if let Some(losses) = counters.losses {
-                losses.put(figures);
+                losses.put(measurements);
             }
             if let Some(of_link) = counters.series {
                 series.insert(counters.name, of_link.finish());
             }
         }
         if !series.is_empty() {
-            figures.note("series", Value::Object(series));
+            measurements.note("series", Value::Object(series));
         }
     }
 

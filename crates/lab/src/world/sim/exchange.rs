@@ -8,7 +8,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};
 use super::{Simulator, seconds, simulation_of};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// How many messages of a size are simulated at most, where something is left to
 /// chance. Without chance one of them stands for all.
@@ -35,7 +35,7 @@ impl Simulator {
         setting: &Setting,
         exchange: &Exchange,
         seed: Seed,
-    ) -> Result<(Figures, f64), String> {
+    ) -> Result<(Measurements, f64), String> {
         let mut round = Round {
             simulator: self,
             setting,
@@ -46,13 +46,13 @@ impl Simulator {
         let sizes = exchange.sizes.all();
         let sizes: Result<Vec<OfSize>, String> =
             sizes.iter().map(|&size| round.of_size(size)).collect();
-        let mut figures = Figures::default();
-        figures.take_sizes(exchange, &sizes?);
+        let mut measurements = Measurements::default();
+        measurements.take_sizes(exchange, &sizes?);
         // Instants are counted in picoseconds: a nanosecond, in milliseconds.
         for metric in ["message_time", "megabyte_time"] {
-            figures.note(&format!("resolution_{metric}"), 1e-6.into());
+            measurements.note(&format!("resolution_{metric}"), 1e-6.into());
         }
-        Ok((figures, round.ran))
+        Ok((measurements, round.ran))
     }
 }
 

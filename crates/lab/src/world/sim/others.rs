@@ -8,7 +8,7 @@ use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
 use super::scenario::{OTHERS, place_of};
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// What became of the setting's own traffic and links, and of others'.
 pub(super) fn apart<'a>(
@@ -31,7 +31,12 @@ pub(super) fn apart<'a>(
 }
 
 /// Notes what became of `others`, who sent until `stop`.
-pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures: &mut Figures) {
+pub(super) fn put(
+    others: &[FlowOutcome],
+    stop: Time,
+    setting: &Setting,
+    measurements: &mut Measurements,
+) {
     let seconds = stop.since(Time::ZERO).unwrap_or_default().as_secs_f64();
     let all: Vec<Value> = others
         .iter()
@@ -55,7 +60,7 @@ pub(super) fn put(others: &[FlowOutcome], stop: Time, setting: &Setting, figures
         })
         .collect();
     if !all.is_empty() {
-        figures.note("cross", json!(all));
+        measurements.note("cross", json!(all));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Trials whose figures can be worked out by hand.
+//! Trials whose metrics can be worked out by hand.
 
 mod connections;
 mod gathering;
@@ -50,15 +50,15 @@ pub(super) fn simulator(settings: &[Setting]) -> Simulator {
 }
 
 #[track_caller]
-fn figures(text: &str, sets: &[&str]) -> Figures {
+fn measurements(text: &str, sets: &[&str]) -> Measurements {
     let settings = settings(text, sets);
     let trial = simulator(&settings).run(&settings[0], Seed::new(1));
     trial.unwrap().0
 }
 
 #[track_caller]
-fn near(figures: &Figures, metric: &str, expected: f64) {
-    let value = figures.metrics[metric];
+fn near(measurements: &Measurements, metric: &str, expected: f64) {
+    let value = measurements.metrics[metric];
     let off = (value - expected).abs();
     assert!(
         off <= 1e-9 * expected.abs() + 1e-12,
@@ -73,26 +73,29 @@ fn wire(octets: f64) -> f64 {
 
 #[test]
 fn a_transfer_takes_what_its_links_take() {
-    let figures = figures(TRANSFER, &[]);
+    let measurements = measurements(TRANSFER, &[]);
     // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet: a link is done with a
     // frame when it can begin the next one.
     let each = wire(1000.0 + 48.0 + 38.0);
-    near(&figures, "delay", 2.0 * (1.0 + each));
-    near(&figures, "jitter", 0.0);
-    near(&figures, "loss", 0.0);
+    near(&measurements, "delay", 2.0 * (1.0 + each));
+    near(&measurements, "jitter", 0.0);
+    near(&measurements, "loss", 0.0);
     let back = wire(28.0 + 48.0 + 38.0);
-    near(&figures, "rtt", 2.0 * (2.0 + each + back));
+    near(&measurements, "rtt", 2.0 * (2.0 + each + back));
     let goodput = 1000.0 / 1086.0 * 100.0;
-    assert!((figures.metrics["throughput"] / goodput - 1.0).abs() < 1e-6);
-    assert_eq!(figures.evidence["sent"], serde_json::json!([100, 100]));
-    assert_eq!(figures.evidence["packets"], figures.evidence["received"]);
+    assert!((measurements.metrics["throughput"] / goodput - 1.0).abs() < 1e-6);
+    assert_eq!(measurements.evidence["sent"], serde_json::json!([100, 100]));
+    assert_eq!(
+        measurements.evidence["packets"],
+        measurements.evidence["received"]
+    );
 }
 
 #[test]
 fn without_framing_a_packet_is_all_that_takes_the_wire() {
-    let figures = figures(TRANSFER, &["network.framing=none", "traffic.echo=off"]);
-    near(&figures, "delay", 2.0 * (1.0 + wire(1048.0)));
-    assert!(!figures.metrics.contains_key("rtt"));
+    let measurements = measurements(TRANSFER, &["network.framing=none", "traffic.echo=off"]);
+    near(&measurements, "delay", 2.0 * (1.0 + wire(1048.0)));
+    assert!(!measurements.metrics.contains_key("rtt"));
 }
 
 #[test]
@@ -102,9 +105,9 @@ fn hosts_take_the_time_that_is_written() {
         "host.receive_per_packet=5us",
         "host.receive_per_octet=1ns",
     ];
-    let free = figures(TRANSFER, &["traffic.echo=off"]).metrics["delay"];
-    let figures = figures(TRANSFER, &[&costs[..], &["traffic.echo=off"]].concat());
-    near(&figures, "delay", free + (10.0 + 5.0 + 1.048) / 1e3);
+    let free = measurements(TRANSFER, &["traffic.echo=off"]).metrics["delay"];
+    let measurements = measurements(TRANSFER, &[&costs[..], &["traffic.echo=off"]].concat());
+    near(&measurements, "delay", free + (10.0 + 5.0 + 1.048) / 1e3);
 }
 
 #[test]
@@ -114,18 +117,21 @@ fn a_host_that_is_too_slow_drops_what_its_buffer_does_not_hold() {
         "host.receive_buffer=5kB",
         "traffic.echo=off",
     ];
-    let figures = figures(TRANSFER, &slow);
-    let dropped = figures.evidence["buffer_drops"].as_u64().unwrap();
-    near(&figures, "loss", 100.0 * dropped as f64 / 100.0);
+    let measurements = measurements(TRANSFER, &slow);
+    let dropped = measurements.evidence["buffer_drops"].as_u64().unwrap();
+    near(&measurements, "loss", 100.0 * dropped as f64 / 100.0);
     assert!((80..100).contains(&dropped), "{dropped}");
 }
 
 #[test]
 fn a_message_above_the_mtu_travels_in_fragments() {
-    let figures = figures(TRANSFER, &["traffic.message=8000", "traffic.size=80kB"]);
+    let measurements = measurements(TRANSFER, &["traffic.message=8000", "traffic.size=80kB"]);
     // 8008 octets in fragments of 1448 behind headers of 40 and 8.
-    assert_eq!(figures.evidence["packets"], serde_json::json!([60, 10]));
-    near(&figures, "loss", 0.0);
+    assert_eq!(
+        measurements.evidence["packets"],
+        serde_json::json!([60, 10])
+    );
+    near(&measurements, "loss", 0.0);
 }
 
 #[test]
@@ -161,8 +167,8 @@ message_law = \"exponential\"
 [sweep]
 \"network.mtu\" = [1500]
 ";
-    let alone = figures(flows, &[]);
-    let beside = figures(flows, &["flows.b.load=1%", "flows.b.stop=1us"]);
+    let alone = measurements(flows, &[]);
+    let beside = measurements(flows, &["flows.b.load=1%", "flows.b.stop=1us"]);
     assert_eq!(alone.metrics["delay/a"], beside.metrics["delay/a"]);
     assert_eq!(
         alone.metrics["throughput/a"],
@@ -199,18 +205,18 @@ packets = 10
 [sweep]
 \"network.mtu\" = [1500]
 ";
-    let figures = figures(graph, &[]);
+    let measurements = measurements(graph, &[]);
     // Picoseconds of 10.1 km of glass, each link rounded to one, and 100 m of copper.
     let glass = |metres: f64| (metres * 1.468 / 299_792_458.0 * 1e12).round() / 1e9;
     let copper = 570e-6;
     let links = 3.0 * 1086.0 * 8.0 / 1e9 * 1e3;
     near(
-        &figures,
+        &measurements,
         "delay/f",
         links + copper + glass(10_000.0) + glass(100.0),
     );
-    near(&figures, "loss", 0.0);
-    assert_eq!(figures.evidence["sent"], serde_json::json!([10]));
+    near(&measurements, "loss", 0.0);
+    assert_eq!(measurements.evidence["sent"], serde_json::json!([10]));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use capture::Capture;
 use senders::Senders;
@@ -120,7 +120,7 @@ impl Watcher {
         }))
     }
 
-    /// Writes what was seen, and notes it and what it came to in `figures`.
+    /// Writes what was seen, and notes it and what it came to in `measurements`.
     ///
     /// # Errors
     /// Where a file cannot be written.
@@ -128,7 +128,7 @@ impl Watcher {
         self,
         outcome: &Outcome,
         artifacts: ArtifactDir<'_>,
-        figures: &mut Figures,
+        measurements: &mut Measurements,
     ) -> Result<()> {
         let mut files = Vec::new();
         let mut waits = serde_json::Map::new();
@@ -163,11 +163,11 @@ impl Watcher {
             files.extend(senders.finish(artifacts)?);
         }
         if !waits.is_empty() {
-            figures.note("queue_delay_ms", waits.into());
-            figures.note("delay_ms", delays(outcome));
+            measurements.note("queue_delay_ms", waits.into());
+            measurements.note("delay_ms", delays(outcome));
         }
         if !files.is_empty() {
-            figures.note("watched", json!(files));
+            measurements.note("watched", json!(files));
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ fn percentiles(mut spans: Vec<Span>) -> Value {
 fn delays(outcome: &Outcome) -> Value {
     let each = outcome.flows.iter().filter_map(|flow| {
         let delays = flow.delays.as_ref()?;
-        let figures = json!({
+        let measurements = json!({
             "mean": delays.mean * 1e3,
             "min": delays.min * 1e3,
             "p50": delays.p50 * 1e3,
@@ -354,7 +354,7 @@ fn delays(outcome: &Outcome) -> Value {
             "p99": delays.p99 * 1e3,
             "max": delays.max * 1e3,
         });
-        Some((flow.name.clone(), figures))
+        Some((flow.name.clone(), measurements))
     });
     each.collect::<serde_json::Map<_, _>>().into()
 }

@@ -8,7 +8,7 @@ use wire::message::Message;
 use super::Timeline;
 use crate::clock;
 use crate::traffic::Record;
-use crate::traffic::delays::Figures;
+use crate::traffic::delays::DelayDistribution;
 use crate::traffic::records::LogSink;
 
 /// Records the messages of one flow: statistics, and the packet log if there is one.
@@ -113,7 +113,7 @@ impl ReceiveRecorder {
         self.log_sink.flush();
         let summary = self.arrivals.summary(None);
         let recorded = self.arrivals.delays();
-        let delays = Figures::of(recorded.delays()).unwrap_or_default();
+        let delays = DelayDistribution::of(recorded.delays()).unwrap_or_default();
         Report {
             messages: summary.order.distinct,
             octets: summary.octets,

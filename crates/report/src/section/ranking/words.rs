@@ -10,12 +10,12 @@ use crate::document::Column;
 use crate::figure::signed;
 
 /// How figures are written: to a hundredth of their gaps, or nearly.
-pub(crate) struct Figures<'a> {
+pub(crate) struct PrintedFigures<'a> {
     targets: &'a [Target],
     places: Vec<usize>,
 }
 
-impl<'a> Figures<'a> {
+impl<'a> PrintedFigures<'a> {
     pub(crate) fn of(ranking: &'a Ranking) -> Self {
         let targets = &ranking.figures;
         Self {

@@ -15,11 +15,11 @@ fn run(text: &str) -> (Plan, Vec<Trial>) {
     for cell in &plan.cells {
         let setting = cell.setting.as_ref().unwrap();
         let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
-        let (figures, _) = simulator.run(setting, Seed::new(1)).unwrap();
+        let (measured, _) = simulator.run(setting, Seed::new(1)).unwrap();
         for repeat in 1..=2 {
             let mut trial = plan::synthetic::trial(cell.factors.clone(), repeat, &[]);
-            trial.metrics = figures.metrics.clone();
-            trial.evidence = figures.evidence.clone();
+            trial.metrics = measured.metrics.clone();
+            trial.evidence = measured.evidence.clone();
             trials.push(trial);
         }
     }

@@ -5,7 +5,7 @@ use proto::streaming_recorder::{Delays, Place};
 use wire::log::Role;
 
 use super::super::Definitions;
-use super::super::row::{Figures, Slice};
+use super::super::row::{RowStats, Slice};
 use super::seconds;
 
 /// What happened in the current interval.
@@ -45,9 +45,9 @@ impl SliceAggregator {
         }
     }
 
-    pub(super) fn figures(&self, definitions: Definitions, role: Role, interval: u64) -> Figures {
+    pub(super) fn stats(&self, definitions: Definitions, role: Role, interval: u64) -> RowStats {
         match (definitions, role) {
-            (Definitions::Standard, _) => Figures::Slice(Slice {
+            (Definitions::Standard, _) => RowStats::Slice(Slice {
                 packets: self.packets,
                 octets: self.octets,
                 missing: self.missing,
@@ -59,9 +59,9 @@ impl SliceAggregator {
                 delay_max: self.delays.max(),
             }),
             (Definitions::Ditg, Role::Sender) => {
-                Figures::Ditg(self.ditg.stats().of_departures(), None)
+                RowStats::Ditg(self.ditg.stats().of_departures(), None)
             }
-            (Definitions::Ditg, _) => Figures::Ditg(self.ditg.stats(), None),
+            (Definitions::Ditg, _) => RowStats::Ditg(self.ditg.stats(), None),
         }
     }
 }

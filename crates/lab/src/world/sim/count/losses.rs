@@ -7,7 +7,7 @@ use plan::setting as spec;
 use serde_json::{Map, Value, json};
 use sim::{Seen, Segment};
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 /// Instants and times are picoseconds.
 const PER_MILLISECOND: f64 = 1e9;
@@ -136,9 +136,9 @@ impl Losses {
         }
     }
 
-    /// Puts what was seen into `figures`.
-    pub(super) fn put(&self, figures: &mut Figures) {
-        figures.put("drop_bias", self.bias());
+    /// Puts what was seen into `measurements`.
+    pub(super) fn put(&self, measurements: &mut Measurements) {
+        measurements.put("drop_bias", self.bias());
         let congestion = &self.congestion;
         let connections = self.connections.len();
         let together = (congestion.epochs > 0 && connections > 0).then(|| {
@@ -146,14 +146,14 @@ impl Losses {
                 / f64::from(congestion.epochs)
                 / count(connections)
         });
-        figures.put("synchronisation", together);
+        measurements.put("synchronisation", together);
         let (sum, number) = self.notices;
-        figures.put("notice", (number > 0).then(|| sum / f64::from(number)));
+        measurements.put("notice", (number > 0).then(|| sum / f64::from(number)));
         let flows = self.groups.iter();
         let flows: Map<String, Value> = flows
             .map(|group| (group.name.clone(), json!([group.arrivals, group.drops])))
             .collect();
-        figures.note(
+        measurements.note(
             "losses",
             json!({ "flows": flows, "epochs": congestion.epochs, "noticed": number }),
         );

@@ -92,8 +92,8 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
         packet(),
         Loss::Queue(Reason::Full),
     );
-    let mut figures = Figures::default();
-    counter.finish(&mut figures, None);
+    let mut measurements = Measurements::default();
+    counter.finish(&mut measurements, None);
     for (metric, value) in [
         ("mean_queue_early", 0.5),
         ("mean_queue_late", 0.25),
@@ -105,9 +105,12 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
         ("utilisation_percent_late", 10.0),
         ("utilisation_percent_all", 5.0),
     ] {
-        assert!((figures.metrics[metric] - value).abs() < 1e-9, "{metric}");
+        assert!(
+            (measurements.metrics[metric] - value).abs() < 1e-9,
+            "{metric}"
+        );
     }
-    let series = &figures.evidence["series"]["wire"];
+    let series = &measurements.evidence["series"]["wire"];
     assert_eq!(series["interval_s"], 0.5);
     assert_eq!(series["queue"], "0 1 0.5 0");
     assert_eq!(series["arrivals"], "0 1 0 1");
@@ -125,9 +128,9 @@ proptest! {
         for &(from, wait_for, is_sent) in &packets {
             wait(&mut counter, from, from + wait_for, is_sent);
         }
-        let mut figures = Figures::default();
-        counter.finish(&mut figures, None);
-        let series = &figures.evidence["series"]["wire"];
+        let mut measurements = Measurements::default();
+        counter.finish(&mut measurements, None);
+        let series = &measurements.evidence["series"]["wire"];
         prop_assert_eq!(numbers(&series["arrivals"]).iter().sum::<f64>(), packets.len() as f64);
         let mut waited = 0.0;
         for (number, mean) in (0_u64..).zip(numbers(&series["queue"])) {
@@ -136,9 +139,9 @@ proptest! {
             prop_assert!(mean >= 0.0);
             waited += mean * length;
         }
-        let mean = figures.metrics["mean_queue_all"];
+        let mean = measurements.metrics["mean_queue_all"];
         prop_assert!((waited / 2.0 - mean).abs() <= 0.005 + 1e-9, "{} {}", waited / 2.0, mean);
-        let parts = figures.metrics["mean_queue_early"] + figures.metrics["mean_queue_late"];
+        let parts = measurements.metrics["mean_queue_early"] + measurements.metrics["mean_queue_late"];
         prop_assert!((parts / 2.0 - mean).abs() < 1e-9);
     }
 }

@@ -5,7 +5,7 @@ use plan::setting as spec;
 use queue::Spec;
 use units::Span;
 
-use crate::figures::Figures;
+use crate::measurements::Measurements;
 
 const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;
@@ -154,7 +154,7 @@ impl Window {
         self.waited += by * i128::from(rest);
     }
 
-    pub(super) fn put(&self, figures: &mut Figures) {
+    pub(super) fn put(&self, measurements: &mut Measurements) {
         let length = (self.to - self.from) as f64;
         let mut metrics = vec![
             ("drop_percent", percent(self.drops, self.arrivals)),
@@ -203,7 +203,7 @@ impl Window {
             ]);
         }
         for (metric, value) in metrics {
-            figures.put(&of_window(metric, &self.name), value);
+            measurements.put(&of_window(metric, &self.name), value);
         }
     }
 }

@@ -13,7 +13,7 @@ fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
 
 /// What a trial over so many links at 1 Gbit/s measures, with more keys of networks
 /// and of traffic.
-fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Figures {
+fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Measurements {
     let shape = match links {
         1 => "shape = \"pair\"".to_owned(),
         links => format!("shape = \"switched\"\nstages = {}", links - 1),
@@ -87,8 +87,8 @@ fn a_connection_sends_a_message_in_full_segments() {
 }
 
 /// The mean time of a message in microseconds, over sizes and messages.
-fn mean_time(figures: &Figures) -> f64 {
-    let sizes = &figures.evidence["sizes"];
+fn mean_time(measurements: &Measurements) -> f64 {
+    let sizes = &measurements.evidence["sizes"];
     let means = sizes["mean_us"].as_str().unwrap().split(' ');
     let means: Vec<f64> = means.map(|one| one.parse().unwrap()).collect();
     means.iter().sum::<f64>() / means.len() as f64

@@ -48,16 +48,16 @@ gap = \"20ms\"
 
 #[test]
 fn a_transfer_over_a_link_that_loses_nothing_has_the_goodput_of_its_headers() {
-    let figures = figures(OVER_TCP, &["traffic.echo=off"]);
+    let measurements = measurements(OVER_TCP, &["traffic.echo=off"]);
     // 1428 octets behind 72 of TCP and IPv6 and 38 of Ethernet.
     let goodput = 1428.0 / 1538.0 * 100.0;
-    let off = figures.metrics["throughput"] / goodput - 1.0;
+    let off = measurements.metrics["throughput"] / goodput - 1.0;
     assert!(off.abs() < 1e-3, "{off}");
-    near(&figures, "loss", 0.0);
-    near(&figures, "retransmissions", 0.0);
-    assert_eq!(figures.evidence["sent"], serde_json::json!([1000]));
+    near(&measurements, "loss", 0.0);
+    near(&measurements, "retransmissions", 0.0);
+    assert_eq!(measurements.evidence["sent"], serde_json::json!([1000]));
     let segments = (1_500_000.0_f64 / 1428.0).ceil();
-    near(&figures, "segments", segments);
+    near(&measurements, "segments", segments);
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn answers_take_what_their_way_back_takes() {
         "tcp.acknowledge=each",
         "traffic.message=1428",
     ];
-    let figures = figures(OVER_TCP, &sets);
+    let measurements = measurements(OVER_TCP, &sets);
     let there = 2.0 * (1.0 + wire(1538.0));
-    near(&figures, "delay", there);
-    near(&figures, "jitter", 0.0);
+    near(&measurements, "delay", there);
+    near(&measurements, "jitter", 0.0);
     // An acknowledgement leaves before the answer does.
     let (answer, ack) = (wire(28.0 + 72.0 + 38.0), wire(72.0 + 38.0));
-    near(&figures, "rtt", there + 2.0 * (1.0 + answer) + ack);
+    near(&measurements, "rtt", there + 2.0 * (1.0 + answer) + ack);
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_transfer_that_never_ends_has_failed() {
 
 #[test]
 fn flows_that_are_alike_are_told_as_one() {
-    let figures = figures(FLOWS, &[]);
-    let at = |metric: &str| figures.metrics[metric];
+    let measurements = measurements(FLOWS, &[]);
+    let at = |metric: &str| measurements.metrics[metric];
     // One has a half of the time; what talks comes to its sum of payloads.
     let all = at("throughput/one") / 2.0 + at("throughput/many") + at("throughput/talk");
     let off = at("throughput") / all - 1.0;
@@ -100,7 +100,7 @@ fn flows_that_are_alike_are_told_as_one() {
         "no more than the link"
     );
     let again = at("retransmissions/one") + at("retransmissions/many");
-    near(&figures, "retransmissions", again);
+    near(&measurements, "retransmissions", again);
     assert!(again > 0.0, "a short queue drops");
     assert!((0.25..=1.0).contains(&at("fairness/many")));
     // Nothing is faster than both directions together, nor slower than with a full queue.
@@ -118,19 +118,19 @@ fn flows_that_are_alike_are_told_as_one() {
         "fairness/one",
         "throughput/many01",
     ] {
-        assert!(!figures.metrics.contains_key(none), "{none}");
+        assert!(!measurements.metrics.contains_key(none), "{none}");
     }
-    assert!(figures.metrics.contains_key("delay/talk"));
-    assert_eq!(figures.evidence["sent"].as_array().unwrap().len(), 3);
+    assert!(measurements.metrics.contains_key("delay/talk"));
+    assert_eq!(measurements.evidence["sent"].as_array().unwrap().len(), 3);
 }
 
 #[test]
 fn what_is_outstanding_when_a_flow_stops_is_still_repaired() {
     for agent in ["standard", "reno", "newreno", "sack1"] {
         let set = format!("tcp.agent={agent}");
-        let figures = figures(FLOWS, &[&set, "flows.many.stop=3s"]);
-        assert!(figures.metrics["retransmissions/one"] > 0.0, "{agent}");
-        let of = |key: &str| figures.evidence[key].as_array().unwrap()[..2].to_vec();
+        let measurements = measurements(FLOWS, &[&set, "flows.many.stop=3s"]);
+        assert!(measurements.metrics["retransmissions/one"] > 0.0, "{agent}");
+        let of = |key: &str| measurements.evidence[key].as_array().unwrap()[..2].to_vec();
         assert_eq!(of("sent"), of("received"), "{agent}");
     }
 }
@@ -161,7 +161,7 @@ fn flows_begin_at_instants_of_their_own() {
 #[test]
 fn a_link_has_figures_of_what_is_counted_of_a_transfer() {
     let window = "links.router-receiver.windows.there=all";
-    let of = |echo: &str| figures(OVER_TCP, &[window, "tcp.agent=linux", echo]);
+    let of = |echo: &str| measurements(OVER_TCP, &[window, "tcp.agent=linux", echo]);
     let alone = of("traffic.echo=off");
     // Frames of 1538 octets with 1428 of payload, sent without a pause; but the
     // part ends when the last of them has arrived, its bits and 1 ms after it

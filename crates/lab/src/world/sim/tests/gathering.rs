@@ -50,8 +50,8 @@ gap_law = \"constant\"
 \"network.ip\" = [4]
 ";
 
-fn link(figures: &Figures, direction: usize) -> [u64; 3] {
-    let counts = &figures.evidence["domain"]["links"][1][direction];
+fn link(measurements: &Measurements, direction: usize) -> [u64; 3] {
+    let counts = &measurements.evidence["domain"]["links"][1][direction];
     std::array::from_fn(|at| counts[at].as_u64().unwrap())
 }
 
@@ -59,8 +59,8 @@ fn link(figures: &Figures, direction: usize) -> [u64; 3] {
 fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
     // Two packets of 500 octets fill a bundle: 8.272 ms of a core that is offered
     // one each 4 ms.
-    let whole = figures(DOMAIN, &["links.core.queue=droptail"]);
-    let thinned = figures(
+    let whole = measurements(DOMAIN, &["links.core.queue=droptail"]);
+    let thinned = measurements(
         DOMAIN,
         &[
             "links.core.queue=mred",
@@ -69,21 +69,21 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
             "links.core.mred.weight=0.5",
         ],
     );
-    for figures in [&whole, &thinned] {
-        near(figures, "packets_per_frame_all", 2.0);
+    for measurements in [&whole, &thinned] {
+        near(measurements, "packets_per_frame_all", 2.0);
         // One a 2 ms; of whole bundles each takes half of 1034 octets.
-        assert!((figures.metrics["packet_rate_all"] - 500.0).abs() < 3.0);
-        assert!((figures.metrics["frame_rate_all"] - 250.0).abs() < 3.0);
-        let [arrived, dropped, thinned] = link(figures, 0);
+        assert!((measurements.metrics["packet_rate_all"] - 500.0).abs() < 3.0);
+        assert!((measurements.metrics["frame_rate_all"] - 250.0).abs() < 3.0);
+        let [arrived, dropped, thinned] = link(measurements, 0);
         // What came and was dropped within the second is all but the last of it.
         let percent = 100.0 * dropped as f64 / arrived as f64;
-        let measured = figures.metrics["inner_drop_percent_all"];
+        let measured = measurements.metrics["inner_drop_percent_all"];
         assert!(
             (measured - percent).abs() < 1.0,
             "{measured} is not {percent}"
         );
         assert!(dropped >= thinned && dropped > 0);
-        assert_eq!(link(figures, 1), [0, 0, 0]);
+        assert_eq!(link(measurements, 1), [0, 0, 0]);
     }
     near(&whole, "wire_octets_all", 517.0);
     // A frame that lost one of its two packets has its headers for the other alone.
@@ -120,7 +120,7 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
             "links.core.buffer=20 packets",
             "domain.trigger=egress-busy",
         ];
-        figures(&tcp, &[&queue, sets].concat())
+        measurements(&tcp, &[&queue, sets].concat())
     };
     let silent = run(&[]);
     let notified = run(&["links.core.mred.notify=on"]);
@@ -128,8 +128,8 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
         "links.core.mred.notify=on",
         "links.core.mred.react=retransmit + reduce",
     ]);
-    let of = |figures: &Figures| {
-        ["throughput/f", "inner_drop_percent_all"].map(|name| figures.metrics[name])
+    let of = |measurements: &Measurements| {
+        ["throughput/f", "inner_drop_percent_all"].map(|name| measurements.metrics[name])
     };
     assert_ne!(of(&silent), of(&notified));
     assert_ne!(of(&notified), of(&reduced));
@@ -139,22 +139,22 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
 
 #[test]
 fn what_the_link_carried_is_a_share_of_the_whole_trial() {
-    let figures = figures(DOMAIN, &["links.core.queue=red", "links.core.red.weight=1"]);
+    let measurements = measurements(DOMAIN, &["links.core.queue=red", "links.core.red.weight=1"]);
     let [early, all] =
-        ["early", "all"].map(|window| figures.metrics[&format!("carried_percent_{window}")]);
-    near(&figures, "utilisation_percent_early", 2.0 * early);
-    near(&figures, "utilisation_percent_all", all);
+        ["early", "all"].map(|window| measurements.metrics[&format!("carried_percent_{window}")]);
+    near(&measurements, "utilisation_percent_early", 2.0 * early);
+    near(&measurements, "utilisation_percent_all", all);
     // The largest average of a queue of four is below RED's upper threshold.
-    assert!(!figures.metrics.contains_key("crossing_all"));
-    assert!(figures.metrics["average_queue_all"] > 0.0);
+    assert!(!measurements.metrics.contains_key("crossing_all"));
+    assert!(measurements.metrics["average_queue_all"] > 0.0);
     // What waits behind others waits for them; four of 8.336 ms at most.
-    let delay = figures.metrics["queue_delay_all"];
+    let delay = measurements.metrics["queue_delay_all"];
     assert!((8.0..=33.4).contains(&delay), "{delay}");
 }
 
 #[test]
 fn an_average_that_crosses_its_upper_threshold_tells_when_first_and_when_last() {
-    let figures = figures(
+    let measurements = measurements(
         DOMAIN,
         &[
             "links.core.queue=red",
@@ -163,7 +163,7 @@ fn an_average_that_crosses_its_upper_threshold_tells_when_first_and_when_last() 
             "links.core.red.max=2",
         ],
     );
-    let [first, last] = ["crossing_all", "settling_all"].map(|name| figures.metrics[name]);
+    let [first, last] = ["crossing_all", "settling_all"].map(|name| measurements.metrics[name]);
     assert!(0.0 < first && first < last && last < 1.0, "{first} {last}");
 }
 
@@ -184,8 +184,8 @@ fn with_gathering_off_a_domain_changes_nothing() {
         .filter(|line| line != "mtu = 1042")
         .map(|line| format!("{line}\n"))
         .collect();
-    let off = figures(DOMAIN, &["domain.gather=off", "links.core.mtu=500"]);
-    let plain = figures(&without, &[]);
+    let off = measurements(DOMAIN, &["domain.gather=off", "links.core.mtu=500"]);
+    let plain = measurements(&without, &[]);
     near(&off, "packets_per_frame_all", 1.0);
     for metric in ["delay/f", "loss", "drop_percent_all", "mean_queue_all"] {
         assert_eq!(off.metrics[metric], plain.metrics[metric], "{metric}");
@@ -205,22 +205,22 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
         "{slow}[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n\
          [flows.back]\nfrom = \"b\"\nto = \"a\"\nmessage = 100\ngap = \"3ms\"\ngap_law = \"constant\"\n"
     );
-    let shaped = figures(&slow, &["domain.shaping=on"]);
-    let unshaped = figures(&slow, &["domain.shaping=off"]);
-    let alone = figures(&slow, &["domain.gather=off"]);
+    let shaped = measurements(&slow, &["domain.shaping=on"]);
+    let unshaped = measurements(&slow, &["domain.shaping=off"]);
+    let alone = measurements(&slow, &["domain.gather=off"]);
     // Unshaped both leave at once, and one waits 40 us for the other.
-    for (figures, gathered) in [(&shaped, 10.0), (&unshaped, 5.02)] {
-        near(figures, "one_way_delay_all", gathered + 0.08 + 8.272);
+    for (measurements, gathered) in [(&shaped, 10.0), (&unshaped, 5.02)] {
+        near(measurements, "one_way_delay_all", gathered + 0.08 + 8.272);
         near(
-            figures,
+            measurements,
             "one_way_delay_early",
-            figures.metrics["one_way_delay_all"],
+            measurements.metrics["one_way_delay_all"],
         );
     }
     near(&alone, "one_way_delay_all", 0.08 + 4.0);
     near(&alone, "one_way_delay_all", alone.metrics["delay/f"]);
     // What goes the other way is not of this direction.
-    let beside = figures(&both_directions, &["domain.gather=off"]);
+    let beside = measurements(&both_directions, &["domain.gather=off"]);
     near(&beside, "one_way_delay_all", 0.08 + 4.0);
 }
 
@@ -230,15 +230,15 @@ fn connections_have_one_way_delays_too_and_their_acknowledgements_are_none() {
         "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
         "protocol = \"tcp\"\n",
     );
-    let figures = |sets: &[&str]| {
+    let measurements = |sets: &[&str]| {
         let sets = [&["domain.gather=off", "links.core.delay=30ms"], sets].concat();
-        super::figures(&tcp, &sets)
+        super::measurements(&tcp, &sets)
     };
     // A window of one segment waits for nothing: 4 ms on the core's wire.
-    let one = figures(&["tcp.window=1"]);
+    let one = measurements(&["tcp.window=1"]);
     near(&one, "one_way_delay_all", 0.08 + 4.0 + 30.0);
     // What waits in front of the core makes up for all that is more.
-    let many = figures(&["links.core.buffer=100 packets", "tcp.window=40"]);
+    let many = measurements(&["links.core.buffer=100 packets", "tcp.window=40"]);
     let [waited, took] = ["queue_delay_all", "one_way_delay_all"].map(|name| many.metrics[name]);
     assert!(waited > 50.0, "{waited}");
     assert!((took - waited - 34.08).abs() < 5.0, "{took} {waited}");

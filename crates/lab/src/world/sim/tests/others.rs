@@ -25,9 +25,9 @@ gap = \"20ms\"
 ";
 
 /// The mean delay of the messages, in milliseconds.
-fn delay(sets: &[&str]) -> (f64, Figures) {
-    let figures = figures(BEHIND, sets);
-    (figures.metrics["delay"], figures)
+fn delay(sets: &[&str]) -> (f64, Measurements) {
+    let measurements = measurements(BEHIND, sets);
+    (measurements.metrics["delay"], measurements)
 }
 
 #[test]
@@ -36,19 +36,19 @@ fn a_message_waits_for_poisson_packets_as_theory_says() {
     let (idle, bare) = delay(&[]);
     assert!(!bare.evidence.contains_key("cross"));
     for (load, share) in [("light", 0.2), ("moderate", 0.5), ("heavy", 0.8)] {
-        let (loaded, figures) = delay(&[&format!("network.load={load}")]);
+        let (loaded, measurements) = delay(&[&format!("network.load={load}")]);
         // The mean wait of M/D/1 [Kleinrock1975].
         let expected = share * each / (2.0 * (1.0 - share));
         let waited = loaded - idle;
         let off = (waited / expected - 1.0).abs();
         assert!(off < 0.12, "{load}: {waited} ms instead of {expected}");
-        let cross = &figures.evidence["cross"][0];
+        let cross = &measurements.evidence["cross"][0];
         assert_eq!(cross["way"], "with");
         let offered = cross["offered_mbit"].as_f64().unwrap();
         assert!((offered / (100.0 * share) - 1.0).abs() < 0.05, "{offered}");
-        // Others have no part in figures and lists.
-        assert_eq!(figures.evidence["sent"].as_array().unwrap().len(), 1);
-        assert!(figures.metrics["throughput"] < 0.1);
+        // Others have no part in metrics and lists.
+        assert_eq!(measurements.evidence["sent"].as_array().unwrap().len(), 1);
+        assert!(measurements.metrics["throughput"] < 0.1);
     }
 }
 
@@ -56,36 +56,43 @@ fn a_message_waits_for_poisson_packets_as_theory_says() {
 fn behind_even_packets_no_message_waits_longer_than_one_takes() {
     let each = wire(9000.0 + 38.0);
     let (idle, _) = delay(&[]);
-    let (loaded, figures) = delay(&["network.load=moderate", "network.cross.gaps=constant"]);
+    let (loaded, measurements) = delay(&["network.load=moderate", "network.cross.gaps=constant"]);
     let waited = (loaded - idle) / (0.5 * each / 2.0);
     assert!((waited - 1.0).abs() < 0.08, "{waited} of the mean");
-    let worst = (figures.metrics["delay_p99/probe"] - idle) / (0.98 * each);
+    let worst = (measurements.metrics["delay_p99/probe"] - idle) / (0.98 * each);
     assert!((worst - 1.0).abs() < 0.03, "{worst} of the 99th percentile");
 }
 
 #[test]
 fn every_hop_has_others_of_its_own_and_directions_are_apart() {
     let (idle, _) = delay(&["network.stages=3"]);
-    let (loaded, figures) = delay(&["network.stages=3", "network.load=moderate"]);
+    let (loaded, measurements) = delay(&["network.stages=3", "network.load=moderate"]);
     let expected = 4.0 * 0.5 * wire(9038.0) / (2.0 * 0.5);
     let waited = (loaded - idle) / expected;
     assert!((waited - 1.0).abs() < 0.12, "{waited}");
-    let links = |figures: &Figures| figures.evidence["cross"].as_array().unwrap().len();
-    assert_eq!(links(&figures), 4);
-    assert_eq!(figures.evidence["utilisation"].as_array().unwrap().len(), 4);
+    let links =
+        |measurements: &Measurements| measurements.evidence["cross"].as_array().unwrap().len();
+    assert_eq!(links(&measurements), 4);
+    assert_eq!(
+        measurements.evidence["utilisation"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
     // What comes the other way is in nobody's way.
     let against = ["network.load=heavy", "network.cross.way=against"];
-    let (loaded, figures) = delay(&against);
+    let (loaded, measurements) = delay(&against);
     assert!((loaded - delay(&[]).0).abs() < 1e-9);
-    assert_eq!(figures.evidence["cross"][0]["way"], "against");
-    let (_, figures) = delay(&["network.load=light", "network.cross.way=both"]);
-    assert_eq!(links(&figures), 2);
+    assert_eq!(measurements.evidence["cross"][0]["way"], "against");
+    let (_, measurements) = delay(&["network.load=light", "network.cross.way=both"]);
+    assert_eq!(links(&measurements), 2);
 }
 
 #[test]
 fn a_transfer_of_datagrams_shares_its_links_too() {
-    let busy = figures(TRANSFER, &["network.load=moderate", "network.buffer=100MB"]);
-    assert!(busy.metrics["delay"] > figures(TRANSFER, &[]).metrics["delay"]);
+    let busy = measurements(TRANSFER, &["network.load=moderate", "network.buffer=100MB"]);
+    assert!(busy.metrics["delay"] > measurements(TRANSFER, &[]).metrics["delay"]);
     assert_eq!(busy.evidence["cross"].as_array().unwrap().len(), 2);
 }
 
@@ -103,7 +110,7 @@ fn a_connection_has_others_beside_it_until_it_is_done() {
     };
     let idle = run(&with("network.load=none"));
     let busy = run(&with("network.load=heavy"));
-    let [before, after] = [&idle, &busy].map(|figures| figures.metrics["throughput"]);
+    let [before, after] = [&idle, &busy].map(|measurements| measurements.metrics["throughput"]);
     assert!(after < 0.5 * before, "{after} of {before} Mbit/s");
     let cross = &busy.evidence["cross"][0];
     let offered = cross["offered_mbit"].as_f64().unwrap();
@@ -125,7 +132,7 @@ fn a_connection_has_others_beside_it_until_it_is_done() {
 }
 
 #[track_caller]
-fn run(setting: &Setting) -> Figures {
+fn run(setting: &Setting) -> Measurements {
     let trial = simulator(std::slice::from_ref(setting)).run(setting, Seed::new(1));
     trial.unwrap().0
 }

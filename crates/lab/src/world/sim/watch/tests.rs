@@ -25,7 +25,7 @@ fn setting(sets: &[&str]) -> Setting {
     settings_of(experiment, &[&short, sets].concat()).remove(0)
 }
 
-fn run(setting: &Setting, results: &Path) -> Figures {
+fn run(setting: &Setting, results: &Path) -> Measurements {
     let artifacts = ArtifactDir {
         results,
         trial: "c00-r01",
@@ -162,8 +162,8 @@ fn in_intervals_one_packet_of_each_is_looked_at() {
 #[test]
 fn links_that_share_their_settings_are_watched_each_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let figures = run(&setting(&["links.access.watch.drops=on"]), folder.path());
-    let files = figures.evidence["watched"].as_array().unwrap();
+    let measurements = run(&setting(&["links.access.watch.drops=on"]), folder.path());
+    let files = measurements.evidence["watched"].as_array().unwrap();
     assert_eq!(files.len(), 4, "{files:?}");
     assert!(
         files

@@ -58,10 +58,10 @@ fn datagram(flow: usize) -> Seen {
     }
 }
 
-fn figures(losses: &Losses) -> Figures {
-    let mut figures = Figures::default();
-    losses.put(&mut figures);
-    figures
+fn measurements(losses: &Losses) -> Measurements {
+    let mut measurements = Measurements::default();
+    losses.put(&mut measurements);
+    measurements
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn drops_in_proportion_have_no_bias_and_drops_of_one_flow_alone_have_all() {
             unfair.dropped(at, &datagram(1));
         }
     }
-    assert!(figures(&fair).metrics["drop_bias"].abs() < 1e-9);
+    assert!(measurements(&fair).metrics["drop_bias"].abs() < 1e-9);
     // The flow has a quarter of the arrivals and all of the drops.
-    assert!((figures(&unfair).metrics["drop_bias"] - 75.0).abs() < 1e-9);
+    assert!((measurements(&unfair).metrics["drop_bias"] - 75.0).abs() < 1e-9);
     assert_eq!(
-        figures(&unfair).evidence["losses"]["flows"]["flow1"],
+        measurements(&unfair).evidence["losses"]["flows"]["flow1"],
         json!([25, 25])
     );
 }
@@ -103,7 +103,7 @@ fn connections_that_lose_within_one_epoch_lose_together() {
     }
     losses.dropped(200 * MILLISECOND, &segment(1, 3));
     losses.dropped(250 * MILLISECOND, &segment(1, 4));
-    let together = figures(&losses).metrics["synchronisation"];
+    let together = measurements(&losses).metrics["synchronisation"];
     assert!(
         (together - 100.0 * (1.0 + 0.25) / 2.0).abs() < 1e-9,
         "{together}"
@@ -122,7 +122,7 @@ fn a_notice_lasts_from_a_drop_until_the_segment_comes_again() {
     losses.dropped(60 * MILLISECOND, &segment(1, 5));
     losses.acted(1, 1);
     losses.came(900 * MILLISECOND, &segment(1, 5));
-    assert!((figures(&losses).metrics["notice"] - 50.0).abs() < 1e-9);
+    assert!((measurements(&losses).metrics["notice"] - 50.0).abs() < 1e-9);
 }
 
 #[test]
@@ -132,5 +132,5 @@ fn what_happens_outside_the_window_counts_nowhere() {
         losses.came(at * MILLISECOND, &segment(0, 1));
         losses.dropped(at * MILLISECOND, &segment(0, 1));
     }
-    assert!(figures(&losses).metrics.is_empty());
+    assert!(measurements(&losses).metrics.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use sim::{FlowOutcome, TcpOutcome};
 
-use crate::figures::flows::{
+use crate::measurements::flows::{
     Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats, RoundTrips,
 };
 

@@ -1,4 +1,4 @@
-//! From what the two ends and the meters saw to the figures of a trial.
+//! From what the two ends and the meters saw to the metrics of a trial.
 
 use live::emulator::{DirectionReport, Report};
 use live::meter::{self, MachineUse};
@@ -13,8 +13,8 @@ use units::{Bytes, Rate, Span};
 use super::Path;
 use super::meanwhile::Meanwhile;
 use crate::agent::Failure;
-use crate::figures::Figures;
-use crate::figures::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
+use crate::measurements::Measurements;
+use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -70,22 +70,22 @@ impl Passes {
     }
 }
 
-impl Figures {
+impl Measurements {
     pub(super) fn of(passes: &Passes) -> Self {
-        let mut figures = Self::default();
-        figures.put_transfer(stats(&passes.rated, &passes.one_way));
-        figures.take_rated(&passes.rated);
-        figures.take_one_way(&passes.one_way);
+        let mut measurements = Self::default();
+        measurements.put_transfer(stats(&passes.rated, &passes.one_way));
+        measurements.take_rated(&passes.rated);
+        measurements.take_one_way(&passes.one_way);
         if let Some(echoed) = &passes.echoed {
-            figures.take_echoed(echoed);
+            measurements.take_echoed(echoed);
         }
         if let Some((ends, used)) = &passes.metered {
-            figures.take_metered(ends, used);
+            measurements.take_metered(ends, used);
         }
-        figures.note("others_processors", json!(passes.others()));
+        measurements.note("others_processors", json!(passes.others()));
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
-        figures.note("unstamped_reads", json!(unstamped));
-        figures
+        measurements.note("unstamped_reads", json!(unstamped));
+        measurements
     }
 
     /// Evidence of what was set, and of what the wires showed of it.

@@ -1,4 +1,4 @@
-//! From what a simulation came to, to the figures of a trial.
+//! From what a simulation came to, to the metrics of a trial.
 
 mod flows;
 
@@ -10,22 +10,22 @@ use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
 use units::Time;
 
 use super::scenario::{ECHO, TRANSFER};
-use crate::figures::Figures;
-use crate::figures::flows::{self as flow_metrics, FlowStats, Spread};
+use crate::measurements::Measurements;
+use crate::measurements::flows::{self as flow_metrics, FlowStats, Spread};
 
-/// The figures of a trial whose sources would have stopped at `stop`.
+/// The metrics of a trial whose sources would have stopped at `stop`.
 ///
 /// # Errors
 /// Where nothing arrived, or not all of a connection's transfer.
-pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Figures, String> {
+pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Measurements, String> {
     if outcome.flows.iter().all(|flow| flow.received == 0) {
         return Err("nothing arrived".to_owned());
     }
-    let mut figures = Figures::default();
+    let mut measurements = Measurements::default();
     match &setting.traffic {
         Traffic::Flows(flows) => {
             let stats: Vec<FlowStats> = outcome.flows.iter().map(flows::one).collect();
-            figures.put_flows(flows, &stats, Spread::Omitted);
+            measurements.put_flows(flows, &stats, Spread::Omitted);
         }
         Traffic::Transfer(_)
         | Traffic::Command(_)
@@ -37,17 +37,17 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Fig
                 if transfer.tcp.is_some() {
                     complete(setting, transfer, stop)?;
                 }
-                figures.put_transfer(flows::transfer(transfer));
+                measurements.put_transfer(flows::transfer(transfer));
             }
             let mean = |flow: &FlowOutcome| Some(flow.delays.as_ref()?.mean * 1e3);
             let there = transfer.and_then(mean);
             let back = flow(ECHO).and_then(mean);
-            figures.put("rtt", there.zip(back).map(|(there, back)| there + back));
+            measurements.put("rtt", there.zip(back).map(|(there, back)| there + back));
         }
     }
-    fine(&mut figures);
-    support(&mut figures, setting, outcome, stop);
-    Ok(figures)
+    fine(&mut measurements);
+    support(&mut measurements, setting, outcome, stop);
+    Ok(measurements)
 }
 
 /// When what is counted of a transfer began and ended.
@@ -75,10 +75,10 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
 
 /// Instants are counted in picoseconds; a mean of them is stated to a nanosecond,
 /// far finer than a clock would.
-fn fine(figures: &mut Figures) {
+fn fine(measurements: &mut Measurements) {
     const NANOSECOND: f64 = 1e-6;
     let exact = ["rtt", "delay", "jitter", "jitter_ditg"];
-    let names: Vec<String> = figures
+    let names: Vec<String> = measurements
         .metrics
         .keys()
         .filter(|name| {
@@ -88,25 +88,25 @@ fn fine(figures: &mut Figures) {
         .cloned()
         .collect();
     for name in names {
-        figures.note(&format!("resolution_{name}"), json!(NANOSECOND));
+        measurements.note(&format!("resolution_{name}"), json!(NANOSECOND));
     }
 }
 
-/// What supports the figures: lists in the order of flows (those that are alike
+/// What supports the metrics: lists in the order of flows (those that are alike
 /// are one) and links, because a
 /// run may hold a hundred thousand trials.
-fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Time) {
+fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome, stop: Time) {
     let by_flow = |of: fn(&FlowOutcome) -> u64| {
         let groups = groups(setting, outcome).into_iter();
         let sums = groups.map(|group| group.iter().map(of).sum::<u64>());
         json!(sums.collect::<Vec<_>>())
     };
-    figures.note("sent", by_flow(|flow| flow.sent));
-    figures.note("received", by_flow(|flow| flow.received));
-    figures.note("packets", by_flow(|flow| flow.packets));
+    measurements.note("sent", by_flow(|flow| flow.sent));
+    measurements.note("received", by_flow(|flow| flow.received));
+    measurements.note("packets", by_flow(|flow| flow.packets));
     let refused = |flow: &FlowOutcome| flow.refused;
     if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
-        figures.note("refused", by_flow(refused));
+        measurements.note("refused", by_flow(refused));
     }
     // A transfer of TCP ends long before its sources would be stopped.
     let lasts = |end: Time| end.since(Time::ZERO).unwrap_or_default().as_secs_f64();
@@ -117,29 +117,29 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
         _ => 1.0,
     };
     let utilisation = by_direction(outcome, |direction| json!(direction.utilisation * scale));
-    figures.note("utilisation", utilisation);
+    measurements.note("utilisation", utilisation);
     let mean_queue = by_direction(outcome, |direction| json!(direction.mean_queue * scale));
-    figures.note("mean_queue", mean_queue);
+    measurements.note("mean_queue", mean_queue);
     let dropped = |direction: &DirectionOutcome| direction.counters.of(Fate::Dropped);
     let lost = |direction: &DirectionOutcome| {
         direction.counters.of(Fate::Lost) + direction.counters.of(Fate::Damaged)
     };
     let directions = || outcome.links.iter().flat_map(|link| &link.directions);
     if directions().map(dropped).sum::<u64>() > 0 {
-        figures.note(
+        measurements.note(
             "dropped",
             by_direction(outcome, |direction| json!(dropped(direction))),
         );
     }
     if directions().map(lost).sum::<u64>() > 0 {
-        figures.note(
+        measurements.note(
             "lost",
             by_direction(outcome, |direction| json!(lost(direction))),
         );
     }
     let in_buffers: u64 = outcome.nodes.iter().map(|node| node.dropped).sum();
     if in_buffers > 0 {
-        figures.note("buffer_drops", json!(in_buffers));
+        measurements.note("buffer_drops", json!(in_buffers));
     }
     let cutters = outcome.nodes.iter().filter_map(|node| {
         let counts = json!({ "cut": node.cut, "too_big": node.answered });
@@ -147,12 +147,12 @@ fn support(figures: &mut Figures, setting: &Setting, outcome: &Outcome, stop: Ti
     });
     let cutters: Map<String, Value> = cutters.collect();
     if !cutters.is_empty() {
-        figures.note("fragments", Value::Object(cutters));
+        measurements.note("fragments", Value::Object(cutters));
     }
     if let Some(domain) = &outcome.domain {
-        figures.note("domain", of_domain(domain));
+        measurements.note("domain", of_domain(domain));
     }
-    figures.note("events", json!(outcome.events));
+    measurements.note("events", json!(outcome.events));
 }
 
 /// What edges did, and packets of senders on each direction of each link.

@@ -9,16 +9,16 @@ use units::{Span, Time};
 
 use super::Seeing;
 use crate::agent::{Arrived, Departed};
-use crate::figures::Figures;
-use crate::figures::flows::{
+use crate::measure::passes::connection;
+use crate::measurements::Measurements;
+use crate::measurements::flows::{
     Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread,
 };
-use crate::measure::figures::connection;
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);
 
-impl Figures {
+impl Measurements {
     /// Puts down what `flows` came to.
     pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &Seeing<'_>) {
         let ends: Vec<Ends<'_>> = seeing.sent.iter().zip(seeing.received).collect();

@@ -1,4 +1,4 @@
-//! What becomes of several runs' figures: shared by the benchmarks that
+//! Statistics of several runs: shared by the benchmarks that
 //! compare programs.
 
 use nix::sys::resource::Usage;

@@ -1,4 +1,4 @@
-//! What a trial measured, before it is put into the journal.
+//! The measurements of a trial, before they go to the journal.
 
 pub(crate) mod flows;
 
@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 
 use plan::Flag;
 
-/// What a trial puts into the journal.
+/// The measurements of a trial, as they go to the journal.
 #[derive(Default)]
-pub struct Figures {
-    /// Figures by metric.
+pub struct Measurements {
+    /// Values by metric.
     pub metrics: BTreeMap<String, f64>,
-    /// What supports them.
+    /// Evidence that supports the metrics.
     pub evidence: BTreeMap<String, serde_json::Value>,
-    /// What is wrong with them.
+    /// What is wrong with the metrics.
     pub flags: Vec<Flag>,
 }
 
-impl Figures {
-    /// Puts down something that supports the figures.
+impl Measurements {
+    /// Adds evidence that supports the metrics.
     pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
         self.evidence.insert(name.to_owned(), value);
     }
 
-    /// Puts down a figure, if there is one.
+    /// Adds the value of a metric, if there is one.
     pub(crate) fn put(&mut self, metric: &str, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             self.metrics.insert(metric.to_owned(), value);

@@ -74,11 +74,11 @@ fn nodes_are_told_by_what_they_did_with_packets_that_did_not_fit_meanwhile() {
         named.map(|(name, counts)| (name.to_owned(), counts))
     };
     let before = nodes(counts(1, 2, 0), counts(0, 0, 7));
-    let mut figures = Figures::default();
-    figures.take_fragments(&before, &nodes(counts(4, 8, 0), counts(0, 0, 7)));
+    let mut measurements = Measurements::default();
+    measurements.take_fragments(&before, &nodes(counts(4, 8, 0), counts(0, 0, 7)));
     let expected = json!({ "router": { "cut": 3, "made": 6 } });
-    assert_eq!(figures.evidence.get("fragments"), Some(&expected));
-    let mut none = Figures::default();
+    assert_eq!(measurements.evidence.get("fragments"), Some(&expected));
+    let mut none = Measurements::default();
     none.take_fragments(&before, &before);
     assert!(none.evidence.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Metrics of flows. A world fills [`FlowStats`]; [`metrics`] makes figures of
+//! Metrics of flows. A world fills [`FlowStats`]; [`metrics`] derives metrics from
 //! them in the units of the catalogue. Every metric of flows is computed here,
 //! whatever the world.
 
@@ -8,7 +8,7 @@ use plan::metric::{Metric, of_flow};
 use plan::setting::{Flows, PathMtu};
 use units::Span;
 
-use super::Figures;
+use super::Measurements;
 pub(crate) use stats::{
     Carried, ConnectionStats, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule,
 };
@@ -34,7 +34,7 @@ enum Scope {
     All(Spread),
 }
 
-impl Figures {
+impl Measurements {
     /// Puts down the metrics of the flows of a trial: of all together, and of
     /// each flow of `setting` with those like it. `flows` has an entry for each
     /// flow, in the order of `setting`.

@@ -4,8 +4,8 @@ use proto::link::Counters;
 use super::*;
 use crate::measure::synthetic::{ends, passes, path, setting};
 
-/// The figures of `passes`, and what is asked of them.
-struct Of(Figures);
+/// The metrics of `passes`, and what is asked of them.
+struct Of(Measurements);
 
 impl Of {
     #[track_caller]
@@ -25,7 +25,7 @@ impl Of {
 fn what_the_ends_saw_is_put_down_in_the_units_of_the_catalogue() {
     let mut passes = passes();
     passes.one_way.1.delays.lost = 250;
-    let of = Of(Figures::of(&passes));
+    let of = Of(Measurements::of(&passes));
     of.metric("throughput", 94.0);
     of.metric("rtt_transfer", 1_000.0);
     of.metric("delay", 2.0);
@@ -52,13 +52,13 @@ fn reads_without_a_stamp_are_counted_over_both_transfers() {
     let mut passes = passes();
     passes.rated.1.unstamped = 2;
     passes.one_way.1.unstamped = 3;
-    Of(Figures::of(&passes)).evidence("unstamped_reads", json!(5));
+    Of(Measurements::of(&passes)).evidence("unstamped_reads", json!(5));
 }
 
 #[test]
 fn processors_are_told_by_the_octets_of_the_transfer_and_by_its_time() {
     // 500 MB in 10 s, 5 s of work of two processors, 0.5 s in soft interrupts.
-    let of = Of(Figures::of(&passes()));
+    let of = Of(Measurements::of(&passes()));
     of.metric("throughput_long", 94.0);
     of.metric("retransmitted_long", 1.0);
     of.metric("cpu_total", 10.0);
@@ -77,8 +77,11 @@ fn processors_are_told_by_the_octets_of_the_transfer_and_by_its_time() {
         metered: None,
         ..passes()
     };
-    let figures = Figures::of(&without);
-    let mut names = figures.metrics.keys().chain(figures.evidence.keys());
+    let measurements = Measurements::of(&without);
+    let mut names = measurements
+        .metrics
+        .keys()
+        .chain(measurements.evidence.keys());
     assert!(names.all(|name| !name.starts_with("cpu_")));
 }
 
@@ -91,7 +94,7 @@ fn echoes_have_a_round_trip_and_a_time_that_all_of_them_took() {
         echoes_took: Some(Span::from_millis(1_500)),
         ..sent
     };
-    let of = Of(Figures::of(&Passes {
+    let of = Of(Measurements::of(&Passes {
         echoed: Some((sent, received)),
         ..passes()
     }));
@@ -139,7 +142,7 @@ fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
     path.pace = Rate::from_bits_per_second(94_150_000);
     path.offloads = vec!["tx-tcp-segmentation".into()];
     path.inspection.largest_received = Bytes::new(1_400);
-    let mut of = Of(Figures::default());
+    let mut of = Of(Measurements::default());
     of.0.take_setting(&setting, &path);
     of.evidence("limit_mbit", json!(94.15));
     of.evidence("offloads_on", json!(["tx-tcp-segmentation"]));
@@ -165,7 +168,7 @@ fn emulated(links: usize) -> Report {
 
 #[test]
 fn a_delay_is_known_no_better_than_departures_are_punctual_on_each_link() {
-    let mut of = Of(Figures::default());
+    let mut of = Of(Measurements::default());
     of.0.note("resolution_delay", json!(0.12));
     of.0.note("resolution_jitter", json!(0.02));
     of.0.note("echoes", json!(10));
@@ -185,9 +188,9 @@ fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none(
     let setting = setting("");
     let mut report = emulated(1);
     let crossed = |report: &Report| {
-        let mut figures = Figures::default();
-        figures.take_crossed(&setting, report);
-        figures.evidence.remove("cross")
+        let mut measurements = Measurements::default();
+        measurements.take_crossed(&setting, report);
+        measurements.evidence.remove("cross")
     };
     assert_eq!(crossed(&report), None);
     let mut counters = Counters {
