@@ -70,18 +70,18 @@ mod tests {
     use plan::synthetic::{cell, factors, plan, trial};
 
     #[test]
-    fn luck_that_both_cells_share_is_in_no_interval() {
+    fn what_both_cells_draw_alike_is_in_no_interval() {
         let cells = vec![cell(factors(1500)), cell(factors(9000))];
         let mut plan = plan(cells, 3, Vec::new());
         plan.paired = vec!["loss".into(), "throughput".into()];
         let mut trials = Vec::new();
-        for (repeat, luck) in (1..).zip([10.0, 50.0, 90.0]) {
-            let noise = luck / 1000.0;
-            trials.push(trial(factors(1500), repeat, &[("loss", luck)]));
+        for (repeat, shared) in (1..).zip([10.0, 50.0, 90.0]) {
+            let noise = shared / 1000.0;
+            trials.push(trial(factors(1500), repeat, &[("loss", shared)]));
             trials.push(trial(
                 factors(9000),
                 repeat,
-                &[("loss", luck + 2.0 + noise)],
+                &[("loss", shared + 2.0 + noise)],
             ));
         }
         // A repeat that one cell lacks, and one that failed, are in no pair.

@@ -39,7 +39,7 @@ enum Request {
     /// What it did.
     Report,
     /// What chance does begins anew, from this seed.
-    Luck(u64),
+    Reseed(u64),
     /// A trial begins: with this cross traffic, a record of these wires, and
     /// this seed of the cross traffic's chance.
     Begin(Vec<Cross>, Vec<usize>, u64),
@@ -85,9 +85,9 @@ impl Emulation {
         &mut self,
         cross: Vec<Cross>,
         recorded: Vec<usize>,
-        luck: Seed,
+        seed: Seed,
     ) -> Result<()> {
-        self.ask(&Request::Begin(cross, recorded, luck.get()))?;
+        self.ask(&Request::Begin(cross, recorded, seed.get()))?;
         self.ready(PATIENCE)
     }
 
@@ -110,8 +110,8 @@ impl Emulation {
     }
 
     /// Begins what chance does on its links anew.
-    pub(crate) fn begin_luck(&mut self, seed: Seed) -> Result<()> {
-        self.ask(&Request::Luck(seed.get()))?;
+    pub(crate) fn reseed(&mut self, seed: Seed) -> Result<()> {
+        self.ask(&Request::Reseed(seed.get()))?;
         self.ready(PATIENCE)
     }
 
@@ -175,19 +175,19 @@ pub(crate) fn serve() -> Result<()> {
         let request = serde_json::from_str(&line).context("reading a request")?;
         answer(&match request {
             Request::Report => emulator.report().map_or_else(failed, Answer::Report),
-            Request::Luck(seed) => {
+            Request::Reseed(seed) => {
                 emulator.reseed(Seed::new(seed));
                 Answer::Ready
             }
-            Request::Begin(cross, recorded, luck) => {
+            Request::Begin(cross, recorded, seed) => {
                 begun = clock::monotonic();
-                let luck = Seed::new(luck);
+                let seed = Seed::new(seed);
                 recorded.iter().for_each(|&wire| emulator.record_wire(wire));
                 if !recorded.is_empty() {
                     // So that a record begins with chance that it can name.
-                    emulator.reseed(luck);
+                    emulator.reseed(seed);
                 }
-                let crossed = emulator.begin_cross(&cross, luck);
+                let crossed = emulator.begin_cross(&cross, seed);
                 crossed.map_or_else(failed, |()| Answer::Ready)
             }
             Request::Over(wire, from, to) => {

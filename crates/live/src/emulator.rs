@@ -144,7 +144,7 @@ impl Emulator {
             let lane = |direction: usize| {
                 Lane::new(
                     wire.directions[direction].clone(),
-                    luck(seed, number, direction),
+                    direction_seed(seed, number, direction),
                 )
                 .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
@@ -318,6 +318,6 @@ impl Emulator {
 }
 
 /// The seed of one direction of a wire.
-fn luck(seed: Seed, number: usize, direction: usize) -> Seed {
+fn direction_seed(seed: Seed, number: usize, direction: usize) -> Seed {
     seed.derive(&format!("wire/{number}/{direction}"))
 }

@@ -7,9 +7,9 @@
 
 mod answers;
 mod fate;
-mod luck;
 mod prompt;
 mod record;
+mod rng;
 mod settings;
 mod travelling;
 mod waiting;
@@ -21,10 +21,10 @@ use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
 pub use fate::{Counters, Fate};
-use luck::{Chance, Luck};
 pub use prompt::{Entry, Prompt};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
+use rng::{Chance, LinkRng};
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use waiting::Waiting;
@@ -63,7 +63,7 @@ pub struct Link<P, W = ()> {
     drops: Drops<Waiting<P>>,
     wire: Wire,
     /// Where chance does anything at all.
-    luck: Option<Box<Luck>>,
+    rng: Option<Box<LinkRng>>,
     answers: Answers,
     /// What has left the wire and travels.
     travelling: Travelling<P>,
@@ -104,7 +104,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             rested: false,
             drops: Drops::new(),
             wire: Wire::new(settings.rate),
-            luck: Luck::new(&settings, seed),
+            rng: LinkRng::new(&settings, seed),
             answers: Answers::new(),
             travelling: Travelling::new(),
             now: Time::ZERO,
@@ -126,12 +126,12 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     pub fn reseed(&mut self, now: Time, seed: Seed) {
         self.note_service(now);
         self.serve(now);
-        self.luck = Luck::new(&self.settings, seed);
+        self.rng = LinkRng::new(&self.settings, seed);
         self.seed = seed;
         if self.ready.is_none() {
-            let (rate, luck) = (self.settings.rate, seed.derive("queue"));
+            let (rate, rng) = (self.settings.rate, seed.derive("queue"));
             // There was such a queue already.
-            if let Ok(queue) = self.settings.queue.build(rate, luck) {
+            if let Ok(queue) = self.settings.queue.build(rate, rng) {
                 self.queue = queue;
                 self.ask();
             }
@@ -294,14 +294,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     fn transmit(&mut self, start: Time, waiting: Waiting<P>) {
         let size = waiting.view().size;
         let left = self.wire.occupy(start, size + self.around);
-        let luck = self.luck.as_mut();
+        let rng = self.rng.as_mut();
         let Chance {
             lost,
             damaged,
             jitter,
             held,
             twice,
-        } = luck.map_or_else(Chance::default, |luck| luck.draw(size));
+        } = rng.map_or_else(Chance::default, |rng| rng.draw(size));
         let fate = match (lost, damaged, twice) {
             (true, _, _) => Fate::Lost,
             (_, true, _) => Fate::Damaged,

@@ -7,7 +7,7 @@ mod settings;
 use units::{Bytes, Rate, Seed, Time};
 
 use crate::law::{self, Pick, Profile, Verdict};
-use crate::luck::Luck;
+use crate::rng::Rng;
 use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{Frames, Met, meet, packets};
 pub(crate) use keys::MredKeys;
@@ -21,7 +21,7 @@ pub use settings::{Bounds, MredSettings, Over, Reading, SizeOf, When};
 pub struct Mred<P> {
     settings: MredSettings,
     law: law::Red,
-    luck: Luck,
+    rng: Rng,
     frames: Frames<P>,
 }
 
@@ -34,7 +34,7 @@ impl<P: Packet> Mred<P> {
         settings.check()?;
         Ok(Self {
             law: settings.red().law(rate),
-            luck: Luck::new(seed),
+            rng: Rng::new(seed),
             frames: Frames::new(settings.victims),
             settings: settings.clone(),
         })
@@ -130,7 +130,7 @@ impl<P: Packet> Mred<P> {
 
     /// What RED says of one more packet, of `size`.
     fn ask(&mut self, size: Bytes) -> Verdict {
-        let chance = || self.luck.draw();
+        let chance = || self.rng.draw();
         match self.settings.unit {
             Unit::Bytes => {
                 let waiting = self.frames.backlog().bytes;
@@ -142,9 +142,7 @@ impl<P: Packet> Mred<P> {
     }
 
     fn draw(&mut self, share: f64, packets: u32) -> u32 {
-        self.settings
-            .pick
-            .count(share, packets, || self.luck.draw())
+        self.settings.pick.count(share, packets, || self.rng.draw())
     }
 
     /// What happens to packets that the law meets for `reason`.

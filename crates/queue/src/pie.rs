@@ -6,7 +6,7 @@ use units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::keys::{Field, Keyed, Keys};
 use crate::law::{self, PieGains};
-use crate::luck::Luck;
+use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
@@ -155,7 +155,7 @@ pub struct Pie<P> {
     mean_size: Bytes,
     ecn: Option<f64>,
     law: law::Pie,
-    luck: Luck,
+    rng: Rng,
     fifo: Fifo<P>,
 }
 
@@ -180,7 +180,7 @@ impl<P: Packet> Pie<P> {
             mean_size: settings.mean_size,
             ecn: settings.ecn,
             law: law::Pie::new(gains, rate),
-            luck: Luck::new(seed),
+            rng: Rng::new(seed),
             fifo: Fifo::new(),
         })
     }
@@ -201,7 +201,7 @@ impl<P: Packet> Discipline<P> for Pie<P> {
         }
         let struck = self
             .law
-            .strikes(backlog.bytes, self.mean_size, || self.luck.draw());
+            .strikes(backlog.bytes, self.mean_size, || self.rng.draw());
         if struck {
             let markable = self.ecn.is_some_and(|most| self.law.probability() <= most);
             if !(markable && packet.mark()) {

@@ -250,7 +250,7 @@ impl<P: Packet> Red<P> {
         match self.victim {
             Victim::Arriving => self.fifo.len(),
             Victim::Front => 0,
-            Victim::Random => self.entrance.luck.place(self.fifo.len()),
+            Victim::Random => self.entrance.rng.place(self.fifo.len()),
         }
     }
 
@@ -323,7 +323,7 @@ impl<P: Packet> Red<P> {
             let place = match self.victim {
                 Victim::Arriving => last,
                 Victim::Front => last.min(1),
-                Victim::Random => self.entrance.luck.place(last),
+                Victim::Random => self.entrance.rng.place(last),
             };
             if let Some(victim) = self.fifo.remove(place) {
                 drops.push(victim, Reason::Full);

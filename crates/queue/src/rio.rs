@@ -6,7 +6,7 @@ use units::{Bytes, Rate, Seed, Time};
 
 use crate::keys::{Field, Keyed, Keys};
 use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
-use crate::luck::Luck;
+use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
@@ -156,7 +156,7 @@ pub struct Rio<P> {
     ecn: bool,
     inside: Side,
     outside: Side,
-    luck: Luck,
+    rng: Rng,
     fifo: Fifo<P>,
     /// Packets that wait and are inside of their profile.
     waiting_inside: usize,
@@ -188,7 +188,7 @@ impl<P: Packet> Rio<P> {
             ecn: settings.ecn,
             inside: side(settings.inside),
             outside: side(settings.outside),
-            luck: Luck::new(seed),
+            rng: Rng::new(seed),
             fifo: Fifo::new(),
             waiting_inside: 0,
         })
@@ -204,7 +204,7 @@ impl<P: Packet> Rio<P> {
         let markable = self.ecn && side.law.average() < side.last_mark;
         match side
             .law
-            .judge(self.fifo.backlog().packets, || self.luck.draw())
+            .judge(self.fifo.backlog().packets, || self.rng.draw())
         {
             Verdict::Forced => return drops.push(packet, Reason::Forced),
             Verdict::Early if !(markable && packet.mark()) => {

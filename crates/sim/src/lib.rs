@@ -9,7 +9,7 @@
 //! and let out again.
 //!
 //! The same scenario comes to the same outcome, to the octet, in whatever
-//! order its tables are written and whoever watches: luck is drawn from
+//! order its tables are written and whoever watches: random numbers are drawn from
 //! streams with the names of links and flows, and what happens at one instant
 //! happens in an order of names too.
 

@@ -18,7 +18,7 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// When sources stop. What is in flight by then still arrives.
     pub end: Time,
-    /// All luck is derived from it, by the names of nodes, links and flows.
+    /// All random streams derive from it, by the names of nodes, links and flows.
     pub seed: Seed,
     /// Memory that the run may need; see [`Scenario::BUDGET`].
     pub budget: Bytes,

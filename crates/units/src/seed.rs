@@ -3,7 +3,7 @@
 /// The seed of a random stream.
 ///
 /// Streams are derived by name, so that adding a part to an experiment never
-/// changes the luck of another part.
+/// changes the draws of another part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed(u64);
 

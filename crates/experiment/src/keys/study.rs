@@ -88,7 +88,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: Usual::Absent,
                 meaning: r#"Metrics of which a table has the differences from the baseline, run by run with the same seeds, with 95 % intervals, each for itself: `["throughput"]`."#,
                 worlds: kernels(refused(
-                    "trials on one machine share no luck; only those of the world `sim` are pairs",
+                    "paired differences need trials with equal random seeds, which only the world `sim` has",
                 )),
             },
         ],

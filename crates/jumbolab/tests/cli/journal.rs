@@ -25,14 +25,14 @@ fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     }
 }
 
-/// Burns up to `most`, chosen by `luck`, so that the blow falls anywhere.
-fn burn(luck: u64, most: Duration) {
+/// Burns up to `most`, chosen by `draw`, so that the blow falls anywhere.
+fn burn(draw: u64, most: Duration) {
     #[expect(
         clippy::disallowed_methods,
         reason = "the moment of the blow must not follow the program's own steps"
     )]
     let begun = Instant::now();
-    let part = most.mul_f64((luck >> 11) as f64 / (1u64 << 53) as f64);
+    let part = most.mul_f64((draw >> 11) as f64 / (1u64 << 53) as f64);
     while begun.elapsed() < part {
         std::hint::spin_loop();
     }

@@ -143,12 +143,12 @@ def tagged(count, size):
     receiver.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
     receiver.settimeout(1)
     sender = port("a")
-    luck = random.Random(1)
+    rng = random.Random(1)
     same, kind = 0, b"\x88\xb5"
     for number in range(count):
         # Sent to all, from nobody, of the type for experiments.
         addresses, tag = b"\xff" * 6 + b"\2" + bytes(5), 1 + number % 4094
-        rest = kind + luck.randbytes(size)
+        rest = kind + rng.randbytes(size)
         sender.send(addresses + struct.pack("!HH", 0x8100, tag) + rest)
         frame = b""
         while frame[12:14] != kind:
@@ -199,9 +199,9 @@ def bundles(count, packets, size):
 
 def frames(count):
     sender = port("a")
-    luck = random.Random(1)
+    rng = random.Random(1)
     for _ in range(count):
-        sender.send(luck.randbytes(luck.randint(14, 1514)))
+        sender.send(rng.randbytes(rng.randint(14, 1514)))
 
 
 PROBES = {"udp": udp, "tagged": tagged, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "frames": frames}

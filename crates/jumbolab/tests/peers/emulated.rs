@@ -111,10 +111,10 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     let physics = 122.0 * 8.0 / 15e3;
     let mut waits = Vec::new();
     for pair in 0..PAIRS {
-        // The same luck each time would be the same arrivals each time.
-        let luck = Seed::new(pair as u64);
+        // The same seed each time would be the same arrivals each time.
+        let seed = Seed::new(pair as u64);
         let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
-            let measurements = measurements_of(netns, setting, luck)?;
+            let measurements = measurements_of(netns, setting, seed)?;
             Ok(*measurements.metrics.get("delay").context("no delay")?)
         });
         let (without, with) = (without?, with?);

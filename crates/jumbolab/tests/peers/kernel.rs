@@ -9,7 +9,7 @@ use lab::world::netns::Netns;
 use live::clock::Epoch;
 use plan::Flag;
 
-use crate::{LUCK, goodput, only_setting};
+use crate::{SEED, goodput, only_setting};
 
 /// How often a setting is tried: other work, a hypervisor's too, makes a
 /// transfer slower and never faster.
@@ -87,7 +87,7 @@ pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
         let mut busy = (0..loops)
             .map(|_| busy.spawn())
             .collect::<Result<Vec<_>, _>>()?;
-        let trials = (0..4).filter_map(|_| netns.measure(&setting, LUCK, Epoch::now()).ok());
+        let trials = (0..4).filter_map(|_| netns.measure(&setting, SEED, Epoch::now()).ok());
         let trials = trials
             .map(|measurements| Noticed::of(&measurements))
             .collect();

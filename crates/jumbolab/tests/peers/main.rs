@@ -31,7 +31,7 @@ use plan::{Plan, World};
 use units::Seed;
 
 /// Of all chance on emulated links, so that a run repeats.
-const LUCK: Seed = Seed::new(1);
+const SEED: Seed = Seed::new(1);
 
 fn main() -> ExitCode {
     let result = match worker::role() {
@@ -159,17 +159,17 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
 
 /// One trial; what chance does is the same each time.
 fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
-    measurements_of(netns, setting, LUCK)
+    measurements_of(netns, setting, SEED)
 }
 
-/// One trial with luck of its own: one that counts, of a few where the program
+/// One trial with a seed of its own: one that counts, of a few where the program
 /// itself says that the machine was too busy for its emulator.
-fn measurements_of(netns: &mut Netns, setting: &Setting, luck: Seed) -> Result<Measurements> {
+fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<Measurements> {
     const TRIES: u32 = 5;
     let mut tries = 0;
     loop {
         tries += 1;
-        match netns.measure(setting, luck, Epoch::now()) {
+        match netns.measure(setting, seed, Epoch::now()) {
             Ok(measurements) => return Ok(measurements),
             Err(Failure::Transfer(why)) if tries < TRIES && why.contains(BUSY) => println!("{why}"),
             Err(Failure::Transfer(why)) => return Err(anyhow!(why)),

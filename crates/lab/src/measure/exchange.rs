@@ -145,10 +145,10 @@ fn by_size(sizes: &[OfSize]) -> Value {
 
 /// The sizes in an order of chance, so that what drifts during a
 /// trial makes no step at a size.
-fn shuffled(mut sizes: Vec<u32>, luck: Seed) -> Vec<u32> {
+fn shuffled(mut sizes: Vec<u32>, seed: Seed) -> Vec<u32> {
     for place in (1..sizes.len()).rev() {
         let among = u64::try_from(place + 1).unwrap_or(u64::MAX);
-        let drawn = luck.derive(&place.to_string()).get() % among;
+        let drawn = seed.derive(&place.to_string()).get() % among;
         sizes.swap(place, usize::try_from(drawn).unwrap_or(place));
     }
     sizes

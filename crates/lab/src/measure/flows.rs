@@ -106,17 +106,17 @@ pub(super) fn flows(
 }
 
 /// The flows that the sender's agent is asked for, in the order of `flows`.
-fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, luck: Seed) -> Vec<Wanted> {
+fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed) -> Vec<Wanted> {
     let mut all = Vec::new();
     for group in &flows.flows {
         for (number, name) in (0..).zip(group.names()) {
-            let within = luck.derive(&format!("start/{name}")).get();
+            let within = seed.derive(&format!("start/{name}")).get();
             let within = within.checked_rem(group.start_within.as_picos());
             let start = group.start + group.stagger * number;
             let start = start + Span::from_picos(within.unwrap_or(0));
             let stop = group.stop.unwrap_or(flows.duration).min(flows.duration);
             let length = Span::from_picos(stop.as_picos().saturating_sub(start.as_picos()));
-            let seed = luck.derive(&format!("flow/{name}")).get();
+            let seed = seed.derive(&format!("flow/{name}")).get();
             let common = Wanted {
                 name,
                 stream: false,

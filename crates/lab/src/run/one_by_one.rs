@@ -48,14 +48,14 @@ pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -
         }
         let cell = &sink.plan.cells[slot.cell];
         sink.watch.trial(cell, slot.repeat);
-        let luck = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
-        let trial = trial(netns, cell, *slot, luck, sink.folder.path())?;
+        let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
+        let trial = trial(netns, cell, *slot, seed, sink.folder.path())?;
         sink.keep(trial)?;
     }
     Ok(())
 }
 
-fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path) -> Result<Trial> {
+fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, seed: Seed, results: &Path) -> Result<Trial> {
     let setting = slot.setting(cell);
     let (epoch, begun) = (Epoch::now(), clock::monotonic());
     let id = slot.id();
@@ -63,7 +63,7 @@ fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, luck: Seed, results: &Path)
         results,
         trial: &id,
     };
-    let (measurements, failure) = match netns.measure_and_record(setting, luck, epoch, artifacts) {
+    let (measurements, failure) = match netns.measure_and_record(setting, seed, epoch, artifacts) {
         Ok(measurements) => (measurements, None),
         Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
         Err(Failure::Lost(error)) => {

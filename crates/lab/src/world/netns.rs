@@ -35,7 +35,7 @@ pub(crate) use testbed_handle::TestbedHandle;
 /// first. Each keeps two namespaces or more, and as many processes.
 const MOST_TESTBEDS: usize = 32;
 
-/// The luck of cross traffic that no trial of a plan asks for.
+/// The seed of cross traffic that no trial of a plan asks for.
 const SHARED: Seed = Seed::new(1);
 
 /// How long cross traffic is alone before a trial, so that the first message
@@ -92,17 +92,17 @@ impl Netns {
 
     /// Runs one trial and records nothing. Building a test bed that does not
     /// stand yet is part of it. What chance does on emulated links follows
-    /// from `luck`, whatever ran before.
+    /// from `seed`, whatever ran before.
     ///
     /// # Errors
     /// [`Failure`] says whether the next trial can be tried.
     pub fn measure(
         &mut self,
         setting: &Setting,
-        luck: Seed,
+        seed: Seed,
         epoch: Epoch,
     ) -> Result<Measurements, Failure> {
-        self.trial(setting, luck, epoch, None)
+        self.trial(setting, seed, epoch, None)
     }
 
     /// Likewise; what became of packets on the links that `setting` has
@@ -113,17 +113,17 @@ impl Netns {
     pub fn measure_and_record(
         &mut self,
         setting: &Setting,
-        luck: Seed,
+        seed: Seed,
         epoch: Epoch,
         artifacts: ArtifactDir<'_>,
     ) -> Result<Measurements, Failure> {
-        self.trial(setting, luck, epoch, Some(artifacts))
+        self.trial(setting, seed, epoch, Some(artifacts))
     }
 
     fn trial(
         &mut self,
         setting: &Setting,
-        luck: Seed,
+        seed: Seed,
         epoch: Epoch,
         artifacts: Option<ArtifactDir<'_>>,
     ) -> Result<Measurements, Failure> {
@@ -143,14 +143,14 @@ impl Netns {
             let wires = wires.into_iter().collect();
             let crossed = !cross.is_empty();
             self.emulation(setting)?
-                .begin(cross, wires, luck.derive("cross"))?;
+                .begin(cross, wires, seed.derive("cross"))?;
             if crossed {
                 live::clock::sleep(SETTLING);
             }
         }
         let measured = self
-            .pairs(setting, luck, epoch)
-            .and_then(|mut pairs| measure::trial(&mut pairs, setting, luck, epoch, artifacts));
+            .pairs(setting, seed, epoch)
+            .and_then(|mut pairs| measure::trial(&mut pairs, setting, seed, epoch, artifacts));
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {
             let mut files = Vec::new();
@@ -172,18 +172,18 @@ impl Netns {
 
     /// The pairs that a trial of `setting` is measured between, that for bulk
     /// first: their paths are inspected, and what chance does on them follows
-    /// from `luck`.
+    /// from `seed`.
     fn pairs<'a>(
         &'a mut self,
         setting: &'a Setting,
-        luck: Seed,
+        seed: Seed,
         epoch: Epoch,
     ) -> Result<Vec<Pair<'a>>, Failure> {
         let mut paths = Vec::new();
         for paced in Paced::of_trial(setting) {
             let handle = self.paced_testbed(setting, paced)?;
             paths.push(handle.see(setting, epoch)?);
-            handle.begin_luck(luck)?;
+            handle.reseed(seed)?;
         }
         // The beds that were asked for last stand last, in this order.
         let first = self.testbeds.len() - paths.len();

@@ -5,7 +5,7 @@ use proto::link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
 
 use super::lane::Lane;
-use super::{Cross, Emulator, luck};
+use super::{Cross, Emulator, direction_seed};
 use crate::clock;
 use crate::error::{Error, Result};
 
@@ -15,7 +15,7 @@ impl Emulator {
         let now = clock::monotonic();
         for (number, wire) in self.wires.iter_mut().enumerate() {
             for (direction, lane) in wire.lanes.iter_mut().enumerate() {
-                lane.reseed(now, luck(seed, number, direction));
+                lane.reseed(now, direction_seed(seed, number, direction));
             }
         }
     }
@@ -72,7 +72,7 @@ impl Emulator {
         self.opened
     }
 
-    /// Begins cross traffic, in the place of what there was. Its luck
+    /// Begins cross traffic, in the place of what there was. Its chance
     /// follows from `seed`.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub enum Heading {
     With,
     /// Back.
     Against,
-    /// Both, each as strong and with luck of its own.
+    /// Both, each as strong and with a random stream of its own.
     Both,
 }
 

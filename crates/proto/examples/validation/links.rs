@@ -1,4 +1,4 @@
-//! The wire: serialisation, propagation, luck.
+//! The wire: serialisation, propagation, impairments.
 
 use jumbolab_proto::link::{Fate, JitterLaw, Link, Settings};
 use queue::{Limit, Spec};
@@ -9,7 +9,7 @@ use crate::row::Row;
 
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = constant();
-    rows.extend(luck());
+    rows.extend(impairments());
     rows.extend(jitter());
     rows.push(crooked());
     rows
@@ -85,7 +85,7 @@ fn crooked() -> Row {
 }
 
 /// How often chance strikes.
-fn luck() -> Vec<Row> {
+fn impairments() -> Vec<Row> {
     const FRAMES: u64 = 100_000;
     let struck = |settings: Settings, frame: u64, fate: Fate| {
         let mut link = Link::new(settings, Seed::new(3)).expect("a plain link");

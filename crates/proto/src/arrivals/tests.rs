@@ -152,10 +152,10 @@ proptest! {
         let mut bucket = Bucket::new(rate, burst, frame);
         let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(rate));
         let mut total = 0;
-        let mut luck = seed;
+        let mut state = seed;
         while total < preroll + counted {
-            luck = luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let stamp = bucket.send((luck >> 16) % (longest_wait.as_picos() + 1));
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let stamp = bucket.send((state >> 16) % (longest_wait.as_picos() + 1));
             total += frame;
             arrivals.record(Bytes::new(total), stamp, true);
             bucket.wait(gap);

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use queue::{Backlog, Gate, Packet};
 use units::{Bytes, Seed, Span, Time};
 
-use super::luck::Luck;
+use super::rng::LinkRng;
 use super::wire::Wire;
 use super::{Counters, Fate, Settings, Witness};
 
@@ -73,7 +73,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
     /// such with which there is none.
     pub fn new(settings: &Settings, seed: Seed, witness: W) -> Option<Self> {
         settings.check().ok()?;
-        if settings.cut_through || Luck::new(settings, seed).is_some() {
+        if settings.cut_through || LinkRng::new(settings, seed).is_some() {
             return None;
         }
         Some(Self {

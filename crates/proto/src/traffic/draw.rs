@@ -11,7 +11,7 @@ use super::law::Law;
 /// The largest value that is drawn: a little less than a whole number can be.
 const MOST: f64 = 1.8e19;
 
-/// A law with luck of its own: what is drawn from one never changes the other.
+/// A law with a random stream of its own: what is drawn from one never changes the other.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     dice: Dice,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use units::Seed;
 
 use super::*;
-use crate::luck::Luck;
+use crate::rng::Rng;
 use crate::tests::Numbered;
 
 const IPV4: Carriage = Carriage {
@@ -31,14 +31,14 @@ const MILLI: Span = Span::from_millis(1);
 #[test]
 fn a_timer_gathers_as_many_of_poisson_arrivals_as_the_closed_form_says() {
     // E[N] = 1 + lambda T = 11; mean hold (T + lambda T^2 / 2) / E[N] = 545.45 us.
-    let mut luck = Luck::new(Seed::new(15));
+    let mut rng = Rng::new(Seed::new(15));
     let mut gather = gather(1 << 40, Trigger::Timer(MILLI));
     let mut now = Time::ZERO;
     let mut came = Vec::new();
     // Of each bundle its packets, and how long they were held together, in ms.
     let mut bundles: Vec<(f64, f64)> = Vec::new();
     while bundles.len() < 20_000 {
-        let gap = -libm::log1p(-luck.draw()) * 1e8;
+        let gap = -libm::log1p(-rng.draw()) * 1e8;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

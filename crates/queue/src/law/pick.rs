@@ -48,18 +48,18 @@ fn below(number: f64, most: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::luck::Luck;
+    use crate::rng::Rng;
     use units::Seed;
 
     #[test]
     fn every_pick_but_ceil_meets_the_share_on_average() {
-        let mut luck = Luck::new(Seed::new(20));
+        let mut rng = Rng::new(Seed::new(20));
         for share in [0.0, 0.03, 0.3, 0.5, 0.97, 1.0] {
             for packets in [1, 2, 7, 40] {
                 for pick in [Pick::Each, Pick::Round, Pick::Binomial] {
                     let times = 4_000;
                     let met: u32 = (0..times)
-                        .map(|_| pick.count(share, packets, || luck.draw()))
+                        .map(|_| pick.count(share, packets, || rng.draw()))
                         .sum();
                     let all = f64::from(times) * f64::from(packets);
                     let error = libm::sqrt(share * (1.0 - share) / all);

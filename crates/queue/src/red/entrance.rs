@@ -4,7 +4,7 @@ use units::{Bytes, Rate, Seed, Time};
 
 use super::{RedSettings, Unit};
 use crate::law::{self, Profile, Verdict};
-use crate::luck::Luck;
+use crate::rng::Rng;
 use crate::{Backlog, BadSpec, Limit, Packet, Reason, View};
 
 /// RED's law with the limit of a buffer, and its chance.
@@ -18,7 +18,7 @@ pub struct Entrance {
     mean_size: Bytes,
     pub(super) profile: Profile,
     pub(super) law: law::Red,
-    pub(super) luck: Luck,
+    pub(super) rng: Rng,
 }
 
 impl Entrance {
@@ -36,7 +36,7 @@ impl Entrance {
             mean_size: settings.mean_size,
             profile: settings.profile,
             law: settings.law(rate),
-            luck: Luck::new(seed),
+            rng: Rng::new(seed),
         })
     }
 
@@ -86,7 +86,7 @@ impl Entrance {
         arrival: View,
     ) -> Verdict {
         self.law.observe(now, queue);
-        let chance = || self.luck.draw();
+        let chance = || self.rng.draw();
         match self.unit {
             Unit::Bytes => {
                 let (waiting, size) = (backlog.bytes, arrival.size);

@@ -63,8 +63,8 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     match plan.world.profile().hosts {
         Hosts::Simulated => lines.push(format!(
             "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
-             hosts take the time that [host] gives them. Seed {}; trials of one repeat share their luck, \
-             whatever the cell.",
+             hosts take the time that [host] gives them. Seed {}; all cells of a repeat \
+             use the same seed.",
             plan.seed.get()
         )),
         Hosts::Kernels => lines.extend(

@@ -7,7 +7,7 @@ use units::{Rate, Seed, Span, Time};
 
 use crate::network::{bare, flow, host, link, node, run, scenario};
 
-/// Four hosts over two routers and a shared link, with luck of every kind.
+/// Four hosts over two routers and a shared link, with every kind of impairment.
 fn busy() -> Scenario {
     let edge = Settings {
         loss: 0.01,

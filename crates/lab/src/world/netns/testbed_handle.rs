@@ -14,8 +14,8 @@ use crate::emulation::Emulation;
 use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
 
 /// The seed of what chance does on emulated links outside of trials, each of
-/// which has luck of its own.
-const LUCK: Seed = Seed::new(1);
+/// which has a seed of its own.
+const SEED: Seed = Seed::new(1);
 
 /// A test bed, its agents, and what an inspection saw.
 pub(crate) struct TestbedHandle {
@@ -33,7 +33,7 @@ impl TestbedHandle {
     pub(super) fn build(path: Path, paced: Paced) -> Result<Self> {
         let mut emulation = None;
         let testbed = Testbed::build_with(&path, |namespace, wires| {
-            emulation = Some(Emulation::start(namespace, wires, LUCK)?);
+            emulation = Some(Emulation::start(namespace, wires, SEED)?);
             Ok::<_, anyhow::Error>(())
         })?;
         for (node, interface) in testbed.interfaces() {
@@ -75,9 +75,9 @@ impl TestbedHandle {
     }
 
     /// Begins what chance does on its links anew.
-    pub(super) fn begin_luck(&mut self, luck: Seed) -> Result<()> {
+    pub(super) fn reseed(&mut self, seed: Seed) -> Result<()> {
         let emulation = self.emulation.as_mut();
-        emulation.map_or(Ok(()), |emulation| emulation.begin_luck(luck))
+        emulation.map_or(Ok(()), |emulation| emulation.reseed(seed))
     }
 
     /// A node by its name.

@@ -100,13 +100,13 @@ impl Round<'_> {
     /// How long one message takes until it is answered. A datagram that is lost, or
     /// whose answer is, is sent again after a while, as it is between kernels.
     fn message(&mut self, size: u32, number: u64) -> Result<Span, String> {
-        let is_luck = settling(self.setting, Bytes::new(size.into())).is_some();
-        let tries = match is_luck && self.exchange.tcp.is_none() {
+        let is_random = settling(self.setting, Bytes::new(size.into())).is_some();
+        let tries = match is_random && self.exchange.tcp.is_none() {
             true => TRIES,
             false => 1,
         };
         for attempt in 0..tries {
-            let seed = match is_luck {
+            let seed = match is_random {
                 true => self.seed.derive(&format!("{size}/{number}/{attempt}")),
                 false => self.seed,
             };

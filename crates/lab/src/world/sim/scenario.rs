@@ -186,7 +186,7 @@ fn of_datagrams(
     (flows, Time::ZERO + all + SPARE)
 }
 
-/// The flows that are alike, each with luck of its own.
+/// The flows that are alike, each with a random stream of its own.
 fn of_group(
     setting: &Setting,
     graph: &spec::Graph,

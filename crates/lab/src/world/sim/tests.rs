@@ -135,7 +135,7 @@ fn a_message_above_the_mtu_travels_in_fragments() {
 }
 
 #[test]
-fn the_luck_of_a_repeat_is_the_same_in_every_cell() {
+fn the_seed_of_a_repeat_is_the_same_in_every_cell() {
     let text = TRANSFER
         .replace("[1500]", "[1500, 4000]")
         .replace("delay = \"1ms\"", "loss = \"5%\"");

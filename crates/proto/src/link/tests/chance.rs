@@ -114,7 +114,7 @@ fn extra_delays_follow_the_law_that_was_asked_for() {
 }
 
 #[test]
-fn uniform_luck_is_the_same_for_ever() {
+fn uniform_draws_are_the_same_for_ever() {
     let mut link = link(Settings {
         jitter: Span::from_micros(100),
         ..perfect(1_000_000_000)
@@ -129,7 +129,7 @@ fn uniform_luck_is_the_same_for_ever() {
 }
 
 #[test]
-fn luck_that_begins_anew_is_that_of_a_new_link() {
+fn an_rng_that_begins_anew_is_that_of_a_new_link() {
     let settings = || Settings {
         loss: 0.3,
         ..perfect(1_000_000_000)
@@ -148,7 +148,7 @@ fn luck_that_begins_anew_is_that_of_a_new_link() {
 }
 
 #[test]
-fn one_law_does_not_change_the_luck_of_another() {
+fn one_law_does_not_change_the_draws_of_another() {
     let lost = |jitter: Span, duplicate: f64| {
         let mut link = link(Settings {
             loss: 0.1,

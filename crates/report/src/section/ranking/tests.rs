@@ -44,11 +44,15 @@ fn study() -> (Plan, Vec<Trial>) {
     };
     let mut trials = Vec::new();
     for repeat in 1..=3 {
-        let luck = f64::from(repeat) / 10.0;
-        trials.push(trial(factors(20, "red"), repeat, &[("loss", 9.8 + luck)]));
-        trials.push(trial(factors(20, "mred"), repeat, &[("loss", 8.8 + luck)]));
-        trials.push(trial(factors(35, "red"), repeat, &[("loss", 8.55 + luck)]));
-        trials.push(trial(factors(35, "mred"), repeat, &[("loss", 8.65 + luck)]));
+        let noise = f64::from(repeat) / 10.0;
+        trials.push(trial(factors(20, "red"), repeat, &[("loss", 9.8 + noise)]));
+        trials.push(trial(factors(20, "mred"), repeat, &[("loss", 8.8 + noise)]));
+        trials.push(trial(factors(35, "red"), repeat, &[("loss", 8.55 + noise)]));
+        trials.push(trial(
+            factors(35, "mred"),
+            repeat,
+            &[("loss", 8.65 + noise)],
+        ));
     }
     (plan, trials)
 }

@@ -116,7 +116,7 @@ fn a_message_waits_behind_others_as_it_does_in_theory() {
             let words = sizes[key].as_str().unwrap().split(' ');
             words.map(|word| word.parse().unwrap()).collect()
         };
-        // The luckiest of each size waited for next to nothing.
+        // The fastest of each size waited for next to nothing.
         assert!(numbers("deviation_us").iter().all(|&one| one > 10.0));
         assert!(numbers("least_us").iter().all(|&one| one < idle + expected));
         // A size is the same whatever is measured beside it.

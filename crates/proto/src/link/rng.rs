@@ -1,4 +1,4 @@
-//! What chance does to a frame.
+//! Random events that befall a frame: loss, bit errors, jitter, reordering, duplication.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -8,10 +8,10 @@ use units::{Bytes, Seed, Span};
 
 use super::{JitterLaw, Settings};
 
-/// Independent streams of luck, one for each law, with one deviate a frame from
+/// Independent random streams, one for each law, with one deviate a frame from
 /// each law that is on: to switch one on never changes what another does.
 #[derive(Debug)]
-pub(super) struct Luck {
+pub(super) struct LinkRng {
     loss: Stream,
     bit_errors: Stream,
     jitter: Stream,
@@ -48,7 +48,7 @@ impl Stream {
     }
 }
 
-/// What chance says of one frame.
+/// The outcome drawn for one frame.
 #[derive(Debug, Default)]
 pub(super) struct Chance {
     /// Whether it is lost.
@@ -63,8 +63,8 @@ pub(super) struct Chance {
     pub(super) twice: bool,
 }
 
-impl Luck {
-    /// The luck of a link; `None` where no law is on, so that a link without
+impl LinkRng {
+    /// The random streams of a link; `None` where no law is on, so that a link without
     /// chance is small.
     pub(super) fn new(settings: &Settings, seed: Seed) -> Option<Box<Self>> {
         let jitter = f64::from(u8::from(settings.jitter > Span::default()));

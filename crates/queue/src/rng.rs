@@ -7,9 +7,9 @@ use units::Seed;
 
 /// A stream of chance, the same for the same seed everywhere.
 #[derive(Debug)]
-pub(crate) struct Luck(ChaCha8Rng);
+pub(crate) struct Rng(ChaCha8Rng);
 
-impl Luck {
+impl Rng {
     pub(crate) fn new(seed: Seed) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed.get()))
     }
