@@ -22,8 +22,11 @@ pub fn goodput(setting: &Setting) -> Option<f64> {
     let mtu = network.path_mtu()?;
     let segment = model::payload_per_packet(mtu, network.ip, Transport::Tcp)?;
     let frame = Framing::Ethernet.frame_size(mtu.bytes());
-    let losses = network.links.iter().map(|link| &link.wire);
-    let loss = model::path_loss(losses.map(|wire| (wire.loss, wire.bit_error_rate)), frame);
+    let losses = network.links.iter().map(|link| &link.impairments);
+    let loss = model::path_loss(
+        losses.map(|impairments| (impairments.loss, impairments.bit_error_rate)),
+        frame,
+    );
     let trip = round_trip(network, mtu);
     let window = match setting.host.congestion.as_str() {
         // Linux counts segments and not acknowledgements (`tcp_reno_cong_avoid`),
@@ -44,19 +47,24 @@ pub fn goodput(setting: &Setting) -> Option<f64> {
 
 /// Whether a closed form has something to say that framing has not.
 fn decides(network: &Network) -> bool {
-    network.links.iter().any(|Link { wire, .. }| {
-        wire.delay > Span::ZERO || wire.loss > 0.0 || wire.bit_error_rate > 0.0
+    network.links.iter().any(|Link { impairments, .. }| {
+        impairments.delay > Span::ZERO || impairments.loss > 0.0 || impairments.bit_error_rate > 0.0
     })
 }
 
 fn in_order(network: &Network) -> bool {
     let mut links = network.links.iter();
-    links.all(|Link { wire, .. }| wire.jitter == Span::ZERO && wire.reorder <= 0.0)
+    links.all(|Link { impairments, .. }| {
+        impairments.jitter == Span::ZERO && impairments.reorder <= 0.0
+    })
 }
 
 /// Whether a wire drops what is too big for it and nobody hears of it.
 fn swallows(network: &Network) -> bool {
-    let mut narrow = network.links.iter().filter_map(|link| link.wire.narrow);
+    let mut narrow = network
+        .links
+        .iter()
+        .filter_map(|link| link.impairments.narrow);
     narrow.any(|narrow| !narrow.answers)
 }
 
@@ -66,11 +74,11 @@ fn round_trip(network: &Network, mtu: IpMtu) -> Span {
     let acknowledgement = network.ip.header() + Transport::Tcp.header();
     let header = Framing::PREAMBLE + Framing::MAC_HEADER;
     let crossing = |link: &Link, packet: Bytes, stored: bool| {
-        let wire = |rate: Rate| match stored {
+        let serialise = |rate: Rate| match stored {
             true => model::serialisation(rate, packet, Framing::Ethernet),
             false => rate.serialise(header),
         };
-        link.wire.delay + link.rate.map_or(Span::ZERO, wire)
+        link.impairments.delay + link.rate.map_or(Span::ZERO, serialise)
     };
     // A host waits for the whole frame, a switch that cuts through does not.
     let last = network.links.len().saturating_sub(1);
@@ -95,9 +103,9 @@ mod tests {
         setting.host.congestion = congestion.into();
         for link in &mut setting.network.links {
             link.rate = Rate::from_bits_per_second(100_000_000);
-            link.wire.delay = Span::from_millis(millis);
+            link.impairments.delay = Span::from_millis(millis);
         }
-        setting.network.links[0].wire.loss = loss;
+        setting.network.links[0].impairments.loss = loss;
         setting
     }
 
@@ -108,7 +116,7 @@ mod tests {
 
     #[test]
     fn goodput_is_a_window_a_round_trip_where_loss_decides() {
-        // 12.247 segments of 1428 octets in 40 ms, 2 (123 + 9) us of them on the wire.
+        // 12.247 segments of 1428 octets in 40 ms, 2 (123 + 9) us of them on the impairments.
         let trip = 0.040 + 2.0 * (1538.0 + 110.0) * 8.0 / 1e8;
         let expected = 12.247 * 1428.0 * 8.0 / trip / 1e6;
         near(goodput(&setting(1500, "reno", 10, 0.01)), expected);
@@ -135,9 +143,9 @@ mod tests {
     #[test]
     fn both_links_lose_and_bit_errors_strike_the_whole_frame() {
         let mut one = setting(9000, "reno", 25, 0.0);
-        one.network.links[0].wire.bit_error_rate = 1e-7;
+        one.network.links[0].impairments.bit_error_rate = 1e-7;
         let mut both = one.clone();
-        both.network.links[1].wire.bit_error_rate = 1e-7;
+        both.network.links[1].impairments.bit_error_rate = 1e-7;
         let (one, both) = (goodput(&one).unwrap(), goodput(&both).unwrap());
         // Twice the loss, but for frames that both links would have lost.
         let ratio = one / both;
@@ -161,9 +169,9 @@ mod tests {
         assert_eq!(goodput(&synthetic::setting(1500, false)), None);
         assert_eq!(goodput(&setting(1500, "bbr", 10, 0.01)), None);
         let mut overtaken = setting(1500, "reno", 10, 0.01);
-        overtaken.network.links[0].wire.reorder = 0.01;
+        overtaken.network.links[0].impairments.reorder = 0.01;
         let mut swallowed = setting(1500, "reno", 10, 0.01);
-        swallowed.network.links[0].wire.narrow = Some(Narrow {
+        swallowed.network.links[0].impairments.narrow = Some(Narrow {
             mtu: IpMtu::new(1400, IpVersion::V6).unwrap(),
             answers: false,
         });

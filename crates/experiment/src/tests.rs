@@ -8,6 +8,7 @@ mod command;
 mod connections;
 mod domain;
 mod hostile;
+mod impairments;
 mod kernels;
 mod laws;
 mod load;
@@ -18,7 +19,6 @@ mod refused;
 mod shared;
 mod simulated;
 mod watched;
-mod wire;
 
 use plan::setting::*;
 use plan::{Factors, Level, World};

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use live::emulator::{Cross, Emulator, Report, Wire};
+use live::emulator::{Cross, EmulatedLink, Emulator, Report};
 use live::worker::Command;
 use live::{Namespace, Worker, clock};
 use proto::link::{self, Event, Fate};
@@ -29,7 +29,7 @@ const WRITING: Span = Span::from_secs(120);
 /// What the emulator is to do.
 #[derive(Serialize, Deserialize)]
 struct Order {
-    wires: Vec<Wire>,
+    links: Vec<EmulatedLink>,
     seed: u64,
 }
 
@@ -40,14 +40,14 @@ enum Request {
     Report,
     /// What chance does begins anew, from this seed.
     Reseed(u64),
-    /// A trial begins: with this cross traffic, a record of these wires, and
+    /// A trial begins: with this cross traffic, a record of these links, and
     /// this seed of the cross traffic's chance.
     Begin(Vec<Cross>, Vec<usize>, u64),
-    /// What this recorded wire did in the direction from the first end to the second
+    /// What this recorded link did in the direction from the first end to the second
     /// between two instants, in nanoseconds of the wall clock since 1970.
     Over(usize, u64, u64),
     /// It is over: no cross traffic, no record; what there is goes into a file
-    /// for each wire that is named.
+    /// for each link that is named.
     End(Vec<(usize, PathBuf)>),
 }
 
@@ -67,10 +67,14 @@ pub(crate) struct Emulation {
 
 impl Emulation {
     /// Starts the emulator in `namespace` and returns when it carries frames.
-    pub(crate) fn start(namespace: &Namespace, wires: Vec<Wire>, seed: Seed) -> Result<Self> {
+    pub(crate) fn start(
+        namespace: &Namespace,
+        links: Vec<EmulatedLink>,
+        seed: Seed,
+    ) -> Result<Self> {
         let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         let order = Order {
-            wires,
+            links,
             seed: seed.get(),
         };
         worker.send_line(&serde_json::to_string(&order)?)?;
@@ -80,7 +84,7 @@ impl Emulation {
     }
 
     /// Begins a trial: cross traffic, and a record of what becomes of packets
-    /// on these wires.
+    /// on these links.
     pub(crate) fn begin(
         &mut self,
         cross: Vec<Cross>,
@@ -91,10 +95,10 @@ impl Emulation {
         self.ready(PATIENCE)
     }
 
-    /// What `wire`, which is recorded, did with packets between two instants,
+    /// What `link`, which is recorded, did with packets between two instants,
     /// in nanoseconds of the wall clock since 1970.
-    pub(crate) fn over(&mut self, wire: usize, from: u64, to: u64) -> Result<Option<Over>> {
-        self.ask(&Request::Over(wire, from, to))?;
+    pub(crate) fn over(&mut self, link: usize, from: u64, to: u64) -> Result<Option<Over>> {
+        self.ask(&Request::Over(link, from, to))?;
         match self.answer(PATIENCE)? {
             Answer::Over(over) => Ok(over),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
@@ -102,7 +106,7 @@ impl Emulation {
         }
     }
 
-    /// Ends it. When this returns, the record of each wire is in its file and
+    /// Ends it. When this returns, the record of each link is in its file and
     /// survives a crash.
     pub(crate) fn end(&mut self, files: Vec<(usize, PathBuf)>) -> Result<()> {
         self.ask(&Request::End(files))?;
@@ -157,7 +161,7 @@ pub(crate) fn serve() -> Result<()> {
     let mut line = String::new();
     lines.read_line(&mut line)?;
     let order: Order = serde_json::from_str(&line).context("reading the emulator's order")?;
-    let mut emulator = match Emulator::open(&order.wires, Seed::new(order.seed)) {
+    let mut emulator = match Emulator::open(&order.links, Seed::new(order.seed)) {
         Ok(emulator) => emulator,
         Err(error) => return answer(&failed(error)),
     };
@@ -182,7 +186,7 @@ pub(crate) fn serve() -> Result<()> {
             Request::Begin(cross, recorded, seed) => {
                 begun = clock::monotonic();
                 let seed = Seed::new(seed);
-                recorded.iter().for_each(|&wire| emulator.record_wire(wire));
+                recorded.iter().for_each(|&link| emulator.record_link(link));
                 if !recorded.is_empty() {
                     // So that a record begins with chance that it can name.
                     emulator.reseed(seed);
@@ -190,10 +194,10 @@ pub(crate) fn serve() -> Result<()> {
                 let crossed = emulator.begin_cross(&cross, seed);
                 crossed.map_or_else(failed, |()| Answer::Ready)
             }
-            Request::Over(wire, from, to) => {
+            Request::Over(link, from, to) => {
                 events.extend(emulator.take_events());
-                let direction = order.wires.get(wire).map(|wire| &wire.directions[0]);
-                let passed = direction.map(|direction| passed(&emulator, &events, wire, direction));
+                let direction = order.links.get(link).map(|link| &link.directions[0]);
+                let passed = direction.map(|direction| passed(&emulator, &events, link, direction));
                 let between = clock::monotonic_at(from).zip(clock::monotonic_at(to));
                 let over = passed
                     .zip(between)
@@ -204,7 +208,7 @@ pub(crate) fn serve() -> Result<()> {
                 emulator.end_cross();
                 events.extend(emulator.take_events());
                 let events = std::mem::take(&mut events);
-                let kept = keep(&emulator, &order.wires, &events, begun, &files);
+                let kept = keep(&emulator, &order.links, &events, begun, &files);
                 emulator.end_record();
                 kept.map_or_else(
                     |error| Answer::Failed(format!("{error:#}")),
@@ -215,7 +219,7 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// What passed in the direction from the first end of a wire to the second.
+/// What passed in the direction from the first end of a link to the second.
 fn passed(
     emulator: &Emulator,
     events: &[(usize, usize, Event)],
@@ -225,7 +229,7 @@ fn passed(
     let mut passed = Passed::default();
     let of_direction = events
         .iter()
-        .filter(|(wire, direction, _)| (*wire, *direction) == (number, 0));
+        .filter(|(link, direction, _)| (*link, *direction) == (number, 0));
     for (_, _, event) in of_direction {
         passed.come(event.arrival);
         match event.fate {
@@ -245,21 +249,21 @@ fn passed(
 /// Writes what became of packets that came since `begun`.
 fn keep(
     emulator: &Emulator,
-    wires: &[Wire],
+    links: &[EmulatedLink],
     events: &[(usize, usize, Event)],
     begun: Time,
     files: &[(usize, PathBuf)],
 ) -> Result<()> {
-    for &(wire, ref path) in files {
-        let described = wires.get(wire).context("a wire that is not there")?;
+    for &(link, ref path) in files {
+        let described = links.get(link).context("a link that is not there")?;
         let heading = Heading {
             origin: begun,
             directions: described.directions.clone(),
         };
         let mut recording = Recording::of_trial(path, &heading)?;
-        let of_wire = events.iter().filter(|(number, ..)| *number == wire);
-        recording.write(&of_wire.copied().collect::<Vec<_>>())?;
-        recording.conclude(&emulator.waiting(wire), &emulator.reseeds(wire))?;
+        let of_link = events.iter().filter(|(number, ..)| *number == link);
+        recording.write(&of_link.copied().collect::<Vec<_>>())?;
+        recording.conclude(&emulator.waiting(link), &emulator.reseeds(link))?;
         recording.finish_on_disk()?;
     }
     Ok(())

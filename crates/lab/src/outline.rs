@@ -60,7 +60,7 @@ fn traffic(setting: &Setting) -> String {
         let rate = link
             .rate
             .map_or_else(|| "unshaped".to_owned(), |rate| rate.to_string());
-        let wire = link.wire.narrow.map_or_else(String::new, |narrow| {
+        let wire = link.impairments.narrow.map_or_else(String::new, |narrow| {
             format!(" on a wire of {}", narrow.mtu.get())
         });
         let others = link.cross.map_or_else(String::new, |cross| {

@@ -1,4 +1,4 @@
-//! Links that behave like wires: every frame serialised at the rate, in user
+//! Links that behave like links: every frame serialised at the rate, in user
 //! space, between two interfaces each.
 //!
 //! Frames come and go through packet sockets, so that no privilege beyond
@@ -50,14 +50,14 @@ const CATCH_UP: Span = Span::from_micros(250);
 /// What stands between two interfaces.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Wire {
+pub struct EmulatedLink {
     /// The interfaces, by name, in the namespace of the emulator's process.
     pub ends: [String; 2],
     /// From the first to the second, and back.
     pub directions: [Settings; 2],
 }
 
-/// What happened in one direction of a wire.
+/// What happened in one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DirectionReport {
@@ -75,8 +75,8 @@ impl Report {
     /// What happened since `earlier`.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
-        let directions = self.wires.iter_mut().flatten();
-        for (direction, before) in directions.zip(earlier.wires.iter().flatten()) {
+        let directions = self.links.iter_mut().flatten();
+        for (direction, before) in directions.zip(earlier.links.iter().flatten()) {
             direction.counters = direction.counters.since(&before.counters);
             direction.refused = direction.refused.since(before.refused);
             direction.crossed = direction.crossed.since(&before.crossed);
@@ -85,9 +85,9 @@ impl Report {
         self
     }
 
-    /// How many packets met `fate`, on all wires; cross traffic is left out.
+    /// How many packets met `fate`, on all links; cross traffic is left out.
     pub fn of(&self, fate: Fate) -> u64 {
-        let directions = self.wires.iter().flatten();
+        let directions = self.links.iter().flatten();
         directions
             .map(|direction| direction.counters.of(fate) - direction.crossed.counters.of(fate))
             .sum()
@@ -98,8 +98,8 @@ impl Report {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// Both directions of each wire, since the beginning.
-    pub wires: Vec<[DirectionReport; 2]>,
+    /// Both directions of each link, since the beginning.
+    pub links: Vec<[DirectionReport; 2]>,
     /// Processor time of the emulator's process since it began.
     pub cpu: Span,
     /// Departures since the last report.
@@ -110,12 +110,12 @@ pub struct Report {
     pub scheduling: Scheduling,
 }
 
-/// An emulator of some wires.
+/// An emulator of some links.
 pub struct Emulator {
     opened: Time,
     poller: Poller,
     mapping: Mapping,
-    wires: Vec<Between>,
+    links: Vec<Between>,
     pool: Pool,
     /// Departures that go with one call; kept for its room.
     batch: Vec<Frame>,
@@ -126,30 +126,30 @@ pub struct Emulator {
     lateness: Lateness,
 }
 
-/// A wire with its two ports and two directions.
+/// A link with its two ports and two directions.
 struct Between {
     ports: [Port; 2],
     lanes: [Lane; 2],
 }
 
 impl Emulator {
-    /// Opens the interfaces of `wires`, in the calling process's namespace.
+    /// Opens the interfaces of `links`, in the calling process's namespace.
     ///
     /// # Errors
     /// Where one is not there, or where no link can be as asked.
-    pub fn open(wires: &[Wire], seed: Seed) -> Result<Self> {
+    pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
         let poller = Poller::new()?;
-        let open = |(number, wire): (usize, &Wire)| {
+        let open = |(number, link): (usize, &EmulatedLink)| {
             let port = |name: &String| Port::open(name, PURPOSE);
             let lane = |direction: usize| {
                 Lane::new(
-                    wire.directions[direction].clone(),
+                    link.directions[direction].clone(),
                     direction_seed(seed, number, direction),
                 )
                 .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
-                ports: [port(&wire.ends[0])?, port(&wire.ends[1])?],
+                ports: [port(&link.ends[0])?, port(&link.ends[1])?],
                 lanes: [lane(0)?, lane(1)?],
             })
         };
@@ -157,7 +157,7 @@ impl Emulator {
             opened: clock::monotonic(),
             poller,
             mapping: Mapping::now(),
-            wires: wires.iter().enumerate().map(open).collect::<Result<_>>()?,
+            links: links.iter().enumerate().map(open).collect::<Result<_>>()?,
             pool: Pool::default(),
             batch: Vec::new(),
             due: Vec::new(),
@@ -205,14 +205,14 @@ impl Emulator {
             let now = clock::monotonic();
             self.transmit(now)?;
             let next = self.next_departure();
-            let mut lanes = self.wires.iter().flat_map(|wire| &wire.lanes);
+            let mut lanes = self.links.iter().flat_map(|link| &link.lanes);
             let round = Round {
                 now,
                 more,
                 next,
                 longest: lanes.any(Lane::is_crossed).then_some(CATCH_UP),
             };
-            let ports = self.wires.iter().flat_map(|wire| &wire.ports);
+            let ports = self.links.iter().flat_map(|link| &link.ports);
             if self.poller.wait(ports, stop, round)? {
                 return Ok(());
             }
@@ -225,28 +225,28 @@ impl Emulator {
     /// # Errors
     /// Where an interface is gone: removed, or moved to another namespace.
     pub fn report(&mut self) -> Result<Report> {
-        let mut wires = Vec::new();
+        let mut links = Vec::new();
         let now = clock::monotonic();
-        for wire in &mut self.wires {
-            for port in &mut wire.ports {
+        for link in &mut self.links {
+            for port in &mut link.ports {
                 port.check_there()?;
                 port.count_overrun()?;
             }
             let mut direction = |direction: usize| {
-                let lane = &mut wire.lanes[direction];
+                let lane = &mut link.lanes[direction];
                 DirectionReport {
                     // Before the counters: it brings them up to the moment.
                     crossed: lane.crossed(now),
                     counters: lane.counters(),
-                    refused: wire.ports[direction].refused(),
+                    refused: link.ports[direction].refused(),
                     backlog: lane.backlog(),
                 }
             };
-            wires.push([direction(0), direction(1)]);
+            links.push([direction(0), direction(1)]);
         }
         let (departures, late) = self.lateness.take();
         Ok(Report {
-            wires,
+            links,
             cpu: Process::sample()?.cpu,
             departures,
             late,
@@ -263,13 +263,13 @@ impl Emulator {
     /// Takes a batch from each port; whether there may be more.
     fn receive(&mut self) -> Result<bool> {
         let now = clock::monotonic();
-        let mut ports = self.wires.iter().flat_map(|wire| &wire.ports);
+        let mut ports = self.links.iter().flat_map(|link| &link.ports);
         let more = ports.any(Port::has_frame);
         if more {
             // Compared anew each time: the wall clock may be set.
             self.mapping.renew();
         }
-        for Between { ports, lanes } in &mut self.wires {
+        for Between { ports, lanes } in &mut self.links {
             for (port, lane) in ports.iter_mut().zip(lanes) {
                 let full = port.receive(&self.mapping, now, &self.pool, |at, frame| {
                     let answer = lane.receive(at, frame, &self.pool);
@@ -288,7 +288,7 @@ impl Emulator {
 
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
-        for Between { ports, lanes } in &mut self.wires {
+        for Between { ports, lanes } in &mut self.links {
             for (direction, lane) in lanes.iter_mut().enumerate() {
                 loop {
                     let due = iter::from_fn(|| lane.poll_transmit(now)).take(BATCH);
@@ -312,12 +312,12 @@ impl Emulator {
     }
 
     fn next_departure(&mut self) -> Option<Time> {
-        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
         lanes.filter_map(Lane::next_timeout).min()
     }
 }
 
-/// The seed of one direction of a wire.
+/// The seed of one direction of a link.
 fn direction_seed(seed: Seed, number: usize, direction: usize) -> Seed {
     seed.derive(&format!("wire/{number}/{direction}"))
 }

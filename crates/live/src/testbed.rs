@@ -14,7 +14,7 @@ use std::path::Path as FilePath;
 use proto::link::Settings;
 use units::IpVersion;
 
-use crate::emulator::Wire;
+use crate::emulator::EmulatedLink;
 use crate::error::{Error, Result};
 use crate::namespace::Namespace;
 use crate::netlink::{TokenBucket, VethEnd};
@@ -67,7 +67,7 @@ impl Testbed {
     /// those of `emulate`.
     pub fn build_with<E: From<Error>>(
         path: &Path,
-        emulate: impl FnOnce(&Namespace, Vec<Wire>) -> std::result::Result<(), E>,
+        emulate: impl FnOnce(&Namespace, Vec<EmulatedLink>) -> std::result::Result<(), E>,
     ) -> std::result::Result<Self, E> {
         if path.ip == IpVersion::V6 && !FilePath::new("/proc/sys/net/ipv6").exists() {
             return Err(Error::new(
@@ -93,7 +93,7 @@ impl Testbed {
             node.bring_up(path)?;
         }
         if let Some(namespace) = &testbed.emulator {
-            emulate(namespace, emulated.wires)?;
+            emulate(namespace, emulated.links)?;
         }
         match path.addresses {
             Addresses::Static => testbed.address_by_hand(path)?,
@@ -225,7 +225,7 @@ impl Node {
 #[derive(Default)]
 struct Emulated {
     namespace: Option<Namespace>,
-    wires: Vec<Wire>,
+    links: Vec<EmulatedLink>,
 }
 
 impl Emulated {
@@ -299,14 +299,14 @@ fn connect(
                 namespace.route.set_up(&leg.name)?;
                 ends.push(leg.name);
             }
-            let [first, second] = <[String; 2]>::try_from(ends).expect("a wire has two ends");
+            let [first, second] = <[String; 2]>::try_from(ends).expect("a link has two ends");
             // A host takes a frame in only when all of it is there.
             let direction = |settings: &Settings, far_end: &Node| Settings {
                 cut_through: settings.cut_through && far_end.part != Part::Host,
                 ..settings.clone()
             };
             let [there, back] = &**settings;
-            emulated.wires.push(Wire {
+            emulated.links.push(EmulatedLink {
                 ends: [first, second],
                 directions: [
                     direction(there, &nodes[number + 1]),

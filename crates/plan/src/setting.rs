@@ -163,7 +163,7 @@ pub struct Link {
     /// What may wait in front of it.
     pub buffer: Bytes,
     /// What an emulated link does besides.
-    pub wire: Wire,
+    pub impairments: Impairments,
     /// What a packet takes of the wire besides its own octets.
     pub framing: Framing,
     /// Who else is on an emulated link.
@@ -179,16 +179,18 @@ pub struct Link {
 impl Link {
     /// The largest IP packet it carries.
     pub fn carries(&self) -> IpMtu {
-        self.wire.narrow.map_or(self.mtu, |narrow| narrow.mtu)
+        self.impairments
+            .narrow
+            .map_or(self.mtu, |narrow| narrow.mtu)
     }
 
     /// What waits in front of it where it is emulated.
     pub fn queue(&self) -> Spec {
-        let limit = match self.wire.packets {
+        let limit = match self.impairments.packets {
             Some(packets) => Limit::Packets(packets),
             None => Limit::Bytes(self.buffer),
         };
-        match &self.wire.queue {
+        match &self.impairments.queue {
             Queue::DropTail => Spec::DropTail { limit },
             Queue::DropFront => Spec::DropFront { limit },
             Queue::Law(spec) => (**spec).clone(),
@@ -198,7 +200,7 @@ impl Link {
 
 /// What an emulated link does to frames besides serialising them.
 #[derive(Clone, Default, Debug, PartialEq)]
-pub struct Wire {
+pub struct Impairments {
     /// Which frame goes when the buffer is full.
     pub queue: Queue,
     /// How TCP sources react to its drop notifications, if it sends any; only

@@ -8,8 +8,8 @@ use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Transport};
 
 use crate::setting::{
-    Addresses, Costs, Echo, Host, Link, LinkKind, Network, Scenario, Shape, System, Traffic,
-    Transfer, Watched, Wire,
+    Addresses, Costs, Echo, Host, Impairments, Link, LinkKind, Network, Scenario, Shape, System,
+    Traffic, Transfer, Watched,
 };
 use crate::{
     Cell, Compare, Factors, HostFacts, Level, Plan, Published, RunFacts, Setting, Trial, World,
@@ -81,7 +81,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
         rate: Rate::from_bits_per_second(1_000_000_000),
         burst: Bytes::new(125_000),
         buffer: Bytes::new(250_000),
-        wire: Wire::default(),
+        impairments: Impairments::default(),
         framing: Framing::Ethernet,
         cross: None,
         recorded: false,

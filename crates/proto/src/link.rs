@@ -10,10 +10,10 @@ mod fate;
 mod prompt;
 mod record;
 mod rng;
+mod serializer;
 mod settings;
 mod travelling;
 mod waiting;
-mod wire;
 mod witness;
 
 use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
@@ -25,10 +25,10 @@ pub use prompt::{Entry, Prompt};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 use rng::{Chance, LinkRng};
+use serializer::Serializer;
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use waiting::Waiting;
-use wire::Wire;
 pub use witness::{QueueState, Witness};
 
 /// A packet at the far end.
@@ -61,7 +61,7 @@ pub struct Link<P, W = ()> {
     /// Whether the queue knows that the link rests.
     rested: bool,
     drops: Drops<Waiting<P>>,
-    wire: Wire,
+    serializer: Serializer,
     /// Where chance does anything at all.
     rng: Option<Box<LinkRng>>,
     answers: Answers,
@@ -103,7 +103,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             ready: None,
             rested: false,
             drops: Drops::new(),
-            wire: Wire::new(settings.rate),
+            serializer: Serializer::new(settings.rate),
             rng: LinkRng::new(&settings, seed),
             answers: Answers::new(),
             travelling: Travelling::new(),
@@ -181,7 +181,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         }
         if let Some(limit) = self.open
             && self.ready.is_none()
-            && self.wire.free_at() <= self.now
+            && self.serializer.free_at() <= self.now
             && limit.admits(Backlog::default(), view)
         {
             self.transmit(self.now, waiting);
@@ -230,7 +230,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         // A packet that waits comes out no earlier than it has travelled, and
         // nothing is late if its turn on the wire is worked out only then.
         let serve = self.ready.map(|ready| {
-            let start = ready.max(self.wire.free_at()).max(self.now);
+            let start = ready.max(self.serializer.free_at()).max(self.now);
             start + self.delay
         });
         match (out, serve) {
@@ -254,7 +254,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     pub fn free_at(&mut self, now: Time) -> Time {
         self.note_service(now);
         self.serve(now);
-        self.wire.free_at()
+        self.serializer.free_at()
     }
 
     /// Puts on the wire what can begin by `now`. A packet that waited begins
@@ -262,14 +262,14 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     #[inline]
     fn serve(&mut self, now: Time) {
         // Most of the time there is nothing to do.
-        if self.ready.is_some() || !self.rested && self.wire.free_at() <= now {
+        if self.ready.is_some() || !self.rested && self.serializer.free_at() <= now {
             self.serve_queue(now);
         }
     }
 
     fn serve_queue(&mut self, now: Time) {
         while let Some(ready) = self.ready {
-            let start = self.wire.free_at().max(self.now).max(ready);
+            let start = self.serializer.free_at().max(self.now).max(ready);
             if start > now {
                 return;
             }
@@ -279,8 +279,8 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             let Some(waiting) = next else { continue };
             self.transmit(start, waiting);
         }
-        if !self.rested && self.wire.free_at() <= now {
-            self.queue.rest(self.wire.free_at());
+        if !self.rested && self.serializer.free_at() <= now {
+            self.queue.rest(self.serializer.free_at());
             self.rested = true;
         }
     }
@@ -293,7 +293,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
 
     fn transmit(&mut self, start: Time, waiting: Waiting<P>) {
         let size = waiting.view().size;
-        let left = self.wire.occupy(start, size + self.around);
+        let left = self.serializer.occupy(start, size + self.around);
         let rng = self.rng.as_mut();
         let Chance {
             lost,

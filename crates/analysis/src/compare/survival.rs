@@ -91,7 +91,7 @@ fn other_buffers(links: &[Link]) -> String {
         || "network.buffer".to_owned(),
         |link| format!("links.{}.buffer", link.name),
     );
-    match slowest.and_then(|link| link.wire.packets) {
+    match slowest.and_then(|link| link.impairments.packets) {
         Some(packets) => format!("--set {key}={packets}packets,{}packets", packets * 2),
         None => format!("--set {key}=100kB,500kB"),
     }

@@ -51,7 +51,7 @@ fn queues_that_notify_sources_of_drops_say_how_these_react() {
         let links = &setting(&plan, 0).network.links;
         links
             .iter()
-            .map(|link| link.wire.notices)
+            .map(|link| link.impairments.notices)
             .collect::<Vec<_>>()
     };
     let path = "links.sender-receiver.mred.react=retransmit + reduce";

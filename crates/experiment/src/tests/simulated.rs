@@ -107,10 +107,10 @@ fn a_medium_says_what_is_not_written() {
         panic!("two links");
     };
     assert_eq!(copper.rate, Rate::from_bits_per_second(100_000_000));
-    assert_eq!(copper.wire.delay, Span::from_nanos(570));
-    assert_eq!(copper.wire.bit_error_rate, 1e-10);
+    assert_eq!(copper.impairments.delay, Span::from_nanos(570));
+    assert_eq!(copper.impairments.bit_error_rate, 1e-10);
     assert_eq!(glass.rate, Rate::from_bits_per_second(1_000_000_000));
-    let metres = glass.wire.delay.as_secs_f64() * 299_792_458.0 / 1.468;
+    let metres = glass.impairments.delay.as_secs_f64() * 299_792_458.0 / 1.468;
     assert!((metres - 10_000.0).abs() < 1e-3, "{metres}");
 }
 

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 
 use anyhow::{Result, anyhow, ensure};
 use lab::recording::{Heading, Recording};
-use live::emulator::{Emulator, End, Wire};
+use live::emulator::{EmulatedLink, Emulator, End};
 use live::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
 
@@ -39,12 +39,12 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     // What is wrong with the options is said whatever the interfaces are.
     link::directions(args, Bytes::ZERO)?;
     let largest = check(&ends)?;
-    let wire = Wire {
+    let link = EmulatedLink {
         directions: link::directions(args, largest)?,
         ends: ends.clone(),
     };
-    let described = wire.directions.clone();
-    let mut emulator = Emulator::open(&[wire], Seed::new(seed)).map_err(privileges)?;
+    let described = link.directions.clone();
+    let mut emulator = Emulator::open(&[link], Seed::new(seed)).map_err(privileges)?;
     emulator.run_first();
     let heading = Heading {
         origin: emulator.opened(),

@@ -101,7 +101,9 @@ fn quiet(setting: &Setting, message: Bytes) -> Span {
         Some(rate.serialise(link.buffer) + rate.serialise(Framing::Ethernet.wire_size(message)))
     });
     let travel = setting.network.links.iter();
-    let travel = travel.map(|link| link.wire.delay + link.wire.jitter_law.reach(link.wire.jitter));
+    let travel = travel.map(|link| {
+        link.impairments.delay + link.impairments.jitter_law.reach(link.impairments.jitter)
+    });
     drain
         .chain(travel)
         .fold(Span::from_millis(300), |sum, span| sum + span)

@@ -59,7 +59,7 @@ pub(super) fn exchange(
     if let Some(emulator) = &meanwhile.emulator {
         // A round trip crosses each link twice.
         let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
-        let late = 2.0 * median * emulator.wires.len() as f64;
+        let late = 2.0 * median * emulator.links.len() as f64;
         measurements.note("resolution_message_time", json!(late));
     }
     if !answered.broken.is_empty() {

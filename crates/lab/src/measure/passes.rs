@@ -173,7 +173,7 @@ impl Measurements {
             ("jitter", 1.0),
         ];
         for (metric, crossings) in known {
-            let links = report.wires.len() as f64;
+            let links = report.links.len() as f64;
             let key = format!("resolution_{metric}");
             let already = self.evidence.get(&key).and_then(Value::as_f64);
             let late = crossings * links * median / 1e3;
@@ -184,8 +184,10 @@ impl Measurements {
     /// What became of cross traffic, by link and direction; nothing where there is none.
     pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
         let mut all = Vec::new();
-        for (link, wire) in setting.network.links.iter().zip(&report.wires) {
-            for (name, DirectionReport { crossed, .. }) in ["with", "against"].iter().zip(wire) {
+        for (link, directions) in setting.network.links.iter().zip(&report.links) {
+            for (name, DirectionReport { crossed, .. }) in
+                ["with", "against"].iter().zip(directions)
+            {
                 let megabits =
                     |octets: Bytes| count(octets.bits()) / crossed.lasted.as_secs_f64() / 1e6;
                 let of = |fate| crossed.counters.of(fate);

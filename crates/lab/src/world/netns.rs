@@ -135,15 +135,15 @@ impl Netns {
             None => Vec::new(),
         };
         let cross = cross_of(setting);
-        let counted: Vec<usize> = counted_of(setting).map(|(wire, _)| wire).collect();
+        let counted: Vec<usize> = counted_of(setting).map(|(number, _)| number).collect();
         let steered = !cross.is_empty() || !recorded.is_empty() || !counted.is_empty();
         if steered {
-            let wires = recorded.iter().map(|(wire, _)| *wire);
-            let wires = wires.chain(counted).collect::<BTreeSet<usize>>();
-            let wires = wires.into_iter().collect();
+            let numbers = recorded.iter().map(|(number, _)| *number);
+            let numbers = numbers.chain(counted).collect::<BTreeSet<usize>>();
+            let numbers = numbers.into_iter().collect();
             let crossed = !cross.is_empty();
             self.emulation(setting)?
-                .begin(cross, wires, seed.derive("cross"))?;
+                .begin(cross, numbers, seed.derive("cross"))?;
             if crossed {
                 live::clock::sleep(SETTLING);
             }
@@ -154,11 +154,11 @@ impl Netns {
         let mut names = Vec::new();
         if steered && !matches!(measured, Err(Failure::Lost(_))) {
             let mut files = Vec::new();
-            for (wire, link) in &recorded {
+            for (number, link) in &recorded {
                 let Some(artifacts) = artifacts else { break };
                 let name = artifacts.name(link);
                 let path = std::path::absolute(artifacts.results.join(&name));
-                files.push((*wire, path.context("finding the results folder")?));
+                files.push((*number, path.context("finding the results folder")?));
                 names.push(name);
             }
             self.emulation(setting)?.end(files)?;

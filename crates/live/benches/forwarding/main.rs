@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use jumbolab_live as live;
 use live::Worker;
 use live::clock::monotonic;
-use live::emulator::{Emulator, Wire};
+use live::emulator::{EmulatedLink, Emulator};
 use live::meter::Process;
 use live::worker::Command;
 use proto::link::{Fate, Settings};
@@ -142,15 +142,15 @@ fn carry(run: fn() -> Result<u64>) -> Result<()> {
 fn emulate() -> Result<u64> {
     let limit = Limit::Bytes(Bytes::new(1_000_000));
     let settings = Settings::perfect(None, Spec::DropTail { limit });
-    let wire = Wire {
+    let link = EmulatedLink {
         ends: ["a0".into(), "b0".into()],
         directions: [settings.clone(), settings],
     };
-    let mut emulator = Emulator::open(&[wire], Seed::new(1))?;
+    let mut emulator = Emulator::open(&[link], Seed::new(1))?;
     println!("ready");
     emulator.run_until(monotonic() + CARRYING)?;
     let report = emulator.report()?;
-    Ok(report.of(Fate::Delivered) - report.wires[0][0].refused.unsent)
+    Ok(report.of(Fate::Delivered) - report.links[0][0].refused.unsent)
 }
 
 fn flood() -> Result<()> {

@@ -1,4 +1,4 @@
-//! One direction of a wire: its link, and cross traffic that shares it.
+//! One direction of an emulated link: its link, and cross traffic that shares it.
 //!
 //! Packets of cross traffic are made here, at the instants of their schedule,
 //! and end at the far end: they take room in the queue and time on the wire,
@@ -15,12 +15,12 @@ use wire::too_big::TooBig;
 
 use crate::frames::{Frame, Pool};
 
-/// Cross traffic in one direction of one wire.
+/// Cross traffic in one direction of one emulated link.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cross {
     /// The number of the wire, from 0.
-    pub wire: usize,
+    pub link: usize,
     /// 0: from the wire's first interface to the second; 1: back.
     pub direction: usize,
     /// Gaps between arrivals, in picoseconds.

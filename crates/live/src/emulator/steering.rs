@@ -13,8 +13,8 @@ impl Emulator {
     /// Begins all chance anew, as if it had been opened with `seed`.
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
-        for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (direction, lane) in wire.lanes.iter_mut().enumerate() {
+        for (number, link) in self.links.iter_mut().enumerate() {
+            for (direction, lane) in link.lanes.iter_mut().enumerate() {
                 lane.reseed(now, direction_seed(seed, number, direction));
             }
         }
@@ -22,27 +22,27 @@ impl Emulator {
 
     /// Keeps a record of what becomes of every packet.
     pub fn record(&mut self) {
-        (0..self.wires.len()).for_each(|number| self.record_wire(number));
+        (0..self.links.len()).for_each(|number| self.record_link(number));
     }
 
-    /// Likewise, on wire `number` alone; one that is not there has no packets.
-    pub fn record_wire(&mut self, number: usize) {
-        let lanes = self.wires.get_mut(number).map(|wire| &mut wire.lanes);
+    /// Likewise, on link `number` alone; one that is not there has no packets.
+    pub fn record_link(&mut self, number: usize) {
+        let lanes = self.links.get_mut(number).map(|link| &mut link.lanes);
         lanes.into_iter().flatten().for_each(Lane::record);
     }
 
     /// Keeps a record no longer; what was not taken is gone.
     pub fn end_record(&mut self) {
-        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
         lanes.for_each(Lane::end_record);
     }
 
-    /// What became of packets since it was last asked: wire, direction, event. Its
+    /// What became of packets since it was last asked: link, direction, event. Its
     /// instants are those of the clock that is never set.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
-        for (number, wire) in self.wires.iter_mut().enumerate() {
-            for (direction, lane) in wire.lanes.iter_mut().enumerate() {
+        for (number, link) in self.links.iter_mut().enumerate() {
+            for (direction, lane) in link.lanes.iter_mut().enumerate() {
                 let events = lane.take_events().into_iter();
                 all.extend(events.map(|event| (number, direction, event)));
             }
@@ -50,21 +50,21 @@ impl Emulator {
         all
     }
 
-    /// The packets on wire `number` that wait in each direction's queue, if they are
+    /// The packets on link `number` that wait in each direction's queue, if they are
     /// recorded.
     pub fn waiting(&self, number: usize) -> [Vec<Arrival>; 2] {
         self.of_lanes(number, |lane| lane.waiting().collect())
     }
 
-    /// When the chance of each direction of wire `number` began anew since it is
+    /// When the chance of each direction of link `number` began anew since it is
     /// recorded, what it went on from first.
     pub fn reseeds(&self, number: usize) -> [Vec<Reseed>; 2] {
         self.of_lanes(number, |lane| lane.reseeds().to_vec())
     }
 
     fn of_lanes<T>(&self, number: usize, of: impl Fn(&Lane) -> Vec<T>) -> [Vec<T>; 2] {
-        let wire = self.wires.get(number);
-        [0, 1].map(|direction| wire.map_or_else(Vec::new, |wire| of(&wire.lanes[direction])))
+        let link = self.links.get(number);
+        [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.lanes[direction])))
     }
 
     /// When it was opened, by the clock that is never set.
@@ -81,15 +81,15 @@ impl Emulator {
         self.end_cross();
         let now = clock::monotonic();
         for Cross {
-            wire,
+            link,
             direction,
             gaps,
             sizes,
         } in all
         {
-            let place = format!("wire/{wire}/{direction}");
-            let wire = self.wires.get_mut(*wire);
-            let lane = wire.and_then(|wire| wire.lanes.get_mut(*direction));
+            let place = format!("wire/{link}/{direction}");
+            let link = self.links.get_mut(*link);
+            let lane = link.and_then(|link| link.lanes.get_mut(*direction));
             let lane = lane.ok_or_else(|| {
                 Error::new("beginning cross traffic", format!("there is no {place}"))
             })?;
@@ -101,7 +101,7 @@ impl Emulator {
     /// Ends it.
     pub fn end_cross(&mut self) {
         let now = clock::monotonic();
-        let lanes = self.wires.iter_mut().flat_map(|wire| &mut wire.lanes);
+        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
         lanes.for_each(|lane| lane.end_cross(now));
     }
 }

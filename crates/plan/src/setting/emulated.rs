@@ -17,15 +17,15 @@ impl Network {
         let hold = link.rate.map_or(HOLD, |rate| rate.serialise(largest * 4));
         Settings {
             largest_packet: Some(carries),
-            delay: link.wire.delay,
-            jitter: link.wire.jitter,
-            loss: link.wire.loss,
-            bit_error_rate: link.wire.bit_error_rate,
-            reorder: link.wire.reorder,
+            delay: link.impairments.delay,
+            jitter: link.impairments.jitter,
+            loss: link.impairments.loss,
+            bit_error_rate: link.impairments.bit_error_rate,
+            reorder: link.impairments.reorder,
             hold,
-            duplicate: link.wire.duplicate,
-            jitter_law: link.wire.jitter_law,
-            too_big: match link.wire.narrow {
+            duplicate: link.impairments.duplicate,
+            jitter_law: link.impairments.jitter_law,
+            too_big: match link.impairments.narrow {
                 Some(narrow) if narrow.answers => TooBig::Answer,
                 _ => TooBig::Drop,
             },

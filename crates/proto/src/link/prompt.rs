@@ -11,7 +11,7 @@ use queue::{Backlog, Gate, Packet};
 use units::{Bytes, Seed, Span, Time};
 
 use super::rng::LinkRng;
-use super::wire::Wire;
+use super::serializer::Serializer;
 use super::{Counters, Fate, Settings, Witness};
 
 /// One direction of a link, and who looks on.
@@ -23,7 +23,7 @@ pub struct Prompt<P, W = ()> {
     begun: usize,
     /// Octets of those that wait.
     waiting: Bytes,
-    wire: Wire,
+    serializer: Serializer,
     delay: Span,
     /// The largest frame, without tags, and what a frame takes from the wire
     /// besides its own octets.
@@ -80,7 +80,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             passing: VecDeque::new(),
             begun: 0,
             waiting: Bytes::ZERO,
-            wire: Wire::new(settings.rate),
+            serializer: Serializer::new(settings.rate),
             delay: settings.delay,
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
@@ -107,13 +107,13 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
                 return Entry::Dropped(packet);
             }
         }
-        let begins = self.wire.free_at().max(now);
+        let begins = self.serializer.free_at().max(now);
         if begins == now {
             self.begun += 1;
         } else {
             self.waiting += size;
         }
-        let ends = self.wire.occupy(begins, size + self.around);
+        let ends = self.serializer.occupy(begins, size + self.around);
         self.counts.octets += size.get();
         self.witness
             .sent(&packet, now, begins, ends, Fate::Delivered);
@@ -153,7 +153,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
 
     /// When the wire is free of all that got in.
     pub const fn free_at(&self) -> Time {
-        self.wire.free_at()
+        self.serializer.free_at()
     }
 
     /// What happened so far, and will happen to what is in flight.
@@ -189,7 +189,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
 
     /// What waits at `now`; one that begins then does not.
     fn backlog_at(&mut self, now: Time) -> Backlog {
-        let free_at = self.wire.free_at();
+        let free_at = self.serializer.free_at();
         if free_at <= now {
             self.begun = self.passing.len();
             self.waiting = Bytes::ZERO;

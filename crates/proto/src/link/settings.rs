@@ -111,8 +111,9 @@ impl Settings {
 
     /// For how long a frame of so many octets has the wire.
     pub fn busy(&self, frame: Bytes) -> Span {
-        let wire = self.wire_size(frame);
-        self.rate.map_or(Span::ZERO, |rate| rate.serialise(wire))
+        let serializer = self.wire_size(frame);
+        self.rate
+            .map_or(Span::ZERO, |rate| rate.serialise(serializer))
     }
 
     pub(super) fn check(&self) -> Result<(), BadSettings> {

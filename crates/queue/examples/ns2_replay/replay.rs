@@ -55,7 +55,7 @@ impl Packet for Sized {
 }
 
 /// The link behind the queue.
-struct Wire {
+struct Serializer {
     rate: Rate,
     /// When the packet in transmission has left.
     free: Time,
@@ -75,7 +75,7 @@ pub(crate) fn replay(
     let rate = Rate::from_bits_per_second(RATE).expect("it is not zero");
     let mut average = Average::new(WEIGHT, rate, mean_size);
     let mut fifo = Fifo::new();
-    let mut wire = Wire {
+    let mut serializer = Serializer {
         rate,
         free: Time::ZERO,
         busy: false,
@@ -83,7 +83,7 @@ pub(crate) fn replay(
     let mut agreement = Agreement::default();
     for (number, line) in lines.enumerate().skip(1) {
         let row = Row::parse(&line).ok_or(number + 1)?;
-        let near = wire.advance(row.at, &mut fifo, &mut average);
+        let near = serializer.advance(row.at, &mut fifo, &mut average);
         let found = fifo.len() as u64;
         agreement.arrivals += 1;
         agreement.queue += u64::from(found != row.queue);
@@ -92,15 +92,15 @@ pub(crate) fn replay(
             average.arrive(row.at, found as f64);
             let apart = (average.value() - theirs).abs() > 2e-5 * theirs.abs().max(1e-9);
             agreement.average += u64::from(apart);
-            let excused = near || wire.tied(row.at, mean_size);
+            let excused = near || serializer.tied(row.at, mean_size);
             agreement.average_unexcused += u64::from(apart && !excused);
             if apart {
                 // So that one difference is counted once.
                 average.restart(theirs);
             }
         }
-        if !wire.busy {
-            wire.transmit(row.at, row.size);
+        if !serializer.busy {
+            serializer.transmit(row.at, row.size);
         } else if row.drop == 0 {
             fifo.push(Sized(row.size));
         } else if loser == Loser::Second && row.drop == 2 {
@@ -111,7 +111,7 @@ pub(crate) fn replay(
     Ok(agreement)
 }
 
-impl Wire {
+impl Serializer {
     /// Lets go what leaves by `now`; whether an arrival at `now` has no order
     /// with a departure.
     fn advance(&mut self, now: Time, fifo: &mut Fifo<Sized>, average: &mut Average) -> bool {

@@ -4,7 +4,7 @@ mod inherited;
 
 use anyhow::Result;
 use plan::World;
-use plan::setting::{Counted, JitterLaw, Link, LinkKind, Narrow, Watched, Wire};
+use plan::setting::{Counted, Impairments, JitterLaw, Link, LinkKind, Narrow, Watched};
 use queue::Choice;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
@@ -184,7 +184,7 @@ impl Keys {
             rate: self.rate.value,
             burst,
             buffer,
-            wire: Wire {
+            impairments: Impairments {
                 queue: self.planned_queue(all)?,
                 notices: self.notices(all, world)?,
                 packets,

@@ -50,7 +50,7 @@ enum News {
     Rest([Vec<Arrival>; 2], [Vec<Reseed>; 2]),
 }
 
-/// Events of two directions, each with the numbers of its wire and its direction.
+/// Events of two directions, each with the numbers of its link and its direction.
 type Events = Vec<(usize, usize, Event)>;
 
 impl Teller {
@@ -194,7 +194,7 @@ impl Voice {
     /// Says once of each interface that it hands over super-packets.
     fn warn(&mut self, tick: &Tick) {
         for (direction, name) in self.ends.iter().enumerate() {
-            let refused = tick.report.wires[0][direction].refused.super_packets;
+            let refused = tick.report.links[0][direction].refused.super_packets;
             if refused > 0 && !self.warned[direction] {
                 self.warned[direction] = true;
                 let line = words::super_packets(name, refused);

@@ -49,7 +49,7 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
         "too big",
         "refused"
     )];
-    for (number, direction) in since.wires[0].iter().enumerate() {
+    for (number, direction) in since.links[0].iter().enumerate() {
         let of = |fate| direction.counters.of(fate);
         lines.push(format!(
             "{:width$} {:>9.0} {:>9.3} {:>12} {:>8} {:>8} {:>8} {:>8}",
@@ -69,7 +69,7 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
 
 /// Both directions from the beginning to the end.
 pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> String {
-    let directions = &tick.report.wires[0];
+    let directions = &tick.report.links[0];
     let seconds = tick.elapsed.as_secs_f64().max(1e-9);
     let [there, back] = [name(ends, 0), name(ends, 1)];
     let width = there.len().max(12);
@@ -127,7 +127,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
 
 /// One object: counts since the beginning, lateness since the one before.
 pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
-    let directions = &tick.report.wires[0];
+    let directions = &tick.report.links[0];
     let direction = |number: usize| {
         let direction = &directions[number];
         let of = |fate| direction.counters.of(fate);

@@ -155,8 +155,8 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         }],
     };
     let mut emulation = None;
-    let testbed = Testbed::build_with(&path, |namespace, wires| {
-        emulation = Some(Emulation::start(namespace, wires, Seed::new(1))?);
+    let testbed = Testbed::build_with(&path, |namespace, links| {
+        emulation = Some(Emulation::start(namespace, links, Seed::new(1))?);
         Ok::<_, anyhow::Error>(())
     })?;
     let mut emulation = emulation.context("the link has no emulator")?;
@@ -175,7 +175,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         },
     )?;
     let report = emulation.report()?;
-    let directions = report.wires.iter().flatten();
+    let directions = report.links.iter().flatten();
     let refused = directions.map(|direction| {
         direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
     });

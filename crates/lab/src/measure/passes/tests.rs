@@ -158,7 +158,7 @@ fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
 /// The report of an emulator of `links` whose median departure was 50 us late.
 fn emulated(links: usize) -> Report {
     Report {
-        wires: vec![Default::default(); links],
+        links: vec![Default::default(); links],
         late: [50, 80, 900].map(Span::from_micros),
         departures: 1_000,
         cpu: Span::from_millis(300),
@@ -200,7 +200,7 @@ fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none(
     for (fate, count) in [(Fate::Dropped, 5), (Fate::Lost, 2), (Fate::Damaged, 1)] {
         counters.fates[fate as usize] = count;
     }
-    report.wires[0][1].crossed = Crossed {
+    report.links[0][1].crossed = Crossed {
         counters,
         offered: Bytes::new(1_000_000),
         carried: Bytes::new(500_000),

@@ -96,8 +96,8 @@ fn injected(setting: &Setting) -> Span {
 pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
     let links = setting.network.links.iter().enumerate();
     links
-        .flat_map(|(wire, link)| Some((wire, link.cross?)))
-        .flat_map(|(wire, cross)| {
+        .flat_map(|(number, link)| Some((number, link.cross?)))
+        .flat_map(|(number, cross)| {
             let mean = mean_gap(Framing::Ethernet.wire_size(cross.packet), cross.rate);
             let gaps = match cross.gaps {
                 spec::Gaps::Exponential => Law::Exponential(mean),
@@ -111,7 +111,7 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
                 .directions()
                 .iter()
                 .map(move |&direction| Cross {
-                    wire,
+                    link: number,
                     direction,
                     gaps: gaps.clone(),
                     sizes: sizes.clone(),

@@ -28,7 +28,7 @@ pub(super) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
 
 /// Frames that were not carried at all.
 fn refused(report: &Report) -> Option<String> {
-    let directions = report.wires.iter().flatten();
+    let directions = report.links.iter().flatten();
     let (mut overrun, mut super_packets, mut unsent) = (0, 0, 0);
     for direction in directions {
         overrun += direction.refused.overrun;
@@ -155,7 +155,7 @@ mod tests {
                 refused,
                 ..DirectionReport::default()
             };
-            report.wires = vec![[DirectionReport::default(), direction]];
+            report.links = vec![[DirectionReport::default(), direction]];
             let why = invalid(&setting(None), &report).expect("a frame is missing");
             assert!(why.contains("1 "), "{why}");
         }
@@ -168,7 +168,7 @@ mod tests {
             refused: unstamped,
             ..DirectionReport::default()
         };
-        report.wires = vec![[DirectionReport::default(), direction]];
+        report.links = vec![[DirectionReport::default(), direction]];
         assert_eq!(invalid(&setting(None), &report), None, "late, not missing");
     }
 }

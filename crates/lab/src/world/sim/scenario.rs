@@ -118,7 +118,7 @@ fn notices(network: &spec::Network) -> Vec<Notices> {
     let wires = network.as_graph().wires;
     let wires = wires.iter().enumerate();
     let notifying =
-        wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].wire.notices?)));
+        wires.filter_map(|(at, wire)| Some((at, network.links[wire.link].impairments.notices?)));
     let each = notifying.flat_map(|(at, react)| {
         [0, 1].map(|direction| Notices {
             direction: (at, direction),

@@ -26,18 +26,23 @@ fn wires_are_planned_as_written_and_round_trip() {
     let [first, second] = &network.links[..] else {
         panic!("{network:?}")
     };
-    assert_eq!(first.wire.jitter_law, JitterLaw::Exponential);
-    assert_eq!(second.wire.jitter_law, JitterLaw::Normal);
+    assert_eq!(first.impairments.jitter_law, JitterLaw::Exponential);
+    assert_eq!(second.impairments.jitter_law, JitterLaw::Normal);
     assert_eq!((first.mtu.get(), first.carries().get()), (9000, 1400));
-    assert!(first.wire.narrow.is_some_and(|narrow| narrow.answers));
-    assert_eq!(second.wire.narrow, None);
+    assert!(
+        first
+            .impairments
+            .narrow
+            .is_some_and(|narrow| narrow.answers)
+    );
+    assert_eq!(second.impairments.narrow, None);
     assert_eq!(network.path_mtu(), Some(first.carries()));
 }
 
 #[test]
 fn a_wire_as_wide_as_its_interfaces_is_none_that_is_narrow() {
     let wide = plan(SMALL, &emulated(&["mtu=1500", "network.wire_mtu=1500"]));
-    assert_eq!(setting(&wide, 0).network.links[0].wire.narrow, None);
+    assert_eq!(setting(&wide, 0).network.links[0].impairments.narrow, None);
     let default = plan(SMALL, &emulated(&["mtu=1500", "network.wire_mtu=mtu"]));
     assert_eq!(setting(&default, 0), setting(&wide, 0));
     // Written as its default, a key that came later changes no folder's name.

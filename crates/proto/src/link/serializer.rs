@@ -1,4 +1,4 @@
-//! The wire: one frame after the other, each for as long as its bits take.
+//! The serializer: one frame after the other, each for as long as its bits take.
 
 use units::{Bytes, Rate, Span, Time};
 
@@ -8,7 +8,7 @@ const PICOS: u128 = 1_000_000_000_000;
 /// When the wire is free, exactly: what a whole picosecond cannot say is kept
 /// for the next frame, so that many frames take as long as their bits.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct Serializer {
     rate: Option<Rate>,
     free_at: Time,
     /// Picoseconds times rate that the last frames took beyond `free_at`.
@@ -26,7 +26,7 @@ struct Taken {
     remainder: u64,
 }
 
-impl Wire {
+impl Serializer {
     pub(super) fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
