@@ -36,7 +36,7 @@ found.version = ProtoExpert.new("jumbolab.bad_version", "Unknown version",
     expert.group.UNDECODED, expert.severity.WARN)
 found.length = ProtoExpert.new("jumbolab.bad_length", "Lengths that do not agree",
     expert.group.MALFORMED, expert.severity.ERROR)
-found.thinned = ProtoExpert.new("jumbolab.thinned", "Packets were dropped on the way",
+found.inner_dropped = ProtoExpert.new("jumbolab.inner_dropped", "Packets were dropped on the way",
     expert.group.SEQUENCE, expert.severity.NOTE)
 
 local ip = { [4] = Dissector.get("ip"), [6] = Dissector.get("ipv6") }
@@ -103,7 +103,7 @@ function bundle.dissector(buffer, pinfo, tree)
     local line = string.format("Bundle %d: %d of %d packets, %d octets", sequence, live, count, octets)
     branch:append_text(string.format(", %d: %d of %d packets", sequence, live, count))
     if live < count then
-        branch:add_proto_expert_info(found.thinned)
+        branch:add_proto_expert_info(found.inner_dropped)
     end
     local at = body
     for number = 0, count - 1 do

@@ -89,7 +89,7 @@ pub fn what_if(recorded: &Recorded, direction: usize, settings: &Settings) -> Re
 fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decision>> {
     let is_bare = |(arrival, _): &(Arrival, Option<Decision>)| arrival.header.live == 1;
     ensure!(
-        !thins(&settings.queue) || traced.packets.iter().all(is_bare),
+        !drops_inner(&settings.queue) || traced.packets.iter().all(is_bare),
         "bundles came, and a recording does not say what is in them: what MRED takes out cannot be decided again"
     );
     let first = traced.reseeds.first();
@@ -132,10 +132,10 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
 }
 
 /// Whether a queue takes packets out of bundles.
-fn thins(queue: &Spec) -> bool {
+fn drops_inner(queue: &Spec) -> bool {
     match queue {
         Spec::Mred(_) => true,
-        Spec::Priority { each, .. } => thins(each),
+        Spec::Priority { each, .. } => drops_inner(each),
         _ => false,
     }
 }

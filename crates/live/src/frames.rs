@@ -5,7 +5,7 @@ mod bundled;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use queue::{Advertised, Packet, Thinning, View};
+use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Framing};
 use wire::bundle::Carried;
 use wire::protocol::ethernet::ADDRESSES_LEN;
@@ -82,7 +82,7 @@ impl Frame {
     }
 
     /// All its octets, the virtio header in front; nothing of what has none.
-    /// Of a thinned bundle that is more than [`Frame::pieces`].
+    /// Of a bundle with inner drops that is more than [`Frame::pieces`].
     pub(crate) fn octets(&self) -> &[u8] {
         match &self.body {
             Body::Octets(buffer) => &buffer.octets,
@@ -173,9 +173,9 @@ impl Packet for Frame {
         }
     }
 
-    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+    fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
         match &mut self.body {
-            Body::Bundle(bundle) => bundled::thin(bundle, thinning, lost),
+            Body::Bundle(bundle) => bundled::drop_inner(bundle, inner_drop, lost),
             _ => 0,
         }
     }
@@ -283,7 +283,7 @@ fn body_of(mut buffer: Buffer) -> Body {
     if Carried::parse_frame(buffer.as_ref()).is_err() {
         return Body::Octets(buffer);
     }
-    // A checksum that was left to the interface is made here, because thinning
+    // A checksum that was left to the interface is made here, because an inner drop
     // changes one that is there, and no other.
     let unsummed = buffer.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0;
     if unsummed {

@@ -341,9 +341,9 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
 
     fn seal_drops(&mut self, now: Time) {
         let mut drops = std::mem::take(&mut self.drops);
-        for (waiting, reason) in drops.drain_thinned() {
-            self.counters.thinned += 1;
-            self.witness.thinned(&waiting.packet, now, reason);
+        for (waiting, reason) in drops.drain_inner() {
+            self.counters.inner_dropped += 1;
+            self.witness.inner_dropped(&waiting.packet, now, reason);
         }
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));

@@ -125,7 +125,7 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
     assert_eq!(ingress.receive(at(0), other.clone(), exit), Some(other));
     let mut left = Vec::new();
     let (mut bundles, mut packed) = (0, 0);
-    // Of the bundle that a router thins, the first packet and the others.
+    // Of the bundle out of which a router drops packets, the first packet and the others.
     let (mut dropped, mut behind) = (0, 0..0);
     let mut arrivals = sent.iter().cloned().peekable();
     loop {
@@ -155,7 +155,7 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
             if bundles == 1 {
                 // A router on the way drops the first packet.
                 let mut carried = Carried::parse(octets).unwrap();
-                carried.thin(1);
+                carried.drop_inner(1);
                 octets = carried.parts().flatten().copied().collect();
                 (dropped, behind) = (packed, packed..packed + usize::from(carried.live()));
             }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use units::{Bytes, Span};
 
-use crate::{Advertised, Packet, Thinning, View};
+use crate::{Advertised, InnerDrop, Packet, View};
 
 /// What it takes to carry packets in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl<P> Entry<P> {
 
 /// Packets that travel as one, or one that travels bare.
 ///
-/// Thinning takes packets out and moves none of those that stay: their entries
+/// An inner drop takes packets out and moves none of those that stay: their entries
 /// say a length of zero from then on, and the number of entries and the average
 /// length are advertised unchanged [Mulahuwaish s3].
 #[derive(Clone, Debug)]
@@ -219,15 +219,15 @@ impl<P: Packet> Bundle<P> {
         })
     }
 
-    /// The places of the packets that `thinning` meets, in rising order.
-    fn met(&self, thinning: Thinning) -> Vec<usize> {
+    /// The places of the packets that `inner_drop` meets, in rising order.
+    fn met(&self, inner_drop: InnerDrop) -> Vec<usize> {
         let living = self.entries.iter().enumerate();
         let living = living.filter_map(|(place, entry)| Some((place, entry.packet()?.view().flow)));
-        thinning.victims.among(living, thinning.packets)
+        inner_drop.victims.among(living, inner_drop.packets)
     }
 }
 
-/// Whom thinning takes out of a bundle.
+/// Which packets an inner drop takes out of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Victims {
@@ -303,14 +303,14 @@ impl<P: Packet> Packet for Bundle<P> {
         living.map(Packet::mark).fold(true, |all, one| all & one)
     }
 
-    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+    fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
         if self.is_bare() {
             return 0;
         }
         let mut marked = 0;
-        for place in self.met(thinning) {
+        for place in self.met(inner_drop) {
             let entry = &mut self.entries[place];
-            if thinning.mark && entry.packet.as_mut().is_some_and(Packet::mark) {
+            if inner_drop.mark && entry.packet.as_mut().is_some_and(Packet::mark) {
                 marked += 1;
             } else if let Some(packet) = entry.packet.take() {
                 self.view.size = self.view.size - entry.size;

@@ -78,7 +78,7 @@ impl Reason {
 pub struct Drops<P> {
     dropped: Vec<(P, Reason)>,
     /// Out of bundles that go on without them.
-    thinned: Vec<(P, Reason)>,
+    inner_dropped: Vec<(P, Reason)>,
 }
 
 impl<P> Drops<P> {
@@ -86,7 +86,7 @@ impl<P> Drops<P> {
     pub const fn new() -> Self {
         Self {
             dropped: Vec::new(),
-            thinned: Vec::new(),
+            inner_dropped: Vec::new(),
         }
     }
 
@@ -96,13 +96,13 @@ impl<P> Drops<P> {
     }
 
     /// Gives `packet` up, which was in a bundle that goes on without it.
-    pub fn push_thinned(&mut self, packet: P, reason: Reason) {
-        self.thinned.push((packet, reason));
+    pub fn push_inner(&mut self, packet: P, reason: Reason) {
+        self.inner_dropped.push((packet, reason));
     }
 
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
-        self.dropped.is_empty() && self.thinned.is_empty()
+        self.dropped.is_empty() && self.inner_dropped.is_empty()
     }
 
     /// Takes away all that were dropped with all that is in them, in the order
@@ -113,8 +113,8 @@ impl<P> Drops<P> {
 
     /// Takes away all that were dropped out of bundles which go on, in the order
     /// in which they were dropped.
-    pub fn drain_thinned(&mut self) -> Drain<'_, (P, Reason)> {
-        self.thinned.drain(..)
+    pub fn drain_inner(&mut self) -> Drain<'_, (P, Reason)> {
+        self.inner_dropped.drain(..)
     }
 }
 

@@ -52,7 +52,7 @@ pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use keys::{Field, Key, Reaction, Visitor, Words};
 pub use limit::Limit;
 pub use mred::{Bounds, Mred, MredSettings, Over, Reading, SizeOf, When};
-pub use packet::{Advertised, Packet, Thinning, View};
+pub use packet::{Advertised, InnerDrop, Packet, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;
 pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};

@@ -22,16 +22,16 @@ pub struct View {
 /// The packets in a bundle as its header advertises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advertised {
-    /// How many it was packed of: one, unless it is a bundle. Thinning leaves
+    /// How many it was packed of: one, unless it is a bundle. Inner drops leave
     /// it as it was.
     pub packets: u32,
     /// Their octets on average, as they were packed.
     pub average: Bytes,
 }
 
-/// How a bundle is to be thinned.
+/// Which packets are dropped out of a bundle, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thinning {
+pub struct InnerDrop {
     /// How many of its packets are met, at most.
     pub packets: u32,
     /// Which.
@@ -51,7 +51,7 @@ pub trait Packet {
     }
 
     /// How many packets of senders it carries that are still alive: one,
-    /// unless it is a bundle. Nothing but [`Packet::thin`] changes it.
+    /// unless it is a bundle. Nothing but [`Packet::drop_inner`] changes it.
     fn live(&self) -> u32 {
         1
     }
@@ -78,7 +78,7 @@ pub trait Packet {
     /// Drops some of the packets in it, each handed to `lost` as a packet by
     /// itself, and becomes shorter by their lengths. Returns how many were
     /// marked instead. A packet that is no bundle stays as it is.
-    fn thin(&mut self, _thinning: Thinning, _lost: &mut dyn FnMut(Self)) -> u32
+    fn drop_inner(&mut self, _thinning: InnerDrop, _lost: &mut dyn FnMut(Self)) -> u32
     where
         Self: Sized,
     {

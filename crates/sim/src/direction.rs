@@ -121,8 +121,8 @@ impl Direction {
         };
         InnerCounts {
             arrived: counters.arrived + self.beyond.0,
-            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + counters.thinned,
-            thinned: counters.thinned,
+            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + counters.inner_dropped,
+            inner_dropped: counters.inner_dropped,
         }
     }
 }

@@ -70,7 +70,7 @@ pub(crate) enum What {
     Queued { state: QueueState },
     Sent { ends: Time, waited: Span },
     Lost(Loss),
-    Thinned(Reason),
+    InnerDropped(Reason),
 }
 
 impl Opening {
@@ -189,8 +189,8 @@ impl Witness<Packet> for LinkStats {
         }
     }
 
-    fn thinned(&mut self, packet: &Packet, at: Time, reason: Reason) {
-        self.note(packet, at, What::Thinned(reason));
+    fn inner_dropped(&mut self, packet: &Packet, at: Time, reason: Reason) {
+        self.note(packet, at, What::InnerDropped(reason));
         self.give_up(packet, true);
     }
 }

@@ -92,7 +92,7 @@ pub struct InnerCounts {
     /// Those that the queue dropped.
     pub dropped: u64,
     /// Of these, those whose bundle went on without them.
-    pub thinned: u64,
+    pub inner_dropped: u64,
 }
 
 /// What became of a flow.

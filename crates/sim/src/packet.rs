@@ -1,7 +1,7 @@
 //! A packet: headers without octets.
 
 use proto::tcp::{Ack, Data};
-use queue::{Advertised, Bundle, Thinning, View};
+use queue::{Advertised, Bundle, InnerDrop, View};
 use units::{Bytes, IpVersion, Time};
 
 use crate::Seen;
@@ -255,12 +255,12 @@ impl queue::Packet for Packet {
         markable
     }
 
-    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+    fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
         let Some(load) = &mut self.load else {
             return 0;
         };
         let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));
-        let marked = load.bundle.thin(thinning, &mut each);
+        let marked = load.bundle.drop_inner(inner_drop, &mut each);
         let size = u32::try_from(load.bundle.view().size.get()).unwrap_or(u32::MAX);
         // The frame around it is as much larger as it was.
         self.header.frame -= self.header.size - size;

@@ -149,7 +149,7 @@ pub trait Watch {
 
     /// A packet is taken out of a bundle, which stays where it is. It came and
     /// waited with that, and is reported by no other method.
-    fn thinned(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
+    fn inner_dropped(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
 
     /// A message is there as a whole, or a segment of TCP that brings something
     /// new, and worked on. What is said is said of the packet that came last.

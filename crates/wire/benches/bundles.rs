@@ -44,7 +44,7 @@ const DROP_METHODS: [DropMethod; 4] = [
     DropMethod::RandomEach,
 ];
 
-/// The carriages that differ in what thinning must change: with UDP there is a
+/// The carriages that differ in what an inner drop must change: with UDP there is a
 /// checksum over all.
 fn carriages() -> [(&'static str, Carriage); 2] {
     let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
@@ -127,12 +127,12 @@ fn victims(count: u16) -> Vec<u16> {
 fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) -> usize {
     match method {
         DropMethod::Front => {
-            carried.thin(carried.header().count / 2);
+            carried.drop_inner(carried.header().count / 2);
             0
         }
         DropMethod::FrontEach => {
             victims.iter().for_each(|_| {
-                carried.thin(1);
+                carried.drop_inner(1);
             });
             0
         }
@@ -201,25 +201,25 @@ fn unpack(bencher: Bencher<'_, '_>, wanted: &str) {
 
 #[divan::bench(args = cases())]
 fn thin_front(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), DropMethod::Front);
+    drop_inner(bencher, case(wanted), DropMethod::Front);
 }
 
 #[divan::bench(args = cases())]
 fn thin_front_one_by_one(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), DropMethod::FrontEach);
+    drop_inner(bencher, case(wanted), DropMethod::FrontEach);
 }
 
 #[divan::bench(args = cases())]
 fn thin_random_and_compact(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), DropMethod::Random);
+    drop_inner(bencher, case(wanted), DropMethod::Random);
 }
 
 #[divan::bench(args = cases())]
 fn thin_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
-    thin(bencher, case(wanted), DropMethod::RandomEach);
+    drop_inner(bencher, case(wanted), DropMethod::RandomEach);
 }
 
-fn thin(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
+fn drop_inner(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
     let bundle = Carried::parse(packed(case)).expect("it is one");
     let victims = victims(bundle.header().count);
     bencher

@@ -42,7 +42,7 @@ use units::Span;
 use crate::octets::{demand, demand_mut, u16_at};
 use crate::{Error, Field};
 pub use carriage::{Carriage, PORT, PROTOCOL};
-pub use carried::{Carried, Inner, Thinned};
+pub use carried::{Carried, Inner, InnerDropped};
 pub use packing::{Packing, Piece};
 
 /// Octets in front of the entries.

@@ -1,5 +1,5 @@
 //! Bundles read by tshark with the dissector in docs/: a stranger must find every
-//! field in them, whole and thinned, whatever carries them.
+//! field in them, whole and with inner drops, whatever carries them.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -116,11 +116,11 @@ fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
         frame.resize(2_000, 0);
         let length = packing.emit(&pieces, &mut frame[14..]).unwrap();
         frame.truncate(14 + length);
-        let mut thinned = Carried::parse_frame(frame.clone()).unwrap();
+        let mut inner_dropped = Carried::parse_frame(frame.clone()).unwrap();
         dead.iter().for_each(|index| {
-            thinned.discard(*index).unwrap();
+            inner_dropped.discard(*index).unwrap();
         });
-        frames.extend([frame, thinned.parts().collect::<Vec<_>>().concat()]);
+        frames.extend([frame, inner_dropped.parts().collect::<Vec<_>>().concat()]);
     }
     frames
 }
@@ -162,14 +162,15 @@ fn values(folder: &TempDir, field: &str) -> Vec<String> {
 #[test]
 fn every_field_of_bundles_whole_and_thinned_is_printed() {
     let folder = captured(&frames(&[0, 1]));
-    let all = |field: &str, whole: &dyn Fn(usize) -> String, thinned: &dyn Fn(usize) -> String| {
-        let found = values(&folder, field);
-        let pairs = (0..CARRIAGES.len()).flat_map(|place| [whole(place), thinned(place)]);
-        assert_eq!(found, pairs.collect::<Vec<_>>(), "{field}");
-    };
+    let all =
+        |field: &str, whole: &dyn Fn(usize) -> String, inner_dropped: &dyn Fn(usize) -> String| {
+            let found = values(&folder, field);
+            let pairs = (0..CARRIAGES.len()).flat_map(|place| [whole(place), inner_dropped(place)]);
+            assert_eq!(found, pairs.collect::<Vec<_>>(), "{field}");
+        };
     let same = |field: &str, value: &dyn Fn(usize) -> String| all(field, value, value);
-    let always = |field: &str, whole: &str, thinned: &str| {
-        all(field, &|_| whole.to_owned(), &|_| thinned.to_owned());
+    let always = |field: &str, whole: &str, inner_dropped: &str| {
+        all(field, &|_| whole.to_owned(), &|_| inner_dropped.to_owned());
     };
     // IPv4 with 28 octets after its header, IPv6 with 29: 48 and 69.
     always("jumbolab.count", "4", "4");
@@ -215,11 +216,11 @@ fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
     ] {
         assert_eq!(tshark(&folder, &["-Y", wrong]), "", "{wrong}");
     }
-    let thinned = tshark(
+    let inner_dropped = tshark(
         &folder,
         &[
             "-Y",
-            "jumbolab.thinned",
+            "jumbolab.inner_dropped",
             "-T",
             "fields",
             "-e",
@@ -227,7 +228,7 @@ fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
         ],
     );
     assert_eq!(
-        thinned.split_whitespace().collect::<Vec<_>>(),
+        inner_dropped.split_whitespace().collect::<Vec<_>>(),
         ["2", "4", "6", "8", "10"]
     );
     let lines = tshark(&folder, &[]);

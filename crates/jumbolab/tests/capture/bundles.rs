@@ -100,17 +100,17 @@ fn read(folder: &TempDir, trial: &str, options: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn tshark_finds_every_field_of_simulated_bundles_whole_and_thinned() {
+fn tshark_finds_every_field_of_simulated_bundles_whole_and_with_inner_drops() {
     let folder = captured(GATHERED);
     for trial in ["c00-r01", "c01-r01", "c02-r01"] {
         let fields = |filter: &str, field: &str| {
             read(&folder, trial, &["-Y", filter, "-T", "fields", "-e", field])
         };
         let count = |filter: &str| fields(filter, "frame.number").len();
-        let (all, thinned) = (count("jumbolab"), count("jumbolab.thinned"));
+        let (all, inner_dropped) = (count("jumbolab"), count("jumbolab.inner_dropped"));
         assert!(
-            all > 30 && thinned > 0 && thinned < all,
-            "{trial}: {thinned} of {all}"
+            all > 30 && inner_dropped > 0 && inner_dropped < all,
+            "{trial}: {inner_dropped} of {all}"
         );
         let wrong = "_ws.malformed || _ws.lua.error || ip.checksum.status == 0 \
                      || _ws.expert.severity == error || jumbolab.bad_length || jumbolab.padding";
@@ -126,7 +126,7 @@ fn tshark_finds_every_field_of_simulated_bundles_whole_and_thinned() {
             .collect();
         assert!(numbers.is_sorted(), "{trial}: {numbers:?}");
         // Who died says a length of 0, and the others are behind one another.
-        let lengths = fields("jumbolab.thinned", "jumbolab.length");
+        let lengths = fields("jumbolab.inner_dropped", "jumbolab.length");
         assert!(
             lengths
                 .iter()

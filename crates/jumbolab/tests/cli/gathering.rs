@@ -50,10 +50,10 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
         assert_eq!(red[name], mred[name], "{name}");
     }
     // Where something is, packets die and their frames go on.
-    let thinned = cell("bundles", "mred");
+    let inner_dropped = cell("bundles", "mred");
     let [frames, packets] =
-        ["drop_percent_h1", "inner_drop_percent_h1"].map(|name| figure(thinned, name));
-    assert!(frames < packets, "{thinned}");
+        ["drop_percent_h1", "inner_drop_percent_h1"].map(|name| figure(inner_dropped, name));
+    assert!(frames < packets, "{inner_dropped}");
 }
 
 #[test]

@@ -259,9 +259,12 @@ fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
         assert!(live > dead && dead > 0.0, "{law}: {}", seen.probes[0]);
         // What the link says is what arrived, and what it took out of bundles that
         // died whole later.
-        let thinned = seen.there("thinned");
-        assert!(thinned >= dead, "{law}: {thinned} of {dead}");
-        assert!(is_front || thinned == dead, "{law}: {thinned} of {dead}");
+        let inner_dropped = seen.there("inner_dropped");
+        assert!(inner_dropped >= dead, "{law}: {inner_dropped} of {dead}");
+        assert!(
+            is_front || inner_dropped == dead,
+            "{law}: {inner_dropped} of {dead}"
+        );
         assert!(came < 200.0, "{law}: {}", seen.report);
     }
 }

@@ -1,7 +1,7 @@
 //! Frames with bundles inside, as queues see them: what `queue::Bundle` is of
 //! packets, done on octets.
 
-use queue::{Advertised, Thinning, Victims};
+use queue::{Advertised, InnerDrop, Victims};
 use units::{Bytes, Framing};
 use wire::bundle::{Carried, Inner};
 
@@ -42,13 +42,13 @@ pub(super) fn mark(bundle: &mut Carried<Buffer>) -> bool {
 
 /// Drops packets, or marks them; each that is dropped goes to `lost`. Returns
 /// how many are marked.
-pub(super) fn thin(
+pub(super) fn drop_inner(
     bundle: &mut Carried<Buffer>,
-    thinning: Thinning,
+    inner_drop: InnerDrop,
     lost: &mut dyn FnMut(Frame),
 ) -> u32 {
-    let marked = match thinning {
-        Thinning {
+    let marked = match inner_drop {
+        InnerDrop {
             packets,
             victims: Victims::Front,
             mark: false,
@@ -56,10 +56,10 @@ pub(super) fn thin(
             let packets = u16::try_from(packets).unwrap_or(u16::MAX);
             let victims = bundle.packets().take(usize::from(packets));
             victims.for_each(|inner| lost(dropped(&inner)));
-            bundle.thin(packets);
+            bundle.drop_inner(packets);
             0
         }
-        _ => thin_one_by_one(bundle, thinning, lost),
+        _ => drop_one_by_one(bundle, inner_drop, lost),
     };
     // A packet socket is handed two pieces at most.
     if bundle.parts().nth(2).is_some() {
@@ -68,22 +68,22 @@ pub(super) fn thin(
     marked
 }
 
-fn thin_one_by_one(
+fn drop_one_by_one(
     bundle: &mut Carried<Buffer>,
-    thinning: Thinning,
+    inner_drop: InnerDrop,
     lost: &mut dyn FnMut(Frame),
 ) -> u32 {
     let living: Vec<(usize, u64)> = bundle
         .packets()
         .map(|inner| (usize::from(inner.index), inner.flow()))
         .collect();
-    let Thinning {
+    let InnerDrop {
         packets, victims, ..
-    } = thinning;
+    } = inner_drop;
     let met = victims.among(living.into_iter(), packets).into_iter();
     let mut marked = 0;
     for index in met.filter_map(|place| u16::try_from(place).ok()) {
-        if thinning.mark && bundle.mark(index) {
+        if inner_drop.mark && bundle.mark(index) {
             marked += 1;
             continue;
         }
@@ -142,8 +142,8 @@ mod tests {
         octets
     }
 
-    fn thinning(packets: u32) -> Thinning {
-        Thinning {
+    fn inner_drop(packets: u32) -> InnerDrop {
+        InnerDrop {
             packets,
             victims: Victims::Front,
             mark: false,
@@ -157,7 +157,7 @@ mod tests {
         // Of the pseudo-header alone, as the kernel leaves it.
         octets[HEADER + 14 + 46..HEADER + 14 + 48].copy_from_slice(&[0x12, 0x34]);
         let mut kept = Pool::default().keep(&octets, None);
-        kept.thin(thinning(1), &mut |_| {});
+        kept.drop_inner(inner_drop(1), &mut |_| {});
         let sent = kept.pieces().concat();
         assert_eq!(sent[..HEADER], [0; HEADER]);
         let arrived = Carried::parse_frame(&sent[HEADER..]).unwrap();
@@ -171,7 +171,10 @@ mod tests {
         let [before, nothing] = kept.pieces().map(<[u8]>::as_ptr_range);
         assert!(nothing.is_empty());
         let mut lost = Vec::new();
-        assert_eq!(kept.thin(thinning(3), &mut |packet| lost.push(packet)), 0);
+        assert_eq!(
+            kept.drop_inner(inner_drop(3), &mut |packet| lost.push(packet)),
+            0
+        );
         // 14 octets around it and 4 behind it.
         let sizes: Vec<u64> = lost.iter().map(|packet| packet.view().size.get()).collect();
         assert_eq!(sizes, [68; 3]);

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use queue::{Carriage, Thinning, Tick, Trigger, Victims, View};
+use queue::{Carriage, InnerDrop, Tick, Trigger, Victims, View};
 use units::{Bytes, Span};
 
 use super::*;
@@ -224,7 +224,7 @@ proptest! {
     fn what_survives_in_bundles_leaves_once_in_order_and_with_its_gaps(
         (trigger, _) in triggers(),
         arrivals in arrivals(),
-        thinned in prop::collection::vec(0u32..4, 1..20),
+        inner_dropped in prop::collection::vec(0u32..4, 1..20),
         shaping: bool,
     ) {
         let mut ingress = edge(9_000, trigger);
@@ -232,16 +232,16 @@ proptest! {
             edge.receive(now, packet, Some(EXITS[0]));
         };
         let sent = drive_to_one_exit(&mut ingress, arrivals, take);
-        let mut dropped = thinned.into_iter().cycle();
+        let mut dropped = inner_dropped.into_iter().cycle();
         let mut expected = Vec::new();
         let mut bundles = Vec::new();
         for (left, mut bundle) in sent {
-            let thinning = Thinning {
+            let inner_drop = InnerDrop {
                 packets: dropped.next().unwrap(),
                 victims: Victims::Front,
                 mark: false,
             };
-            bundle.thin(thinning, &mut |_| ());
+            bundle.drop_inner(inner_drop, &mut |_| ());
             let came = left + MILLI * 3;
             let alive = bundle.entries().iter().filter(|one| one.packet().is_some());
             let alive = alive.map(|one| (came, one.packet().unwrap().number, one.waited()));

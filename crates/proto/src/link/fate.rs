@@ -53,7 +53,7 @@ pub struct Counters {
     /// Packets of senders that the queue dropped out of bundles, which went on
     /// without them. They have no fate of their own.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub thinned: u64,
+    pub inner_dropped: u64,
 }
 
 impl Counters {
@@ -67,7 +67,7 @@ impl Counters {
             answered: self.answered - earlier.answered,
             dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
             marked: self.marked - earlier.marked,
-            thinned: self.thinned - earlier.thinned,
+            inner_dropped: self.inner_dropped - earlier.inner_dropped,
         }
     }
 

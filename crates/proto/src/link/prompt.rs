@@ -178,7 +178,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             dropped,
             marked,
             // No queue that takes packets out of bundles is prompt.
-            thinned: 0,
+            inner_dropped: 0,
         }
     }
 

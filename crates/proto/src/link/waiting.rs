@@ -1,6 +1,6 @@
 //! A packet in front of the wire, as queues and records see it.
 
-use queue::{Advertised, Packet, Thinning, View};
+use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Time};
 
 use super::{Arrival, Header};
@@ -41,9 +41,9 @@ impl<P: Packet> Packet for Waiting<P> {
         self.packet.advertised()
     }
 
-    fn thin(&mut self, thinning: Thinning, lost: &mut dyn FnMut(Self)) -> u32 {
+    fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
         let (arrival, number) = (self.arrival, self.number);
-        let marked = self.packet.thin(thinning, &mut |packet| {
+        let marked = self.packet.drop_inner(inner_drop, &mut |packet| {
             lost(Self {
                 packet,
                 arrival,

@@ -35,7 +35,7 @@ pub trait Witness<P> {
 
     /// `packet` was dropped by the queue at `at` out of a bundle, which goes on
     /// without it.
-    fn thinned(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
+    fn inner_dropped(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
 }
 
 impl<P> Witness<P> for () {}

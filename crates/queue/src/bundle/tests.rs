@@ -139,8 +139,8 @@ proptest! {
         let mut bundle = pack(packets.clone());
         let (size, advertised) = (bundle.view().size, bundle.advertised());
         let mut lost = Vec::new();
-        let thinning = Thinning { packets: count, victims: Victims::Front, mark: false };
-        bundle.thin(thinning, &mut |packet| lost.push(packet));
+        let inner_drop = InnerDrop { packets: count, victims: Victims::Front, mark: false };
+        bundle.drop_inner(inner_drop, &mut |packet| lost.push(packet));
         let dead = packets.len().min(count as usize);
         let lost: Vec<Flowing> = lost.into_iter().flat_map(Bundle::unpack).map(|one| one.0).collect();
         prop_assert_eq!(&lost, &packets[..dead]);
@@ -156,13 +156,13 @@ proptest! {
 
     #[test]
     fn two_hops_that_thin_leave_what_one_would(packets in packets(), a in 0u32..20, b in 0u32..20) {
-        let thinning = |packets| Thinning { packets, victims: Victims::Front, mark: false };
+        let inner_drop = |packets| InnerDrop { packets, victims: Victims::Front, mark: false };
         let (mut twice, mut once) = (pack(packets.clone()), pack(packets));
         let mut flows = [0u64; 4];
         for count in [a, b] {
-            twice.thin(thinning(count), &mut |packet| flows[flow(&packet)] += 1);
+            twice.drop_inner(inner_drop(count), &mut |packet| flows[flow(&packet)] += 1);
         }
-        once.thin(thinning(a + b), &mut |packet| flows[flow(&packet)] -= 1);
+        once.drop_inner(inner_drop(a + b), &mut |packet| flows[flow(&packet)] -= 1);
         prop_assert_eq!(flows, [0; 4]);
         prop_assert_eq!(twice.view(), once.view());
         let survivors = |bundle: Bundle<Flowing>| bundle.unpack().collect::<Vec<_>>();
@@ -175,8 +175,8 @@ proptest! {
     ) {
         let mut bundle = pack(packets.clone());
         let mut lost = [0usize; 4];
-        let thinning = Thinning { packets: count, victims: Victims::Spread, mark: false };
-        bundle.thin(thinning, &mut |packet| lost[flow(&packet)] += 1);
+        let inner_drop = InnerDrop { packets: count, victims: Victims::Spread, mark: false };
+        bundle.drop_inner(inner_drop, &mut |packet| lost[flow(&packet)] += 1);
         for (flow, &gone) in lost.iter().enumerate() {
             let there = packets.iter().filter(|packet| packet.flow == flow as u64).count();
             let most = lost.iter().max().unwrap();
@@ -187,9 +187,9 @@ proptest! {
     #[test]
     fn marking_drops_only_who_cannot_be_marked(packets in packets(), count in 0u32..50) {
         let mut bundle = pack(packets.clone());
-        let thinning = Thinning { packets: count, victims: Victims::Front, mark: true };
+        let inner_drop = InnerDrop { packets: count, victims: Victims::Front, mark: true };
         let mut lost = 0;
-        let marked = bundle.thin(thinning, &mut |_| lost += 1);
+        let marked = bundle.drop_inner(inner_drop, &mut |_| lost += 1);
         let met = &packets[..packets.len().min(count as usize)];
         let able = met.iter().filter(|packet| packet.able).count();
         prop_assert_eq!((marked as usize, lost), (able, met.len() - able));

@@ -7,7 +7,7 @@ use core::ops::{AddAssign, SubAssign};
 use units::{Bytes, Span, Time};
 
 use super::SizeOf;
-use crate::{Backlog, Drops, Packet, Reason, Thinning, Unit, Victims};
+use crate::{Backlog, Drops, InnerDrop, Packet, Reason, Unit, Victims};
 
 /// Frames that wait, with what is in them.
 #[derive(Debug)]
@@ -188,12 +188,12 @@ pub(super) fn meet<P: Packet>(
     if count >= packet.live() && !met.mark {
         return false;
     }
-    let thinning = Thinning {
+    let inner_drop = InnerDrop {
         packets: count,
         victims,
         mark: met.mark,
     };
-    packet.thin(thinning, &mut |lost| drops.push_thinned(lost, met.reason));
+    packet.drop_inner(inner_drop, &mut |lost| drops.push_inner(lost, met.reason));
     packet.live() > 0
 }
 

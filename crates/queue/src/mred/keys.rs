@@ -96,7 +96,7 @@ impl Keyed for MredKeys {
     /// What is left out depends on how the paper is read: so this comes first.
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         self.reading(keys);
-        self.thinning(keys);
+        self.inner_drop(keys);
         self.notifying(keys);
         self.law(keys);
     }
@@ -151,7 +151,7 @@ impl MredKeys {
         }
     }
 
-    fn thinning(&mut self, keys: &mut Keys<'_, '_>) {
+    fn inner_drop(&mut self, keys: &mut Keys<'_, '_>) {
         let mred = &mut self.mred;
         keys.show(
             Key::new(

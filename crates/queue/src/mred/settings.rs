@@ -70,7 +70,7 @@ pub enum Over {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SizeOf {
     /// Its header: the number of packets and their average length, which do not
-    /// change when it is thinned [Mulahuwaish s3].
+    /// change when packets are dropped out of it [Mulahuwaish s3].
     Header,
     /// What lives.
     Live,

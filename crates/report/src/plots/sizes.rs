@@ -89,8 +89,8 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
     for curve in group {
         let level = level(frame, curve);
         let place = place(frame, &level);
-        let thin = curve.points.len().div_ceil(MOST_POINTS).max(1);
-        let points = || curve.points.iter().step_by(thin);
+        let step = curve.points.len().div_ceil(MOST_POINTS).max(1);
+        let points = || curve.points.iter().step_by(step);
         let (mut x, mut y) = (Vec::new(), Vec::new());
         let (mut there, mut back) = (Vec::new(), Vec::new());
         for point in points() {
@@ -163,10 +163,10 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
             continue;
         }
         let place = place(frame, &name);
-        let thin = curve.points.len().div_ceil(MOST_POINTS).max(1);
+        let step = curve.points.len().div_ceil(MOST_POINTS).max(1);
         let (mut x, mut y) = (Vec::new(), Vec::new());
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        for point in curve.points.iter().step_by(thin) {
+        for point in curve.points.iter().step_by(step) {
             let other = base
                 .points
                 .binary_search_by_key(&point.size, |other| other.size);
@@ -207,8 +207,8 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
 
 /// The curve by its own clock and by the others, if there were any.
 fn clocks(curve: &Curve<'_>) -> Option<Plot> {
-    let thin = curve.points.len().div_ceil(MOST_POINTS).max(1);
-    let points = || curve.points.iter().step_by(thin);
+    let step = curve.points.len().div_ceil(MOST_POINTS).max(1);
+    let points = || curve.points.iter().step_by(step);
     points()
         .any(|point| !point.clocks[0].is_empty())
         .then_some(())?;

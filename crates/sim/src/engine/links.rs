@@ -186,7 +186,7 @@ impl<W: Watch> Engine<'_, W> {
                     let place = Place::Direction(place.0, place.1);
                     self.watch.lost(note.at, place, seen, why);
                 }
-                What::Thinned(why) => self.watch.thinned(note.at, place, seen, why),
+                What::InnerDropped(why) => self.watch.inner_dropped(note.at, place, seen, why),
             }
         }
         if let Machine::Patient(link) = &mut self.directions[direction].machine {

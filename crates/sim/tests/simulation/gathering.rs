@@ -106,12 +106,12 @@ fn dropped(outcome: &Outcome) -> u64 {
         .sum()
 }
 
-fn thinned(outcome: &Outcome) -> u64 {
+fn inner_dropped(outcome: &Outcome) -> u64 {
     let links = &outcome.domain.as_ref().unwrap().links;
     links
         .iter()
         .flatten()
-        .map(|direction| direction.thinned)
+        .map(|direction| direction.inner_dropped)
         .sum()
 }
 
@@ -223,9 +223,9 @@ fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
         assert_eq!(lost, dropped(&outcome), "{over:?}");
         for hop in [2, 3] {
             let direction = outcome.domain.as_ref().unwrap().links[hop][0];
-            assert!(direction.thinned > 100, "{over:?} {direction:?}");
+            assert!(direction.inner_dropped > 100, "{over:?} {direction:?}");
         }
-        assert!(thinned(&outcome) <= lost);
+        assert!(inner_dropped(&outcome) <= lost);
         let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
         assert_eq!(entered.gathered, 26_000);
         assert_eq!(entered.bare + entered.bundled, 26_000);
@@ -331,7 +331,7 @@ fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
 }
 
 #[test]
-fn tcp_passes_a_domain_that_thins_its_bundles_in_both_directions() {
+fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     let slow = mred(10_000_000, Over::Queue);
     let fast = bare(1_000_000_000, 1_000);
     let mut scenario = line([&fast, &slow, &fast], constant(1.0, 100, 1));

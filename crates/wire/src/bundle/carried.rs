@@ -1,6 +1,6 @@
 //! A bundle as it travels.
 
-mod thin;
+mod drop_inner;
 
 use units::Span;
 
@@ -14,7 +14,7 @@ use crate::protocol::checksum::Sum;
 use crate::protocol::ethernet::ether_type;
 use crate::protocol::{udp, vlan};
 use crate::{Error, Field};
-pub use thin::Thinned;
+pub use drop_inner::InnerDropped;
 
 /// A packet, or a frame, with a bundle inside: a view of its octets that knows
 /// where things are. What was dropped here stays where it was, and is left out

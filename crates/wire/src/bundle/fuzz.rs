@@ -57,9 +57,9 @@ fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
         let index = u16::from(order / 4) % header.count;
         match order % 4 {
             0 => {
-                let thinned = carried.thin(index);
-                live -= usize::from(thinned.packets);
-                octets -= thinned.octets;
+                let inner_dropped = carried.drop_inner(index);
+                live -= usize::from(inner_dropped.packets);
+                octets -= inner_dropped.octets;
             }
             1 => {
                 if let Some(dead) = carried.discard(index) {

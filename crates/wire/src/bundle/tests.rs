@@ -149,7 +149,7 @@ proptest! {
         ];
         for mut carried in read.into_iter().flatten() {
             let live = carried.live();
-            carried.thin(1);
+            carried.drop_inner(1);
             carried.discard(1);
             carried.compact();
             prop_assert_eq!(carried.packets().count(), usize::from(carried.live()));
@@ -205,7 +205,7 @@ proptest! {
                 let first: Vec<_> = alive.map(|(index, _)| index).take(many.into()).collect();
                 let octets = first.iter().map(|index| packets[*index].0.len()).sum();
                 let packets = u16::try_from(first.len()).unwrap();
-                prop_assert_eq!(carried.thin(many), Thinned { packets, octets });
+                prop_assert_eq!(carried.drop_inner(many), InnerDropped { packets, octets });
                 first.iter().for_each(|index| dead[*index] = true);
             } else {
                 let alive = dead.get(usize::from(number)) == Some(&false);
@@ -253,7 +253,7 @@ proptest! {
             }
             let before: Vec<u16> = carried.packets().map(|inner| inner.index).collect();
             if front {
-                carried.thin(number % 5);
+                carried.drop_inner(number % 5);
             } else {
                 carried.discard(number);
             }

@@ -93,7 +93,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     });
     row("dropped in the queue", &count(Fate::Dropped));
     row("dropped out of bundles", &|direction| {
-        direction.counters.thinned.to_string()
+        direction.counters.inner_dropped.to_string()
     });
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
@@ -138,7 +138,7 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "delivered": of(Fate::Delivered),
             "duplicated": of(Fate::Duplicated),
             "dropped": of(Fate::Dropped),
-            "thinned": direction.counters.thinned,
+            "inner_dropped": direction.counters.inner_dropped,
             "lost": of(Fate::Lost),
             "damaged": of(Fate::Damaged),
             "too_big": of(Fate::TooBig),

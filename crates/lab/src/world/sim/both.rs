@@ -42,9 +42,9 @@ impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
         self.1.lost(at, place, packet, why);
     }
 
-    fn thinned(&mut self, at: Time, link: (usize, usize), packet: Seen, why: Reason) {
-        self.0.thinned(at, link, packet, why);
-        self.1.thinned(at, link, packet, why);
+    fn inner_dropped(&mut self, at: Time, link: (usize, usize), packet: Seen, why: Reason) {
+        self.0.inner_dropped(at, link, packet, why);
+        self.1.inner_dropped(at, link, packet, why);
     }
 
     fn delivered(&mut self, at: Time, node: usize, packet: Seen) {

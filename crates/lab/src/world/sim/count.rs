@@ -193,12 +193,12 @@ impl Watch for Counter {
         }
     }
 
-    fn thinned(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Reason) {
+    fn inner_dropped(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Reason) {
         let Some(counters) = self.counters(link) else {
             return;
         };
         for window in &mut counters.windows {
-            window.thinned(at.as_picos(), packet.live);
+            window.inner_dropped(at.as_picos(), packet.live);
         }
     }
 

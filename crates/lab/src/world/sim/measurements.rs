@@ -170,8 +170,13 @@ fn of_domain(domain: &DomainOutcome) -> Value {
     });
     let edges: Map<String, Value> = edges.collect();
     let links = domain.links.iter().map(|directions| {
-        let counts = directions
-            .map(|direction| json!([direction.arrived, direction.dropped, direction.thinned]));
+        let counts = directions.map(|direction| {
+            json!([
+                direction.arrived,
+                direction.dropped,
+                direction.inner_dropped
+            ])
+        });
         Value::from(counts.to_vec())
     });
     json!({ "edges": edges, "links": links.collect::<Vec<_>>() })

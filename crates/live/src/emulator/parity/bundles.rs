@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proto::link::{Link, Settings};
 use queue::law::{Pick, Spread};
 use queue::{
-    Bundle, Carriage, Drops, Limit, MredSettings, Over, Packet, Reason, SizeOf, Spec, Thinning,
+    Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason, SizeOf, Spec,
     Tick, Unit as Counting, Victims, View, When,
 };
 use units::{Bytes, Rate, Seed, Span, Time};
@@ -137,7 +137,7 @@ fn among(bundle: &Bundle<Header>, services: &[u8]) -> Vec<(u32, bool)> {
 enum Decision {
     Out(Time, Vec<(u32, bool)>),
     Dropped(Time, View, Vec<(u32, bool)>, Reason),
-    Thinned(Time, View, Reason),
+    InnerDropped(Time, View, Reason),
 }
 
 /// What `spec` decides about packets that come after the gaps in front of them.
@@ -157,9 +157,10 @@ fn run<P: Packet + 'static>(
                 Decision::Dropped(at, packet.view(), inside(&packet), reason)
             }),
         );
-        let thinned = drops.drain_thinned();
-        decisions
-            .extend(thinned.map(|(packet, reason)| Decision::Thinned(at, packet.view(), reason)));
+        let inner_dropped = drops.drain_inner();
+        decisions.extend(
+            inner_dropped.map(|(packet, reason)| Decision::InnerDropped(at, packet.view(), reason)),
+        );
         decisions.extend(out.map(|packet| Decision::Out(at, inside(packet))));
     };
     let end = (Span::from_secs(100), None);
@@ -210,8 +211,8 @@ fn carry<P: Packet + 'static>(
     out
 }
 
-/// Disciplines that thin bundles.
-fn thinning() -> Vec<Spec> {
+/// Disciplines that drop packets out of bundles.
+fn dropping_inner() -> Vec<Spec> {
     let limit = Limit::Packets(12);
     let size = Bytes::new(1_000);
     let inner = MredSettings {
@@ -294,7 +295,7 @@ proptest! {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
         let coming = || arrivals.iter().zip(&firsts);
-        for spec in disciplines().into_iter().chain(thinning()) {
+        for spec in disciplines().into_iter().chain(dropping_inner()) {
             let octets = coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, frame(gathered, *first, &pool))
             });
@@ -314,7 +315,7 @@ proptest! {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
         let coming = || arrivals.iter().zip(&firsts);
-        let spec = &thinning()[which];
+        let spec = &dropping_inner()[which];
         let octets = carry(
             spec,
             coming().map(|(gathered, first)| {
@@ -343,15 +344,15 @@ proptest! {
             let mut octets = frame(gathered, first, &pool);
             let mut packets = headers(gathered, first, &pool);
             for (most, spread, mark) in &orders {
-                let thinning = Thinning {
+                let inner_drop = InnerDrop {
                     packets: *most,
                     victims: if *spread { Victims::Spread } else { Victims::Front },
                     mark: *mark,
                 };
                 prop_assert_eq!(octets.advertised(), packets.advertised());
                 let (mut here, mut there) = (vec![], vec![]);
-                let marked = octets.thin(thinning, &mut |lost| here.push(lost.view()));
-                let other = packets.thin(thinning, &mut |lost| there.push(lost.view()));
+                let marked = octets.drop_inner(inner_drop, &mut |lost| here.push(lost.view()));
+                let other = packets.drop_inner(inner_drop, &mut |lost| there.push(lost.view()));
                 prop_assert_eq!((marked, here), (other, there));
                 prop_assert_eq!(octets.live(), packets.live());
                 prop_assert_eq!(inside(&octets), among(&packets, &services));
@@ -376,7 +377,7 @@ fn every_discipline_that_thins_thins_some_of_these() {
         port: 1,
         service: 0,
     };
-    for spec in thinning() {
+    for spec in dropping_inner() {
         let arrivals = (0..60).map(|place| {
             let gathered = Gathered {
                 packets: vec![packet; 6],
@@ -385,10 +386,10 @@ fn every_discipline_that_thins_thins_some_of_these() {
             (packet.gap, frame(&gathered, 0, &pool))
         });
         let decisions = run(&spec, arrivals, inside);
-        let thinned = |decision: &Decision| matches!(decision, Decision::Thinned(..));
+        let inner_dropped = |decision: &Decision| matches!(decision, Decision::InnerDropped(..));
         let shorter = |decision: &Decision| matches!(decision, Decision::Out(_, left) if (1..6).contains(&left.len()));
         assert!(
-            decisions.iter().any(thinned) && decisions.iter().any(shorter),
+            decisions.iter().any(inner_dropped) && decisions.iter().any(shorter),
             "{spec:?}"
         );
     }

@@ -3,14 +3,14 @@
 mod amounts;
 
 use super::*;
-use crate::Thinning;
+use crate::InnerDrop;
 
 /// Lets one more bundle of four, numbered from 1000 on, come: what waits then,
 /// and the packets that were dropped, whole frames apart.
 #[derive(Debug, PartialEq, Eq)]
 struct After {
     waiting: Vec<Vec<u64>>,
-    thinned: Vec<u64>,
+    inner_dropped: Vec<u64>,
     whole: Vec<Vec<u64>>,
 }
 
@@ -18,8 +18,8 @@ fn arrive(mred: &mut Mred<Bundle<Inner>>, now: Time, arrival: Bundle<Inner>) -> 
     let mut drops = Drops::new();
     mred.enqueue(now, arrival, &mut drops);
     After {
-        thinned: drops
-            .drain_thinned()
+        inner_dropped: drops
+            .drain_inner()
             .flat_map(|drop| numbers(drop.0))
             .collect(),
         whole: drops.drain().map(|drop| numbers(drop.0)).collect(),
@@ -44,19 +44,19 @@ fn half() -> MredSettings {
 #[test]
 fn over_says_which_frames_lose() {
     let arriving = after(&half());
-    assert_eq!(arriving.thinned, [1_000, 1_001]);
+    assert_eq!(arriving.inner_dropped, [1_000, 1_001]);
     assert_eq!(arriving.waiting[10], [1_002, 1_003]);
     let head = after(&MredSettings {
         over: Over::Head,
         ..half()
     });
-    assert_eq!(head.thinned, [0, 1]);
+    assert_eq!(head.inner_dropped, [0, 1]);
     assert_eq!(head.waiting[0], [2, 3, 4, 5]);
     let queue = after(&MredSettings {
         over: Over::Queue,
         ..half()
     });
-    assert_eq!(queue.thinned, [0, 10]);
+    assert_eq!(queue.inner_dropped, [0, 10]);
     for after in [arriving, head, queue] {
         assert_eq!((after.waiting.len(), after.whole.len()), (11, 0));
     }
@@ -71,7 +71,7 @@ fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
     let mut mred = filled(&settings, 10, 3);
     let lost = arrive(&mut mred, Time::ZERO, bundle(1_000, 8));
     assert_eq!(
-        (lost.thinned, lost.whole),
+        (lost.inner_dropped, lost.whole),
         ([0, 1, 10].into(), [[2].into()].into())
     );
     // What those that wait cannot lose, the arrival does.
@@ -96,11 +96,11 @@ fn when_there_must_be_no_room_nothing_is_lost_before() {
     };
     let mut mred = filled(&settings, 9, 6);
     let before = arrive(&mut mred, Time::ZERO, bundle(1_000, 4));
-    assert_eq!((before.thinned.len(), before.whole.len()), (0, 0));
+    assert_eq!((before.inner_dropped.len(), before.whole.len()), (0, 0));
     // And where there is none, the law comes first and the frame goes then.
     let then = after(&settings);
     assert_eq!(
-        (then.thinned, then.whole),
+        (then.inner_dropped, then.whole),
         ([1_000, 1_001].into(), [[1_002, 1_003].into()].into())
     );
 }
@@ -115,18 +115,18 @@ fn the_paper_takes_a_share_within_bounds_of_every_frame_that_waits() {
         ..half()
     };
     let all = after(&paper(0.0, 1.0, Over::Queue));
-    assert_eq!(all.thinned.len(), 30, "half of each of ten");
+    assert_eq!(all.inner_dropped.len(), 30, "half of each of ten");
     assert!(all.waiting[..10].iter().all(|frame| frame.len() == 3));
     assert_eq!(all.waiting[10], [1_000, 1_001, 1_002, 1_003]);
     let head = after(&paper(0.0, 1.0, Over::Head));
     assert_eq!(head.waiting[0], [3, 4, 5]);
     let fewer = after(&paper(0.0, 1.0 / 3.0, Over::Queue));
-    assert_eq!(fewer.thinned.len(), 20, "the upper bound");
+    assert_eq!(fewer.inner_dropped.len(), 20, "the upper bound");
     let more = after(&paper(5.0 / 6.0, 1.0, Over::Queue));
-    assert_eq!(more.thinned.len(), 50, "the lower bound");
+    assert_eq!(more.inner_dropped.len(), 50, "the lower bound");
     let most = after(&paper(1.0, 1.0, Over::Queue));
     assert_eq!(
-        (most.thinned.len(), most.whole.len()),
+        (most.inner_dropped.len(), most.whole.len()),
         (50, 0),
         "one of each frame is left"
     );
@@ -147,8 +147,8 @@ fn the_paper_asked_at_every_arrival_acts_where_red_would_drop() {
         },
         ..half()
     };
-    assert_eq!(after(&settings(100.0)).thinned.len(), 0);
-    assert_eq!(after(&settings(10.0)).thinned.len(), 30);
+    assert_eq!(after(&settings(100.0)).inner_dropped.len(), 0);
+    assert_eq!(after(&settings(10.0)).inner_dropped.len(), 30);
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn the_unit_is_what_the_average_counts() {
 
 #[test]
 fn a_header_tells_of_packets_that_are_dead() {
-    let thinned = |frame: u64, count: u32| {
+    let inner_dropped = |frame: u64, count: u32| {
         let mut bundle = bundle(10 * frame, 6);
-        let thinning = Thinning {
+        let inner_drop = InnerDrop {
             packets: count,
             victims: Victims::Front,
             mark: false,
         };
-        bundle.thin(thinning, &mut |_| ());
+        bundle.drop_inner(inner_drop, &mut |_| ());
         bundle
     };
     for (size, lost, inner, bytes) in [
@@ -198,11 +198,11 @@ fn a_header_tells_of_packets_that_are_dead() {
                 ..half()
             });
             for frame in 0..10 {
-                mred.frames.push(thinned(frame, 4));
+                mred.frames.push(inner_dropped(frame, 4));
             }
-            let after = arrive(&mut mred, Time::ZERO, thinned(100, 4));
+            let after = arrive(&mut mred, Time::ZERO, inner_dropped(100, 4));
             assert_eq!(mred.average(), Some(average));
-            let gone = after.thinned.len() + after.whole.concat().len();
+            let gone = after.inner_dropped.len() + after.whole.concat().len();
             assert_eq!(gone, lost.min(2), "no more than live");
         }
     }
@@ -232,19 +232,19 @@ fn the_size_that_is_believed_decides_how_often_ns2_draws_by_octets() {
         let mut drops = Drops::new();
         for number in 0..400 {
             let mut arrival = bundle(number, 6);
-            let thinning = Thinning {
+            let inner_drop = InnerDrop {
                 packets: 4,
                 victims: Victims::Front,
                 mark: false,
             };
-            arrival.thin(thinning, &mut |_| ());
+            arrival.drop_inner(inner_drop, &mut |_| ());
             mred.enqueue(Time::ZERO, arrival, &mut drops);
             if mred.frames.len() > 10 {
                 mred.dequeue(Time::ZERO, &mut drops);
             }
         }
         let whole: u32 = drops.drain().map(|drop| drop.0.live()).sum();
-        whole + u32::try_from(drops.drain_thinned().count()).unwrap()
+        whole + u32::try_from(drops.drain_inner().count()).unwrap()
     };
     assert_ne!(draws(SizeOf::Header), draws(SizeOf::Live));
 }
@@ -254,13 +254,13 @@ fn victims_are_the_first_or_one_of_each_flow() {
     // Two of flow 0, then two of flow 1.
     let arrival = || pack([0, 3, 1, 4].map(|number| inner(1_000 * 3 + number)));
     let front = arrive(&mut filled(&half(), 10, 6), Time::ZERO, arrival());
-    assert_eq!(front.thinned, [3_000, 3_003]);
+    assert_eq!(front.inner_dropped, [3_000, 3_003]);
     let spread = MredSettings {
         victims: Victims::Spread,
         ..half()
     };
     let spread = arrive(&mut filled(&spread, 10, 6), Time::ZERO, arrival());
-    assert_eq!(spread.thinned, [3_000, 3_001]);
+    assert_eq!(spread.inner_dropped, [3_000, 3_001]);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn packets_are_marked_where_they_can_be_and_the_average_is_not_beyond_max() {
     mred.enqueue(Time::ZERO, arrival(), &mut drops);
     assert_eq!(
         drops
-            .drain_thinned()
+            .drain_inner()
             .flat_map(|drop| numbers(drop.0))
             .collect::<Vec<_>>(),
         [1_001]
@@ -302,5 +302,5 @@ fn packets_are_marked_where_they_can_be_and_the_average_is_not_beyond_max() {
         ..settings
     };
     let after = arrive(&mut filled(&beyond, 10, 6), Time::ZERO, arrival());
-    assert!(after.thinned.contains(&1_000));
+    assert!(after.inner_dropped.contains(&1_000));
 }

@@ -64,7 +64,7 @@ proptest! {
                 let expected = red.dequeue(now, &mut other).map(|frame| frame.unpack().next());
                 prop_assert_eq!(left, expected);
             }
-            prop_assert_eq!(one.drain_thinned().count(), 0);
+            prop_assert_eq!(one.drain_inner().count(), 0);
             let first = |drop: (Bundle<Inner>, Reason)| (drop.0.unpack().next(), drop.1);
             let dropped: Vec<_> = one.drain().map(first).collect();
             let expected: Vec<_> = other.drain().map(first).collect();
@@ -86,10 +86,10 @@ fn loss(settings: &MredSettings, each: u64) -> (f64, f64) {
             mred.frames.push(bundle(0, each));
         }
         mred.enqueue(Time::ZERO, bundle(0, each), &mut drops);
-        let thinned = drops.drain_thinned().count() as u64;
+        let inner_dropped = drops.drain_inner().count() as u64;
         let whole: u64 = drops.drain().map(|drop| u64::from(drop.0.live())).sum();
         arrived += each;
-        lost += thinned + whole;
+        lost += inner_dropped + whole;
         while mred.frames.len() > 10 {
             mred.dequeue(Time::ZERO, &mut drops);
         }

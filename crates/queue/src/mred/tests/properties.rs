@@ -77,9 +77,9 @@ proptest! {
                 let packets = (came..came + count).map(inner);
                 let mut arrival = pack(packets.map(|packet| Inner { octets, able, ..packet }));
                 if act == 0 && count > 1 {
-                    // It was thinned before.
-                    let thinning = crate::Thinning { packets: 1, victims: Victims::Front, mark: false };
-                    arrival.thin(thinning, &mut |lost| gone.extend(numbers(lost)));
+                    // Packets were dropped out of it before.
+                    let inner_drop = crate::InnerDrop { packets: 1, victims: Victims::Front, mark: false };
+                    arrival.drop_inner(inner_drop, &mut |lost| gone.extend(numbers(lost)));
                 }
                 came += count;
                 mred.enqueue(now, arrival, &mut drops);
@@ -87,7 +87,7 @@ proptest! {
                 prop_assert!(frame.live() > 0);
                 left.extend(numbers(frame));
             }
-            gone.extend(drops.drain_thinned().flat_map(|drop| numbers(drop.0)));
+            gone.extend(drops.drain_inner().flat_map(|drop| numbers(drop.0)));
             gone.extend(drops.drain().flat_map(|drop| numbers(drop.0)));
             let backlog = mred.backlog();
             match settings.limit {

@@ -39,11 +39,11 @@ fn a_bundle_is_laid_out_as_its_table_says() {
     ];
     assert_eq!(octets[20..], bundle);
     let mut carried = Carried::parse(octets).unwrap();
-    let dead = Thinned {
+    let dead = InnerDropped {
         packets: 1,
         octets: 3,
     };
-    assert_eq!(carried.thin(1), dead);
+    assert_eq!(carried.drop_inner(1), dead);
     let parts: Vec<_> = carried.parts().collect();
     assert_eq!(parts.len(), 2, "the octets of the dead one are passed over");
     assert_eq!(parts[0][2..4], [0, 35]);
@@ -90,13 +90,13 @@ fn all_of_a_bundle_may_die_and_then_nothing_more_can() {
         let octets = pack(over(carriage), &alike(5, 33)).unwrap();
         let mut carried = parse(carriage, octets).unwrap();
         assert_eq!((carried.live(), carried.live_octets()), (5, 165));
-        let all = Thinned {
+        let all = InnerDropped {
             packets: 5,
             octets: 165,
         };
-        assert_eq!(carried.thin(9), all);
+        assert_eq!(carried.drop_inner(9), all);
         assert_eq!((carried.live(), carried.live_octets()), (0, 0));
-        assert_eq!(carried.thin(1), Thinned::default());
+        assert_eq!(carried.drop_inner(1), InnerDropped::default());
         assert_eq!(carried.discard(0), None);
         assert!(!carried.mark(0) && carried.checksum_holds());
         assert_eq!(left(&carried), []);
@@ -110,7 +110,7 @@ fn front_drop_moves_nothing_and_compaction_all_that_follows() {
     let octets = pack(over(CARRIAGES[2]), &alike(6, 1_000)).unwrap();
     let mut carried = Carried::parse(octets).unwrap();
     let before = carried.inside()[34 + 24 + 2_000..].to_vec();
-    carried.thin(2);
+    carried.drop_inner(2);
     assert_eq!(carried.inside()[34 + 24 + 2_000..], before);
     assert_eq!(carried.parts().count(), 2);
     assert_eq!(carried.compact(), 4_000);
@@ -120,14 +120,14 @@ fn front_drop_moves_nothing_and_compaction_all_that_follows() {
 }
 
 #[test]
-fn an_error_that_the_checksum_shows_is_still_shown_after_thinning() {
+fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
     for carriage in [CARRIAGES[2], CARRIAGES[3]] {
         let mut octets = pack(over(carriage), &alike(4, 77)).unwrap();
         let last = octets.len() - 1;
         octets[last] ^= 1;
         let mut carried = parse(carriage, octets).unwrap();
         assert!(!carried.checksum_holds());
-        carried.thin(1);
+        carried.drop_inner(1);
         carried.discard(2);
         assert!(!carried.checksum_holds());
         // Even where it was in what died: the sum over it was wrong as well.
@@ -141,7 +141,7 @@ fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
     let mut octets = pack(over(CARRIAGES[2]), &alike(4, 77)).unwrap();
     octets[26..28].fill(0);
     let mut carried = Carried::parse(octets).unwrap();
-    carried.thin(1);
+    carried.drop_inner(1);
     assert!(carried.checksum_holds());
     assert_eq!(carried.inside()[26..28], [0, 0]);
     assert_eq!(
@@ -166,7 +166,7 @@ fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
         }
         packets[5].0[1] = 0;
         let mut carried = parse(carriage, pack(over(carriage), &packets).unwrap()).unwrap();
-        carried.thin(1);
+        carried.drop_inner(1);
         assert!(carried.mark(2) && carried.mark(3) && !carried.mark(0) && !carried.mark(5));
         assert!(carried.checksum_holds());
         let services: Vec<_> = carried.packets().map(|inner| inner.service()).collect();
@@ -271,7 +271,7 @@ fn a_frame_with_tags_labels_and_padding_is_read() {
             let mut carried = Carried::parse_frame(frame).unwrap();
             assert_eq!(carried.carriage().unwrap(), carriage);
             assert_eq!(carried.sent_len(), 14 + tags.len() + packet.len());
-            carried.thin(1);
+            carried.drop_inner(1);
             assert_eq!(sent(&carried).len(), 14 + tags.len() + packet.len() - 21);
             assert!(carried.checksum_holds());
         }

@@ -123,11 +123,11 @@ impl Window {
     pub(super) fn dropped(&mut self, at: u64, live: u32) {
         self.step(at, -1);
         self.drops += u64::from(self.has(at));
-        self.thinned(at, live);
+        self.inner_dropped(at, live);
     }
 
     /// `live` packets are dropped, whatever becomes of their frame.
-    pub(super) fn thinned(&mut self, at: u64, live: u32) {
+    pub(super) fn inner_dropped(&mut self, at: u64, live: u32) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
             more.inner[1] += u64::from(live);

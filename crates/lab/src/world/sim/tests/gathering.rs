@@ -60,7 +60,7 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
     // Two packets of 500 octets fill a bundle: 8.272 ms of a core that is offered
     // one each 4 ms.
     let whole = measurements(DOMAIN, &["links.core.queue=droptail"]);
-    let thinned = measurements(
+    let inner_dropped = measurements(
         DOMAIN,
         &[
             "links.core.queue=mred",
@@ -69,12 +69,12 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
             "links.core.mred.weight=0.5",
         ],
     );
-    for measurements in [&whole, &thinned] {
+    for measurements in [&whole, &inner_dropped] {
         near(measurements, "packets_per_frame_all", 2.0);
         // One a 2 ms; of whole bundles each takes half of 1034 octets.
         assert!((measurements.metrics["packet_rate_all"] - 500.0).abs() < 3.0);
         assert!((measurements.metrics["frame_rate_all"] - 250.0).abs() < 3.0);
-        let [arrived, dropped, thinned] = link(measurements, 0);
+        let [arrived, dropped, inner_dropped] = link(measurements, 0);
         // What came and was dropped within the second is all but the last of it.
         let percent = 100.0 * dropped as f64 / arrived as f64;
         let measured = measurements.metrics["inner_drop_percent_all"];
@@ -82,12 +82,12 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
             (measured - percent).abs() < 1.0,
             "{measured} is not {percent}"
         );
-        assert!(dropped >= thinned && dropped > 0);
+        assert!(dropped >= inner_dropped && dropped > 0);
         assert_eq!(link(measurements, 1), [0, 0, 0]);
     }
     near(&whole, "wire_octets_all", 517.0);
     // A frame that lost one of its two packets has its headers for the other alone.
-    assert!(thinned.metrics["wire_octets_all"] > 517.5);
+    assert!(inner_dropped.metrics["wire_octets_all"] > 517.5);
     // Drop-tail loses frames, and with each of them its two packets.
     assert_eq!(
         whole.metrics["drop_percent_all"],
@@ -95,9 +95,9 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
     );
     assert_eq!(link(&whole, 0)[2], 0);
     // MRED takes packets out of frames that go on.
-    assert!(link(&thinned, 0)[2] > 0);
+    assert!(link(&inner_dropped, 0)[2] > 0);
     let [frames, packets] =
-        ["drop_percent_all", "inner_drop_percent_all"].map(|name| thinned.metrics[name]);
+        ["drop_percent_all", "inner_drop_percent_all"].map(|name| inner_dropped.metrics[name]);
     assert!(frames < packets, "{frames} is not below {packets}");
 }
 

@@ -25,7 +25,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
     let lost = |mred: &mut Mred<_>, now, drops: &mut Drops<Bundle<Inner>>| {
         mred.frames.meet_due(now, drops);
         drops
-            .drain_thinned()
+            .drain_inner()
             .flat_map(|drop| numbers(drop.0))
             .collect::<Vec<u64>>()
     };
@@ -69,16 +69,16 @@ fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
     };
     // 442 octets come and 100 are free: four packets of 100 make room.
     let after_arriving = after(&full(Over::Arriving));
-    assert_eq!(after_arriving.thinned, [1_000, 1_001, 1_002]);
+    assert_eq!(after_arriving.inner_dropped, [1_000, 1_001, 1_002]);
     assert_eq!(
         after_arriving.whole,
         [[1_003]],
         "headers alone are no frame"
     );
     let head = after(&full(Over::Head));
-    assert_eq!(head.thinned, [0, 1, 2, 3]);
+    assert_eq!(head.inner_dropped, [0, 1, 2, 3]);
     let queue = after(&full(Over::Queue));
-    assert_eq!(queue.thinned, [0, 10, 20, 30]);
+    assert_eq!(queue.inner_dropped, [0, 10, 20, 30]);
     // Where frames are what is limited, nothing less than a frame helps.
     for (over, gone) in [
         (Over::Arriving, [1_000, 1_001, 1_002, 1_003].to_vec()),
@@ -90,7 +90,7 @@ fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
             limit,
             ..full(over)
         });
-        assert_eq!((after.thinned.len(), after.whole), (0, [gone].into()));
+        assert_eq!((after.inner_dropped.len(), after.whole), (0, [gone].into()));
     }
 }
 
@@ -105,7 +105,7 @@ fn the_pick_and_the_spread_decide_how_many_go_together() {
             if mred.frames.len() > 10 {
                 mred.dequeue(Time::ZERO, &mut drops);
             }
-            whole + drops.drain_thinned().count()
+            whole + drops.drain_inner().count()
         });
         counts.collect()
     };
@@ -147,7 +147,7 @@ fn the_weight_the_adaptation_and_the_profile_are_those_of_red() {
             if number % 3 > 0 {
                 mred.dequeue(now, &mut drops);
             }
-            drops.drain_thinned().count() + drops.drain().count()
+            drops.drain_inner().count() + drops.drain().count()
         });
         lost.collect::<Vec<_>>()
     };

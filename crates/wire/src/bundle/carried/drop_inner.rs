@@ -17,7 +17,7 @@ use crate::protocol::{ipv4, ipv6, udp};
 
 /// What died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Thinned {
+pub struct InnerDropped {
     /// Packets.
     pub packets: u16,
     /// Their octets.
@@ -26,11 +26,11 @@ pub struct Thinned {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// The first `packets` that are left die, or all of them if there are fewer.
-    pub fn thin(&mut self, packets: u16) -> Thinned {
-        let mut thinned = Thinned::default();
+    pub fn drop_inner(&mut self, packets: u16) -> InnerDropped {
+        let mut inner_dropped = InnerDropped::default();
         let mut body_sum = self.body_sum();
         for index in 0..self.header.count {
-            if thinned.packets == packets || self.live == 0 {
+            if inner_dropped.packets == packets || self.live == 0 {
                 break;
             }
             let length = self
@@ -41,12 +41,12 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
                 let at = self.gaps.skip(self.body());
                 body_sum = body_sum.map(|sum| self.without(sum, at, 0, length));
                 self.bury(index, at, length);
-                thinned.packets += 1;
-                thinned.octets += length;
+                inner_dropped.packets += 1;
+                inner_dropped.octets += length;
             }
         }
-        self.shrink(thinned.octets, body_sum);
-        thinned
+        self.shrink(inner_dropped.octets, body_sum);
+        inner_dropped
     }
 
     /// Packet `index` dies. Returns its octets; `None` where there is no such
