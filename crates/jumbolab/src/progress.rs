@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use lab::run::Watch;
+use lab::run;
 use live::clock;
 use plan::{Cell, Plan, Trial};
 use units::{Span, Time};
@@ -65,7 +65,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl run::Progress for Progress {
     fn begin(&mut self, total: usize, done: usize) {
         (self.total, self.done, self.resumed) = (total, done, done);
         if let Some(Screen { bar, .. }) = &self.screen {

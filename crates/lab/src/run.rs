@@ -29,7 +29,7 @@ pub use order::{sort, trial_ids};
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
 /// Receives the progress of a run, for those who wait for it.
-pub trait Watch {
+pub trait Progress {
     /// The run holds `total` trials, of which `done` were in the journal.
     fn begin(&mut self, total: usize, done: usize);
     /// A trial begins.
@@ -102,7 +102,7 @@ impl Bench {
         plan: &Plan,
         shard: Option<Shard>,
         folder: &mut Folder,
-        watch: &mut dyn Watch,
+        progress: &mut dyn Progress,
     ) -> Result<()> {
         let ours = |position: usize| shard.is_none_or(|shard| shard.has(position));
         let slots: Vec<Slot> = order(plan)
@@ -114,11 +114,11 @@ impl Bench {
             .map(|(_, slot)| slot)
             .collect();
         let done = folder.trials().len();
-        watch.begin(slots.len() + done, done);
+        progress.begin(slots.len() + done, done);
         let mut sink = TrialSink {
             plan,
             folder,
-            watch,
+            progress,
             failures: 0,
         };
         let result = match self {
@@ -129,7 +129,7 @@ impl Bench {
         };
         // Also what came before an error is to survive.
         let synced = sink.folder.sync();
-        sink.watch.end();
+        sink.progress.end();
         result.and(synced)
     }
 }
@@ -138,7 +138,7 @@ impl Bench {
 struct TrialSink<'a> {
     plan: &'a Plan,
     folder: &'a mut Folder,
-    watch: &'a mut dyn Watch,
+    progress: &'a mut dyn Progress,
     /// How many failed one after the other.
     failures: u32,
 }
@@ -168,7 +168,7 @@ impl TrialSink<'_> {
             true => self.folder.append(trial)?,
             false => self.folder.append_soon(trial, clock::monotonic())?,
         }
-        self.watch.done(self.plan, self.folder.trials());
+        self.progress.done(self.plan, self.folder.trials());
         if self.failures == MOST_FAILURES_IN_A_ROW {
             let reason = reason.unwrap_or_default();
             bail!(

@@ -7,6 +7,7 @@
 
 mod answers;
 mod fate;
+mod observer;
 mod prompt;
 mod record;
 mod rng;
@@ -14,13 +15,13 @@ mod serializer;
 mod settings;
 mod travelling;
 mod waiting;
-mod witness;
 
 use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
 pub use fate::{Counters, Fate};
+pub use observer::{LinkObserver, QueueState};
 pub use prompt::{Entry, Prompt};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
@@ -29,7 +30,6 @@ use serializer::Serializer;
 pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use waiting::Waiting;
-pub use witness::{QueueState, Witness};
 
 /// A packet at the far end.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub struct Link<P, W = ()> {
     seed: Seed,
     /// Kept only while somebody reads it.
     record: Option<Box<Record>>,
-    witness: W,
+    observer: W,
 }
 
 impl<P: Packet + 'static> Link<P> {
@@ -85,16 +85,16 @@ impl<P: Packet + 'static> Link<P> {
     /// # Errors
     /// Where no link can be like that.
     pub fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
-        Self::witnessed(settings, seed, ())
+        Self::observed(settings, seed, ())
     }
 }
 
-impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
-    /// An idle link that `witness` looks at.
+impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
+    /// An idle link that `observer` looks at.
     ///
     /// # Errors
     /// Where no link can be like that.
-    pub fn witnessed(settings: Settings, seed: Seed, witness: W) -> Result<Self, BadSettings> {
+    pub fn observed(settings: Settings, seed: Seed, observer: W) -> Result<Self, BadSettings> {
         settings.check()?;
         let queue = settings.queue.build(settings.rate, seed.derive("queue"))?;
         Ok(Self {
@@ -112,7 +112,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             counters: Counters::default(),
             seed,
             record: None,
-            witness,
+            observer,
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
             delay: settings.delay,
@@ -147,8 +147,8 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
     }
 
     /// Who looks on.
-    pub const fn witness(&mut self) -> &mut W {
-        &mut self.witness
+    pub const fn observer(&mut self) -> &mut W {
+        &mut self.observer
     }
 
     /// Takes a packet that came to the queue at `now`. Instants do not go
@@ -159,7 +159,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         // What was waiting goes first, at the instants that were its own.
         self.serve(now);
         self.now = self.now.max(now);
-        self.witness.arrived(&packet, self.now, || QueueState {
+        self.observer.arrived(&packet, self.now, || QueueState {
             backlog: self.queue.backlog(),
             average: self.queue.average(),
         });
@@ -175,7 +175,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         }
         if view.size > self.largest_frame + waiting.tags() {
             self.seal(&waiting, self.now, Fate::TooBig, None);
-            self.witness
+            self.observer
                 .dropped(&waiting.packet, self.now, self.now, None);
             return Some(waiting.packet);
         }
@@ -309,7 +309,7 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
             _ => Fate::Delivered,
         };
         self.seal(&waiting, start, fate, None);
-        self.witness
+        self.observer
             .sent(&waiting.packet, waiting.arrival, start, left, fate);
         if lost || damaged {
             return;
@@ -343,11 +343,11 @@ impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain_inner() {
             self.counters.inner_dropped += 1;
-            self.witness.inner_dropped(&waiting.packet, now, reason);
+            self.observer.inner_dropped(&waiting.packet, now, reason);
         }
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));
-            self.witness
+            self.observer
                 .dropped(&waiting.packet, waiting.arrival, now, Some(reason));
         }
         self.drops = drops;

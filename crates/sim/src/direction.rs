@@ -53,7 +53,7 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
 
 impl Direction {
     /// A direction to node `to` with chance from `seed`, whose averages go until
-    /// `end`, with notes for a watch as it `looks`.
+    /// `end`, with notes for a tracer as it `looks`.
     pub(crate) fn new(
         settings: &Settings,
         seed: Seed,
@@ -67,7 +67,7 @@ impl Direction {
             Looks::Away => Prompt::new(settings, seed, Averages::new(end)),
         };
         let patient = || {
-            let link = Link::witnessed(settings.clone(), seed, LinkStats::new(end, looks));
+            let link = Link::observed(settings.clone(), seed, LinkStats::new(end, looks));
             Box::new(link.expect("the same was built when the scenario was checked"))
         };
         Self {
@@ -99,8 +99,8 @@ impl Direction {
     /// What it carried.
     pub(crate) fn outcome(&mut self) -> DirectionOutcome {
         let (counters, averages) = match &mut self.machine {
-            Machine::Prompt(link) => (link.counters(), link.witness()),
-            Machine::Patient(link) => (link.counters(), link.witness().averages()),
+            Machine::Prompt(link) => (link.counters(), link.observer()),
+            Machine::Patient(link) => (link.counters(), link.observer().averages()),
         };
         averages.outcome(counters)
     }
@@ -117,7 +117,7 @@ impl Direction {
     pub(crate) fn inner(&mut self) -> InnerCounts {
         let (counters, beyond) = match &mut self.machine {
             Machine::Prompt(link) => (link.counters(), 0),
-            Machine::Patient(link) => (link.counters(), link.witness().beyond()),
+            Machine::Patient(link) => (link.counters(), link.observer().beyond()),
         };
         InnerCounts {
             arrived: counters.arrived + self.beyond.0,

@@ -19,7 +19,7 @@ use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
-use crate::{Loss, NodeOutcome, Place, Watch};
+use crate::{Loss, NodeOutcome, Place, Tracer};
 pub(crate) use edges::{DomainEdge, Edges};
 pub(crate) use ends::Ends;
 
@@ -40,7 +40,7 @@ pub(crate) struct Engine<'a, W> {
     /// What sources do that a direction tells of drops, by its number; nobody tells
     /// where it is short.
     pub(crate) notifies: Vec<Option<React>>,
-    watch: &'a mut W,
+    tracer: &'a mut W,
 }
 
 /// A node while the network runs.
@@ -99,7 +99,7 @@ const fn largest_answer(ip: IpVersion) -> u32 {
 /// Octets of the header of ICMP [RFC4443 s3.2] [RFC792].
 const ICMP_HEADER: u32 = 8;
 
-impl<'a, W: Watch> Engine<'a, W> {
+impl<'a, W: Tracer> Engine<'a, W> {
     /// The network before anything has happened.
     pub(crate) fn new(
         directions: Vec<Direction>,
@@ -107,7 +107,7 @@ impl<'a, W: Watch> Engine<'a, W> {
         flows: Vec<Flow>,
         edges: Edges,
         routes: &'a Routes,
-        watch: &'a mut W,
+        tracer: &'a mut W,
     ) -> Self {
         let elements = Elements {
             receivers: directions.len(),
@@ -134,7 +134,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             contents: Contents::default(),
             edges,
             notifies: Vec::new(),
-            watch,
+            tracer,
         }
     }
 
@@ -331,7 +331,7 @@ impl<'a, W: Watch> Engine<'a, W> {
     fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {
         if W::AWAKE {
             let seen = self.seen(&packet.header);
-            self.watch.lost(self.now, place, seen, why);
+            self.tracer.lost(self.now, place, seen, why);
         }
     }
 }

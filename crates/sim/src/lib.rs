@@ -34,7 +34,7 @@ mod scenario;
 mod simulation;
 mod sink;
 mod source;
-mod watch;
+mod tracer;
 
 pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices};
 pub use outcome::{
@@ -48,4 +48,4 @@ pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
 };
 pub use simulation::Simulation;
-pub use watch::{Inside, Loss, Opened, Place, Seen, Watch};
+pub use tracer::{Inside, Loss, Opened, Place, Seen, Tracer};

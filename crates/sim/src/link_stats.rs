@@ -1,6 +1,6 @@
 //! Statistics of a link.
 
-use proto::link::{Counters, Fate, QueueState, Witness};
+use proto::link::{Counters, Fate, LinkObserver, QueueState};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 
@@ -8,7 +8,7 @@ use crate::load::Load;
 use crate::packet::{Header, Packet};
 use crate::{DirectionOutcome, Loss};
 
-/// What a direction's witness writes down.
+/// What a direction's observer writes down.
 pub(crate) struct LinkStats {
     averages: Averages,
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
@@ -32,7 +32,7 @@ pub(crate) struct Averages {
     waited_octets: u128,
 }
 
-/// How closely a watch looks at a direction.
+/// How closely a tracer looks at a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looks {
     /// Not at all.
@@ -91,7 +91,7 @@ impl Opening {
 }
 
 impl LinkStats {
-    /// Statistics that average until `end`, with notes for a watch as it `looks`.
+    /// Statistics that average until `end`, with notes for a tracer as it `looks`.
     pub(crate) fn new(end: Time, looks: Looks) -> Self {
         Self {
             averages: Averages::new(end),
@@ -156,7 +156,7 @@ impl LinkStats {
     }
 }
 
-impl Witness<Packet> for LinkStats {
+impl LinkObserver<Packet> for LinkStats {
     fn arrived(&mut self, packet: &Packet, at: Time, state: impl FnOnce() -> QueueState) {
         if self.notes.is_some() {
             self.note(packet, at, What::Queued { state: state() });
@@ -236,7 +236,7 @@ impl Averages {
     }
 }
 
-impl Witness<Packet> for Averages {
+impl LinkObserver<Packet> for Averages {
     #[inline]
     fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, _fate: Fate) {
         self.busy += self.counted(begins, ends);

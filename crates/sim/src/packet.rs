@@ -162,7 +162,7 @@ impl Piece {
 }
 
 impl Header {
-    /// The packet as a watch sees it, where it is no bundle; `flow` is its place
+    /// The packet as a tracer sees it, where it is no bundle; `flow` is its place
     /// in the scenario.
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
         let piece = match content.body {

@@ -19,7 +19,7 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::{
     BadDomain, BadScenario, Destination, Domain, Host, NodeOutcome, Notices, Outcome, Role,
-    Scenario, Traffic, Watch,
+    Scenario, Tracer, Traffic,
 };
 
 /// A scenario that was found sound. It runs to its end and cannot fail.
@@ -117,36 +117,36 @@ impl Simulation {
 
     /// Runs until sources have stopped and nothing is in flight any more.
     pub fn run(self) -> Outcome {
-        self.run_watched(&mut ())
+        self.run_traced(&mut ())
     }
 
-    /// Runs while `watch` looks at every packet, which changes nothing.
-    pub fn run_watched<W: Watch>(self, watch: &mut W) -> Outcome {
-        let mut engine = self.engine(watch);
+    /// Runs while `tracer` looks at every packet, which changes nothing.
+    pub fn run_traced<W: Tracer>(self, tracer: &mut W) -> Outcome {
+        let mut engine = self.engine(tracer);
         while engine.step() {}
         self.outcome(engine)
     }
 
     /// The network before anything has happened.
-    pub(crate) fn engine<'a, W: Watch>(&'a self, watch: &'a mut W) -> Engine<'a, W> {
+    pub(crate) fn engine<'a, W: Tracer>(&'a self, tracer: &'a mut W) -> Engine<'a, W> {
         let mut engine = Engine::new(
-            self.directions(|direction| match W::AWAKE && watch.wants(direction) {
+            self.directions(|direction| match W::AWAKE && tracer.wants(direction) {
                 false => Looks::Away,
-                true if watch.opens(direction) => Looks::Into,
+                true if tracer.opens(direction) => Looks::Into,
                 true => Looks::At,
             }),
             self.nodes(),
             self.flows(),
             self.edges(),
             &self.routes,
-            watch,
+            tracer,
         );
         engine.notifies = self.notifies();
         engine.mark_directions();
         engine
     }
 
-    /// The directions of links, with notes as a watch `looks` at them.
+    /// The directions of links, with notes as a tracer `looks` at them.
     fn directions(&self, looks: impl Fn((usize, usize)) -> Looks) -> Vec<Direction> {
         let mut directions = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {

@@ -11,10 +11,10 @@ use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::Result;
 use crate::counters::Counters;
+use crate::observer::Observer;
 use crate::outcome::{Outcome, Seen};
 use crate::program::Program;
 use crate::statistics::processor_seconds;
-use crate::witness::Witness;
 use crate::work::{Kind, PACE, SIZE, Work};
 
 /// How long a receiver may take until it listens, and how long a sender may
@@ -104,8 +104,8 @@ impl Bed {
     /// Runs sender and receiver; what the sender printed, and what was seen.
     fn traffic(&self, program: Program, work: &Work) -> Result<(String, Seen)> {
         let [sender, receiver] = [self.testbed.sender(), self.testbed.receiver()];
-        let witness = (work.kind == Kind::Departures)
-            .then(|| Witness::post(&receiver.namespace))
+        let observer = (work.kind == Kind::Departures)
+            .then(|| Observer::post(&receiver.namespace))
             .transpose()?;
         let to = self.testbed.destination(&self.path).to_string();
         let lines = program.lines(work, &to, &self.folder);
@@ -143,9 +143,9 @@ impl Bed {
             receiver: after.1 - before.1,
             // Readings of counters are among them: a millisecond or two.
             processor: used()? - used_before,
-            departures: witness
-                .map(|witness| {
-                    witness.departures(SIZE, Span::from_nanos(1_000_000_000 / u64::from(PACE)))
+            departures: observer
+                .map(|observer| {
+                    observer.departures(SIZE, Span::from_nanos(1_000_000_000 / u64::from(PACE)))
                 })
                 .transpose()?,
         };

@@ -28,12 +28,12 @@ mod bed;
 mod counters;
 mod floor;
 mod install;
+mod observer;
 mod outcome;
 mod program;
 #[path = "../shared/statistics.rs"]
 mod statistics;
 mod table;
-mod witness;
 mod work;
 
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
     let result = match live::worker::role() {
-        Some(role) if role == witness::ROLE => witness::run(),
+        Some(role) if role == observer::ROLE => observer::run(),
         Some(role) if role == floor::ROLE => floor::run(),
         Some(_) => {
             live::worker::anchor();

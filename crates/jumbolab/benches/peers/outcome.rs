@@ -5,9 +5,9 @@ use units::Span;
 
 use crate::Result;
 use crate::counters::Counters;
+use crate::observer::Departures;
 use crate::program::Program;
 use crate::statistics::f64_of;
-use crate::witness::Departures;
 use crate::work::{Kind, PACE, Work};
 
 /// What was seen of a run from outside.
@@ -114,12 +114,12 @@ fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<
 }
 
 fn departures(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
-    let witnessed = seen.departures.ok_or("nobody looked")?;
+    let observed = seen.departures.ok_or("nobody looked")?;
     let asked = f64::from(work.seconds * PACE);
-    let count = i64::try_from(witnessed.count)?;
+    let count = i64::try_from(observed.count)?;
     Ok(vec![
-        figure("p99 us", witnessed.p99, 1),
-        figure("drift us", witnessed.drift, 1),
+        figure("p99 us", observed.p99, 1),
+        figure("drift us", observed.drift, 1),
         figure("of those asked %", 100.0 * f64_of(count) / asked, 2),
         figure(
             "p99 it says us",

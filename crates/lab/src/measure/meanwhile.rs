@@ -99,7 +99,7 @@ impl Meanwhile {
 }
 
 impl Measurements {
-    /// What bears witness of what else happened.
+    /// What shows what else happened.
     pub(super) fn take_meanwhile(&mut self, setting: &Setting, meanwhile: &Meanwhile) {
         if let Some(emulator) = &meanwhile.emulator {
             self.take_emulator(emulator);

@@ -47,7 +47,7 @@ pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -
             break;
         }
         let cell = &sink.plan.cells[slot.cell];
-        sink.watch.trial(cell, slot.repeat);
+        sink.progress.trial(cell, slot.repeat);
         let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
         let trial = trial(netns, cell, *slot, seed, sink.folder.path())?;
         sink.keep(trial)?;

@@ -78,7 +78,7 @@ fn keep_in_order(
             }
             let slot = slots[position];
             let cell = &sink.plan.cells[slot.cell];
-            sink.watch.trial(cell, slot.repeat);
+            sink.progress.trial(cell, slot.repeat);
             sink.keep(trial)?;
             position += 1;
         }
@@ -94,7 +94,7 @@ fn trial(simulator: &Simulator, plan: &Plan, slot: Slot, results: &Path) -> Tria
         results,
         trial: &id,
     };
-    match simulator.run_and_watch(slot.setting(cell), seed, artifacts) {
+    match simulator.run_and_trace(slot.setting(cell), seed, artifacts) {
         Ok((measurements, seconds)) => Trial {
             seconds,
             ..slot.trial(cell, measurements, None)

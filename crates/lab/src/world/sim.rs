@@ -3,14 +3,14 @@
 //! A trial is a pure function of its setting and its seed: no clock, no
 //! machine and no other trial has a part in it.
 
-mod both;
 mod check;
 mod count;
 mod exchange;
 mod measurements;
 mod others;
 mod scenario;
-mod watch;
+mod tee;
+mod trace;
 
 use anyhow::{Result, bail};
 use live::machine::available_memory;
@@ -21,12 +21,12 @@ use units::{Bytes, Seed, Time};
 
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
-use both::Both;
 pub(crate) use check::check;
 use count::Counter;
 use scenario::{at_first, outlast, shared_until};
 pub(crate) use scenario::{scenario_of, simulation_of};
-use watch::Watcher;
+use tee::Tee;
+use trace::TraceRecorder;
 
 /// What one trial may need where the machine does not say what it has.
 const UNKNOWN: Bytes = sim::Scenario::BUDGET;
@@ -76,7 +76,7 @@ impl Simulator {
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
             None => simulation.run(),
-            Some(counter) => simulation.run_watched(counter),
+            Some(counter) => simulation.run_traced(counter),
         };
         let measurements = figures_of(setting, &outcome, [stop, others], counter)?;
         Ok((measurements, seconds(outcome.end)))
@@ -87,7 +87,7 @@ impl Simulator {
     ///
     /// # Errors
     /// Why nothing could be measured or kept.
-    pub(crate) fn run_and_watch(
+    pub(crate) fn run_and_trace(
         &self,
         setting: &Setting,
         seed: Seed,
@@ -97,19 +97,19 @@ impl Simulator {
             return self.exchange(setting, exchange, seed);
         }
         let (scenario, others) = self.scenario(setting, seed)?;
-        let watcher = Watcher::of(setting, &scenario, artifacts);
-        let Some(mut watcher) = watcher.map_err(|error| format!("{error:#}"))? else {
+        let recorder = TraceRecorder::of(setting, &scenario, artifacts);
+        let Some(mut recorder) = recorder.map_err(|error| format!("{error:#}"))? else {
             return self.run(setting, seed);
         };
         let stop = scenario.end;
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
-            None => simulation.run_watched(&mut watcher),
-            Some(counter) => simulation.run_watched(&mut Both(&mut watcher, counter)),
+            None => simulation.run_traced(&mut recorder),
+            Some(counter) => simulation.run_traced(&mut Tee(&mut recorder, counter)),
         };
         let mut measurements = figures_of(setting, &outcome, [stop, others], counter)?;
-        let kept = watcher.finish(&outcome, artifacts, &mut measurements);
+        let kept = recorder.finish(&outcome, artifacts, &mut measurements);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((measurements, seconds(outcome.end)))
     }

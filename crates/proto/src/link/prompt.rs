@@ -12,7 +12,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::rng::LinkRng;
 use super::serializer::Serializer;
-use super::{Counters, Fate, Settings, Witness};
+use super::{Counters, Fate, LinkObserver, Settings};
 
 /// One direction of a link, and who looks on.
 pub struct Prompt<P, W = ()> {
@@ -31,7 +31,7 @@ pub struct Prompt<P, W = ()> {
     around: Bytes,
     gate: Gate,
     counts: Counts,
-    witness: W,
+    observer: W,
 }
 
 /// What is counted of packets as they come; the rest follows from it.
@@ -66,12 +66,12 @@ struct Passing<P> {
     packet: P,
 }
 
-impl<P: Packet, W: Witness<P>> Prompt<P, W> {
-    /// An idle link. `witness` hears of packets that have the wire, as soon as
+impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
+    /// An idle link. `observer` hears of packets that have the wire, as soon as
     /// they come, and of nothing else. `None` where it takes a
     /// [`Link`](super::Link): settings with which fates are settled later, and
     /// such with which there is none.
-    pub fn new(settings: &Settings, seed: Seed, witness: W) -> Option<Self> {
+    pub fn new(settings: &Settings, seed: Seed, observer: W) -> Option<Self> {
         settings.check().ok()?;
         if settings.cut_through || LinkRng::new(settings, seed).is_some() {
             return None;
@@ -86,7 +86,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
             around: settings.wire_size(Bytes::ZERO),
             gate: Gate::new(&settings.queue, settings.rate, seed.derive("queue"))?,
             counts: Counts::default(),
-            witness,
+            observer,
         })
     }
 
@@ -115,7 +115,7 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
         }
         let ends = self.serializer.occupy(begins, size + self.around);
         self.counts.octets += size.get();
-        self.witness
+        self.observer
             .sent(&packet, now, begins, ends, Fate::Delivered);
         let first = self.passing.is_empty();
         self.passing.push_back(Passing {
@@ -183,8 +183,8 @@ impl<P: Packet, W: Witness<P>> Prompt<P, W> {
     }
 
     /// Who looks on.
-    pub const fn witness(&mut self) -> &mut W {
-        &mut self.witness
+    pub const fn observer(&mut self) -> &mut W {
+        &mut self.observer
     }
 
     /// What waits at `now`; one that begins then does not.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use queue::{Packet, Reason};
 use units::{Seed, Time};
 
-use super::{Fate, Link, Witness};
+use super::{Fate, Link, LinkObserver};
 
 /// A packet that came to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Event {
     }
 }
 
-impl<P: Packet + 'static, W: Witness<P>> Link<P, W> {
+impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
     /// Keeps a record of every packet from here on, for [`Link::take_events`],
     /// [`Link::waiting`] and [`Link::reseeds`].
     pub fn record(&mut self) {

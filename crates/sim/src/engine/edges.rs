@@ -8,7 +8,7 @@ use queue::Packet as _;
 use units::{Bytes, Time};
 
 use super::Engine;
-use crate::Watch;
+use crate::Tracer;
 use crate::load::Load;
 use crate::packet::{Body, Congestion, Content, Header, Packet};
 
@@ -52,7 +52,7 @@ impl DomainEdge {
     }
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: Tracer> Engine<'_, W> {
     /// A packet has come to an edge.
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
         let number = self.edge_at(node);

@@ -3,7 +3,7 @@
 use units::Time;
 
 use super::{Engine, Flow};
-use crate::Watch;
+use crate::Tracer;
 use crate::connection::Connection;
 use crate::packet::{Body, Header, Packet, Segment};
 use crate::sink::Sink;
@@ -25,7 +25,7 @@ impl Ends {
     }
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: Tracer> Engine<'_, W> {
     /// Lets the end of a flow that sends act.
     pub(super) fn emit(&mut self, number: usize) {
         let mut packets = std::mem::take(&mut self.outbox);
@@ -66,7 +66,7 @@ impl<W: Watch> Engine<'_, W> {
                         self.nodes[node].place,
                         packet.header.seen(content, flow.place),
                     );
-                    self.watch.delivered(self.now, node, seen);
+                    self.tracer.delivered(self.now, node, seen);
                 }
             }
             (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
@@ -95,7 +95,7 @@ impl<W: Watch> Engine<'_, W> {
                     .set(self.elements.sinks + number, connection.next_of_receiver());
                 if W::AWAKE && new {
                     let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
-                    self.watch.delivered(self.now, node, seen);
+                    self.tracer.delivered(self.now, node, seen);
                 }
                 if messages > 0
                     && let Some(answering) = self.flows[number].answered_by
@@ -122,7 +122,7 @@ impl<W: Watch> Engine<'_, W> {
         self.send(node, packets);
     }
 
-    /// Tells the watch what the end of a flow that sends has done, and puts
+    /// Tells the tracer what the end of a flow that sends has done, and puts
     /// its next instant on the agenda.
     fn settle_sender(&mut self, number: usize) {
         let flow = &self.flows[number];
@@ -132,7 +132,7 @@ impl<W: Watch> Engine<'_, W> {
             && let Ends::Tcp(connection) = &flow.ends
         {
             let (state, counts) = (connection.state(), connection.counts());
-            self.watch.acted(self.now, flow.place, state, counts);
+            self.tracer.acted(self.now, flow.place, state, counts);
         }
     }
 }

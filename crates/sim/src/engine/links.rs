@@ -7,15 +7,15 @@ use super::Engine;
 use crate::direction::{Direction, Machine};
 use crate::link_stats::{Opening, What};
 use crate::packet::{Header, Packet};
-use crate::{Inside, Opened, Place, Seen, Watch};
+use crate::{Inside, Opened, Place, Seen, Tracer};
 
-impl<W: Watch> Engine<'_, W> {
-    /// Asks the watch how packets are to be marked that come out of a direction.
+impl<W: Tracer> Engine<'_, W> {
+    /// Asks the tracer how packets are to be marked that come out of a direction.
     pub(crate) fn mark_directions(&mut self) {
         if W::AWAKE {
             for direction in &mut self.directions {
-                if self.watch.wants(direction.place) {
-                    direction.mark = self.watch.mark(direction.place);
+                if self.tracer.wants(direction.place) {
+                    direction.mark = self.tracer.mark(direction.place);
                 }
             }
         }
@@ -122,7 +122,7 @@ impl<W: Watch> Engine<'_, W> {
         }
     }
 
-    /// Tells the watch what a direction has done, and puts its next instant on the
+    /// Tells the tracer what a direction has done, and puts its next instant on the
     /// agenda.
     #[inline]
     fn settle(&mut self, direction: usize) {
@@ -135,7 +135,7 @@ impl<W: Watch> Engine<'_, W> {
         }
     }
 
-    /// Tells the watch what a direction has noted, and frees what was in packets that
+    /// Tells the tracer what a direction has noted, and frees what was in packets that
     /// it lost.
     fn read_account(&mut self, direction: usize) {
         if W::AWAKE {
@@ -144,11 +144,11 @@ impl<W: Watch> Engine<'_, W> {
         let Machine::Patient(link) = &mut self.directions[direction].machine else {
             return;
         };
-        if link.witness().gone().is_empty() {
+        if link.observer().gone().is_empty() {
             return;
         }
         // What is told may come back to this direction.
-        let mut gone = std::mem::take(link.witness().gone());
+        let mut gone = std::mem::take(link.observer().gone());
         for (header, may_be_told) in gone.drain(..) {
             if may_be_told {
                 self.tell_source(direction, &header);
@@ -156,45 +156,45 @@ impl<W: Watch> Engine<'_, W> {
             self.contents.let_go(&Packet::bare(header));
         }
         if let Machine::Patient(link) = &mut self.directions[direction].machine {
-            *link.witness().gone() = gone;
+            *link.observer().gone() = gone;
         }
     }
 
-    /// Tells the watch what a direction has noted.
+    /// Tells the tracer what a direction has noted.
     fn read_notes(&mut self, direction: usize) {
         let Direction { machine, place, .. } = &mut self.directions[direction];
         let Machine::Patient(link) = machine else {
             return;
         };
         let place = *place;
-        let notes = link.witness().take_notes();
+        let notes = link.observer().take_notes();
         for note in &notes {
             let seen = Seen {
                 live: note.live,
                 ..self.seen(&note.packet)
             };
             match note.what {
-                What::Queued { state } => self.watch.queued(note.at, place, seen, state),
+                What::Queued { state } => self.tracer.queued(note.at, place, seen, state),
                 What::Sent { ends, waited } => {
                     if let Some(opening) = &note.opened {
                         let opened = self.opened(&note.packet, opening);
-                        self.watch.opened(note.at, place, &opened);
+                        self.tracer.opened(note.at, place, &opened);
                     }
-                    self.watch.sent(note.at, ends, place, seen, waited);
+                    self.tracer.sent(note.at, ends, place, seen, waited);
                 }
                 What::Lost(why) => {
                     let place = Place::Direction(place.0, place.1);
-                    self.watch.lost(note.at, place, seen, why);
+                    self.tracer.lost(note.at, place, seen, why);
                 }
-                What::InnerDropped(why) => self.watch.inner_dropped(note.at, place, seen, why),
+                What::InnerDropped(why) => self.tracer.inner_dropped(note.at, place, seen, why),
             }
         }
         if let Machine::Patient(link) = &mut self.directions[direction].machine {
-            link.witness().put_back(notes);
+            link.observer().put_back(notes);
         }
     }
 
-    /// A packet as a watch sees it.
+    /// A packet as a tracer sees it.
     pub(super) fn seen(&self, packet: &Header) -> Seen {
         let flow = self.flows[packet.flow as usize].place;
         packet.seen(self.contents.of(packet), flow)

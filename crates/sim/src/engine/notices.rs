@@ -3,14 +3,14 @@
 use proto::tcp::React;
 
 use super::{Engine, ICMP_HEADER};
-use crate::Watch;
+use crate::Tracer;
 use crate::fragments::ip_header;
 use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 
 /// Octets of a packet that an answer quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: Tracer> Engine<'_, W> {
     /// The queue of a direction has dropped `packet`, no bundle; its source may be notified.
     pub(super) fn tell_source(&mut self, direction: usize, packet: &Header) {
         let Some(react) = self.notifies.get(direction).copied().flatten() else {

@@ -37,7 +37,7 @@ impl std::ops::Add for Amount {
     }
 }
 
-/// What a watch has seen in each direction.
+/// What a tracer has seen in each direction.
 #[derive(Default)]
 struct Amounts {
     framings: BTreeMap<(usize, usize), Framing>,
@@ -56,7 +56,7 @@ impl Amounts {
     }
 }
 
-impl Watch for Amounts {
+impl Tracer for Amounts {
     fn queued(&mut self, _: Time, direction: (usize, usize), packet: Seen, state: QueueState) {
         let waits = waiting(self, direction);
         assert_eq!(
@@ -220,10 +220,10 @@ proptest! {
                 };
                 let backlog = link.backlog();
                 let backlog = Amount(backlog.packets.into(), backlog.bytes.get());
-                prop_assert_eq!(waiting(engine.watch, direction.place), backlog);
+                prop_assert_eq!(waiting(engine.tracer, direction.place), backlog);
                 let counters = link.counters();
-                prop_assert_eq!(of(&engine.watch.came, direction.place).0, counters.arrived);
-                let passed = of(&engine.watch.sent, direction.place) - of(&engine.watch.lost, direction.place);
+                prop_assert_eq!(of(&engine.tracer.came, direction.place).0, counters.arrived);
+                let passed = of(&engine.tracer.sent, direction.place) - of(&engine.tracer.lost, direction.place);
                 let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
                 prop_assert_eq!(passed.0, once);
                 delivered += once + counters.of(Fate::Duplicated);
@@ -238,9 +238,9 @@ proptest! {
                 let taken: u64 = nodes().map(|node| node.received + node.dropped).sum();
                 let sent: u64 = nodes().map(|node| node.sent).sum();
                 let answers: u64 = nodes().map(|node| node.answered).sum();
-                let came: u64 = engine.watch.came.values().map(|amount| amount.0).sum();
+                let came: u64 = engine.tracer.came.values().map(|amount| amount.0).sum();
                 let cut_into = came - sent - answers;
-                prop_assert_eq!(engine.watch.buffer, nodes().map(|node| node.dropped).sum::<u64>());
+                prop_assert_eq!(engine.tracer.buffer, nodes().map(|node| node.dropped).sum::<u64>());
                 let cut: u64 = nodes().map(|node| node.cut).sum();
                 prop_assert!(delivered - taken + cut <= cut_into || cut == 0);
                 if cut == 0 {

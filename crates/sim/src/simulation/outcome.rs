@@ -10,12 +10,12 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::{
     DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome,
-    Watch,
+    Tracer,
 };
 
 impl Simulation {
     /// What the run came to, each element where it stood as it was written.
-    pub(super) fn outcome<W: Watch>(&self, engine: Engine<'_, W>) -> Outcome {
+    pub(super) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
         let end: Time = engine.now;
         let events = engine.events;
         let mut engine = engine;
@@ -59,7 +59,7 @@ impl Simulation {
         }
     }
 
-    fn domain_outcome<W: Watch>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
+    fn domain_outcome<W: Tracer>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
         let edges = engine.edges.all.iter();
         let edges = edges.map(|edge| {
             let name = self.scenario.nodes[edge.node].name.clone();

@@ -12,7 +12,7 @@ mod dumbbell;
 use std::process::Command;
 use std::time::Duration;
 
-use jumbolab_sim::{Loss, Place, Seen, Watch};
+use jumbolab_sim::{Loss, Place, Seen, Tracer};
 use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::{Limit, RedSettings, Spec, Unit, Victim};
@@ -61,7 +61,7 @@ impl Bottleneck {
     }
 }
 
-impl Watch for Bottleneck {
+impl Tracer for Bottleneck {
     fn queued(&mut self, at: Time, link: (usize, usize), _: Seen, _: QueueState) {
         if link == BOTTLENECK
             && let Some(half) = self.step(at, 1.0)
@@ -127,10 +127,7 @@ fn ours(seed: u64, starts: &[f64], dumbbell: &Dumbbell) -> Statistics {
     };
     let mut seen = Bottleneck::default();
     let scenario = dumbbell.scenario();
-    scenario
-        .check()
-        .expect("it is sound")
-        .run_watched(&mut seen);
+    scenario.check().expect("it is sound").run_traced(&mut seen);
     seen.statistics()
 }
 

@@ -367,10 +367,10 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     assert!(dropped(&outcome) > 0);
     // The same again, whoever watches and however it is written.
     struct Awake;
-    impl jumbolab_sim::Watch for Awake {}
+    impl jumbolab_sim::Tracer for Awake {}
     let checked = scenario.clone().check().unwrap();
     let watched = checked.with_domain(domain.clone()).unwrap();
-    assert_eq!(watched.run_watched(&mut Awake), outcome);
+    assert_eq!(watched.run_traced(&mut Awake), outcome);
     let mut turned = scenario;
     turned.links.reverse();
     turned.flows.reverse();
@@ -389,7 +389,7 @@ struct Notes {
     notified: Vec<Time>,
 }
 
-impl jumbolab_sim::Watch for Notes {
+impl jumbolab_sim::Tracer for Notes {
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _state: QueueState) {
         // The last link on the way back.
         if packet.answer && link == (0, 1) {
@@ -429,7 +429,7 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
                 .unwrap();
         }
         let mut notes = Notes::default();
-        let outcome = checked.run_watched(&mut notes);
+        let outcome = checked.run_traced(&mut notes);
         assert_eq!(outcome.flows[0].received_bytes, Bytes::new(1_000_000));
         let counts = outcome.flows[0].tcp.unwrap().sender;
         assert!(react.is_none() || notes.notified.len() as u64 == dropped(&outcome));

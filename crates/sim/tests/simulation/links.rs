@@ -1,6 +1,6 @@
 //! What a link does to packets, and that it is the emulator's own link.
 
-use jumbolab_sim::{Datagrams, Role, Seen, Watch};
+use jumbolab_sim::{Datagrams, Role, Seen, Tracer};
 use proptest::prelude::*;
 use proto::link::{Fate, Link as Machine, QueueState, Settings};
 use proto::traffic::{Law, Schedule};
@@ -179,14 +179,14 @@ fn of_equally_short_paths_the_link_that_comes_first_by_name_is_taken() {
 #[derive(Default)]
 struct Averages(Vec<f64>);
 
-impl Watch for Averages {
+impl Tracer for Averages {
     fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, state: QueueState) {
         self.0.extend(state.average);
     }
 }
 
 #[test]
-fn a_watch_sees_the_average_of_red() {
+fn a_tracer_sees_the_average_of_red() {
     // A burst onto a slow link: the packet in transmission is not counted.
     const WEIGHT: f64 = 0.002;
     let red = RedSettings {
@@ -199,7 +199,7 @@ fn a_watch_sees_the_average_of_red() {
     };
     let mut seen = Averages::default();
     let scenario = pair(&direction, constant(1e-6, 972, 52));
-    scenario.check().unwrap().run_watched(&mut seen);
+    scenario.check().unwrap().run_traced(&mut seen);
     assert_eq!(seen.0.len(), 52);
     let mut average = 0.0;
     for (waiting, seen) in (0..51).zip(&seen.0[1..]) {
@@ -219,7 +219,7 @@ struct Frame(u64, u64);
 #[derive(Default)]
 struct Deliveries(Vec<(Time, u64)>);
 
-impl Watch for Deliveries {
+impl Tracer for Deliveries {
     fn delivered(&mut self, at: Time, _node: usize, packet: Seen) {
         self.0.push((at, packet.sequence));
     }
@@ -279,7 +279,7 @@ proptest! {
         let mut scenario = pair(&settings, datagrams);
         scenario.seed = Seed::new(seed);
         let mut seen = Deliveries::default();
-        let ran = scenario.clone().check().unwrap().run_watched(&mut seen);
+        let ran = scenario.clone().check().unwrap().run_traced(&mut seen);
 
         let seed = |name| scenario.seed.derive(name);
         let mut machine = Machine::new(settings, seed("link/wire/0")).unwrap();

@@ -1,6 +1,6 @@
 //! Fragments, and packets that are too big.
 
-use jumbolab_sim::{Loss, Place, Role, Seen, Watch};
+use jumbolab_sim::{Loss, Place, Role, Seen, Tracer};
 use proptest::prelude::*;
 use proto::link::{Fate, Settings};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Time};
@@ -20,7 +20,7 @@ fn ethernet(mtu: u64) -> Settings {
 #[derive(Default)]
 struct Losses(Vec<(Place, Loss)>);
 
-impl Watch for Losses {
+impl Tracer for Losses {
     fn lost(&mut self, _at: Time, place: Place, _packet: Seen, why: Loss) {
         self.0.push((place, why));
     }
@@ -96,7 +96,7 @@ fn a_switch_drops_what_is_too_big_in_silence() {
         [&ethernet(9_000), &ethernet(1_500)],
         constant(0.01, 8_000, 5),
     );
-    let ran = scenario.check().unwrap().run_watched(&mut losses);
+    let ran = scenario.check().unwrap().run_traced(&mut losses);
     assert_eq!((ran.flows[0].received, ran.flows[0].path_mtu), (0, None));
     assert_eq!((ran.nodes[1].answered, ran.nodes[1].forwarded), (0, 0));
     assert_eq!(losses.0, [(Place::Direction(1, 0), Loss::TooBig); 5]);

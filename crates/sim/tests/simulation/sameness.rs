@@ -1,6 +1,6 @@
 //! What must make no difference makes none.
 
-use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Watch, Work};
+use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Tracer, Work};
 use proto::link::{QueueState, Settings};
 use proto::traffic::Law;
 use units::{Rate, Seed, Span, Time};
@@ -156,7 +156,7 @@ struct Counts {
     delivered: u64,
 }
 
-impl Watch for Counts {
+impl Tracer for Counts {
     fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: QueueState) {
         self.queued += 1;
     }
@@ -169,10 +169,10 @@ impl Watch for Counts {
 }
 
 #[test]
-fn a_watch_sees_everything_and_changes_nothing() {
+fn a_tracer_sees_everything_and_changes_nothing() {
     let before = run(busy());
     let mut counts = Counts::default();
-    let after = busy().check().unwrap().run_watched(&mut counts);
+    let after = busy().check().unwrap().run_traced(&mut counts);
     assert_eq!(text(&before), text(&after));
     let directions = || before.links.iter().flat_map(|link| link.directions);
     assert_eq!(

@@ -10,7 +10,7 @@
 //! flow, number. Rates and delays are odd, so that few instants coincide:
 //! where they do, ns-2 goes by how its fractions are rounded.
 
-use jumbolab_sim::{Loss, Place, Seen, Watch};
+use jumbolab_sim::{Loss, Place, Seen, Tracer};
 use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::Spec;
@@ -29,7 +29,7 @@ struct Bottleneck {
     drops: Vec<[u64; 4]>,
 }
 
-impl Watch for Bottleneck {
+impl Tracer for Bottleneck {
     fn queued(&mut self, _: Time, link: (usize, usize), _: Seen, _: QueueState) {
         self.arrivals += u64::from(link == BOTTLENECK);
     }
@@ -60,10 +60,7 @@ fn agrees(recorded: &str, arrivals: u64, dumbbell: Dumbbell) {
     };
     let mut ours = Bottleneck::default();
     let scenario = dumbbell.scenario();
-    scenario
-        .check()
-        .expect("it is sound")
-        .run_watched(&mut ours);
+    scenario.check().expect("it is sound").run_traced(&mut ours);
     let theirs: Vec<Vec<u64>> = lines().skip(FLOWS).map(numbers).collect();
     assert!(theirs.len() > 150);
     for (place, (one, other)) in theirs.iter().zip(&ours.drops).enumerate() {

@@ -1,6 +1,6 @@
 //! Connections over simulated links.
 
-use jumbolab_sim::{Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Traffic, Watch};
+use jumbolab_sim::{Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Tracer, Traffic};
 use model::sawtooth_utilisation;
 use proptest::prelude::*;
 use proto::link::Settings;
@@ -69,7 +69,7 @@ fn run(scenario: Scenario) -> Outcome {
 /// Octets that begin on the second link's wire after so many seconds.
 struct Carried(u64, u64);
 
-impl Watch for Carried {
+impl Tracer for Carried {
     fn sent(&mut self, at: Time, _: Time, link: (usize, usize), packet: Seen, _: Span) {
         if link == (1, 0) && at >= Time::ZERO + Span::from_secs(self.0) {
             self.1 += packet.size.get();
@@ -100,7 +100,7 @@ fn one_flow_uses_what_its_buffer_lets_it() {
             vec![connection(settings, None)],
         );
         let mut carried = Carried(40, 0);
-        scenario.check().unwrap().run_watched(&mut carried);
+        scenario.check().unwrap().run_traced(&mut carried);
         let used = carried.1 as f64 / (3e6 * 80.0);
         assert!((used / expected - 1.0).abs() < 0.02, "{buffer}: {used}");
         assert!((sawtooth_utilisation(buffer) - expected).abs() < 1e-4);

@@ -2,7 +2,7 @@
 //! over the same link.
 
 use jumbolab_sim::{
-    Flow, Host, Link, Loss, Messages, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
+    Flow, Host, Link, Loss, Messages, Node, Place, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
 use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Control};
@@ -75,7 +75,7 @@ impl Bottleneck {
     }
 }
 
-impl Watch for Bottleneck {
+impl Tracer for Bottleneck {
     fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, _: QueueState) {}
 
     fn sent(&mut self, from: Time, to: Time, link: (usize, usize), packet: Seen, waited: Span) {
@@ -143,9 +143,6 @@ fn run(control: Control, frames: u32) -> Bottleneck {
         max_recorded_messages: Scenario::MAX_RECORDED_MESSAGES,
     };
     let mut seen = Bottleneck::default();
-    scenario
-        .check()
-        .expect("it is sound")
-        .run_watched(&mut seen);
+    scenario.check().expect("it is sound").run_traced(&mut seen);
     seen
 }

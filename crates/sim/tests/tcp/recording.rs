@@ -2,7 +2,7 @@
 //! here, and both compared event by event.
 
 use jumbolab_sim::{
-    Flow, Host, Link, Loss, Node, Place, Role, Scenario, Seen, Tcp, Traffic, Watch,
+    Flow, Host, Link, Loss, Node, Place, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
 use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Recovery};
@@ -49,10 +49,7 @@ pub(crate) fn run(
 ) -> Vec<Event> {
     let mut seen = Bottleneck(Vec::new());
     let scenario = scenario(recovery, size, limit, phase, nudge);
-    scenario
-        .check()
-        .expect("it is sound")
-        .run_watched(&mut seen);
+    scenario.check().expect("it is sound").run_traced(&mut seen);
     let mut events = seen.0;
     events.sort_by_key(|event| event.0);
     let whole =
@@ -85,7 +82,7 @@ fn in_order(events: &[Event]) -> Vec<Event> {
 /// What happened at the queue in question.
 struct Bottleneck(Vec<(Time, char, u64)>);
 
-impl Watch for Bottleneck {
+impl Tracer for Bottleneck {
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _: QueueState) {
         if link == (1, 0) {
             self.0.push((at, '+', packet.sequence));

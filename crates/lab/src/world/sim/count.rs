@@ -14,7 +14,7 @@ use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Map, Value};
-use sim::{Loss, Place, Seen, Watch};
+use sim::{Loss, Place, Seen, Tracer};
 use units::{Span, Time};
 
 use crate::measurements::Measurements;
@@ -120,7 +120,7 @@ impl Counter {
     }
 }
 
-impl Watch for Counter {
+impl Tracer for Counter {
     fn wants(&self, (link, direction): (usize, usize)) -> bool {
         direction == 0 && self.links.get(link).is_some_and(Option::is_some)
     }

@@ -37,7 +37,7 @@ impl Packet for Frame {
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<(u64, Time, Time, Time)>);
 
-impl Witness<Frame> for Seen {
+impl LinkObserver<Frame> for Seen {
     fn sent(&mut self, frame: &Frame, arrival: Time, begins: Time, ends: Time, _: Fate) {
         self.0.push((frame.number, arrival, begins, ends));
     }
@@ -109,7 +109,7 @@ proptest! {
     ) {
         let seed = Seed::new(seed);
         let mut prompt = Prompt::new(&settings, seed, Seen::default()).expect("nothing is settled later");
-        let mut patient = Link::witnessed(settings, seed, Seen::default()).expect("sound");
+        let mut patient = Link::observed(settings, seed, Seen::default()).expect("sound");
         let mut now = Time::ZERO;
         let mut out = [Vec::new(), Vec::new()];
         for ((micros, size, markable), number) in arrivals.into_iter().zip(0..) {
@@ -140,9 +140,9 @@ proptest! {
         prop_assert_eq!(&out[0], &out[1]);
         prop_assert_eq!(prompt.counters(), patient.counters());
         let delay = prompt.delay;
-        let ends: Vec<Time> = prompt.witness().0.iter().map(|sent| sent.3 + delay).collect();
+        let ends: Vec<Time> = prompt.observer().0.iter().map(|sent| sent.3 + delay).collect();
         prop_assert_eq!(ends, arrivals);
-        prop_assert_eq!(prompt.witness(), patient.witness());
+        prop_assert_eq!(prompt.observer(), patient.observer());
     }
 }
 

@@ -97,15 +97,15 @@ fn came_to(engine: &Engine<'_, ()>) -> (Vec<Counts>, u64, Time) {
 fn two_engines_that_step_in_turns_do_what_each_does_alone() {
     let both = [300, 9_000].map(gathering);
     let alone = both.each_ref().map(|simulation| {
-        let mut watch = ();
-        let mut engine = simulation.engine(&mut watch);
+        let mut tracer = ();
+        let mut engine = simulation.engine(&mut tracer);
         while engine.step() {}
         came_to(&engine)
     });
     assert!(alone[0].0.iter().any(|edge| edge.survivors == 500));
     assert_ne!(alone[0], alone[1]);
-    let mut watches = [(), ()];
-    let [first, second] = &mut watches;
+    let mut tracers = [(), ()];
+    let [first, second] = &mut tracers;
     let mut engines = [both[0].engine(first), both[1].engine(second)];
     loop {
         let more = engines.each_mut().map(Engine::step);

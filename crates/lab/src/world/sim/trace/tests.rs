@@ -31,7 +31,7 @@ fn run(setting: &Setting, results: &Path) -> Measurements {
         trial: "c00-r01",
     };
     simulator(std::slice::from_ref(setting))
-        .run_and_watch(setting, Seed::new(5), artifacts)
+        .run_and_trace(setting, Seed::new(5), artifacts)
         .unwrap()
         .0
 }
@@ -43,7 +43,7 @@ fn rows(path: &Path) -> Vec<Row> {
 }
 
 #[test]
-fn a_watch_sees_every_packet_and_changes_no_figure() {
+fn a_trace_has_every_packet_and_changes_no_figure() {
     let folder = tempfile::tempdir().unwrap();
     let plain = run(&setting(&[]), folder.path());
     assert_eq!(
@@ -226,7 +226,7 @@ count = 2
 }
 
 #[test]
-fn what_is_counted_agrees_with_the_outcome_and_is_the_same_beside_a_watch() {
+fn what_is_counted_agrees_with_the_outcome_and_is_the_same_beside_a_trace() {
     let counted = [
         "links.bottleneck.windows.all=0ms..200ms",
         "links.bottleneck.series.interval=10ms",

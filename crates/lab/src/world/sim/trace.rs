@@ -26,7 +26,7 @@ use senders::Senders;
 const FOLDER: &str = "watch";
 
 /// Watches the links that a setting asks for.
-pub(super) struct Watcher {
+pub(super) struct TraceRecorder {
     /// By link, as the scenario has them; `None`: not watched.
     links: Vec<Option<Log>>,
     /// The names of the flows.
@@ -62,7 +62,7 @@ struct Dropped {
     why: Loss,
 }
 
-impl Watcher {
+impl TraceRecorder {
     /// Looks at what `setting` asks for; `None` where it asks for nothing.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Watcher {
     }
 }
 
-impl sim::Watch for Watcher {
+impl sim::Tracer for TraceRecorder {
     fn wants(&self, (link, _): (usize, usize)) -> bool {
         self.links.get(link).is_some_and(Option::is_some)
     }

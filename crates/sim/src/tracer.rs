@@ -7,7 +7,7 @@ use units::{Bytes, Span, Time};
 
 use crate::Segment;
 
-/// A packet as a watch sees it.
+/// A packet as a tracer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The flow, by its place in the scenario.
@@ -34,7 +34,7 @@ pub struct Seen {
     pub is_bundle: bool,
     /// When its sender sent it; of a datagram, when its message was sent.
     pub sent: Time,
-    /// The marks of the links that it came out of ([`Watch::mark`]).
+    /// The marks of the links that it came out of ([`Tracer::mark`]).
     pub marks: u64,
 }
 
@@ -96,13 +96,13 @@ pub enum Loss {
 }
 
 /// Sees what happens to every packet. All methods do nothing unless written
-/// otherwise, and a watch never changes what happens; `()` watches nothing,
+/// otherwise, and a tracer never changes what happens; `()` records nothing,
 /// and costs nothing.
 ///
 /// Within one element instants never go back; between elements they may, by
 /// less than it takes a packet to cross a link, because a link works out what
 /// a queue did when it is asked next.
-pub trait Watch {
+pub trait Tracer {
     /// Whether it looks at anything at all.
     const AWAKE: bool = true;
 
@@ -126,7 +126,7 @@ pub trait Watch {
         false
     }
 
-    /// A bundle takes the wire at `begins`, as [`Watch::sent`] reports next, with
+    /// A bundle takes the wire at `begins`, as [`Tracer::sent`] reports next, with
     /// this in it.
     fn opened(&mut self, _begins: Time, _link: (usize, usize), _bundle: &Opened) {}
 
@@ -160,6 +160,6 @@ pub trait Watch {
     fn acted(&mut self, _at: Time, _flow: usize, _state: State, _counts: Counts) {}
 }
 
-impl Watch for () {
+impl Tracer for () {
     const AWAKE: bool = false;
 }

@@ -21,7 +21,7 @@ pub struct QueueState {
 /// A link works out what its queue did when it is asked next, so it may tell
 /// of an instant long after it; the instants themselves are exact, and never
 /// go back.
-pub trait Witness<P> {
+pub trait LinkObserver<P> {
     /// `packet` came at `at`, when the queue was in the state that `state` returns.
     fn arrived(&mut self, _packet: &P, _at: Time, _state: impl FnOnce() -> QueueState) {}
 
@@ -38,4 +38,4 @@ pub trait Witness<P> {
     fn inner_dropped(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
 }
 
-impl<P> Witness<P> for () {}
+impl<P> LinkObserver<P> for () {}

@@ -1,15 +1,15 @@
-//! Two watches of one simulation.
+//! Two tracers of one simulation.
 
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
-use sim::{Loss, Opened, Place, Seen, Watch};
+use sim::{Loss, Opened, Place, Seen, Tracer};
 use units::{Span, Time};
 
-/// Tells both what happens.
-pub(super) struct Both<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
+/// Passes each event on to two tracers.
+pub(super) struct Tee<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
 
-impl<A: Watch, B: Watch> Watch for Both<'_, A, B> {
+impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {
     fn wants(&self, link: (usize, usize)) -> bool {
         self.0.wants(link) || self.1.wants(link)
     }

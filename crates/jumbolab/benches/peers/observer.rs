@@ -19,7 +19,7 @@ use crate::Result;
 use crate::statistics::{f64_of, median, sorted};
 
 /// The role of its process.
-pub(crate) const ROLE: &str = "witness";
+pub(crate) const ROLE: &str = "observer";
 
 /// Octets that wait until they are read: it sleeps while traffic runs.
 const ROOM: usize = 512 << 20;
@@ -28,8 +28,8 @@ const ROOM: usize = 512 << 20;
 const IP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 
-/// A witness in a namespace.
-pub(crate) struct Witness(Worker);
+/// An observer in a namespace.
+pub(crate) struct Observer(Worker);
 
 /// How departures lie on a grid, in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct Departures {
     pub(crate) drift: f64,
 }
 
-impl Witness {
+impl Observer {
     /// Has one look at what arrives in `namespace`.
     pub(crate) fn post(namespace: &Namespace) -> Result<Self> {
         let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
@@ -60,7 +60,7 @@ impl Witness {
             .split_whitespace()
             .map(|word| Ok(f64_of(word.parse()?)))
             .collect::<Result<Vec<f64>>>()?;
-        Departures::of(&nanos, gap).ok_or_else(|| "the witness saw too little".into())
+        Departures::of(&nanos, gap).ok_or_else(|| "the observer saw too little".into())
     }
 }
 
@@ -87,10 +87,10 @@ fn hear(worker: &mut Worker) -> Result<String> {
     let deadline = monotonic() + Span::from_secs(20);
     Ok(worker
         .receive_line(deadline)?
-        .ok_or("the witness says nothing")?)
+        .ok_or("the observer says nothing")?)
 }
 
-/// The life of the witness: listens, says so, and once it gets a size says
+/// The life of the observer: listens, says so, and once it gets a size says
 /// when datagrams of it came, in nanoseconds after the first.
 pub(crate) fn run() -> Result<()> {
     let socket = socket(
