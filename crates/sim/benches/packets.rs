@@ -39,7 +39,7 @@ fn ten_routers(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS / 10, || network(queue, 10, 1));
 }
 
-/// A thousand flows through one queue: a long agenda.
+/// A thousand flows through one queue: a long event queue.
 #[divan::bench(args = ["drop-tail", "red"])]
 fn a_thousand_flows(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS, || network(queue, 0, 1_000));

@@ -1,27 +1,27 @@
-//! The engine: takes the next entry of the agenda and lets its element act,
+//! The engine: takes the next entry of the event queue and lets its element act,
 //! until nothing is left.
 //!
 //! Links, processors and sources each have one entry, whatever waits in them.
 //! They are numbered in that order, and within a kind by name; so at one
 //! instant packets first come out of links, then are worked on, then sent.
 
-mod edges;
-mod ends;
+mod domain_edges;
+mod endpoints;
 mod links;
 mod notices;
 
 use proto::tcp::React;
 use units::{IpVersion, Time};
 
-use crate::agenda::Agenda;
 use crate::direction::Direction;
+use crate::event_queue::EventQueue;
 use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::{Loss, NodeOutcome, Place, Tracer};
-pub(crate) use edges::{DomainEdge, Edges};
-pub(crate) use ends::Ends;
+pub(crate) use domain_edges::{DomainEdge, DomainEdges};
+pub(crate) use endpoints::Endpoints;
 
 /// The network while it runs. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
@@ -29,14 +29,14 @@ pub(crate) struct Engine<'a, W> {
     pub(crate) nodes: Vec<Node>,
     pub(crate) flows: Vec<Flow>,
     routes: &'a Routes,
-    agenda: Agenda,
+    event_queue: EventQueue,
     elements: Elements,
     pub(crate) now: Time,
     pub(crate) events: u64,
     /// Packets of one message, while they are sent.
     outbox: Outbox,
     contents: Contents,
-    pub(crate) edges: Edges,
+    pub(crate) edges: DomainEdges,
     /// What sources do that a direction tells of drops, by its number; nobody tells
     /// where it is short.
     pub(crate) notifies: Vec<Option<React>>,
@@ -68,14 +68,14 @@ pub(crate) enum Kind {
 pub(crate) struct Flow {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    pub(crate) ends: Ends,
+    pub(crate) endpoints: Endpoints,
     /// The flow that answers its messages.
     pub(crate) answered_by: Option<usize>,
     /// Its place in the scenario.
     pub(crate) place: usize,
 }
 
-/// Who has which number on the agenda.
+/// Who has which number in the event queue.
 #[derive(Clone, Copy)]
 struct Elements {
     receivers: usize,
@@ -105,7 +105,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         directions: Vec<Direction>,
         nodes: Vec<Node>,
         flows: Vec<Flow>,
-        edges: Edges,
+        edges: DomainEdges,
         routes: &'a Routes,
         tracer: &'a mut W,
     ) -> Self {
@@ -117,16 +117,17 @@ impl<'a, W: Tracer> Engine<'a, W> {
             edges: directions.len() + 2 * nodes.len() + 2 * flows.len(),
         };
         let all = elements.edges + edges.all.len();
-        let mut agenda = Agenda::new(u32::try_from(all).expect("checked with the scenario"));
+        let mut event_queue =
+            EventQueue::new(u32::try_from(all).expect("checked with the scenario"));
         for (flow, number) in flows.iter().zip(elements.sources..) {
-            agenda.set(number, flow.ends.next_timeout());
+            event_queue.set(number, flow.endpoints.next_timeout());
         }
         Self {
             directions,
             nodes,
             flows,
             routes,
-            agenda,
+            event_queue,
             elements,
             now: Time::ZERO,
             events: 0,
@@ -140,7 +141,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
 
     /// Executes one event; returns whether there was one.
     pub(crate) fn step(&mut self) -> bool {
-        let Some((now, element)) = self.agenda.first() else {
+        let Some((now, element)) = self.event_queue.first() else {
             return false;
         };
         debug_assert!(now >= self.now, "time goes on");
@@ -214,7 +215,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
     fn arm_receiver(&mut self, node: usize) {
         let receive = self.nodes[node].receive.as_ref();
         let next = receive.and_then(|receive| receive.next_timeout());
-        self.agenda.set(self.elements.receivers + node, next);
+        self.event_queue.set(self.elements.receivers + node, next);
     }
 
     /// Passes a packet on as a router does.
@@ -311,7 +312,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
         let send = self.nodes[node].send.as_ref();
         let next = send.and_then(|send| send.next_timeout());
-        self.agenda.set(self.elements.senders + node, next);
+        self.event_queue.set(self.elements.senders + node, next);
     }
 
     /// Puts a packet that is new on the next link of its path.

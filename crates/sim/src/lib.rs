@@ -13,12 +13,12 @@
 //! streams with the names of links and flows, and what happens at one instant
 //! happens in an order of names too.
 
-mod agenda;
 mod check;
 mod connection;
 mod direction;
 mod domain;
 mod engine;
+mod event_queue;
 mod fragments;
 mod labels;
 mod link_stats;

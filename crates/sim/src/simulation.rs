@@ -9,7 +9,7 @@ use units::Seed;
 use crate::connection::Connection;
 use crate::direction::{Direction, mtu};
 use crate::domain::exits;
-use crate::engine::{DomainEdge, Edges, Ends, Engine, Flow, Kind, Node};
+use crate::engine::{DomainEdge, DomainEdges, Endpoints, Engine, Flow, Kind, Node};
 use crate::labels::labels;
 use crate::link_stats::Looks;
 use crate::packet::{Congestion, Header};
@@ -196,9 +196,9 @@ impl Simulation {
         nodes.map(build).collect()
     }
 
-    fn edges(&self) -> Edges {
+    fn edges(&self) -> DomainEdges {
         let Some(domain) = &self.domain else {
-            return Edges::default();
+            return DomainEdges::default();
         };
         let labels = match domain.destination {
             Destination::Egress | Destination::FirstPacket => None,
@@ -218,7 +218,7 @@ impl Simulation {
             let machine = edge::Edge::new(settings).expect("checked with the domain");
             DomainEdge::new(edge.node, machine)
         };
-        Edges {
+        DomainEdges {
             all: domain.edges.iter().map(edge).collect(),
             exits: exits(domain, self.scenario.nodes.len()),
             labels,
@@ -241,21 +241,21 @@ impl Simulation {
                 });
             let seed = scenario.seed.derive(&format!("flow/{}", flow.name));
             let template = template(flow, number, seed);
-            let ends = match &flow.traffic {
-                Traffic::Datagrams(datagrams) => Ends::Datagrams(Box::new((
+            let endpoints = match &flow.traffic {
+                Traffic::Datagrams(datagrams) => Endpoints::Datagrams(Box::new((
                     Source::new(flow, datagrams, template, first, scenario.end, seed),
                     Sink::new(repeats, self.exact[at]),
                 ))),
                 Traffic::Tcp(tcp) => {
                     let connection =
                         Connection::new(flow, tcp, template, first, scenario.end, self.exact[at]);
-                    Ends::Tcp(Box::new(connection))
+                    Endpoints::Tcp(Box::new(connection))
                 }
             };
             flows.push(Flow {
                 from: flow.from,
                 to: flow.to,
-                ends,
+                endpoints,
                 answered_by: None,
                 place: self.places.flows[at],
             });

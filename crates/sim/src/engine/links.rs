@@ -95,7 +95,7 @@ impl<W: Tracer> Engine<'_, W> {
                 match entry {
                     Entry::Passes { first: false } => None,
                     Entry::Passes { first: true } => {
-                        self.agenda.set(direction, link.next_timeout());
+                        self.event_queue.set(direction, link.next_timeout());
                         None
                     }
                     Entry::Dropped(packet) => {
@@ -123,13 +123,13 @@ impl<W: Tracer> Engine<'_, W> {
     }
 
     /// Tells the tracer what a direction has done, and puts its next instant on the
-    /// agenda.
+    /// event queue.
     #[inline]
     fn settle(&mut self, direction: usize) {
         match &mut self.directions[direction].machine {
-            Machine::Prompt(link) => self.agenda.set(direction, link.next_timeout()),
+            Machine::Prompt(link) => self.event_queue.set(direction, link.next_timeout()),
             Machine::Patient(link) => {
-                self.agenda.set(direction, link.next_timeout());
+                self.event_queue.set(direction, link.next_timeout());
                 self.read_account(direction);
             }
         }

@@ -250,10 +250,10 @@ proptest! {
             }
         }
         for flow in &engine.flows {
-            let Ends::Datagrams(ends) = &flow.ends else {
+            let Endpoints::Datagrams(endpoints) = &flow.endpoints else {
                 unreachable!("the flows are of datagrams");
             };
-            let (source, sink) = &**ends;
+            let (source, sink) = &**endpoints;
             let sent = source.counts.sent;
             prop_assert_eq!(sent + source.counts.refused, 30);
             prop_assert!(sink.received + sink.unassembled() <= sent);

@@ -5,7 +5,7 @@ use units::{Bytes, Time};
 use super::Simulation;
 use crate::connection::Connection;
 use crate::direction::Direction;
-use crate::engine::{Ends, Engine, Flow};
+use crate::engine::{Endpoints, Engine, Flow};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::{
@@ -79,9 +79,9 @@ impl Simulation {
 }
 
 fn flow_outcome(name: &str, ran: Flow) -> FlowOutcome {
-    match ran.ends {
-        Ends::Datagrams(ends) => of_datagrams(name, &ends.0, ends.1),
-        Ends::Tcp(connection) => of_connection(name, *connection),
+    match ran.endpoints {
+        Endpoints::Datagrams(endpoints) => of_datagrams(name, &endpoints.0, endpoints.1),
+        Endpoints::Tcp(connection) => of_connection(name, *connection),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::packet::{Body, Congestion, Content, Header, Packet};
 
 /// The edges of the network's domain.
 #[derive(Default)]
-pub(crate) struct Edges {
+pub(crate) struct DomainEdges {
     /// In the order of their nodes.
     pub(crate) all: Vec<DomainEdge>,
     /// Where packets to each node leave.
@@ -137,7 +137,7 @@ impl<W: Tracer> Engine<'_, W> {
             }
         }
         let next = self.next_of_edge(number);
-        self.agenda.set(self.elements.edges + number, next);
+        self.event_queue.set(self.elements.edges + number, next);
     }
 
     /// When an edge acts next, or looks whether it may.

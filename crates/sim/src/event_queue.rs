@@ -1,35 +1,35 @@
-//! The agenda: which element of the network acts next.
+//! The event queue: which element of the network acts next.
 
-mod days;
+mod buckets;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use units::Time;
 
-use days::Days;
+use buckets::Buckets;
 
 /// The next instant of every element.
 ///
 /// Equal instants are ordered by the numbers of their elements. Who acts when
-/// stands in notes; those of the next few thousand days are kept by the day, as
-/// in a calendar [Brown1988], later ones in a heap. Only the notes of today are
+/// stands in notes; those of the next few thousand buckets are kept by bucket, as
+/// in a calendar [Brown1988], later ones in a heap. Only the notes of the current bucket are
 /// sorted. A note that is put off stays where it is until its old instant
 /// comes: a retransmission timer is put off by every acknowledgement. One that
 /// is brought forward stays too, beside a new one, and is thrown away when its
 /// instant comes.
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     /// Of each element when it acts, and the earliest note of it.
     entries: Vec<Entry>,
-    /// Notes of today and of days before, the earliest last.
+    /// Notes of the current bucket and of buckets before, the earliest last.
     today: Vec<Note>,
-    /// Which day it is: instants without their lower `shift` bits.
-    day: u64,
-    /// How long a day is.
+    /// Which bucket it is: instants without their lower `shift` bits.
+    bucket: u64,
+    /// How long a bucket is.
     shift: u32,
-    days: Days,
+    buckets: Buckets,
     later: BinaryHeap<Reverse<Note>>,
-    /// Days that were begun, and their notes, since a day's length was last
+    /// Buckets that were begun, and their notes, since a bucket's length was last
     /// thought about.
     begun: u32,
     noted: u32,
@@ -53,16 +53,16 @@ struct Note {
 
 /// An instant that does not come.
 const NEVER: u64 = u64::MAX;
-/// A day of 2^24 ps, 17 us, to begin with.
+/// A bucket of 2^24 ps, 17 us, to begin with.
 const SHIFT: u32 = 24;
-/// After so many days their length is thought about.
+/// After so many buckets their length is thought about.
 const REVIEW: u32 = 1_024;
-/// So many notes a day, on average, are as many as should be, and as few.
+/// So many notes a bucket, on average, are as many as should be, and as few.
 const MOST: u32 = 4;
 const FEWEST: u32 = 2;
 
-impl Agenda {
-    /// An empty agenda of so many elements.
+impl EventQueue {
+    /// An empty event queue of so many elements.
     pub(crate) fn new(elements: u32) -> Self {
         let nothing = Entry {
             due: NEVER,
@@ -71,9 +71,9 @@ impl Agenda {
         Self {
             entries: vec![nothing; elements as usize],
             today: Vec::new(),
-            day: 0,
+            bucket: 0,
             shift: SHIFT,
-            days: Days::new(),
+            buckets: Buckets::new(),
             later: BinaryHeap::new(),
             begun: 0,
             noted: 0,
@@ -119,20 +119,20 @@ impl Agenda {
         }
     }
 
-    /// Puts a note where its day is.
+    /// Puts a note where its bucket is.
     #[inline]
     fn put_in(&mut self, note: Note) {
-        let day = note.at >> self.shift;
-        if day <= self.day {
+        let bucket = note.at >> self.shift;
+        if bucket <= self.bucket {
             self.put_into_today(note);
-        } else if day - self.day < Days::COUNT {
-            self.days.put_in(day, note);
+        } else if bucket - self.bucket < Buckets::COUNT {
+            self.buckets.put_in(bucket, note);
         } else {
             self.later.push(Reverse(note));
         }
     }
 
-    /// Puts a note among the few of today.
+    /// Puts a note among the few of the current bucket.
     #[inline]
     fn put_into_today(&mut self, note: Note) {
         let mut place = self.today.len();
@@ -144,23 +144,23 @@ impl Agenda {
         self.today[place] = note;
     }
 
-    /// Goes on to the next day that has notes; returns whether there is one.
+    /// Goes on to the next bucket that has notes; returns whether there is one.
     fn begin_day(&mut self) -> bool {
         let later = self.later.peek();
         let later = later.map(|note| note.0.at >> self.shift);
-        let next = match (self.days.after(self.day), later) {
-            (Some(day), Some(later)) => day.min(later),
-            (Some(day), None) | (None, Some(day)) => day,
+        let next = match (self.buckets.after(self.bucket), later) {
+            (Some(bucket), Some(later)) => bucket.min(later),
+            (Some(bucket), None) | (None, Some(bucket)) => bucket,
             (None, None) => return false,
         };
-        self.day = next;
+        self.bucket = next;
         while let Some(Reverse(note)) = self.later.peek().copied()
-            && (note.at >> self.shift) - next < Days::COUNT
+            && (note.at >> self.shift) - next < Buckets::COUNT
         {
             self.later.pop();
             self.put_in(note);
         }
-        while let Some(note) = self.days.take(next) {
+        while let Some(note) = self.buckets.take(next) {
             self.put_into_today(note);
             self.noted += 1;
             if self.noted == REVIEW * MOST {
@@ -174,7 +174,7 @@ impl Agenda {
         true
     }
 
-    /// Makes days shorter if they have many notes, longer if they have few.
+    /// Makes buckets shorter if they have many notes, longer if they have few.
     fn review(&mut self) {
         let each = self.noted / self.begun;
         (self.begun, self.noted) = (0, 0);
@@ -184,12 +184,12 @@ impl Agenda {
             _ => return,
         };
         let mut notes = std::mem::take(&mut self.today);
-        self.days.take_all(&mut notes);
+        self.buckets.take_all(&mut notes);
         notes.extend(self.later.drain().map(|note| note.0));
         notes.sort_unstable_by(|one, other| other.cmp(one));
         self.shift = shift;
-        // No note is of a day before the earliest.
-        self.day = notes.last().map_or(0, |earliest| earliest.at >> shift);
+        // No note is of a bucket before the earliest.
+        self.bucket = notes.last().map_or(0, |earliest| earliest.at >> shift);
         for note in notes {
             self.put_in(note);
         }
@@ -208,15 +208,15 @@ mod tests {
             elements in 1u32..40,
             moves in prop::collection::vec((0usize..40, prop::option::of(0u64..20)), 0..300),
         ) {
-            let mut agenda = Agenda::new(elements);
+            let mut event_queue = EventQueue::new(elements);
             let mut plain = vec![None; elements as usize];
             for (element, at) in moves {
                 let element = element % plain.len();
                 let at = at.map(Time::from_nanos);
-                agenda.set(element, at);
+                event_queue.set(element, at);
                 plain[element] = at;
                 let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
-                prop_assert_eq!(agenda.first(), first);
+                prop_assert_eq!(event_queue.first(), first);
             }
         }
 
@@ -225,22 +225,22 @@ mod tests {
             elements in 1u32..80,
             spans in prop::collection::vec((0u32..64, any::<u64>(), 0usize..80), 1..400),
         ) {
-            let mut agenda = Agenda::new(elements);
+            let mut event_queue = EventQueue::new(elements);
             let mut plain = vec![None; elements as usize];
             let mut now = 0u64;
             for (bits, span, other) in spans {
                 let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
-                prop_assert_eq!(agenda.first(), first);
+                prop_assert_eq!(event_queue.first(), first);
                 // Whoever acts goes on later, and lets another one act.
                 if let Some((at, element)) = first {
                     now = at.as_picos();
-                    agenda.set(element, None);
+                    event_queue.set(element, None);
                     plain[element] = None;
                 }
                 let other = other % plain.len();
                 let at = now.checked_add(span >> bits).filter(|at| *at < NEVER);
                 let at = at.map(Time::from_picos);
-                agenda.set(other, at);
+                event_queue.set(other, at);
                 plain[other] = at;
             }
         }

@@ -10,16 +10,16 @@ use crate::sink::Sink;
 use crate::source::Source;
 
 /// Both ends of a flow.
-pub(crate) enum Ends {
+pub(crate) enum Endpoints {
     Datagrams(Box<(Source, Sink)>),
     Tcp(Box<Connection>),
 }
 
-impl Ends {
+impl Endpoints {
     /// When the end that sends acts without an arrival.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         match self {
-            Self::Datagrams(ends) => ends.0.next_timeout(),
+            Self::Datagrams(endpoints) => endpoints.0.next_timeout(),
             Self::Tcp(connection) => connection.next_of_sender(),
         }
     }
@@ -29,11 +29,13 @@ impl<W: Tracer> Engine<'_, W> {
     /// Lets the end of a flow that sends act.
     pub(super) fn emit(&mut self, number: usize) {
         let mut packets = std::mem::take(&mut self.outbox);
-        let Flow { from, ends, .. } = &mut self.flows[number];
+        let Flow {
+            from, endpoints, ..
+        } = &mut self.flows[number];
         let from = *from;
-        match ends {
-            Ends::Datagrams(ends) => ends.0.emit(&mut packets),
-            Ends::Tcp(connection) => connection.timeout_of_sender(self.now, &mut packets),
+        match endpoints {
+            Endpoints::Datagrams(endpoints) => endpoints.0.emit(&mut packets),
+            Endpoints::Tcp(connection) => connection.timeout_of_sender(self.now, &mut packets),
         }
         self.settle_sender(number);
         self.send(from, packets);
@@ -41,13 +43,13 @@ impl<W: Tracer> Engine<'_, W> {
 
     /// Lets the end of a flow that receives act.
     pub(super) fn end_waiting(&mut self, number: usize) {
-        let Flow { to, ends, .. } = &mut self.flows[number];
+        let Flow { to, endpoints, .. } = &mut self.flows[number];
         let to = *to;
-        if let Ends::Tcp(connection) = ends {
+        if let Endpoints::Tcp(connection) = endpoints {
             let mut packets = std::mem::take(&mut self.outbox);
             connection.timeout_of_receiver(self.now, &mut packets);
             let next = connection.next_of_receiver();
-            self.agenda.set(self.elements.sinks + number, next);
+            self.event_queue.set(self.elements.sinks + number, next);
             self.send(to, packets);
         }
     }
@@ -58,9 +60,9 @@ impl<W: Tracer> Engine<'_, W> {
         self.nodes[node].counts.received += 1;
         let flow = &mut self.flows[packet.header.flow as usize];
         let content = self.contents.of(&packet.header);
-        match (&content.body, &mut flow.ends) {
-            (Body::Datagram(piece), Ends::Datagrams(ends)) => {
-                let complete = ends.1.receive(self.now, content, *piece);
+        match (&content.body, &mut flow.endpoints) {
+            (Body::Datagram(piece), Endpoints::Datagrams(endpoints)) => {
+                let complete = endpoints.1.receive(self.now, content, *piece);
                 if W::AWAKE && complete {
                     let (node, seen) = (
                         self.nodes[node].place,
@@ -69,9 +71,9 @@ impl<W: Tracer> Engine<'_, W> {
                     self.tracer.delivered(self.now, node, seen);
                 }
             }
-            (Body::TooBig { mtu }, Ends::Datagrams(ends)) => ends.0.too_big(*mtu),
-            (_, Ends::Tcp(_)) => self.deliver_to_connection(node, &packet.header),
-            (Body::Segment(_) | Body::Notice { .. } | Body::Bundle, Ends::Datagrams(..)) => {
+            (Body::TooBig { mtu }, Endpoints::Datagrams(endpoints)) => endpoints.0.too_big(*mtu),
+            (_, Endpoints::Tcp(_)) => self.deliver_to_connection(node, &packet.header),
+            (Body::Segment(_) | Body::Notice { .. } | Body::Bundle, Endpoints::Datagrams(..)) => {
                 unreachable!("packets are made by their own flow")
             }
         }
@@ -83,7 +85,7 @@ impl<W: Tracer> Engine<'_, W> {
         let number = packet.flow as usize;
         let mut packets = std::mem::take(&mut self.outbox);
         let flow = &mut self.flows[number];
-        let Ends::Tcp(connection) = &mut flow.ends else {
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else {
             unreachable!("asked for a connection");
         };
         let content = self.contents.of(packet);
@@ -91,7 +93,7 @@ impl<W: Tracer> Engine<'_, W> {
             Body::Segment(Segment::Data(data)) => {
                 let data = packet.arrived(*data);
                 let (new, messages) = connection.receive(self.now, &data, &mut packets);
-                self.agenda
+                self.event_queue
                     .set(self.elements.sinks + number, connection.next_of_receiver());
                 if W::AWAKE && new {
                     let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
@@ -99,7 +101,7 @@ impl<W: Tracer> Engine<'_, W> {
                 }
                 if messages > 0
                     && let Some(answering) = self.flows[number].answered_by
-                    && let Ends::Tcp(connection) = &mut self.flows[answering].ends
+                    && let Endpoints::Tcp(connection) = &mut self.flows[answering].endpoints
                 {
                     connection.answer(self.now, messages, &mut packets);
                     self.settle_sender(answering);
@@ -123,13 +125,13 @@ impl<W: Tracer> Engine<'_, W> {
     }
 
     /// Tells the tracer what the end of a flow that sends has done, and puts
-    /// its next instant on the agenda.
+    /// its next instant on the event queue.
     fn settle_sender(&mut self, number: usize) {
         let flow = &self.flows[number];
-        let next = flow.ends.next_timeout();
-        self.agenda.set(self.elements.sources + number, next);
+        let next = flow.endpoints.next_timeout();
+        self.event_queue.set(self.elements.sources + number, next);
         if W::AWAKE
-            && let Ends::Tcp(connection) = &flow.ends
+            && let Endpoints::Tcp(connection) = &flow.endpoints
         {
             let (state, counts) = (connection.state(), connection.counts());
             self.tracer.acted(self.now, flow.place, state, counts);
