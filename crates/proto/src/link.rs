@@ -6,9 +6,9 @@
 //! every instant follows from arrivals, sizes and the rate.
 
 mod answers;
+mod fast_link;
 mod fate;
 mod observer;
-mod prompt;
 mod record;
 mod rng;
 mod serializer;
@@ -20,9 +20,9 @@ use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 use answers::Answers;
+pub use fast_link::{Entry, FastLink};
 pub use fate::{Counters, Fate};
 pub use observer::{LinkObserver, QueueState};
-pub use prompt::{Entry, Prompt};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 use rng::{Chance, LinkRng};

@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+mod admission;
 mod bad_spec;
 mod bundle;
 mod choice;
@@ -21,7 +22,6 @@ mod drop_front;
 mod drop_tail;
 mod fifo;
 mod fq_codel;
-mod gate;
 mod gather;
 mod keys;
 pub mod law;
@@ -38,6 +38,7 @@ mod settings;
 mod spec;
 mod stamped;
 
+pub use admission::Admission;
 pub use bad_spec::BadSpec;
 pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
 pub use choice::{Choice, Configured};
@@ -47,7 +48,6 @@ pub use drop_front::DropFront;
 pub use drop_tail::DropTail;
 pub use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelSettings};
-pub use gate::Gate;
 pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use keys::{Field, Key, Reaction, Visitor, Words};
 pub use limit::Limit;
@@ -55,7 +55,7 @@ pub use mred::{Bounds, Mred, MredSettings, Over, Reading, SizeOf, When};
 pub use packet::{Advertised, InnerDrop, Packet, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;
-pub use red::{AdaptiveRedSettings, Entrance, Red, RedSettings, Unit, Victim};
+pub use red::{AdaptiveRedSettings, Red, RedAdmission, RedSettings, Unit, Victim};
 pub use release::Release;
 pub use rio::{Rio, RioSettings};
 pub use spec::{DISCIPLINES, Spec};

@@ -13,7 +13,7 @@ use frames::{Frames, Met, meet, packets};
 pub(crate) use keys::MredKeys;
 pub use settings::{Bounds, MredSettings, Over, Reading, SizeOf, When};
 
-/// First in, first out, with MRED at its entrance: it says how many packets of
+/// First in, first out, with MRED at admission: it says how many packets of
 /// which frames are met, and DDF drops them, the first of a frame first. An
 /// arrival that finds no room gets it in the same way: packets are met until it
 /// fits, a whole frame where frames are what is limited.

@@ -148,7 +148,7 @@ impl Settings for PieSettings {
     }
 }
 
-/// First in, first out, with PIE at its entrance.
+/// First in, first out, with PIE at admission.
 #[derive(Debug)]
 pub struct Pie<P> {
     limit: Limit,

@@ -1,6 +1,6 @@
 //! RED: random early detection [Floyd1993], and its adaptive kind.
 
-mod entrance;
+mod admission;
 mod keys;
 
 use alloc::boxed::Box;
@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
 use crate::settings::Settings;
-pub use entrance::Entrance;
+pub use admission::RedAdmission;
 pub(crate) use keys::{RedKeys, in_packets};
 
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
@@ -209,10 +209,10 @@ impl Settings for AdaptiveRedSettings {
     }
 }
 
-/// First in, first out, with RED at its entrance.
+/// First in, first out, with RED at admission.
 #[derive(Debug)]
 pub struct Red<P> {
-    entrance: Entrance,
+    admission: RedAdmission,
     victim: Victim,
     fifo: Fifo<P>,
 }
@@ -224,7 +224,7 @@ impl<P: Packet> Red<P> {
     /// Where a parameter is out of its range.
     pub fn new(settings: &RedSettings, rate: Rate, seed: Seed) -> Result<Self, BadSpec> {
         Ok(Self {
-            entrance: Entrance::new(settings, rate, seed)?,
+            admission: RedAdmission::new(settings, rate, seed)?,
             victim: settings.victim,
             fifo: Fifo::new(),
         })
@@ -232,12 +232,12 @@ impl<P: Packet> Red<P> {
 
     /// The law, to look at its average.
     pub const fn law(&self) -> &law::Red {
-        &self.entrance.law
+        &self.admission.law
     }
 
     /// What waits, in the unit of the thresholds.
     fn queue(&self) -> f64 {
-        match self.entrance.unit {
+        match self.admission.unit {
             Unit::Frames => self.fifo.len() as f64,
             Unit::Bytes => self.fifo.backlog().bytes.get() as f64,
             Unit::Inner => self.fifo.live() as f64,
@@ -250,7 +250,7 @@ impl<P: Packet> Red<P> {
         match self.victim {
             Victim::Arriving => self.fifo.len(),
             Victim::Front => 0,
-            Victim::Random => self.entrance.rng.place(self.fifo.len()),
+            Victim::Random => self.admission.rng.place(self.fifo.len()),
         }
     }
 
@@ -271,7 +271,7 @@ impl<P: Packet> Red<P> {
 
     /// Marks one if it can be, else drops it; what is left of the arrival.
     fn draw(&mut self, mut packet: P, drops: &mut Drops<P>) -> Option<P> {
-        if self.entrance.marks() {
+        if self.admission.marks() {
             let place = self.place();
             if place < self.fifo.len() && self.fifo.mark(place)
                 || place == self.fifo.len() && packet.mark()
@@ -297,14 +297,14 @@ impl<P: Packet> Red<P> {
         };
         let Some(mut packet) = passed else { return };
         let arrival = packet.view();
-        let limit = self.entrance.limit;
+        let limit = self.admission.limit;
         if !limit.admits(Backlog::default(), arrival) {
-            self.entrance.law.full();
+            self.admission.law.full();
             drops.push(packet, Reason::Full);
             return;
         }
         while !limit.admits(self.fifo.backlog(), arrival) {
-            self.entrance.law.full();
+            self.admission.law.full();
             match self.strike(packet, Reason::Full, drops) {
                 Some(left) => packet = left,
                 None => return,
@@ -316,21 +316,21 @@ impl<P: Packet> Red<P> {
     /// As ns-2 does it: no room comes before everything, then the arrival goes
     /// in first and the victim out [Ns2].
     fn enter_as_ns2(&mut self, mut packet: P, verdict: Verdict, drops: &mut Drops<P>) {
-        if self.entrance.is_full_as_ns2(self.fifo.backlog()) {
-            self.entrance.law.full();
+        if self.admission.is_full_as_ns2(self.fifo.backlog()) {
+            self.admission.law.full();
             self.fifo.push(packet);
             let last = self.fifo.len() - 1;
             let place = match self.victim {
                 Victim::Arriving => last,
                 Victim::Front => last.min(1),
-                Victim::Random => self.entrance.rng.place(last),
+                Victim::Random => self.admission.rng.place(last),
             };
             if let Some(victim) = self.fifo.remove(place) {
                 drops.push(victim, Reason::Full);
             }
             return;
         }
-        if verdict == Verdict::Pass || self.entrance.marks() && packet.mark() {
+        if verdict == Verdict::Pass || self.admission.marks() && packet.mark() {
             self.fifo.push(packet);
         } else {
             drops.push(packet, Reason::Early);
@@ -342,28 +342,28 @@ impl<P: Packet> Discipline<P> for Red<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, drops: &mut Drops<P>) {
         let (backlog, queue) = (self.fifo.backlog(), self.queue());
         if self.victim == Victim::Arriving {
-            match self.entrance.admit(now, backlog, queue, &mut packet) {
+            match self.admission.admit(now, backlog, queue, &mut packet) {
                 Ok(_) => self.fifo.push(packet),
                 Err(reason) => drops.push(packet, reason),
             }
             return;
         }
-        let rested = self.entrance.law.is_idle();
-        let verdict = self.entrance.judge(now, backlog, queue, packet.view());
-        match self.entrance.profile {
+        let rested = self.admission.law.is_idle();
+        let verdict = self.admission.judge(now, backlog, queue, packet.view());
+        match self.admission.profile {
             Profile::Clean => self.enter(packet, verdict, drops),
             Profile::Ns2 => self.enter_as_ns2(packet, verdict, drops),
         }
         if rested && self.fifo.is_empty() {
             // It was dropped, and the link rests on.
-            self.entrance.rest(now);
+            self.admission.rest(now);
         }
     }
 
     fn dequeue(&mut self, now: Time, _drops: &mut Drops<P>) -> Option<P> {
         let packet = self.fifo.pop();
         if packet.is_none() {
-            self.entrance.rest(now);
+            self.admission.rest(now);
         }
         packet
     }
@@ -377,10 +377,10 @@ impl<P: Packet> Discipline<P> for Red<P> {
     }
 
     fn rest(&mut self, since: Time) {
-        self.entrance.rest(since);
+        self.admission.rest(since);
     }
 
     fn average(&self) -> Option<f64> {
-        Some(self.entrance.law.average())
+        Some(self.admission.law.average())
     }
 }

@@ -1,6 +1,6 @@
 //! One direction of a link in the network.
 
-use proto::link::{Fate, Link, Prompt, Settings};
+use proto::link::{FastLink, Fate, Link, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, Looks};
@@ -18,7 +18,7 @@ pub(crate) struct Direction {
     /// Its link's place in the scenario, and its direction.
     pub(crate) place: (usize, usize),
     /// Packets in bundles beyond the first of each: those that came, and those
-    /// that a prompt link dropped.
+    /// that a fast link dropped.
     pub(crate) beyond: (u64, u64),
     /// What the packets keep that come out of it.
     pub(crate) mark: u64,
@@ -31,9 +31,9 @@ pub(crate) struct Direction {
 )]
 pub(crate) enum Machine {
     /// A link that knows at once what becomes of a packet: nearly all.
-    Prompt(Prompt<Packet, Averages>),
+    Fast(FastLink<Packet, Averages>),
     /// Any other, or one that is watched from moment to moment.
-    Patient(Box<Link<Packet, LinkStats>>),
+    Full(Box<Link<Packet, LinkStats>>),
 }
 
 /// The largest packet of a link; `u32::MAX` where it carries any.
@@ -62,16 +62,16 @@ impl Direction {
         to: usize,
         place: (usize, usize),
     ) -> Self {
-        let prompt = match looks {
+        let fast_link = match looks {
             Looks::At | Looks::Into => None,
-            Looks::Away => Prompt::new(settings, seed, Averages::new(end)),
+            Looks::Away => FastLink::new(settings, seed, Averages::new(end)),
         };
-        let patient = || {
+        let full = || {
             let link = Link::observed(settings.clone(), seed, LinkStats::new(end, looks));
             Box::new(link.expect("the same was built when the scenario was checked"))
         };
         Self {
-            machine: prompt.map_or_else(|| Machine::Patient(patient()), Machine::Prompt),
+            machine: fast_link.map_or_else(|| Machine::Full(full()), Machine::Fast),
             to,
             mtu: mtu(settings),
             framing: framing(settings),
@@ -91,16 +91,16 @@ impl Direction {
     #[inline]
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         match &self.machine {
-            Machine::Prompt(link) => link.next_timeout(),
-            Machine::Patient(link) => link.next_timeout(),
+            Machine::Fast(link) => link.next_timeout(),
+            Machine::Full(link) => link.next_timeout(),
         }
     }
 
     /// What it carried.
     pub(crate) fn outcome(&mut self) -> DirectionOutcome {
         let (counters, averages) = match &mut self.machine {
-            Machine::Prompt(link) => (link.counters(), link.observer()),
-            Machine::Patient(link) => (link.counters(), link.observer().averages()),
+            Machine::Fast(link) => (link.counters(), link.observer()),
+            Machine::Full(link) => (link.counters(), link.observer().averages()),
         };
         averages.outcome(counters)
     }
@@ -108,16 +108,16 @@ impl Direction {
     /// When the wire is free of what has begun by `now`, or of all that waits.
     pub(crate) fn free_at(&mut self, now: Time) -> Time {
         match &mut self.machine {
-            Machine::Prompt(link) => link.free_at(),
-            Machine::Patient(link) => link.free_at(now),
+            Machine::Fast(link) => link.free_at(),
+            Machine::Full(link) => link.free_at(now),
         }
     }
 
     /// The packets of senders among what it carried.
     pub(crate) fn inner(&mut self) -> InnerCounts {
         let (counters, beyond) = match &mut self.machine {
-            Machine::Prompt(link) => (link.counters(), 0),
-            Machine::Patient(link) => (link.counters(), link.observer().beyond()),
+            Machine::Fast(link) => (link.counters(), 0),
+            Machine::Full(link) => (link.counters(), link.observer().beyond()),
         };
         InnerCounts {
             arrived: counters.arrived + self.beyond.0,

@@ -27,12 +27,12 @@ impl<W: Tracer> Engine<'_, W> {
         loop {
             // Asked anew each time: what is handed on may come back to this direction.
             match &mut self.directions[direction].machine {
-                Machine::Prompt(link) => {
+                Machine::Fast(link) => {
                     if let Some(packet) = link.poll_transmit(self.now) {
                         self.arrive(to, packet);
                     }
                 }
-                Machine::Patient(link) => {
+                Machine::Full(link) => {
                     if let Some(delivery) = link.poll_transmit(self.now) {
                         self.arrive_often((direction, to), delivery);
                     }
@@ -90,7 +90,7 @@ impl<W: Tracer> Engine<'_, W> {
         }
         let beyond = &mut link.beyond.1;
         match &mut link.machine {
-            Machine::Prompt(link) => {
+            Machine::Fast(link) => {
                 let entry = link.receive(self.now, packet);
                 match entry {
                     Entry::Passes { first: false } => None,
@@ -114,7 +114,7 @@ impl<W: Tracer> Engine<'_, W> {
                     Entry::TooBig(packet) => Some(packet),
                 }
             }
-            Machine::Patient(link) => {
+            Machine::Full(link) => {
                 let refused = link.receive(self.now, packet);
                 self.settle(direction);
                 refused
@@ -127,8 +127,8 @@ impl<W: Tracer> Engine<'_, W> {
     #[inline]
     fn settle(&mut self, direction: usize) {
         match &mut self.directions[direction].machine {
-            Machine::Prompt(link) => self.event_queue.set(direction, link.next_timeout()),
-            Machine::Patient(link) => {
+            Machine::Fast(link) => self.event_queue.set(direction, link.next_timeout()),
+            Machine::Full(link) => {
                 self.event_queue.set(direction, link.next_timeout());
                 self.read_account(direction);
             }
@@ -141,7 +141,7 @@ impl<W: Tracer> Engine<'_, W> {
         if W::AWAKE {
             self.read_notes(direction);
         }
-        let Machine::Patient(link) = &mut self.directions[direction].machine else {
+        let Machine::Full(link) = &mut self.directions[direction].machine else {
             return;
         };
         if link.observer().gone().is_empty() {
@@ -155,7 +155,7 @@ impl<W: Tracer> Engine<'_, W> {
             }
             self.contents.let_go(&Packet::bare(header));
         }
-        if let Machine::Patient(link) = &mut self.directions[direction].machine {
+        if let Machine::Full(link) = &mut self.directions[direction].machine {
             *link.observer().gone() = gone;
         }
     }
@@ -163,7 +163,7 @@ impl<W: Tracer> Engine<'_, W> {
     /// Tells the tracer what a direction has noted.
     fn read_notes(&mut self, direction: usize) {
         let Direction { machine, place, .. } = &mut self.directions[direction];
-        let Machine::Patient(link) = machine else {
+        let Machine::Full(link) = machine else {
             return;
         };
         let place = *place;
@@ -189,7 +189,7 @@ impl<W: Tracer> Engine<'_, W> {
                 What::InnerDropped(why) => self.tracer.inner_dropped(note.at, place, seen, why),
             }
         }
-        if let Machine::Patient(link) = &mut self.directions[direction].machine {
+        if let Machine::Full(link) = &mut self.directions[direction].machine {
             link.observer().put_back(notes);
         }
     }

@@ -215,7 +215,7 @@ proptest! {
             let more = engine.step();
             let mut delivered = 0;
             for direction in &engine.directions {
-                let Machine::Patient(link) = &direction.machine else {
+                let Machine::Full(link) = &direction.machine else {
                     unreachable!("all are watched");
                 };
                 let backlog = link.backlog();

@@ -108,41 +108,41 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let seed = Seed::new(seed);
-        let mut prompt = Prompt::new(&settings, seed, Seen::default()).expect("nothing is settled later");
+        let mut fast_link = FastLink::new(&settings, seed, Seen::default()).expect("nothing is settled later");
         let mut patient = Link::observed(settings, seed, Seen::default()).expect("sound");
         let mut now = Time::ZERO;
         let mut out = [Vec::new(), Vec::new()];
         for ((micros, size, markable), number) in arrivals.into_iter().zip(0..) {
             now += Span::from_micros(micros);
             // One in two is asked for what came out before the next arrives.
-            while markable && let Some(frame) = prompt.poll_transmit(now) {
+            while markable && let Some(frame) = fast_link.poll_transmit(now) {
                 out[0].push(frame);
             }
             let frame = Frame { number, size, markable, marked: false };
             let too_big = patient.receive(now, frame);
-            match prompt.receive(now, frame) {
+            match fast_link.receive(now, frame) {
                 Entry::TooBig(frame) => prop_assert_eq!(Some(frame), too_big),
                 Entry::Passes { first } => {
                     prop_assert!(too_big.is_none());
-                    prop_assert_eq!(first, prompt.passing.len() == 1);
+                    prop_assert_eq!(first, fast_link.passing.len() == 1);
                 }
                 Entry::Dropped(_) => prop_assert!(too_big.is_none()),
             }
-            prop_assert_eq!(prompt.backlog_at(now), patient.backlog());
+            prop_assert_eq!(fast_link.backlog_at(now), patient.backlog());
         }
         let end = Time::from_picos(u64::MAX);
-        out[0].extend(std::iter::from_fn(|| prompt.poll_transmit(end)));
+        out[0].extend(std::iter::from_fn(|| fast_link.poll_transmit(end)));
         let mut arrivals = Vec::new();
         while let Some(delivery) = patient.poll_transmit(end) {
             arrivals.push(delivery.at);
             out[1].push(delivery.packet);
         }
         prop_assert_eq!(&out[0], &out[1]);
-        prop_assert_eq!(prompt.counters(), patient.counters());
-        let delay = prompt.delay;
-        let ends: Vec<Time> = prompt.observer().0.iter().map(|sent| sent.3 + delay).collect();
+        prop_assert_eq!(fast_link.counters(), patient.counters());
+        let delay = fast_link.delay;
+        let ends: Vec<Time> = fast_link.observer().0.iter().map(|sent| sent.3 + delay).collect();
         prop_assert_eq!(ends, arrivals);
-        prop_assert_eq!(prompt.observer(), patient.observer());
+        prop_assert_eq!(fast_link.observer(), patient.observer());
     }
 }
 
@@ -152,7 +152,7 @@ fn where_fates_are_settled_later_it_is_not_built() {
     let rate = Rate::from_bits_per_second(1_000_000);
     let perfect = Settings::perfect(rate, Spec::DropTail { limit });
     let red = RedSettings::new(limit, Bytes::new(1_000));
-    let build = |settings: &Settings| Prompt::<Frame>::new(settings, Seed::new(1), ()).is_some();
+    let build = |settings: &Settings| FastLink::<Frame>::new(settings, Seed::new(1), ()).is_some();
     assert!(build(&perfect));
     for settings in [
         Settings {

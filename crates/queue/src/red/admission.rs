@@ -1,4 +1,4 @@
-//! RED's entrance: what becomes of an arrival, whoever holds those that wait.
+//! RED's admission test: the fate of an arrival, whoever holds the packets that wait.
 
 use units::{Bytes, Rate, Seed, Time};
 
@@ -9,7 +9,7 @@ use crate::{Backlog, BadSpec, Limit, Packet, Reason, View};
 
 /// RED's law with the limit of a buffer, and its chance.
 #[derive(Debug)]
-pub struct Entrance {
+pub struct RedAdmission {
     pub(super) limit: Limit,
     pub(super) unit: Unit,
     ecn: bool,
@@ -21,7 +21,7 @@ pub struct Entrance {
     pub(super) rng: Rng,
 }
 
-impl Entrance {
+impl RedAdmission {
     /// Of an empty queue in front of a link of `rate`.
     ///
     /// # Errors

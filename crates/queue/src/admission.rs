@@ -1,4 +1,4 @@
-//! The entrance of a queue that gives up nobody but arrivals.
+//! The admission test of a queue that drops only arriving packets.
 //!
 //! In drop-tail, and in RED that drops or marks the arriving packet, who is in
 //! stays in, and leaves in the order of arrival. What becomes of an arrival
@@ -9,20 +9,20 @@ use alloc::boxed::Box;
 
 use units::{Rate, Seed, Time};
 
-use crate::red::Entrance;
+use crate::red::RedAdmission;
 use crate::{Backlog, Limit, Packet, Reason, Spec, Unit, Victim};
 
-/// Such an entrance.
+/// An admission test for arriving packets.
 #[derive(Debug)]
-pub enum Gate {
+pub enum Admission {
     /// Of drop-tail: whoever finds room gets in.
     Room(Limit),
     /// Of RED.
-    Red(Box<Entrance>),
+    Red(Box<RedAdmission>),
 }
 
-impl Gate {
-    /// The entrance of the queue that `spec` would build with the same `rate`
+impl Admission {
+    /// The admission test of the queue that `spec` would build with the same `rate`
     /// and `seed`; `None` where that queue needs to see packets again once they
     /// are in, or there is no such queue.
     pub fn new(spec: &Spec, rate: Option<Rate>, seed: Seed) -> Option<Self> {
@@ -39,8 +39,8 @@ impl Gate {
         if red.victim != Victim::Arriving || red.unit == Unit::Inner {
             return None;
         }
-        let entrance = Entrance::new(red, rate?, seed).ok()?;
-        Some(Self::Red(Box::new(entrance)))
+        let admission = RedAdmission::new(red, rate?, seed).ok()?;
+        Some(Self::Red(Box::new(admission)))
     }
 
     /// Whether `packet` gets in where `backlog` waits at `now`, and then
@@ -58,12 +58,12 @@ impl Gate {
         match self {
             Self::Room(limit) if limit.admits(backlog, packet.view()) => Ok(false),
             Self::Room(_) => Err(Reason::Full),
-            Self::Red(entrance) => {
-                let queue = match entrance.unit() {
+            Self::Red(admission) => {
+                let queue = match admission.unit() {
                     Unit::Bytes => backlog.bytes.get() as f64,
                     Unit::Frames | Unit::Inner => f64::from(backlog.packets),
                 };
-                entrance.admit(now, backlog, queue, packet)
+                admission.admit(now, backlog, queue, packet)
             }
         }
     }
@@ -71,8 +71,8 @@ impl Gate {
     /// The link behind has had nothing to do since `since`.
     #[inline]
     pub fn rest(&mut self, since: Time) {
-        if let Self::Red(entrance) = self {
-            entrance.rest(since);
+        if let Self::Red(admission) = self {
+            admission.rest(since);
         }
     }
 }

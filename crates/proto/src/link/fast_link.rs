@@ -1,13 +1,13 @@
 //! A link that knows at once what becomes of a packet.
 //!
-//! Where a queue gives up nobody but arrivals, sends in order, and the wire
-//! takes no chances, everything about a packet is settled when it comes: whether
+//! If a queue drops only arriving packets and sends in order, and the link is not
+//! random, everything about a packet is known when it arrives: whether
 //! it gets in, when it has the wire, when it comes out. Such a link needs no
 //! visit in between. It does what [`Link`](super::Link) does, computed earlier.
 
 use std::collections::VecDeque;
 
-use queue::{Backlog, Gate, Packet};
+use queue::{Admission, Backlog, Packet};
 use units::{Bytes, Seed, Span, Time};
 
 use super::rng::LinkRng;
@@ -15,8 +15,8 @@ use super::serializer::Serializer;
 use super::{Counters, Fate, LinkObserver, Settings};
 
 /// One direction of a link, and who looks on.
-pub struct Prompt<P, W = ()> {
-    /// Packets from the entrance to the far end, in order.
+pub struct FastLink<P, W = ()> {
+    /// Packets from arrival to the far end, in order.
     passing: VecDeque<Passing<P>>,
     /// How many of them, from the front, have or had the wire, as far as was
     /// looked; the others wait.
@@ -29,7 +29,7 @@ pub struct Prompt<P, W = ()> {
     /// besides its own octets.
     largest_frame: Bytes,
     around: Bytes,
-    gate: Gate,
+    admission: Admission,
     counts: Counts,
     observer: W,
 }
@@ -45,7 +45,7 @@ struct Counts {
     octets: u64,
 }
 
-/// What becomes of a packet at the entrance.
+/// What becomes of a packet on arrival.
 #[derive(Debug)]
 pub enum Entry<P> {
     /// It will come out.
@@ -66,7 +66,7 @@ struct Passing<P> {
     packet: P,
 }
 
-impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
+impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     /// An idle link. `observer` hears of packets that have the wire, as soon as
     /// they come, and of nothing else. `None` where it takes a
     /// [`Link`](super::Link): settings with which fates are settled later, and
@@ -84,7 +84,7 @@ impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
             delay: settings.delay,
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
-            gate: Gate::new(&settings.queue, settings.rate, seed.derive("queue"))?,
+            admission: Admission::new(&settings.queue, settings.rate, seed.derive("queue"))?,
             counts: Counts::default(),
             observer,
         })
@@ -100,7 +100,7 @@ impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
             return Entry::TooBig(packet);
         }
         let backlog = self.backlog_at(now);
-        match self.gate.admit(now, backlog, &mut packet) {
+        match self.admission.admit(now, backlog, &mut packet) {
             Ok(marked) => self.counts.marked += u64::from(marked),
             Err(reason) => {
                 self.counts.dropped[reason as usize] += 1;
@@ -177,7 +177,7 @@ impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
             answered: 0,
             dropped,
             marked,
-            // No queue that takes packets out of bundles is prompt.
+            // No queue that drops packets out of bundles has a fast link.
             inner_dropped: 0,
         }
     }
@@ -193,7 +193,7 @@ impl<P: Packet, W: LinkObserver<P>> Prompt<P, W> {
         if free_at <= now {
             self.begun = self.passing.len();
             self.waiting = Bytes::ZERO;
-            self.gate.rest(free_at);
+            self.admission.rest(free_at);
             return Backlog::default();
         }
         while let Some(next) = self.passing.get(self.begun)
