@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn both_links_lose_and_bit_errors_strike_the_whole_frame() {
+    fn both_links_lose_and_bit_errors_hit_the_whole_frame() {
         let mut one = setting(9000, "reno", 25, 0.0);
         one.network.links[0].impairments.bit_error_rate = 1e-7;
         let mut both = one.clone();

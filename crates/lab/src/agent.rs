@@ -295,7 +295,7 @@ fn hear(worker: &mut Worker, end: &str, patience: Span) -> Result<Reply> {
         let line = worker
             .receive_line(soon)
             .map_err(|error| match live::interrupt::asked() {
-                // What strikes us may have struck the worker too.
+                // A signal to us may have reached the worker too.
                 true => interrupted(),
                 false => error.into(),
             })?;

@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin, asked for instead of striking: a run ends between two
+//! Ctrl-C and its kin, polled instead of ending the process at once: a run ends between two
 //! steps, with everything measured kept.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -103,7 +103,7 @@ pub fn tick() -> Span {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Process {
     /// Time on a processor, in user and kernel mode, including interrupts
-    /// that happened to strike it.
+    /// that happened to affect it.
     pub cpu: Span,
     /// Time runnable without a processor: someone else had it.
     pub waited: Span,

@@ -85,7 +85,7 @@ impl Lateness {
 /// Reads the monotonic clock some ten thousand times; takes a millisecond, or
 /// ten where reading is slow.
 pub fn reading() -> Reading {
-    // Others' work strikes some of the batches, and is not part of a reading.
+    // Other processes disturb some of the batches, and is not part of a reading.
     let batches = [(); 10].map(|()| batch());
     let steps = batches.iter().filter_map(|(_, step)| *step);
     Reading {

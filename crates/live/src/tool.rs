@@ -119,7 +119,7 @@ impl Tool {
             let left = left_until(deadline);
             let patience = if ended { Span::ZERO } else { left };
             if ended {
-                self.strike(Signal::SIGKILL);
+                self.signal_group(Signal::SIGKILL);
             }
             match hear([&mut self.output, &mut self.complaint], patience)? {
                 stream::Heard::Something if ended && left > Span::ZERO => {}
@@ -161,7 +161,7 @@ impl Tool {
     }
 
     /// Sends `signal` to all of its process group. It may be gone already.
-    fn strike(&self, signal: Signal) {
+    fn signal_group(&self, signal: Signal) {
         let _ = killpg(self.id(), signal);
     }
 
@@ -175,14 +175,14 @@ impl Drop for Tool {
         if self.status.is_some() {
             return;
         }
-        self.strike(Signal::SIGTERM);
+        self.signal_group(Signal::SIGTERM);
         // None of it can fail in a way that matters: it may be gone already.
         let deadline = clock::monotonic() + GRACE;
         while matches!(self.attend(left_until(deadline)), Ok(None))
             && left_until(deadline) > Span::ZERO
         {}
         if self.status.is_none() {
-            self.strike(Signal::SIGKILL);
+            self.signal_group(Signal::SIGKILL);
             let _ = self.child.wait();
         }
     }

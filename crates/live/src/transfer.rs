@@ -12,7 +12,7 @@ mod socket;
 
 use std::net::IpAddr;
 
-use proto::{Goodput, Layout, Summary};
+use proto::{Goodput, MessagePlan, Summary};
 use units::{Bytes, Rate, Span, Time, Transport};
 pub use wire::message::HEADER_LEN;
 
@@ -56,7 +56,7 @@ pub struct Transfer {
     /// Octets of a message, i.e. of one write.
     pub message: Bytes,
     /// The most goodput that the path can carry, if it has a rate: where
-    /// counting may begin is judged by it ([`proto::Arrivals`]).
+    /// counting may begin is judged by it ([`proto::GoodputWindow`]).
     pub pace: Option<Rate>,
     /// Whether messages leave no faster than `pace`, each at its instant of a
     /// grid: for datagrams into a link that does not hold its sender back.
@@ -85,11 +85,11 @@ pub struct Transfer {
 impl Transfer {
     /// Octets that cross, the pre-roll among them.
     pub fn octets(&self) -> Bytes {
-        self.layout().octets()
+        self.message_plan().octets()
     }
 
-    fn layout(&self) -> Layout {
-        Layout::new(self.preroll, self.preroll_message, self.size, self.message)
+    fn message_plan(&self) -> MessagePlan {
+        MessagePlan::new(self.preroll, self.preroll_message, self.size, self.message)
     }
 }
 

@@ -6,22 +6,22 @@
 //! [`streaming_recorder`]. A statistic therefore means the same wherever it
 //! comes from.
 
-mod arrivals;
 pub mod control;
 pub mod ditg;
 pub mod edge;
 pub mod exchange;
 mod flow_recorder;
+mod goodput_window;
 pub mod latency_breakdown;
-mod layout;
 pub mod link;
+mod message_plan;
 pub mod offset;
 mod stream;
 pub mod streaming_recorder;
 pub mod tcp;
 pub mod traffic;
 
-pub use arrivals::{Arrivals, Goodput, TOLERANCE};
 pub use flow_recorder::{FlowRecorder, Summary};
-pub use layout::Layout;
+pub use goodput_window::{Goodput, GoodputWindow, TOLERANCE};
+pub use message_plan::MessagePlan;
 pub use stream::MessageStream;

@@ -170,7 +170,7 @@ impl<P: Packet> Flow<P> {
         let (mut packet, mut ripe) = self.take(now);
         if !self.law.is_dropping() {
             if ripe {
-                let left = strike(packet, ecn, drops);
+                let left = mark_or_drop(packet, ecn, drops);
                 packet = match left {
                     Some(marked) => Some(marked),
                     None => self.take(now).0,
@@ -184,7 +184,7 @@ impl<P: Packet> Flow<P> {
         }
         while self.law.is_due(now) {
             self.law.count();
-            if let Some(marked) = strike(packet, ecn, drops) {
+            if let Some(marked) = mark_or_drop(packet, ecn, drops) {
                 self.law.schedule();
                 return Some(marked);
             }
@@ -208,7 +208,7 @@ impl<P: Packet> Flow<P> {
 }
 
 /// Marks the packet, if that is wanted and possible; else drops it.
-fn strike<P: Packet>(packet: Option<P>, ecn: bool, drops: &mut Drops<P>) -> Option<P> {
+fn mark_or_drop<P: Packet>(packet: Option<P>, ecn: bool, drops: &mut Drops<P>) -> Option<P> {
     let mut packet = packet?;
     if ecn && packet.mark() {
         return Some(packet);

@@ -199,10 +199,10 @@ impl<P: Packet> Discipline<P> for Pie<P> {
             self.law.full();
             return drops.push(packet, Reason::Full);
         }
-        let struck = self
+        let picked = self
             .law
-            .strikes(backlog.bytes, self.mean_size, || self.rng.draw());
-        if struck {
+            .picks(backlog.bytes, self.mean_size, || self.rng.draw());
+        if picked {
             let markable = self.ecn.is_some_and(|most| self.law.probability() <= most);
             if !(markable && packet.mark()) {
                 return drops.push(packet, Reason::Early);

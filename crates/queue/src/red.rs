@@ -255,7 +255,7 @@ impl<P: Packet> Red<P> {
     }
 
     /// Drops one; what is left of the arrival.
-    fn strike(&mut self, packet: P, reason: Reason, drops: &mut Drops<P>) -> Option<P> {
+    fn mark_or_drop(&mut self, packet: P, reason: Reason, drops: &mut Drops<P>) -> Option<P> {
         let place = self.place();
         match self.fifo.remove(place) {
             Some(victim) => {
@@ -286,14 +286,14 @@ impl<P: Packet> Red<P> {
             drops.push(packet, Reason::Early);
             return None;
         }
-        self.strike(packet, Reason::Early, drops)
+        self.mark_or_drop(packet, Reason::Early, drops)
     }
 
     fn enter(&mut self, packet: P, verdict: Verdict, drops: &mut Drops<P>) {
         let passed = match verdict {
             Verdict::Pass => Some(packet),
             Verdict::Early => self.draw(packet, drops),
-            Verdict::Forced => self.strike(packet, Reason::Forced, drops),
+            Verdict::Forced => self.mark_or_drop(packet, Reason::Forced, drops),
         };
         let Some(mut packet) = passed else { return };
         let arrival = packet.view();
@@ -305,7 +305,7 @@ impl<P: Packet> Red<P> {
         }
         while !limit.admits(self.fifo.backlog(), arrival) {
             self.admission.law.full();
-            match self.strike(packet, Reason::Full, drops) {
+            match self.mark_or_drop(packet, Reason::Full, drops) {
                 Some(left) => packet = left,
                 None => return,
             }

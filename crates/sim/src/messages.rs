@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use proto::Arrivals;
+use proto::GoodputWindow;
 use units::{Bytes, Rate, Time};
 
 use crate::sink::Sink;
@@ -20,7 +20,7 @@ pub(crate) struct Messages {
     sent: u64,
     arrived: u64,
     sink: Sink,
-    arrivals: Arrivals,
+    goodput_window: GoodputWindow,
 }
 
 impl Messages {
@@ -37,7 +37,7 @@ impl Messages {
             arrived: 0,
             sink: Sink::new(false, exact),
             // A link holds no tokens: counting starts right behind the pre-roll.
-            arrivals: Arrivals::new(Bytes::new(preroll), counted, None),
+            goodput_window: GoodputWindow::new(Bytes::new(preroll), counted, None),
         }
     }
 
@@ -60,7 +60,7 @@ impl Messages {
     /// there with them.
     pub(crate) fn receive(&mut self, now: Time, octets: u64) -> u64 {
         let octets = octets.min(self.all.unwrap_or(u64::MAX));
-        self.arrivals.record(Bytes::new(octets), now, true);
+        self.goodput_window.record(Bytes::new(octets), now, true);
         let before = self.arrived;
         while let Some(&sent) = self.in_flight.front() {
             let begins = self.begins(self.arrived);
@@ -88,7 +88,7 @@ impl Messages {
 
     /// Octets that came behind the pre-roll over the time from its end.
     pub(crate) fn goodput(&self) -> Option<Rate> {
-        let goodput = self.arrivals.goodput()?;
+        let goodput = self.goodput_window.goodput()?;
         let bits = u128::from(goodput.bytes.get()) * 8;
         let rate = (bits * 1_000_000_000_000).checked_div(goodput.span.as_picos().into())?;
         Rate::from_bits_per_second(u64::try_from(rate).ok()?)
@@ -96,7 +96,7 @@ impl Messages {
 
     /// When what goodput counts began and ended.
     pub(crate) fn counted(&self) -> Option<(Time, Time)> {
-        let goodput = self.arrivals.goodput()?;
+        let goodput = self.goodput_window.goodput()?;
         Some((goodput.first, goodput.last))
     }
 

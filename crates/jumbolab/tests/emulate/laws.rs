@@ -1,4 +1,4 @@
-//! How often chance strikes real datagrams, and how long it holds them back.
+//! How often impairments hit real datagrams, and how long it holds them back.
 //! The emulator's seed is fixed and nothing but the datagrams crosses, so that
 //! the same ones are struck whenever this runs.
 
@@ -73,7 +73,7 @@ fn datagrams_are_overtaken_as_often_as_was_asked() {
 const SPACED: usize = 300;
 
 /// Times each of them is sent at least, and at most where the machine was too
-/// busy: the same chance strikes it every time, and whatever else runs makes it
+/// busy: the same impairments hit it every time, and whatever else runs makes it
 /// later, never earlier.
 const ROUNDS: usize = 3;
 const MOST_ROUNDS: usize = 12;

@@ -67,7 +67,7 @@ pub fn sort(plan: &Plan, trials: &mut [Trial]) {
 }
 
 /// Every repeat is a block that holds each cell once, in an order of its own:
-/// whatever drifts during the run strikes all cells alike [Fisher1935 s26].
+/// whatever drifts during the run affects all cells alike [Fisher1935 s26].
 pub(super) fn order(plan: &Plan) -> Vec<Slot> {
     let measured: Vec<usize> = (0..plan.cells.len())
         .filter(|&cell| plan.cells[cell].setting.is_ok())

@@ -9,7 +9,7 @@ use nix::sys::socket::{
     Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, accept4, bind,
     getsockname, listen, recvmsg, send, sendto,
 };
-use proto::{Arrivals, FlowRecorder, Layout, MessageStream};
+use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
@@ -71,8 +71,10 @@ impl Receiver {
             octets: recorder.octets,
             unstamped: recorder.unstamped,
             spread: recorder.spread(),
-            goodput: recorder.arrivals.goodput(),
-            delays: recorder.delays.finish(recorder.layout.counted_messages()),
+            goodput: recorder.goodput_window.goodput(),
+            delays: recorder
+                .delays
+                .finish(recorder.message_plan.counted_messages()),
             receive_buffer,
             process,
         })
@@ -112,9 +114,9 @@ pub(super) fn accept(socket: &OwnedFd, patience: Span) -> Result<OwnedFd> {
 /// What is written down while messages arrive.
 struct TransferRecorder<'a> {
     transfer: &'a Transfer,
-    layout: Layout,
+    message_plan: MessagePlan,
     octets: Bytes,
-    arrivals: Arrivals,
+    goodput_window: GoodputWindow,
     delays: FlowRecorder,
     /// Datagrams that arrived, by sequence number, and how many did: a copy of
     /// one is no other one.
@@ -141,13 +143,13 @@ struct Piece {
 
 impl<'a> TransferRecorder<'a> {
     fn new(transfer: &'a Transfer) -> Self {
-        let layout = transfer.layout();
-        let counted = layout.octets() - layout.preroll();
+        let message_plan = transfer.message_plan();
+        let counted = message_plan.octets() - message_plan.preroll();
         Self {
             transfer,
-            layout,
+            message_plan,
             octets: Bytes::ZERO,
-            arrivals: Arrivals::new(layout.preroll(), counted, transfer.pace),
+            goodput_window: GoodputWindow::new(message_plan.preroll(), counted, transfer.pace),
             delays: FlowRecorder::new(),
             known: Vec::new(),
             seen: 0,
@@ -162,7 +164,7 @@ impl<'a> TransferRecorder<'a> {
     fn take_stream(&mut self, connection: &OwnedFd) -> Result<()> {
         let mut stream = MessageStream::new();
         let mut buffer = vec![0; READ];
-        while self.octets < self.layout.octets() || !self.echoes.is_empty() {
+        while self.octets < self.message_plan.octets() || !self.echoes.is_empty() {
             match self.read(connection, &mut buffer)? {
                 None => {
                     let blocked = if self.echoes.is_empty() {
@@ -179,14 +181,15 @@ impl<'a> TransferRecorder<'a> {
                     let problem = format!(
                         "the sender closed after {} of {} octets",
                         self.octets.get(),
-                        self.layout.octets().get()
+                        self.message_plan.octets().get()
                     );
                     return Err(Error::new("receiving messages", problem));
                 }
                 Some(piece) => {
                     self.octets += Bytes::new(piece.length as u64);
                     let settled = piece.length < READ;
-                    self.arrivals.record(self.octets, piece.stamp, settled);
+                    self.goodput_window
+                        .record(self.octets, piece.stamp, settled);
                     stream
                         .receive(&buffer[..piece.length], |message| {
                             self.note(message, piece.stamp)
@@ -205,7 +208,7 @@ impl<'a> TransferRecorder<'a> {
         let mut patience = self.transfer.timeout;
         // The last number can arrive before one that was overtaken: only when
         // all are here, or none came for long enough, it is over.
-        while self.seen < self.layout.messages() {
+        while self.seen < self.message_plan.messages() {
             let Some(piece) = self.read(socket, &mut buffer)? else {
                 let deadline = clock::monotonic() + patience;
                 if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
@@ -221,7 +224,7 @@ impl<'a> TransferRecorder<'a> {
             patience = self.transfer.quiet;
             if self.is_new(message.sequence) {
                 self.octets += Bytes::new(piece.length as u64);
-                self.arrivals.record(self.octets, piece.stamp, true);
+                self.goodput_window.record(self.octets, piece.stamp, true);
             }
             self.note(message, piece.stamp);
             self.last_stamp = piece.stamp;
@@ -237,7 +240,7 @@ impl<'a> TransferRecorder<'a> {
     /// Whether no datagram with this number came before.
     fn is_new(&mut self, sequence: u64) -> bool {
         let place = usize::try_from(sequence).ok();
-        let Some(place) = place.filter(|_| sequence < self.layout.messages()) else {
+        let Some(place) = place.filter(|_| sequence < self.message_plan.messages()) else {
             return false;
         };
         if self.known.len() <= place {
@@ -250,7 +253,7 @@ impl<'a> TransferRecorder<'a> {
 
     /// Records a complete message.
     fn note(&mut self, message: Message, stamp: Time) {
-        let position = self.layout.counted_position(message.sequence);
+        let position = self.message_plan.counted_position(message.sequence);
         if let Some(position) = position.filter(|_| self.transfer.delays) {
             self.delays
                 .record(position, message.sent, stamp, message.size());
@@ -274,7 +277,7 @@ impl<'a> TransferRecorder<'a> {
     /// How much later, on average, the stamp of a read may be than that of the
     /// message in it: several messages can end in one read.
     fn spread(&self) -> Span {
-        let messages = self.layout.counted_messages().max(1);
+        let messages = self.message_plan.counted_messages().max(1);
         Span::from_picos(self.later_by.as_picos() / messages)
     }
 
@@ -316,7 +319,7 @@ impl<'a> TransferRecorder<'a> {
         // A whole packet without a stamp is timed by the user's clock, and
         // counted.
         let whole = message.bytes > 0 && message.bytes < READ;
-        let counted = self.octets >= self.layout.preroll();
+        let counted = self.octets >= self.message_plan.preroll();
         self.unstamped += u64::from(stamp.is_none() && whole && counted);
         Ok(Some(Piece {
             length: message.bytes,

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
-use proto::{FlowRecorder, Layout, MessageStream};
+use proto::{FlowRecorder, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
@@ -31,15 +31,15 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
         }
         Transport::Udp => None,
     };
-    sender.await_echoes(sender.layout.messages())?;
+    sender.await_echoes(sender.message_plan.messages())?;
     Ok(Sent {
-        messages: sender.layout.messages(),
+        messages: sender.message_plan.messages(),
         first_write: sender.first_write.unwrap_or_default(),
         last_acknowledged,
         echoes_took: sender.echoes_took(),
         round_trips: sender
             .echoes
-            .map(|echoes| echoes.delays.finish(sender.layout.counted_messages())),
+            .map(|echoes| echoes.delays.finish(sender.message_plan.counted_messages())),
         tcp: match transfer.protocol {
             Transport::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
             Transport::Udp => None,
@@ -68,7 +68,7 @@ pub(super) fn connected(transfer: &Transfer, port: u16) -> Result<OwnedFd> {
 
 struct Sender<'a> {
     transfer: &'a Transfer,
-    layout: Layout,
+    message_plan: MessagePlan,
     socket: OwnedFd,
     first_write: Option<Time>,
     echoes: Option<Echoes>,
@@ -98,7 +98,7 @@ impl<'a> Sender<'a> {
         });
         Ok(Self {
             transfer,
-            layout: transfer.layout(),
+            message_plan: transfer.message_plan(),
             socket,
             first_write: None,
             echoes,
@@ -106,7 +106,8 @@ impl<'a> Sender<'a> {
     }
 
     fn send_messages(&mut self) -> Result<()> {
-        let lengths = (0..self.layout.messages()).map(|sequence| self.layout.length(sequence));
+        let lengths =
+            (0..self.message_plan.messages()).map(|sequence| self.message_plan.length(sequence));
         let longest = usize::try_from(lengths.max().unwrap_or_default().get())
             .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
         let mut octets = vec![0; longest];
@@ -117,10 +118,12 @@ impl<'a> Sender<'a> {
             None => None,
         };
         let mut before = Bytes::ZERO;
-        for sequence in 0..self.layout.messages() {
-            let length = self.layout.length(sequence);
-            let preroll = self.layout.is_preroll(sequence);
-            if sequence + 1 == self.layout.messages() && self.transfer.protocol == Transport::Tcp {
+        for sequence in 0..self.message_plan.messages() {
+            let length = self.message_plan.length(sequence);
+            let preroll = self.message_plan.is_preroll(sequence);
+            if sequence + 1 == self.message_plan.messages()
+                && self.transfer.protocol == Transport::Tcp
+            {
                 acknowledged::stamp_from_here(self.socket.as_fd())?;
             }
             if let Some((pacer, pace, begun)) = &grid {
@@ -159,7 +162,7 @@ impl<'a> Sender<'a> {
     fn echoes_took(&self) -> Option<Span> {
         let whole = self.transfer.echo == Answer::Whole;
         let echoes = self.echoes.as_ref().filter(|_| whole)?;
-        let all = echoes.taken >= self.layout.messages();
+        let all = echoes.taken >= self.message_plan.messages();
         echoes.last.since(self.first_write?).filter(|_| all)
     }
 
@@ -199,7 +202,7 @@ impl<'a> Sender<'a> {
         let Some(echoes) = &mut self.echoes else {
             return Ok(());
         };
-        while echoes.taken < self.layout.messages() {
+        while echoes.taken < self.message_plan.messages() {
             let count = match recv(raw(&self.socket), &mut echoes.room, MsgFlags::empty()) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
                 Ok(count) => count,
@@ -210,14 +213,14 @@ impl<'a> Sender<'a> {
                 Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => continue,
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
-            let (now, layout) = (self.transfer.epoch.elapsed(), &self.layout);
+            let (now, message_plan) = (self.transfer.epoch.elapsed(), &self.message_plan);
             let (delays, taken, last) = (&mut echoes.delays, &mut echoes.taken, &mut echoes.last);
             echoes
                 .stream
                 .receive(&echoes.room[..count], |message| {
                     *taken += 1;
                     *last = now;
-                    if let Some(position) = layout.counted_position(message.sequence) {
+                    if let Some(position) = message_plan.counted_position(message.sequence) {
                         delays.record(position, message.sent, now, message.size());
                     }
                 })

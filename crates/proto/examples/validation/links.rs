@@ -84,7 +84,7 @@ fn crooked() -> Row {
     )
 }
 
-/// How often chance strikes.
+/// How often impairments occur.
 fn impairments() -> Vec<Row> {
     const FRAMES: u64 = 100_000;
     let struck = |settings: Settings, frame: u64, fate: Fate| {

@@ -43,7 +43,7 @@ impl Stream {
         self.generator.random()
     }
 
-    fn strikes(&mut self) -> bool {
+    fn occurs(&mut self) -> bool {
         self.probability > 0.0 && self.draw() < self.probability
     }
 }
@@ -104,7 +104,7 @@ impl LinkRng {
 
     /// Whether the frame is lost.
     fn lost(&mut self) -> bool {
-        self.loss.strikes()
+        self.loss.occurs()
     }
 
     /// Whether any bit of a frame of `size` octets is wrong: independent
@@ -142,11 +142,11 @@ impl LinkRng {
 
     /// Whether the frame is held back.
     fn held_back(&mut self) -> bool {
-        self.reorder.strikes()
+        self.reorder.occurs()
     }
 
     /// Whether the frame arrives twice.
     fn twice(&mut self) -> bool {
-        self.duplicate.strikes()
+        self.duplicate.occurs()
     }
 }

@@ -98,12 +98,7 @@ impl Pie {
     /// Whether the packet that comes now is to be dropped or marked, with
     /// `backlog` before it; `mean_size` is that of packets, `draw` uniform in
     /// [0, 1). [`Pie::advance`] comes first.
-    pub fn strikes(
-        &mut self,
-        backlog: Bytes,
-        mean_size: Bytes,
-        draw: impl FnOnce() -> f64,
-    ) -> bool {
+    pub fn picks(&mut self, backlog: Bytes, mean_size: Bytes, draw: impl FnOnce() -> f64) -> bool {
         if self.burst_left > Span::ZERO {
             return false;
         }

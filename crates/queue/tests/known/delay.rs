@@ -214,9 +214,9 @@ fn pie_follows_the_recurrence() {
         // What is drawn as 0 is below any probability.
         let calm = plain.qdelay_old < 0.0075 && plain.drop_prob < 0.2;
         let short = backlog.get() <= 2 * 500;
-        let struck = law.strikes(backlog, Bytes::new(500), || 0.0);
+        let picked = law.picks(backlog, Bytes::new(500), || 0.0);
         let expected = plain.drop_prob > 0.0 && plain.burst_allowance < 1e-9 && !calm && !short;
-        assert_eq!(struck, expected, "step {step}");
+        assert_eq!(picked, expected, "step {step}");
         largest = largest.max(plain.drop_prob);
         zeroes += u64::from(plain.drop_prob == 0.0);
     }
@@ -238,9 +238,9 @@ proptest! {
             }
             lazy.advance(now, backlog);
             prop_assert_eq!(lazy.probability().to_bits(), eager.probability().to_bits());
-            let struck = [&mut lazy, &mut eager]
-                .map(|law| law.strikes(Bytes::new(9_000), Bytes::new(500), || 0.0));
-            prop_assert_eq!(struck[0], struck[1]);
+            let picked = [&mut lazy, &mut eager]
+                .map(|law| law.picks(Bytes::new(9_000), Bytes::new(500), || 0.0));
+            prop_assert_eq!(picked[0], picked[1]);
         }
     }
 }
@@ -272,7 +272,7 @@ fn pie_spreads_its_drops_over_arrivals() {
     let (mut gap, mut gaps) = (0_u32, Vec::new());
     while gaps.len() < 2_000 {
         gap += 1;
-        if law.strikes(Bytes::new(4_000), Bytes::new(500), || chance.uniform()) {
+        if law.picks(Bytes::new(4_000), Bytes::new(500), || chance.uniform()) {
             gaps.push(std::mem::take(&mut gap));
         }
     }

@@ -69,11 +69,11 @@ fn single_packets_are_lost_as_often_as_the_curve_says() {
     for average in [6.0, 10.0, 15.0, 20.0, 29.0] {
         let (mut law, mut chance) = (immediate(Spread::Independent), Chance::new(2));
         let losses = [0; 20].map(|_: u8| {
-            let strikes = |_: &u32| {
+            let dropped = |_: &u32| {
                 law.observe(Time::ZERO, average);
                 law.judge(9, || chance.uniform()) == Verdict::Early
             };
-            (0..4_000).filter(strikes).count() as f64 / 4_000.0
+            (0..4_000).filter(dropped).count() as f64 / 4_000.0
         });
         covers(&losses, CURVE.probability(average), "loss");
     }

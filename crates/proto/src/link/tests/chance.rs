@@ -1,4 +1,4 @@
-//! How often chance strikes, and how long it holds back.
+//! How often each impairment occurs, and how long it delays.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn plausible(count: u64, probability: f64) {
 }
 
 #[test]
-fn every_law_strikes_as_often_as_asked() {
+fn every_law_applies_as_often_as_asked() {
     let base = || perfect(1);
     for probability in [0.001, 0.01, 0.3] {
         let lossy = Settings {
@@ -56,7 +56,7 @@ fn every_law_strikes_as_often_as_asked() {
 }
 
 #[test]
-fn bit_errors_strike_long_frames_more_often_by_the_formula() {
+fn bit_errors_hit_long_frames_more_often_by_the_formula() {
     for (rate, size) in [(1e-6, 64), (1e-6, 1518), (1e-6, 9018), (1e-5, 9018)] {
         let noisy = Settings {
             bit_error_rate: rate,

@@ -6,7 +6,7 @@ use wire::message::HEADER_LEN;
 /// The messages of one transfer: first the pre-roll, which is not counted,
 /// then the counted octets. Both ends derive it from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct MessagePlan {
     preroll: Part,
     counted: Part,
 }
@@ -20,7 +20,7 @@ struct Part {
     message: u64,
 }
 
-impl Layout {
+impl MessagePlan {
     /// A transfer of `size` counted octets in messages of `message` octets,
     /// after `preroll` others in messages of `preroll_message`. The last
     /// message of a part is shorter where the division does not come out even.
@@ -112,15 +112,15 @@ mod tests {
 
     #[test]
     fn five_megabytes_at_mtu_1500_are_3502_messages() {
-        let layout = Layout::new(
+        let message_plan = MessagePlan::new(
             Bytes::ZERO,
             Bytes::ZERO,
             Bytes::new(5_000_000),
             Bytes::new(1428),
         );
-        assert_eq!(layout.messages(), 3502);
-        assert_eq!(layout.length(3500), Bytes::new(1428));
-        assert_eq!(layout.length(3501), Bytes::new(572));
+        assert_eq!(message_plan.messages(), 3502);
+        assert_eq!(message_plan.length(3500), Bytes::new(1428));
+        assert_eq!(message_plan.length(3501), Bytes::new(572));
     }
 
     proptest! {
@@ -131,18 +131,18 @@ mod tests {
         ) {
             let [preroll, preroll_message, counted, longest] =
                 [preroll, preroll_message, size, message].map(Bytes::new);
-            let layout = Layout::new(preroll, preroll_message, counted, longest);
-            let lengths: Vec<u64> = (0..layout.messages()).map(|n| layout.length(n).get()).collect();
+            let message_plan = MessagePlan::new(preroll, preroll_message, counted, longest);
+            let lengths: Vec<u64> = (0..message_plan.messages()).map(|n| message_plan.length(n).get()).collect();
             let fits = |(n, &length): (u64, &u64)| {
-                length >= header() && (length <= message || layout.is_preroll(n))
+                length >= header() && (length <= message || message_plan.is_preroll(n))
             };
             prop_assert!((0..).zip(&lengths).all(fits));
-            prop_assert_eq!(lengths.iter().sum::<u64>(), layout.octets().get());
-            let before: u64 = (0..layout.messages())
-                .filter(|&n| layout.is_preroll(n))
-                .map(|n| layout.length(n).get())
+            prop_assert_eq!(lengths.iter().sum::<u64>(), message_plan.octets().get());
+            let before: u64 = (0..message_plan.messages())
+                .filter(|&n| message_plan.is_preroll(n))
+                .map(|n| message_plan.length(n).get())
                 .sum();
-            prop_assert_eq!(before, layout.preroll().get());
+            prop_assert_eq!(before, message_plan.preroll().get());
         }
     }
 }

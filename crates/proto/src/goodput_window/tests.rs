@@ -3,23 +3,23 @@ use proptest::prelude::*;
 use units::Rate;
 
 /// The curve of (total, microseconds), over a link of 10 octets per microsecond.
-fn arrivals(preroll: u64, counted: u64, points: &[(u64, u64)]) -> Arrivals {
+fn goodput_window(preroll: u64, counted: u64, points: &[(u64, u64)]) -> GoodputWindow {
     let pace = Rate::from_bits_per_second(80_000_000);
     curve(preroll, counted, pace, points)
 }
 
-fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> Arrivals {
-    let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), pace);
+fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> GoodputWindow {
+    let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), pace);
     for &(total, micros) in points {
-        arrivals.record(Bytes::new(total), Time::from_nanos(micros * 1000), true);
+        goodput_window.record(Bytes::new(total), Time::from_nanos(micros * 1000), true);
     }
-    arrivals
+    goodput_window
 }
 
 /// Says that the window holds so many octets from one microsecond to another.
 #[track_caller]
-fn check(arrivals: &Arrivals, bytes: u64, first: u64, last: u64) {
-    let goodput = arrivals.goodput().unwrap();
+fn check(goodput_window: &GoodputWindow, bytes: u64, first: u64, last: u64) {
+    let goodput = goodput_window.goodput().unwrap();
     let window = (
         goodput.bytes.get(),
         goodput.first.as_nanos(),
@@ -41,8 +41,8 @@ fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
         (9000, 402), // 990 ahead
         (45_000, 4002),
     ];
-    check(&arrivals(5000, 80_000, &points), 37_000, 201, 4002);
-    let goodput = arrivals(5000, 80_000, &points).goodput().unwrap();
+    check(&goodput_window(5000, 80_000, &points), 37_000, 201, 4002);
+    let goodput = goodput_window(5000, 80_000, &points).goodput().unwrap();
     let expected = 37_000.0 * 8.0 / 3801e-6;
     assert!((goodput.bits_per_second / expected - 1.0).abs() < 1e-12);
 }
@@ -56,32 +56,33 @@ fn without_a_pace_counting_starts_right_after_the_pre_roll() {
 #[test]
 fn of_equal_leads_the_first_counts() {
     let points = [(100, 0), (110, 1), (120, 2), (1000, 100)];
-    check(&arrivals(100, 1000, &points), 900, 0, 100);
+    check(&goodput_window(100, 1000, &points), 900, 0, 100);
 }
 
 #[test]
 fn a_read_that_jumps_over_the_search_starts_the_count_where_it_lands() {
     let points = [(90, 0), (500, 10), (1000, 20)];
-    check(&arrivals(100, 1000, &points), 500, 10, 20);
+    check(&goodput_window(100, 1000, &points), 500, 10, 20);
 }
 
 #[test]
 fn points_that_are_not_settled_start_a_count_only_where_there_is_no_other() {
-    let mut arrivals = Arrivals::new(Bytes::new(100), Bytes::new(1000), None);
+    let mut goodput_window = GoodputWindow::new(Bytes::new(100), Bytes::new(1000), None);
     let at = |micros: u64| Time::from_nanos(micros * 1000);
-    arrivals.record(Bytes::new(150), at(1), false);
-    arrivals.record(Bytes::new(1100), at(11), true);
-    check(&arrivals, 950, 1, 11);
-    let mut arrivals = Arrivals::new(Bytes::new(100), Bytes::new(1000), None);
-    arrivals.record(Bytes::new(150), at(1), false);
-    arrivals.record(Bytes::new(200), at(2), true);
-    arrivals.record(Bytes::new(1100), at(11), true);
-    check(&arrivals, 900, 2, 11);
+    goodput_window.record(Bytes::new(150), at(1), false);
+    goodput_window.record(Bytes::new(1100), at(11), true);
+    check(&goodput_window, 950, 1, 11);
+    let mut goodput_window = GoodputWindow::new(Bytes::new(100), Bytes::new(1000), None);
+    goodput_window.record(Bytes::new(150), at(1), false);
+    goodput_window.record(Bytes::new(200), at(2), true);
+    goodput_window.record(Bytes::new(1100), at(11), true);
+    check(&goodput_window, 900, 2, 11);
 }
 
 #[test]
 fn no_window_has_no_goodput() {
-    let none = |points: &[(u64, u64)]| assert_eq!(arrivals(100, 1000, points).goodput(), None);
+    let none =
+        |points: &[(u64, u64)]| assert_eq!(goodput_window(100, 1000, points).goodput(), None);
     none(&[]);
     none(&[(50, 0), (99, 5)]); // within the pre-roll
     none(&[(50, 0), (100, 5)]); // only one point after it
@@ -150,18 +151,18 @@ proptest! {
         let longest_wait = Rate::from_bits_per_second(rate).unwrap().serialise(Bytes::new(burst));
 
         let mut bucket = Bucket::new(rate, burst, frame);
-        let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(rate));
+        let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(rate));
         let mut total = 0;
         let mut state = seed;
         while total < preroll + counted {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let stamp = bucket.send((state >> 16) % (longest_wait.as_picos() + 1));
             total += frame;
-            arrivals.record(Bytes::new(total), stamp, true);
+            goodput_window.record(Bytes::new(total), stamp, true);
             bucket.wait(gap);
         }
 
-        let goodput = arrivals.goodput().unwrap();
+        let goodput = goodput_window.goodput().unwrap();
         let (rate, frame) = (rate as f64, frame as f64);
         let bytes = goodput.bytes.get() as f64;
         prop_assert!(bytes * 20.0 >= 18.9 * counted as f64);
@@ -180,15 +181,15 @@ proptest! {
         let (burst, counted) = (frame * frames_in_burst, frame * 4_000);
         let gap = rate.serialise(Bytes::new(frame)).as_picos();
         let mut bucket = Bucket::new(megabits * 1_000_000, burst, frame);
-        let mut arrivals = Arrivals::new(Bytes::ZERO, Bytes::new(counted), Some(rate));
+        let mut goodput_window = GoodputWindow::new(Bytes::ZERO, Bytes::new(counted), Some(rate));
         for total in (frame..=counted).step_by(usize::try_from(frame).unwrap()) {
-            arrivals.record(Bytes::new(total), bucket.send(0), true);
+            goodput_window.record(Bytes::new(total), bucket.send(0), true);
             bucket.wait(gap / 10);
             if total <= counted / 20 {
                 bucket.wait(gap);
             }
         }
-        let goodput = arrivals.goodput().unwrap();
+        let goodput = goodput_window.goodput().unwrap();
         let rate = megabits as f64 * 1e6;
         let within_a_frame = 1.0 + 1.0 / 2_000.0;
         prop_assert!(goodput.bytes.get() * 20 < counted * 19, "not from the search");
@@ -201,10 +202,10 @@ proptest! {
     fn hostile_points_never_panic_and_never_give_an_infinite_goodput(
         preroll: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64, bool)>(), 0..20),
     ) {
-        let mut arrivals = Arrivals::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(pace));
+        let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(pace));
         for (total, stamp, settled) in points {
-            arrivals.record(Bytes::new(total), Time::from_picos(stamp), settled);
-            let goodput = arrivals.goodput();
+            goodput_window.record(Bytes::new(total), Time::from_picos(stamp), settled);
+            let goodput = goodput_window.goodput();
             prop_assert!(goodput.is_none_or(|goodput| goodput.bits_per_second.is_finite()));
         }
     }

@@ -30,7 +30,7 @@ pub const TOLERANCE: f64 = 0.002;
 /// waiting there, and the sender is not slower than the link: then counting
 /// starts at the largest lead of the first half.
 #[derive(Clone, Debug)]
-pub struct Arrivals {
+pub struct GoodputWindow {
     preroll: Bytes,
     /// The largest total at which counting may start by choice, and where
     /// such a start shows too much.
@@ -72,7 +72,7 @@ pub struct Goodput {
     pub last: Time,
 }
 
-impl Arrivals {
+impl GoodputWindow {
     /// A transfer of `preroll` octets that are not counted, and `counted` that
     /// are, over a path that carries no more goodput than `pace`.
     pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
