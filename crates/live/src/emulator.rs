@@ -9,8 +9,8 @@
 //! shortly before the next departure and waits for the rest awake.
 
 mod end;
-mod lane;
 mod lateness;
+mod link_driver;
 #[cfg(test)]
 mod parity;
 mod steering;
@@ -32,9 +32,9 @@ pub use crate::port::Refused;
 use crate::port::{Port, Purpose};
 use crate::sys::packet::BATCH;
 pub use end::End;
-use lane::Lane;
-pub use lane::{Cross, Crossed};
 use lateness::Lateness;
+use link_driver::LinkDriver;
+pub use link_driver::{Cross, Crossed};
 
 /// What ports are for here.
 const PURPOSE: Purpose = Purpose {
@@ -129,7 +129,7 @@ pub struct Emulator {
 /// A link with its two ports and two directions.
 struct Between {
     ports: [Port; 2],
-    lanes: [Lane; 2],
+    drivers: [LinkDriver; 2],
 }
 
 impl Emulator {
@@ -141,8 +141,8 @@ impl Emulator {
         let poller = Poller::new()?;
         let open = |(number, link): (usize, &EmulatedLink)| {
             let port = |name: &String| Port::open(name, PURPOSE);
-            let lane = |direction: usize| {
-                Lane::new(
+            let driver = |direction: usize| {
+                LinkDriver::new(
                     link.directions[direction].clone(),
                     direction_seed(seed, number, direction),
                 )
@@ -150,7 +150,7 @@ impl Emulator {
             };
             Ok(Between {
                 ports: [port(&link.ends[0])?, port(&link.ends[1])?],
-                lanes: [lane(0)?, lane(1)?],
+                drivers: [driver(0)?, driver(1)?],
             })
         };
         Ok(Self {
@@ -205,12 +205,12 @@ impl Emulator {
             let now = clock::monotonic();
             self.transmit(now)?;
             let next = self.next_departure();
-            let mut lanes = self.links.iter().flat_map(|link| &link.lanes);
+            let mut drivers = self.links.iter().flat_map(|link| &link.drivers);
             let round = Round {
                 now,
                 more,
                 next,
-                longest: lanes.any(Lane::is_crossed).then_some(CATCH_UP),
+                longest: drivers.any(LinkDriver::is_crossed).then_some(CATCH_UP),
             };
             let ports = self.links.iter().flat_map(|link| &link.ports);
             if self.poller.wait(ports, stop, round)? {
@@ -233,13 +233,13 @@ impl Emulator {
                 port.count_overrun()?;
             }
             let mut direction = |direction: usize| {
-                let lane = &mut link.lanes[direction];
+                let driver = &mut link.drivers[direction];
                 DirectionReport {
                     // Before the counters: it brings them up to the moment.
-                    crossed: lane.crossed(now),
-                    counters: lane.counters(),
+                    crossed: driver.crossed(now),
+                    counters: driver.counters(),
                     refused: link.ports[direction].refused(),
-                    backlog: lane.backlog(),
+                    backlog: driver.backlog(),
                 }
             };
             links.push([direction(0), direction(1)]);
@@ -269,15 +269,15 @@ impl Emulator {
             // Compared anew each time: the wall clock may be set.
             self.mapping.renew();
         }
-        for Between { ports, lanes } in &mut self.links {
-            for (port, lane) in ports.iter_mut().zip(lanes) {
+        for Between { ports, drivers } in &mut self.links {
+            for (port, driver) in ports.iter_mut().zip(drivers) {
                 let full = port.receive(&self.mapping, now, &self.pool, |at, frame| {
-                    let answer = lane.receive(at, frame, &self.pool);
+                    let answer = driver.receive(at, frame, &self.pool);
                     self.answers.extend(answer);
                 });
                 // Frames that the kernel has stamped by now go first.
                 if !full {
-                    lane.catch_up(now);
+                    driver.catch_up(now);
                 }
                 port.send(&self.answers)?;
                 self.answers.clear();
@@ -288,10 +288,10 @@ impl Emulator {
 
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
-        for Between { ports, lanes } in &mut self.links {
-            for (direction, lane) in lanes.iter_mut().enumerate() {
+        for Between { ports, drivers } in &mut self.links {
+            for (direction, driver) in drivers.iter_mut().enumerate() {
                 loop {
-                    let due = iter::from_fn(|| lane.poll_transmit(now)).take(BATCH);
+                    let due = iter::from_fn(|| driver.poll_transmit(now)).take(BATCH);
                     for Delivery { at, packet, copies } in due {
                         self.batch.extend((copies > 1).then(|| packet.again()));
                         self.batch.push(packet);
@@ -312,8 +312,8 @@ impl Emulator {
     }
 
     fn next_departure(&mut self) -> Option<Time> {
-        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
-        lanes.filter_map(Lane::next_timeout).min()
+        let drivers = self.links.iter_mut().flat_map(|link| &mut link.drivers);
+        drivers.filter_map(LinkDriver::next_timeout).min()
     }
 }
 

@@ -2,7 +2,7 @@
 //! frames beside it.
 
 mod poller;
-mod turn;
+mod rt_scheduling;
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use units::{Span, Time};
 use crate::clock;
 use crate::error::{During, Result};
 pub use poller::{Poller, Round, Stop};
-pub use turn::Scheduling;
+pub use rt_scheduling::Scheduling;
 
 /// By how much a waking may be late: a [`Pacer`] sleeps until so long before
 /// an instant and watches the clock for the rest. It covers the wake-up of an

@@ -4,7 +4,7 @@
 use proto::link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
 
-use super::lane::Lane;
+use super::link_driver::LinkDriver;
 use super::{Cross, Emulator, direction_seed};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -14,8 +14,8 @@ impl Emulator {
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
         for (number, link) in self.links.iter_mut().enumerate() {
-            for (direction, lane) in link.lanes.iter_mut().enumerate() {
-                lane.reseed(now, direction_seed(seed, number, direction));
+            for (direction, driver) in link.drivers.iter_mut().enumerate() {
+                driver.reseed(now, direction_seed(seed, number, direction));
             }
         }
     }
@@ -27,14 +27,14 @@ impl Emulator {
 
     /// Likewise, on link `number` alone; one that is not there has no packets.
     pub fn record_link(&mut self, number: usize) {
-        let lanes = self.links.get_mut(number).map(|link| &mut link.lanes);
-        lanes.into_iter().flatten().for_each(Lane::record);
+        let drivers = self.links.get_mut(number).map(|link| &mut link.drivers);
+        drivers.into_iter().flatten().for_each(LinkDriver::record);
     }
 
     /// Keeps a record no longer; what was not taken is gone.
     pub fn end_record(&mut self) {
-        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
-        lanes.for_each(Lane::end_record);
+        let drivers = self.links.iter_mut().flat_map(|link| &mut link.drivers);
+        drivers.for_each(LinkDriver::end_record);
     }
 
     /// What became of packets since it was last asked: link, direction, event. Its
@@ -42,8 +42,8 @@ impl Emulator {
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
         for (number, link) in self.links.iter_mut().enumerate() {
-            for (direction, lane) in link.lanes.iter_mut().enumerate() {
-                let events = lane.take_events().into_iter();
+            for (direction, driver) in link.drivers.iter_mut().enumerate() {
+                let events = driver.take_events().into_iter();
                 all.extend(events.map(|event| (number, direction, event)));
             }
         }
@@ -53,18 +53,18 @@ impl Emulator {
     /// The packets on link `number` that wait in each direction's queue, if they are
     /// recorded.
     pub fn waiting(&self, number: usize) -> [Vec<Arrival>; 2] {
-        self.of_lanes(number, |lane| lane.waiting().collect())
+        self.of_drivers(number, |driver| driver.waiting().collect())
     }
 
     /// When the chance of each direction of link `number` began anew since it is
     /// recorded, what it went on from first.
     pub fn reseeds(&self, number: usize) -> [Vec<Reseed>; 2] {
-        self.of_lanes(number, |lane| lane.reseeds().to_vec())
+        self.of_drivers(number, |driver| driver.reseeds().to_vec())
     }
 
-    fn of_lanes<T>(&self, number: usize, of: impl Fn(&Lane) -> Vec<T>) -> [Vec<T>; 2] {
+    fn of_drivers<T>(&self, number: usize, of: impl Fn(&LinkDriver) -> Vec<T>) -> [Vec<T>; 2] {
         let link = self.links.get(number);
-        [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.lanes[direction])))
+        [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.drivers[direction])))
     }
 
     /// When it was opened, by the clock that is never set.
@@ -89,11 +89,11 @@ impl Emulator {
         {
             let place = format!("wire/{link}/{direction}");
             let link = self.links.get_mut(*link);
-            let lane = link.and_then(|link| link.lanes.get_mut(*direction));
-            let lane = lane.ok_or_else(|| {
+            let driver = link.and_then(|link| link.drivers.get_mut(*direction));
+            let driver = driver.ok_or_else(|| {
                 Error::new("beginning cross traffic", format!("there is no {place}"))
             })?;
-            lane.begin_cross(now, gaps.clone(), sizes.clone(), seed.derive(&place));
+            driver.begin_cross(now, gaps.clone(), sizes.clone(), seed.derive(&place));
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Emulator {
     /// Ends it.
     pub fn end_cross(&mut self) {
         let now = clock::monotonic();
-        let lanes = self.links.iter_mut().flat_map(|link| &mut link.lanes);
-        lanes.for_each(|lane| lane.end_cross(now));
+        let drivers = self.links.iter_mut().flat_map(|link| &mut link.drivers);
+        drivers.for_each(|driver| driver.end_cross(now));
     }
 }

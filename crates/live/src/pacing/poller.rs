@@ -9,7 +9,7 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use units::{Span, Time};
 
 use super::SPIN;
-use super::turn::{NAP, Scheduling, Turn};
+use super::rt_scheduling::{RtScheduling, Scheduling, YIELD};
 use crate::clock;
 use crate::error::{During, Result};
 use crate::port::Port;
@@ -28,7 +28,7 @@ const LOOK: Span = Span::from_millis(2);
 /// The kernel does not bundle the wakings of its thread with others from
 /// [`Poller::new`] on (timer slack 1 ns).
 pub struct Poller {
-    turn: Turn,
+    rt_scheduling: RtScheduling,
     /// When descriptors were last looked at.
     looked: Time,
 }
@@ -64,7 +64,7 @@ impl Poller {
         // So that sleeps end when they are asked to, not 50 us later.
         set_timerslack(1).during(|| "asking for exact sleeps")?;
         Ok(Self {
-            turn: Turn::ordinary(),
+            rt_scheduling: RtScheduling::ordinary(),
             looked: clock::monotonic(),
         })
     }
@@ -73,12 +73,12 @@ impl Poller {
     /// kernel allows that, within limits that keep these alive;
     /// [`Poller::scheduling`] says so.
     pub fn run_first(&mut self) {
-        self.turn = Turn::take();
+        self.rt_scheduling = RtScheduling::take();
     }
 
     /// How the scheduler treated the thread since this was last asked.
     pub fn scheduling(&mut self) -> Scheduling {
-        self.turn.scheduling()
+        self.rt_scheduling.scheduling()
     }
 
     /// Waits after `round` for the next one: until a frame is at one of `ports`,
@@ -99,16 +99,16 @@ impl Poller {
             next,
             longest,
         } = round;
-        self.turn.decide(now);
+        self.rt_scheduling.decide(now);
         let awake = more || next.is_some_and(|next| next < now + SPIN);
-        let nap = awake && !more && self.turn.is_nap_due(now);
-        if awake && !nap && now.since(self.looked) < Some(LOOK) {
+        let yields = awake && !more && self.rt_scheduling.is_yield_due(now);
+        if awake && !yields && now.since(self.looked) < Some(LOOK) {
             std::hint::spin_loop();
             return Ok(false);
         }
         self.looked = clock::monotonic();
-        let sleep = match (nap, awake) {
-            (true, _) => NAP,
+        let sleep = match (yields, awake) {
+            (true, _) => YIELD,
             (false, true) => Span::ZERO,
             (false, false) => sleep_before(next, longest.unwrap_or(LONGEST_SLEEP), self.looked),
         };
@@ -119,7 +119,7 @@ impl Poller {
             return Ok(true);
         }
         if sleep > Span::ZERO {
-            self.turn.slept(self.looked, clock::monotonic());
+            self.rt_scheduling.slept(self.looked, clock::monotonic());
         }
         Ok(false)
     }

@@ -8,10 +8,10 @@ const FRAME: u64 = 1518;
 /// What a full frame takes of a gigabit link.
 const TAKES: Span = Span::from_nanos(12_304);
 
-fn lane(limit: Limit) -> Lane {
+fn driver(limit: Limit) -> LinkDriver {
     let gigabit = Rate::from_bits_per_second(1_000_000_000);
     let settings = Settings::perfect(gigabit, Spec::DropTail { limit });
-    Lane::new(settings, Seed::new(1)).unwrap()
+    LinkDriver::new(settings, Seed::new(1)).unwrap()
 }
 
 /// Full frames that ask for so many megabits per second.
@@ -39,19 +39,23 @@ fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
     // right after one waits for it, whether anybody looked in between or not.
     let delivered = |looks: &[u64]| {
         let pool = Pool::default();
-        let mut lane = lane(Limit::Packets(100));
+        let mut driver = driver(Limit::Packets(100));
         let (gaps, sizes) = laws(500);
-        lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+        driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
         for &look in looks {
-            lane.catch_up(at(look));
-            assert!(lane.poll_transmit(at(look)).is_none(), "nobody's frame");
-            assert_eq!(lane.next_timeout(), None, "nobody waits for cross traffic");
+            driver.catch_up(at(look));
+            assert!(driver.poll_transmit(at(look)).is_none(), "nobody's frame");
+            assert_eq!(
+                driver.next_timeout(),
+                None,
+                "nobody waits for cross traffic"
+            );
         }
         let sent = at(4 * 24_608 / 1_000 + 1);
         let kept = frame(&pool);
-        assert!(lane.receive(sent, kept, &pool).is_none());
-        let due = lane.next_timeout().unwrap();
-        let delivery = lane.poll_transmit(at(1_000)).unwrap();
+        assert!(driver.receive(sent, kept, &pool).is_none());
+        let due = driver.next_timeout().unwrap();
+        let delivery = driver.poll_transmit(at(1_000)).unwrap();
         assert!(due <= delivery.at);
         delivery.at
     };
@@ -63,15 +67,15 @@ fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
 #[test]
 fn every_packet_of_cross_traffic_is_accounted_for() {
     // Twice what the link carries: half of it finds no room.
-    let mut lane = lane(Limit::Packets(10));
+    let mut driver = driver(Limit::Packets(10));
     let (gaps, sizes) = laws(2_000);
-    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let end = at(100_000);
-    assert!(lane.poll_transmit(end).is_none());
-    lane.end_cross(end);
-    let crossed = lane.crossed(at(200_000));
-    assert!(lane.poll_transmit(at(200_000)).is_none());
-    let crossed_later = lane.crossed(at(200_000));
+    assert!(driver.poll_transmit(end).is_none());
+    driver.end_cross(end);
+    let crossed = driver.crossed(at(200_000));
+    assert!(driver.poll_transmit(at(200_000)).is_none());
+    let crossed_later = driver.crossed(at(200_000));
     let counters = crossed_later.counters;
     assert_eq!(counters.arrived, 16_254, "100 ms in gaps of 6.152 us");
     assert_eq!(crossed.lasted, Span::from_millis(100));
@@ -85,57 +89,57 @@ fn every_packet_of_cross_traffic_is_accounted_for() {
     // 8127 pass in the time, and ten and one that wait or leave at its end.
     let passed = counters.of(Fate::Delivered);
     assert!((8_127..=8_139).contains(&passed), "{passed}");
-    assert_eq!(lane.counters(), counters, "there is nothing else");
-    assert_eq!(lane.next_timeout(), None);
+    assert_eq!(driver.counters(), counters, "there is nothing else");
+    assert_eq!(driver.next_timeout(), None);
 }
 
 #[test]
 fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
     let pool = Pool::default();
-    let mut lane = lane(Limit::Packets(10));
-    lane.record();
+    let mut driver = driver(Limit::Packets(10));
+    driver.record();
     let (gaps, sizes) = laws(500);
-    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let kept = frame(&pool);
-    assert!(lane.receive(at(60), kept, &pool).is_none());
-    lane.end_cross(at(80));
-    assert!(lane.poll_transmit(at(1_000)).is_some());
-    let events = lane.take_events();
+    assert!(driver.receive(at(60), kept, &pool).is_none());
+    driver.end_cross(at(80));
+    assert!(driver.poll_transmit(at(1_000)).is_some());
+    let events = driver.take_events();
     let flows: Vec<u64> = events.iter().map(|event| event.flow).collect();
     let own = flow_of_a_frame();
     assert_eq!(flows, [u64::MAX, u64::MAX, own, u64::MAX]);
     assert!(events.iter().all(|event| event.size == FRAME));
-    lane.end_record();
+    driver.end_record();
     let kept = frame(&pool);
-    assert!(lane.receive(at(2_000), kept, &pool).is_none());
-    assert!(lane.next_timeout().is_some() && lane.take_events().is_empty());
-    assert!(lane.link.take_events().is_empty(), "nothing piles up");
+    assert!(driver.receive(at(2_000), kept, &pool).is_none());
+    assert!(driver.next_timeout().is_some() && driver.take_events().is_empty());
+    assert!(driver.link.take_events().is_empty(), "nothing piles up");
 }
 
 /// Frames of others than cross traffic that found no room by `now`.
-fn frames_dropped(lane: &mut Lane, now: Time) -> u64 {
-    let crossed = lane.crossed(now).counters.of(Fate::Dropped);
-    lane.counters().of(Fate::Dropped) - crossed
+fn frames_dropped(driver: &mut LinkDriver, now: Time) -> u64 {
+    let crossed = driver.crossed(now).counters.of(Fate::Dropped);
+    driver.counters().of(Fate::Dropped) - crossed
 }
 
 #[test]
 fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
     let pool = Pool::default();
-    let mut lane = lane(Limit::Packets(1));
+    let mut driver = driver(Limit::Packets(1));
     let (gaps, sizes) = laws(1_500);
-    lane.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
+    driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let (mut passed, mut lost) = (0, 0);
     for number in 1..200u64 {
         let now = at(number * 100);
-        let before = frames_dropped(&mut lane, now);
+        let before = frames_dropped(&mut driver, now);
         let kept = frame(&pool);
-        assert!(lane.receive(now, kept, &pool).is_none());
-        let out = lane.next_timeout();
-        let dropped = frames_dropped(&mut lane, now) > before;
+        assert!(driver.receive(now, kept, &pool).is_none());
+        let out = driver.next_timeout();
+        let dropped = frames_dropped(&mut driver, now) > before;
         assert_eq!(out.is_none(), dropped, "{number}");
-        let came = lane.poll_transmit(at(number * 100 + 90));
+        let came = driver.poll_transmit(at(number * 100 + 90));
         assert_eq!(came.is_some(), out.is_some());
-        assert_eq!(lane.next_timeout(), None);
+        assert_eq!(driver.next_timeout(), None);
         (passed, lost) = (passed + u32::from(!dropped), lost + u32::from(dropped));
     }
     assert!(passed > 20 && lost > 20, "{passed} passed, {lost} did not");
@@ -149,17 +153,17 @@ fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
     let service = TAKES.as_picos() as f64;
     for load in [0.3, 0.5, 0.8] {
         let pool = Pool::default();
-        let mut lane = lane(Limit::Packets(10_000));
+        let mut driver = driver(Limit::Packets(10_000));
         let gaps = Law::Exponential(service / load);
-        lane.begin_cross(Time::ZERO, gaps, Law::Constant(1518.0), Seed::new(5));
-        lane.record();
+        driver.begin_cross(Time::ZERO, gaps, Law::Constant(1518.0), Seed::new(5));
+        driver.record();
         let mut waits = Vec::new();
         for number in 1..=u64::from(PROBES) {
             let sent = at(492 * number);
             let probe = pool.frame(&[0; 60]);
-            assert!(lane.receive(sent, probe, &pool).is_none());
-            while lane.poll_transmit(sent).is_some() {}
-            let events = lane.take_events();
+            assert!(driver.receive(sent, probe, &pool).is_none());
+            while driver.poll_transmit(sent).is_some() {}
+            let events = driver.take_events();
             let probes = events.iter().filter(|event| event.flow != Frame::FILLER);
             waits.extend(probes.filter_map(|event| event.at.since(event.arrival)));
         }

@@ -1,5 +1,5 @@
-//! Whose turn it is on a processor: that of the thread that carries frames, where
-//! the kernel allows.
+//! Real-time scheduling of the thread that carries frames, where the kernel
+//! allows it.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use units::{Span, Time};
@@ -15,12 +15,12 @@ const WINDOW: Span = Span::from_millis(100);
 const LEFT: Span = Span::from_millis(20);
 
 /// Whoever runs before others watches the clock for no longer than this in one
-/// go, and then naps: the latest frame goes a little later, and the others and
+/// go, and then yields: the latest frame goes a little later, and the others and
 /// the kernel's limit for such threads [sched(7)] get their share.
 const WATCH: Span = Span::from_micros(100);
 
-/// How long a nap is.
-pub(super) const NAP: Span = Span::from_micros(25);
+/// How long the thread yields its processor.
+pub(super) const YIELD: Span = Span::from_micros(25);
 
 /// Long enough for the thread to leave its processor.
 const PAUSE: Span = Span::from_micros(50);
@@ -55,8 +55,8 @@ impl Scheduling {
     }
 }
 
-/// The turn of the thread that carries frames.
-pub(super) struct Turn {
+/// The scheduling of the thread that carries frames.
+pub(super) struct RtScheduling {
     allowed: bool,
     first: bool,
     stepped_down: bool,
@@ -68,7 +68,7 @@ pub(super) struct Turn {
     woken: Time,
 }
 
-impl Turn {
+impl RtScheduling {
     /// That of an ordinary process.
     pub(super) fn ordinary() -> Self {
         Self::new(false)
@@ -97,8 +97,8 @@ impl Turn {
         self.woken = now;
     }
 
-    /// Whether it is time for a nap, though something is due soon.
-    pub(super) fn is_nap_due(&self, now: Time) -> bool {
+    /// Whether it is time to yield, though something is due soon.
+    pub(super) fn is_yield_due(&self, now: Time) -> bool {
         self.allowed && now >= self.woken + WATCH
     }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn whoever_never_sleeps_steps_down_and_whoever_sleeps_a_little_steps_up_again() {
-        let mut turn = Turn::take();
+        let mut rt_scheduling = RtScheduling::take();
         let reports = |some| {
             if turn_allowed() {
                 some
@@ -161,10 +161,10 @@ mod tests {
             }
         };
         let mut step = |slept: Span| {
-            let end = turn.begun + WINDOW;
-            turn.slept(turn.begun, turn.begun + slept);
-            turn.decide(end);
-            turn.scheduling()
+            let end = rt_scheduling.begun + WINDOW;
+            rt_scheduling.slept(rt_scheduling.begun, rt_scheduling.begun + slept);
+            rt_scheduling.decide(end);
+            rt_scheduling.scheduling()
         };
         assert_eq!(step(LEFT), reports(Scheduling::RealTime));
         assert_eq!(step(Span::ZERO), reports(Scheduling::RealTimeInPart));
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn no_window_ends_early() {
-        let mut turn = Turn::take();
-        let first = turn.first;
-        turn.decide(turn.begun + Span::from_millis(99));
-        assert_eq!(turn.first, first);
+        let mut rt_scheduling = RtScheduling::take();
+        let first = rt_scheduling.first;
+        rt_scheduling.decide(rt_scheduling.begun + Span::from_millis(99));
+        assert_eq!(rt_scheduling.first, first);
     }
 }

@@ -56,7 +56,7 @@ impl Crossed {
 }
 
 /// A link with what shares it.
-pub(super) struct Lane {
+pub(super) struct LinkDriver {
     link: Link<Frame>,
     /// Packets that came out.
     out: u64,
@@ -79,7 +79,7 @@ struct Running {
     counted: Time,
 }
 
-impl Lane {
+impl LinkDriver {
     pub(super) fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
         Ok(Self {
             link: Link::new(settings, seed)?,
