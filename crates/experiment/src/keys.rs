@@ -23,7 +23,7 @@ mod tests;
 mod traffic;
 
 pub(super) use flows::OF_MESSAGES;
-pub(super) use index::{Place, find, hint, known, unknown};
+pub(super) use index::{KeyNode, find, hint, known, unknown};
 pub use page::documented;
 pub(super) use queue::{queues, visit};
 pub(super) use row::{Key, Section, Usual};

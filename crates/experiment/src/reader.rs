@@ -9,7 +9,7 @@ use std::fmt;
 use anyhow::{Error, Result};
 use plan::World;
 
-use super::keys::{self, Key, Place, Support, Takes};
+use super::keys::{self, Key, KeyNode, Support, Takes};
 use super::law::LawFiles;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
         if place.is_none() {
             return Err(unknown(&path, node));
         }
-        if place.is_some_and(Place::has_any_name) {
+        if place.is_some_and(KeyNode::has_any_name) {
             let asked = self.asked.iter().map(String::as_str);
             let hint = did_you_mean(&path.to_string(), asked);
             let why = format!("unknown key{hint}");
@@ -436,7 +436,9 @@ fn unasked<'a>(
 /// The first key in the table at `path`, however deep; itself if it is a key.
 pub(super) fn first_key<'a>(path: &str, node: &'a Node) -> (String, &'a Node) {
     let first = match &node.value {
-        Value::Table(table) if keys::find(path).is_some_and(Place::is_table) => table.iter().next(),
+        Value::Table(table) if keys::find(path).is_some_and(KeyNode::is_table) => {
+            table.iter().next()
+        }
         _ => None,
     };
     match first {

@@ -24,7 +24,7 @@ pub use domain::{Destination, Domain, Route};
 pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
-pub use latency_breakdown::{Inject, LatencyBreakdown, Place};
+pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
 pub use watched::Watched;
 
 /// Everything that one trial needs to know.

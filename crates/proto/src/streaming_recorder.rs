@@ -13,7 +13,7 @@ mod order;
 mod summary;
 
 pub use delay::{DelayRecorder, Delays, NEIGHBOURS};
-pub use order::{DEGREES, OrderRecorder, Place, RUNS, WINDOW};
+pub use order::{ArrivalClass, DEGREES, OrderRecorder, RUNS, WINDOW};
 pub use summary::{DelaySummary, FlowSummary, OrderSummary};
 
 /// Records the arrivals of one flow in bounded memory.
@@ -60,7 +60,7 @@ impl StreamingFlowRecorder {
 
     /// Takes down an arrival. To be called in order of arrival.
     #[inline]
-    pub fn record(&mut self, arrival: Arrival) -> Place {
+    pub fn record(&mut self, arrival: Arrival) -> ArrivalClass {
         let place = self.order.record(arrival.sequence);
         if place.counts() {
             self.octets = self.octets.saturating_add(arrival.size.into());

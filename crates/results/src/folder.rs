@@ -59,7 +59,7 @@ pub enum Resume {
 }
 
 /// A repeat of a cell, whose factors are written out.
-type Place = (u32, String);
+type TrialKey = (u32, String);
 
 /// A results folder, open for more trials and locked against other runs.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub struct Folder {
     journal: Journal,
     trials: Vec<Trial>,
     /// What is in them.
-    held: BTreeSet<Place>,
+    held: BTreeSet<TrialKey>,
     /// Held as long as the folder is open; the kernel drops it with us.
     _lock: File,
 }
@@ -123,7 +123,7 @@ impl Folder {
             path,
             facts,
             journal,
-            held: places(&trials),
+            held: trial_keys(&trials),
             trials,
             _lock: lock,
         })
@@ -334,9 +334,9 @@ fn trials(path: &Path) -> Result<Vec<Trial>> {
     Ok(all)
 }
 
-fn places(trials: &[Trial]) -> BTreeSet<Place> {
-    let place = |trial: &Trial| (trial.repeat, trial.factors.to_string());
-    trials.iter().map(place).collect()
+fn trial_keys(trials: &[Trial]) -> BTreeSet<TrialKey> {
+    let key = |trial: &Trial| (trial.repeat, trial.factors.to_string());
+    trials.iter().map(key).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
-use crate::{Loss, NodeOutcome, Place, Tracer};
+use crate::{Location, Loss, NodeOutcome, Tracer};
 pub(crate) use domain_edges::{DomainEdge, DomainEdges};
 pub(crate) use endpoints::Endpoints;
 
@@ -196,8 +196,8 @@ impl<'a, W: Tracer> Engine<'a, W> {
         let refused = receive.and_then(|receive| receive.push(self.now, packet));
         if let Some(packet) = refused {
             here.counts.dropped += 1;
-            let place = Place::Node(here.place);
-            self.lose(place, &packet, Loss::Buffer);
+            let location = Location::Node(here.place);
+            self.lose(location, &packet, Loss::Buffer);
             self.contents.let_go(&packet);
         }
         self.arm_receiver(node);
@@ -329,10 +329,10 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
     }
 
-    fn lose(&mut self, place: Place, packet: &Packet, why: Loss) {
+    fn lose(&mut self, location: Location, packet: &Packet, why: Loss) {
         if W::AWAKE {
             let seen = self.seen(&packet.header);
-            self.tracer.lost(self.now, place, seen, why);
+            self.tracer.lost(self.now, location, seen, why);
         }
     }
 }

@@ -48,4 +48,4 @@ pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
 };
 pub use simulation::Simulation;
-pub use tracer::{Inside, Loss, Opened, Place, Seen, Tracer};
+pub use tracer::{Inside, Location, Loss, Opened, Seen, Tracer};

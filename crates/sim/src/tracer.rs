@@ -73,7 +73,7 @@ impl Seen {
 
 /// Where something happens. Numbers are places in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Location {
     /// At a node.
     Node(usize),
     /// On a link, in direction 0 or 1.
@@ -145,7 +145,7 @@ pub trait Tracer {
     }
 
     /// A packet is lost.
-    fn lost(&mut self, _at: Time, _place: Place, _packet: Seen, _why: Loss) {}
+    fn lost(&mut self, _at: Time, _location: Location, _packet: Seen, _why: Loss) {}
 
     /// A packet is taken out of a bundle, which stays where it is. It came and
     /// waited with that, and is reported by no other method.

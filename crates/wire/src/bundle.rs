@@ -32,8 +32,8 @@ mod carried;
 #[cfg(test)]
 mod fuzz;
 mod gaps;
+mod offsets;
 mod packing;
-mod place;
 #[cfg(test)]
 mod tests;
 

@@ -1,7 +1,7 @@
 //! Reads `[traffic]` of `kind = "latency-breakdown"`: round trips that are taken apart.
 
 use anyhow::Result;
-use plan::setting::{Inject, LatencyBreakdown, LinkKind, Network, Place};
+use plan::setting::{Inject, InjectionPoint, LatencyBreakdown, LinkKind, Network};
 use units::{IpMtu, Span, Transport};
 
 use super::traffic::{message, socket_buffer, timeout};
@@ -48,21 +48,21 @@ pub(super) fn read(
 fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
     let places = word(&[
         ("none", None),
-        ("send", Some(Place::Send)),
-        ("wire", Some(Place::Wire)),
-        ("receive", Some(Place::Receive)),
-        ("echo", Some(Place::Echo)),
+        ("send", Some(InjectionPoint::Send)),
+        ("wire", Some(InjectionPoint::Wire)),
+        ("receive", Some(InjectionPoint::Receive)),
+        ("echo", Some(InjectionPoint::Echo)),
     ]);
-    let place = reader.read("traffic.inject.place", places)?;
+    let place = reader.read("traffic.inject.point", places)?;
     let length = reader.read("traffic.inject.span", span)?;
     if length.value > LONGEST {
         return Err(length.refuse("inject at most \"100ms\""));
     }
-    if place.value == Some(Place::Wire) && link == LinkKind::Kernel {
+    if place.value == Some(InjectionPoint::Wire) && link == LinkKind::Kernel {
         return Err(place.refuse("only an emulated link can be longer: write link = \"emulated\""));
     }
-    Ok(place.value.map(|place| Inject {
-        place,
+    Ok(place.value.map(|point| Inject {
+        point,
         span: length.value,
     }))
 }

@@ -9,7 +9,7 @@ use wire::message::HEADER_LEN;
 use super::message::written;
 use super::{command, exchange, flows, latency_breakdown, tcp};
 use crate::auto_burst;
-use crate::keys::{self, Place};
+use crate::keys::{self, KeyNode};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Table, Value};
@@ -103,7 +103,7 @@ fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
     let table = tree.table("traffic");
     for (name, Node { value, origin }) in table.into_iter().flat_map(Table::iter) {
         let path = format!("traffic.{name}");
-        let having = keys::find(&path).map_or_else(Vec::new, Place::kinds);
+        let having = keys::find(&path).map_or_else(Vec::new, KeyNode::kinds);
         let has_it = |kind: &str| having.contains(&kind);
         if having.is_empty() || reader.kind.is_some_and(has_it) {
             continue;

@@ -7,9 +7,9 @@ use super::table::{RUN, of_cell, sections};
 use super::{Key, Section};
 use crate::tree::{KeyPath, Node, Table, Value};
 
-/// A place in the tree of keys: a table, a key, or both.
+/// A node of the tree of keys: a table, a key, or both.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct KeyNode {
     inner: BTreeMap<&'static str, Self>,
     /// What stands under any name.
     any: Option<Box<Self>>,
@@ -19,18 +19,18 @@ pub(crate) struct Place {
     rows: Vec<(&'static Section, &'static Key)>,
 }
 
-static PLACES: LazyLock<Place> = LazyLock::new(|| {
-    let mut places = Place::default();
+static KEY_TREE: LazyLock<KeyNode> = LazyLock::new(|| {
+    let mut tree = KeyNode::default();
     for section in sections() {
         for table in section.tables {
-            let place = places.make(table);
-            place.tables.push(section);
+            let entry = tree.make(table);
+            entry.tables.push(section);
             for key in section.keys {
-                place.make(key.name).rows.push((section, key));
+                entry.make(key.name).rows.push((section, key));
             }
         }
     }
-    places
+    tree
 });
 
 static CELL_ROOTS: LazyLock<Vec<&str>> = LazyLock::new(|| roots(&of_cell()));
@@ -47,22 +47,22 @@ pub(super) fn run_roots() -> &'static [&'static str] {
     &RUN_ROOTS
 }
 
-/// The place of the key or table at `path`, if there is one.
-pub(crate) fn find(path: &str) -> Option<&'static Place> {
+/// The node of the key or table at `path`, if there is one.
+pub(crate) fn find(path: &str) -> Option<&'static KeyNode> {
     path.split('.')
-        .try_fold(&*PLACES, |place, part| place.below(part))
+        .try_fold(&*KEY_TREE, |entry, part| entry.below(part))
 }
 
 /// Whether some row has the key at `path`.
 pub(crate) fn known(path: &KeyPath) -> bool {
     let mut parts = path.0.iter();
-    let place = parts.try_fold(&*PLACES, |place, part| place.below(part));
-    place.is_some_and(|place| !place.rows.is_empty())
+    let entry = parts.try_fold(&*KEY_TREE, |entry, part| entry.below(part));
+    entry.is_some_and(|entry| !entry.rows.is_empty())
 }
 
 /// The first node in `tree` that no row and no table has.
 pub(crate) fn unknown(tree: &Table) -> Option<(KeyPath, &Node)> {
-    PLACES.unknown(tree, &KeyPath(Vec::new()))
+    KEY_TREE.unknown(tree, &KeyPath(Vec::new()))
 }
 
 /// `; did you mean ..?` for a key at `path` that there is not, or a table if
@@ -100,7 +100,7 @@ fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
     nearest.map(|(.., candidate)| candidate)
 }
 
-impl Place {
+impl KeyNode {
     /// The row of this key for traffic of this kind, if that is known by now.
     pub(crate) fn key(&self, kind: Option<&str>) -> Option<&'static Key> {
         let suits = |(section, _): &&(&'static Section, &'static Key)| match kind {
@@ -150,28 +150,28 @@ impl Place {
         self.inner.get(name).or(self.any.as_deref())
     }
 
-    /// The place at `path` from here, made where there is none.
+    /// The node at `path` from here, made where there is none.
     fn make(&mut self, path: &'static str) -> &mut Self {
         let parts = path.split('.').filter(|part| !part.is_empty());
-        parts.fold(self, |place, part| match is_any(part) {
-            true => place.any.get_or_insert_default(),
-            false => place.inner.entry(part).or_default(),
+        parts.fold(self, |entry, part| match is_any(part) {
+            true => entry.any.get_or_insert_default(),
+            false => entry.inner.entry(part).or_default(),
         })
     }
 
     fn unknown<'a>(&self, table: &'a Table, above: &KeyPath) -> Option<(KeyPath, &'a Node)> {
         table.iter().find_map(|(name, node)| {
             let path = above.then(name);
-            let Some(place) = self.below(name) else {
+            let Some(entry) = self.below(name) else {
                 return Some((path, node));
             };
-            if !place.rows.is_empty() {
+            if !entry.rows.is_empty() {
                 return None;
             }
             match &node.value {
-                Value::Table(inner) => place.unknown(inner, &path),
+                Value::Table(inner) => entry.unknown(inner, &path),
                 Value::List(nodes) => nodes.iter().find_map(|node| match &node.value {
-                    Value::Table(inner) => place.unknown(inner, &path),
+                    Value::Table(inner) => entry.unknown(inner, &path),
                     _ => None,
                 }),
                 _ => None,

@@ -6,7 +6,7 @@ use std::slice;
 
 use live::clock::Epoch;
 use live::transfer::Transfer;
-use live::transfer::latency_breakdown::{Answered, Asked, Inject, Place, Probe};
+use live::transfer::latency_breakdown::{Answered, Asked, Inject, InjectionPoint, Probe};
 use plan::Setting;
 use plan::metric::part_metric;
 use plan::setting::{self as spec, Echo, LatencyBreakdown};
@@ -163,12 +163,12 @@ fn is_whole(exchange: &Exchange) -> bool {
 
 fn probe(trips: &LatencyBreakdown, transfer: Transfer) -> Probe {
     let messages = u64::from(trips.messages);
-    let place = |place| match place {
-        spec::Place::Send => Some(Place::Send),
-        spec::Place::Receive => Some(Place::Receive),
-        spec::Place::Echo => Some(Place::Echo),
+    let point = |point| match point {
+        spec::InjectionPoint::Send => Some(InjectionPoint::Send),
+        spec::InjectionPoint::Receive => Some(InjectionPoint::Receive),
+        spec::InjectionPoint::Echo => Some(InjectionPoint::Echo),
         // It is in the test bed.
-        spec::Place::Wire => None,
+        spec::InjectionPoint::Wire => None,
     };
     Probe {
         transfer: Transfer {
@@ -182,7 +182,7 @@ fn probe(trips: &LatencyBreakdown, transfer: Transfer) -> Probe {
         checksum: trips.checksum,
         inject: trips.inject.and_then(|inject| {
             let span = inject.span;
-            place(inject.place).map(|place| Inject { place, span })
+            point(inject.point).map(|point| Inject { point, span })
         }),
     }
 }

@@ -60,12 +60,12 @@ pub struct Probe {
     pub inject: Option<Inject>,
 }
 
-/// A known time in a known place, spent on the processor.
+/// A known time at a known point, spent on the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Inject {
     /// Where.
-    pub place: Place,
+    pub point: InjectionPoint,
     /// How long at least.
     pub span: Span,
 }
@@ -73,7 +73,7 @@ pub struct Inject {
 /// Where time can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Place {
+pub enum InjectionPoint {
     /// At the near end, between the stamp before the write and the write.
     Send,
     /// At the far end, each time between the wait and the read.
@@ -162,7 +162,7 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
             first = clock::monotonic_nanos();
         }
         let began = clock::monotonic_nanos();
-        end.write(sequence, Place::Send)?;
+        end.write(sequence, InjectionPoint::Send)?;
         let came = end.read_echo(sequence, clock::monotonic() + patience(probe))?;
         let took = clock::monotonic_nanos() - began;
         lost += u64::from(came.is_none());
@@ -244,11 +244,12 @@ impl Answerer {
         let mut next = 0;
         while next < all {
             let deadline = clock::monotonic() + timeout.min(QUIET).max(patience(&probe));
-            let Some((sequence, arrival)) = end.read(next, deadline, Place::Receive)? else {
+            let Some((sequence, arrival)) = end.read(next, deadline, InjectionPoint::Receive)?
+            else {
                 break;
             };
-            end.inject(sequence, Place::Echo);
-            end.write(sequence, Place::Echo)?;
+            end.inject(sequence, InjectionPoint::Echo);
+            end.write(sequence, InjectionPoint::Echo)?;
             next = sequence + 1;
             if next >= probe.before() {
                 end.stamp_departures()?;

@@ -27,18 +27,18 @@ pub struct LatencyBreakdown {
     pub timeout: Span,
 }
 
-/// A known time in a known place.
+/// A known time at a known point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inject {
     /// Where.
-    pub place: Place,
+    pub point: InjectionPoint,
     /// How much.
     pub span: Span,
 }
 
 /// Where time can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum InjectionPoint {
     /// In the sender, just before it writes.
     Send,
     /// On the first emulated link, on the way there.
@@ -52,7 +52,9 @@ pub enum Place {
 impl LatencyBreakdown {
     /// By how much the way there is longer on its first link.
     pub fn on_the_wire(&self) -> Span {
-        let wire = self.inject.filter(|inject| inject.place == Place::Wire);
+        let wire = self
+            .inject
+            .filter(|inject| inject.point == InjectionPoint::Wire);
         wire.map_or(Span::ZERO, |inject| inject.span)
     }
 }

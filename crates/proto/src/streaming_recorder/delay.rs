@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::float;
-use super::order::Place;
+use super::order::ArrivalClass;
 use super::summary::DelaySummary;
 
 /// Numbers within which the neighbour of a late packet is remembered: pairs
@@ -42,14 +42,14 @@ pub struct Delays {
 impl DelayRecorder {
     /// Takes down the delay of an arrival, in nanoseconds.
     #[inline]
-    pub(super) fn record(&mut self, sequence: u64, delay: i64, place: Place) {
+    pub(super) fn record(&mut self, sequence: u64, delay: i64, class: ArrivalClass) {
         // [RFC3550 s6.4.1], in order of arrival.
         if let Some(last) = self.last.replace(delay) {
             let difference = float(delay.abs_diff(last));
             let jitter = self.jitter.unwrap_or(0.0);
             self.jitter = Some(jitter + (difference - jitter) / 16.0);
         }
-        if !place.counts() {
+        if !class.counts() {
             return;
         }
         match u64::try_from(delay) {
@@ -60,7 +60,7 @@ impl DelayRecorder {
             self.recent = vec![None; NEIGHBOURS];
         }
         let before = sequence.checked_sub(1);
-        let after = (place == Place::Late).then_some(sequence + 1);
+        let after = (class == ArrivalClass::Late).then_some(sequence + 1);
         for neighbour in before.into_iter().chain(after) {
             if let Some((number, other)) = self.recent[slot(neighbour)]
                 && number == neighbour

@@ -51,18 +51,18 @@ pub struct OrderRecorder {
 
 /// What an arrival is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArrivalClass {
     /// The highest number so far, and how many numbers before it were skipped.
     Ahead(u64),
     /// A number below one that came earlier.
     Late,
     /// A number that had come.
-    Copy,
+    Duplicate,
     /// A number that was never sent.
     Unexpected,
 }
 
-impl Place {
+impl ArrivalClass {
     /// Whether it is the first arrival of a number that was sent.
     pub fn counts(self) -> bool {
         matches!(self, Self::Ahead(_) | Self::Late)
@@ -114,22 +114,22 @@ impl OrderRecorder {
 
     /// Takes down that a number came.
     #[inline]
-    pub(super) fn record(&mut self, sequence: u64) -> Place {
+    pub(super) fn record(&mut self, sequence: u64) -> ArrivalClass {
         // The last number has none after it, so nobody sends it.
         if sequence >= self.limit {
             self.unexpected += 1;
-            return Place::Unexpected;
+            return ArrivalClass::Unexpected;
         }
         let place = if sequence >= self.next {
             let skipped = sequence - self.next;
             self.advance(sequence);
-            Place::Ahead(skipped)
+            ArrivalClass::Ahead(skipped)
         } else if self.is_copy(sequence) {
             self.duplicates += 1;
-            return Place::Copy;
+            return ArrivalClass::Duplicate;
         } else {
             self.late(sequence);
-            Place::Late
+            ArrivalClass::Late
         };
         self.latest[slot(self.distinct, DEGREES)] = sequence;
         self.distinct += 1;

@@ -7,7 +7,7 @@ use super::Engine;
 use crate::direction::{Direction, Machine};
 use crate::link_stats::{Opening, What};
 use crate::packet::{Header, Packet};
-use crate::{Inside, Opened, Place, Seen, Tracer};
+use crate::{Inside, Location, Opened, Seen, Tracer};
 
 impl<W: Tracer> Engine<'_, W> {
     /// Asks the tracer how packets are to be marked that come out of a direction.
@@ -183,8 +183,8 @@ impl<W: Tracer> Engine<'_, W> {
                     self.tracer.sent(note.at, ends, place, seen, waited);
                 }
                 What::Lost(why) => {
-                    let place = Place::Direction(place.0, place.1);
-                    self.tracer.lost(note.at, place, seen, why);
+                    let location = Location::Direction(place.0, place.1);
+                    self.tracer.lost(note.at, location, seen, why);
                 }
                 What::InnerDropped(why) => self.tracer.inner_dropped(note.at, place, seen, why),
             }

@@ -73,8 +73,8 @@ impl Tracer for Amounts {
         self.sent.entry(direction).or_default().add(octets);
     }
 
-    fn lost(&mut self, _: Time, place: Place, packet: Seen, why: Loss) {
-        let Place::Direction(link, direction) = place else {
+    fn lost(&mut self, _: Time, location: Location, packet: Seen, why: Loss) {
+        let Location::Direction(link, direction) = location else {
             self.buffer += 1;
             return;
         };

@@ -12,7 +12,7 @@ mod dumbbell;
 use std::process::Command;
 use std::time::Duration;
 
-use jumbolab_sim::{Loss, Place, Seen, Tracer};
+use jumbolab_sim::{Location, Loss, Seen, Tracer};
 use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::{Limit, RedSettings, Spec, Unit, Victim};
@@ -78,8 +78,8 @@ impl Tracer for Bottleneck {
         }
     }
 
-    fn lost(&mut self, at: Time, place: Place, _: Seen, _: Loss) {
-        if place == Place::Direction(BOTTLENECK.0, BOTTLENECK.1)
+    fn lost(&mut self, at: Time, location: Location, _: Seen, _: Loss) {
+        if location == Location::Direction(BOTTLENECK.0, BOTTLENECK.1)
             && let Some(half) = self.step(at, -1.0)
         {
             self.drops[half] += 1.0;

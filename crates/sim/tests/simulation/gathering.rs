@@ -6,8 +6,8 @@ mod refused;
 use std::net::{IpAddr, Ipv4Addr};
 
 use jumbolab_sim::{
-    BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Loss, Notices,
-    Outcome, Place, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
+    BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Location, Loss,
+    Notices, Outcome, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
 use proto::link::{QueueState, Settings};
 use proto::tcp::{self, React};
@@ -397,7 +397,7 @@ impl jumbolab_sim::Tracer for Notes {
         }
     }
 
-    fn lost(&mut self, at: Time, _place: Place, packet: Seen, why: Loss) {
+    fn lost(&mut self, at: Time, _location: Location, packet: Seen, why: Loss) {
         if matches!(why, Loss::Queue(_)) && !packet.is_ack() {
             self.lost.push(at);
         }

@@ -1,6 +1,6 @@
 //! Fragments, and packets that are too big.
 
-use jumbolab_sim::{Loss, Place, Role, Seen, Tracer};
+use jumbolab_sim::{Location, Loss, Role, Seen, Tracer};
 use proptest::prelude::*;
 use proto::link::{Fate, Settings};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Time};
@@ -18,11 +18,11 @@ fn ethernet(mtu: u64) -> Settings {
 
 /// Losses of one kind, and where they were.
 #[derive(Default)]
-struct Losses(Vec<(Place, Loss)>);
+struct Losses(Vec<(Location, Loss)>);
 
 impl Tracer for Losses {
-    fn lost(&mut self, _at: Time, place: Place, _packet: Seen, why: Loss) {
-        self.0.push((place, why));
+    fn lost(&mut self, _at: Time, location: Location, _packet: Seen, why: Loss) {
+        self.0.push((location, why));
     }
 }
 
@@ -99,7 +99,7 @@ fn a_switch_drops_what_is_too_big_in_silence() {
     let ran = scenario.check().unwrap().run_traced(&mut losses);
     assert_eq!((ran.flows[0].received, ran.flows[0].path_mtu), (0, None));
     assert_eq!((ran.nodes[1].answered, ran.nodes[1].forwarded), (0, 0));
-    assert_eq!(losses.0, [(Place::Direction(1, 0), Loss::TooBig); 5]);
+    assert_eq!(losses.0, [(Location::Direction(1, 0), Loss::TooBig); 5]);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! flow, number. Rates and delays are odd, so that few instants coincide:
 //! where they do, ns-2 goes by how its fractions are rounded.
 
-use jumbolab_sim::{Loss, Place, Seen, Tracer};
+use jumbolab_sim::{Location, Loss, Seen, Tracer};
 use proto::link::QueueState;
 use proto::tcp::Recovery;
 use queue::Spec;
@@ -34,8 +34,8 @@ impl Tracer for Bottleneck {
         self.arrivals += u64::from(link == BOTTLENECK);
     }
 
-    fn lost(&mut self, at: Time, place: Place, packet: Seen, _: Loss) {
-        if place == Place::Direction(BOTTLENECK.0, BOTTLENECK.1) {
+    fn lost(&mut self, at: Time, location: Location, packet: Seen, _: Loss) {
+        if location == Location::Direction(BOTTLENECK.0, BOTTLENECK.1) {
             let micros = (at.as_nanos() + 500) / 1_000;
             // ns-2 acknowledges with the number before the one it waits for.
             let number = packet.sequence - u64::from(packet.is_ack());

@@ -2,7 +2,7 @@
 //! over the same link.
 
 use jumbolab_sim::{
-    Flow, Host, Link, Loss, Messages, Node, Place, Role, Scenario, Seen, Tcp, Tracer, Traffic,
+    Flow, Host, Link, Location, Loss, Messages, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
 use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Control};
@@ -91,8 +91,8 @@ impl Tracer for Bottleneck {
         }
     }
 
-    fn lost(&mut self, _: Time, place: Place, _: Seen, _: Loss) {
-        self.drops += if place == Place::Direction(0, 0) {
+    fn lost(&mut self, _: Time, location: Location, _: Seen, _: Loss) {
+        self.drops += if location == Location::Direction(0, 0) {
             1.0
         } else {
             0.0

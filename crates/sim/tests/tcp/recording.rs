@@ -2,7 +2,7 @@
 //! here, and both compared event by event.
 
 use jumbolab_sim::{
-    Flow, Host, Link, Loss, Node, Place, Role, Scenario, Seen, Tcp, Tracer, Traffic,
+    Flow, Host, Link, Location, Loss, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
 use proto::link::{QueueState, Settings};
 use proto::tcp::{self, Recovery};
@@ -95,8 +95,8 @@ impl Tracer for Bottleneck {
         }
     }
 
-    fn lost(&mut self, at: Time, place: Place, packet: Seen, _: Loss) {
-        if place == Place::Direction(1, 0) {
+    fn lost(&mut self, at: Time, location: Location, packet: Seen, _: Loss) {
+        if location == Location::Direction(1, 0) {
             self.0.push((at, 'd', packet.sequence));
         }
     }

@@ -1,6 +1,6 @@
 //! What is in front of a bundle.
 
-use super::place::{Outer, Place};
+use super::offsets::{Offsets, Outer};
 use crate::datagram::Datagram;
 use crate::octets::demand_mut;
 use crate::protocol::ip::{Addresses, number};
@@ -55,13 +55,13 @@ impl Carriage {
     }
 
     /// Writes its header in front of a bundle that takes the rest of `octets`,
-    /// with all checksums but that of UDP, which [`Place::seal`] adds. Returns
+    /// with all checksums but that of UDP, which [`Offsets::seal`] adds. Returns
     /// where things are.
     ///
     /// # Errors
     /// [`Error::Truncated`] without room for the header, [`Error::Malformed`]
     /// where the bundle is too long, or a label or its class too large.
-    pub(super) fn emit(&self, octets: &mut [u8]) -> Result<Place, Error> {
+    pub(super) fn emit(&self, octets: &mut [u8]) -> Result<Offsets, Error> {
         let (header, all) = (self.header_len(), octets.len());
         demand_mut(octets, header)?;
         let datagram = |addresses: &Addresses, service, port| {
@@ -118,7 +118,7 @@ impl Carriage {
             }
             Self::Label { .. } => Outer::Label,
         };
-        Ok(Place {
+        Ok(Offsets {
             start: 0,
             udp: matches!(self, Self::Udp { .. }).then(|| header - udp::HEADER_LEN),
             bundle: header,

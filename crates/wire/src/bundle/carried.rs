@@ -6,7 +6,7 @@ use units::Span;
 
 use super::carriage::Carriage;
 use super::gaps::Gaps;
-use super::place::{Outer, Place};
+use super::offsets::{Offsets, Outer};
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
 use crate::frame::{flow_of, service_of};
 use crate::octets::array;
@@ -22,7 +22,7 @@ pub use drop_inner::InnerDropped;
 #[derive(Clone, Debug)]
 pub struct Carried<T> {
     octets: T,
-    place: Place,
+    offsets: Offsets,
     header: Header,
     gaps: Gaps,
     live: u16,
@@ -59,8 +59,8 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// where it is a fragment, carries something else, or does not agree with
     /// itself. The checksum of UDP is left to [`Carried::checksum_holds`].
     pub fn parse(octets: T) -> Result<Self, Error> {
-        let place = Place::of_packet(octets.as_ref(), 0)?;
-        Self::at(octets, place)
+        let offsets = Offsets::of_packet(octets.as_ref(), 0)?;
+        Self::at(octets, offsets)
     }
 
     /// The bundle behind the labels at the start of `octets`. Whether that is
@@ -69,8 +69,8 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// # Errors
     /// As [`Carried::parse`].
     pub fn parse_labelled(octets: T) -> Result<Self, Error> {
-        let place = Place::of_labels(octets.as_ref(), 0)?;
-        Self::at(octets, place)
+        let offsets = Offsets::of_labels(octets.as_ref(), 0)?;
+        Self::at(octets, offsets)
     }
 
     /// The bundle in an Ethernet frame, with two tags at most.
@@ -80,27 +80,27 @@ impl<T: AsRef<[u8]>> Carried<T> {
     pub fn parse_frame(octets: T) -> Result<Self, Error> {
         let frame = octets.as_ref();
         let (kind, inside) = vlan::inside(frame, 2)?;
-        let place = match kind {
-            ether_type::MPLS => Place::of_labels(frame, inside)?,
+        let offsets = match kind {
+            ether_type::MPLS => Offsets::of_labels(frame, inside)?,
             ether_type::IPV4 | ether_type::IPV6 => {
-                let place = Place::of_packet(frame, inside)?;
-                if place.outer.ether_type() != kind {
+                let offsets = Offsets::of_packet(frame, inside)?;
+                if offsets.outer.ether_type() != kind {
                     return Err(Error::Malformed(Field::Version));
                 }
-                place
+                offsets
             }
             _ => return Err(Error::Malformed(Field::Protocol)),
         };
-        Self::at(octets, place)
+        Self::at(octets, offsets)
     }
 
-    fn at(octets: T, mut place: Place) -> Result<Self, Error> {
-        let all = &octets.as_ref()[..place.end];
-        let bundle = &all[place.bundle..];
+    fn at(octets: T, mut offsets: Offsets) -> Result<Self, Error> {
+        let all = &octets.as_ref()[..offsets.end];
+        let bundle = &all[offsets.bundle..];
         let header = Header::parse(bundle)?;
         let table = header.table_len();
         let entries = bundle.get(HEADER_LEN..table).ok_or(Error::Truncated {
-            need: place.bundle + table,
+            need: offsets.bundle + table,
             have: all.len(),
         })?;
         let (mut live, mut total) = (0, 0);
@@ -109,20 +109,20 @@ impl<T: AsRef<[u8]>> Carried<T> {
             live += u16::from(entry.length > 0);
             total += usize::from(entry.length);
         }
-        let need = place.bundle + table + total;
-        if need > place.end {
+        let need = offsets.bundle + table + total;
+        if need > offsets.end {
             return Err(Error::Truncated {
                 need,
-                have: place.end,
+                have: offsets.end,
             });
         }
-        if place.outer == Outer::Label {
-            place.end = need;
-        } else if need < place.end {
+        if offsets.outer == Outer::Label {
+            offsets.end = need;
+        } else if need < offsets.end {
             return Err(Error::Malformed(Field::Length));
         }
         Ok(Self {
-            place,
+            offsets,
             header,
             gaps: Gaps::default(),
             live,
@@ -140,7 +140,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// # Errors
     /// None, unless the octets are others by now.
     pub fn carriage(&self) -> Result<Carriage, Error> {
-        self.place.carriage(self.octets.as_ref())
+        self.offsets.carriage(self.octets.as_ref())
     }
 
     /// The packets that are left.
@@ -150,12 +150,12 @@ impl<T: AsRef<[u8]>> Carried<T> {
 
     /// Their octets.
     pub fn live_octets(&self) -> usize {
-        self.place.end - self.body() - self.gaps.total()
+        self.offsets.end - self.body() - self.gaps.total()
     }
 
     /// The octets that are sent of the packet or frame, without padding.
     pub const fn sent_len(&self) -> usize {
-        self.place.end - self.gaps.total()
+        self.offsets.end - self.gaps.total()
     }
 
     /// What the header says of packet `index`.
@@ -191,7 +191,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
         let octets = self.octets.as_ref();
         let begins = [0].into_iter().chain(self.gaps.iter().map(|gap| gap.end));
         let ends = self.gaps.iter().map(|gap| gap.start);
-        let ends = ends.chain([self.place.end]);
+        let ends = ends.chain([self.offsets.end]);
         let parts = begins.zip(ends).filter(|(begin, end)| begin < end);
         parts.filter_map(|(begin, end)| octets.get(begin..end))
     }
@@ -199,15 +199,15 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// Whether the checksum of UDP is right, or there is none to be.
     pub fn checksum_holds(&self) -> bool {
         let octets = self.octets.as_ref();
-        let Some(udp) = self.place.udp else {
+        let Some(udp) = self.offsets.udp else {
             return true;
         };
         let checksum = self.udp_checksum(udp);
         let sum = self
-            .place
+            .offsets
             .udp_sum(octets, udp)
-            .plus(Sum::of(&octets[self.place.bundle..self.body()]))
-            .plus(self.sum_until(self.place.end))
+            .plus(Sum::of(&octets[self.offsets.bundle..self.body()]))
+            .plus(self.sum_until(self.offsets.end))
             .plus(Sum::word(checksum));
         checksum == 0 || matches!(sum.checksum(), 0 | u16::MAX)
     }
@@ -219,11 +219,11 @@ impl<T: AsRef<[u8]>> Carried<T> {
 
     /// Where packets begin.
     fn body(&self) -> usize {
-        self.place.bundle + self.header.table_len()
+        self.offsets.bundle + self.header.table_len()
     }
 
     fn entry_at(&self, index: u16) -> usize {
-        self.place.bundle + HEADER_LEN + ENTRY_LEN * usize::from(index)
+        self.offsets.bundle + HEADER_LEN + ENTRY_LEN * usize::from(index)
     }
 
     fn udp_checksum(&self, udp: usize) -> u16 {

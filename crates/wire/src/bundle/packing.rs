@@ -43,8 +43,8 @@ impl Packing {
         let total: usize = packets.iter().map(|packet| packet.octets.len()).sum();
         let length = self.packet_len(packets.len(), total);
         let octets = demand_mut(octets, length)?;
-        let place = self.carriage.emit(octets)?;
-        let bundle = place.bundle;
+        let offsets = self.carriage.emit(octets)?;
+        let bundle = offsets.bundle;
         let header = Header {
             count: number(packets.len(), Field::Count)?,
             average: average(packets.len(), total)?,
@@ -65,7 +65,7 @@ impl Packing {
             there.copy_from_slice(packet.octets);
             room = rest;
         }
-        place.seal(octets)?;
+        offsets.seal(octets)?;
         Ok(length)
     }
 }

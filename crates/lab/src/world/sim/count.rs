@@ -14,7 +14,7 @@ use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Map, Value};
-use sim::{Loss, Place, Seen, Tracer};
+use sim::{Location, Loss, Seen, Tracer};
 use units::{Span, Time};
 
 use crate::measurements::Measurements;
@@ -169,9 +169,9 @@ impl Tracer for Counter {
         }
     }
 
-    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
+    fn lost(&mut self, at: Time, location: Location, packet: Seen, why: Loss) {
         // What chance takes was sent.
-        let (Place::Direction(link, direction), Loss::Queue(_)) = (place, why) else {
+        let (Location::Direction(link, direction), Loss::Queue(_)) = (location, why) else {
             return;
         };
         let Some(counters) = self.counters((link, direction)) else {

@@ -3,7 +3,7 @@
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
-use sim::{Loss, Opened, Place, Seen, Tracer};
+use sim::{Location, Loss, Opened, Seen, Tracer};
 use units::{Span, Time};
 
 /// Passes each event on to two tracers.
@@ -37,9 +37,9 @@ impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {
         self.1.sent(begins, ends, link, packet, waited);
     }
 
-    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
-        self.0.lost(at, place, packet, why);
-        self.1.lost(at, place, packet, why);
+    fn lost(&mut self, at: Time, location: Location, packet: Seen, why: Loss) {
+        self.0.lost(at, location, packet, why);
+        self.1.lost(at, location, packet, why);
     }
 
     fn inner_dropped(&mut self, at: Time, link: (usize, usize), packet: Seen, why: Reason) {

@@ -14,7 +14,7 @@ use proto::tcp::{Counts, State};
 use queue::Reason;
 use results::table::{Column, Values, write_table};
 use serde_json::{Value, json};
-use sim::{Loss, Opened, Outcome, Place, Scenario, Seen};
+use sim::{Location, Loss, Opened, Outcome, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
 use crate::measurements::Measurements;
@@ -239,8 +239,8 @@ impl sim::Tracer for TraceRecorder {
         }
     }
 
-    fn lost(&mut self, at: Time, place: Place, packet: Seen, why: Loss) {
-        let Place::Direction(link, direction) = place else {
+    fn lost(&mut self, at: Time, location: Location, packet: Seen, why: Loss) {
+        let Location::Direction(link, direction) = location else {
             return;
         };
         if let Some(log) = self.log(link).filter(|log| log.wanted.drops) {

@@ -13,7 +13,7 @@ use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::departures::Departures;
-use super::{Place, Probe};
+use super::{InjectionPoint, Probe};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
@@ -91,11 +91,11 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Spends the time that is to be injected in `place`, if this message counts.
-    pub(super) fn inject(&self, sequence: u64, place: Place) {
+    /// Spends the time that is to be injected at `point`, if this message counts.
+    pub(super) fn inject(&self, sequence: u64, point: InjectionPoint) {
         let counts = sequence >= self.probe.before();
         let inject = self.probe.inject.filter(|_| counts);
-        if let Some(inject) = inject.filter(|inject| inject.place == place) {
+        if let Some(inject) = inject.filter(|inject| inject.point == point) {
             let until = clock::monotonic() + inject.span;
             while clock::monotonic() < until {
                 std::hint::spin_loop();
@@ -103,14 +103,14 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Writes a message; what is injected at [`Place::Send`] comes in between
-    /// where `place` says that this is the near end.
-    pub(super) fn write(&mut self, sequence: u64, place: Place) -> Result<()> {
+    /// Writes a message; what is injected at [`InjectionPoint::Send`] comes in between
+    /// where `point` says that this is the near end.
+    pub(super) fn write(&mut self, sequence: u64, point: InjectionPoint) -> Result<()> {
         let size = self.outgoing.len();
         let header = Message {
-            echo: match place {
-                Place::Send => Echo::Wanted,
-                Place::Receive | Place::Echo => Echo::Reply,
+            echo: match point {
+                InjectionPoint::Send => Echo::Wanted,
+                InjectionPoint::Receive | InjectionPoint::Echo => Echo::Reply,
             },
             preroll: sequence < self.probe.before(),
             length: u32::try_from(size).unwrap_or(u32::MAX),
@@ -130,8 +130,8 @@ impl<'a> End<'a> {
             departures.switch(self.socket.as_fd(), true)?;
         }
         let before = nanos(self.probe.transfer.epoch);
-        if place == Place::Send {
-            self.inject(sequence, place);
+        if point == InjectionPoint::Send {
+            self.inject(sequence, point);
         }
         match (stream, stamped) {
             (Some(departures), Some(at)) => {
@@ -161,7 +161,7 @@ impl<'a> End<'a> {
         &mut self,
         next: u64,
         deadline: Time,
-        place: Place,
+        point: InjectionPoint,
     ) -> Result<Option<(u64, Came)>> {
         let size = self.outgoing.len();
         let sleeps = self.probe.sleeps(next);
@@ -169,8 +169,8 @@ impl<'a> End<'a> {
         let mut taken = 0;
         while self.wait(deadline, sleeps)? {
             came.ready = nanos(self.probe.transfer.epoch);
-            if place == Place::Receive {
-                self.inject(next, place);
+            if point == InjectionPoint::Receive {
+                self.inject(next, point);
             }
             while let Some(count) = self.take(taken, &mut came)? {
                 if self.is_stream() {
@@ -192,7 +192,7 @@ impl<'a> End<'a> {
     /// Likewise the echo of a certain message; others come too late.
     pub(super) fn read_echo(&mut self, sequence: u64, deadline: Time) -> Result<Option<Came>> {
         loop {
-            match self.read(sequence, deadline, Place::Echo)? {
+            match self.read(sequence, deadline, InjectionPoint::Echo)? {
                 Some((found, came)) if found == sequence => return Ok(Some(came)),
                 Some(_) => {}
                 None => return Ok(None),

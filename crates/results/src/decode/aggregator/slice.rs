@@ -1,7 +1,7 @@
 //! Statistics of one interval of a packet log.
 
 use proto::ditg::DitgRecorder;
-use proto::streaming_recorder::{Delays, Place};
+use proto::streaming_recorder::{ArrivalClass, Delays};
 use wire::log::Role;
 
 use super::super::Definitions;
@@ -21,7 +21,7 @@ pub(super) struct SliceAggregator {
 impl SliceAggregator {
     pub(super) fn record(
         &mut self,
-        place: Place,
+        class: ArrivalClass,
         at: u64,
         delay: Option<i64>,
         size: u32,
@@ -31,13 +31,13 @@ impl SliceAggregator {
         if ditg {
             self.ditg.record(at, delay.unwrap_or_default(), size);
         }
-        match place {
-            Place::Ahead(skipped) => {
+        match class {
+            ArrivalClass::Ahead(skipped) => {
                 let skipped = i64::try_from(skipped).unwrap_or(i64::MAX);
                 self.missing = self.missing.saturating_add(skipped);
             }
-            Place::Late => self.missing -= 1,
-            Place::Copy | Place::Unexpected => return,
+            ArrivalClass::Late => self.missing -= 1,
+            ArrivalClass::Duplicate | ArrivalClass::Unexpected => return,
         }
         self.octets = self.octets.saturating_add(size.into());
         if let Some(delay) = delay.and_then(|delay| u64::try_from(delay).ok()) {

@@ -8,7 +8,7 @@
 
 use units::IpVersion;
 
-use super::super::place::Outer;
+use super::super::offsets::Outer;
 use super::Carried;
 use crate::frame::mark_packet;
 use crate::octets::put;
@@ -72,7 +72,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         let old = Sum::of(&self.octets.as_ref()[changed.clone()]).moved(before);
         let marked = mark_packet(&mut self.octets.as_mut()[at..at + length]);
         let new = Sum::of(&self.octets.as_ref()[changed]).moved(before);
-        if let Some(udp) = self.place.udp.filter(|_| marked) {
+        if let Some(udp) = self.offsets.udp.filter(|_| marked) {
             let checksum = self.udp_checksum(udp);
             if checksum != 0 {
                 let sum = Sum::behind(checksum).minus(old).plus(new);
@@ -89,13 +89,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         let gaps = self.gaps.iter();
         let ends = gaps.clone().skip(1).map(|gap| gap.start);
         let (mut to, mut moved) = (None, 0);
-        for (gap, end) in gaps.zip(ends.chain([self.place.end])) {
-            let place = to.unwrap_or(gap.start);
-            octets.copy_within(gap.end..end, place);
+        for (gap, end) in gaps.zip(ends.chain([self.offsets.end])) {
+            let target = to.unwrap_or(gap.start);
+            octets.copy_within(gap.end..end, target);
             moved += end - gap.end;
-            to = Some(place + (end - gap.end));
+            to = Some(target + (end - gap.end));
         }
-        self.place.end -= self.gaps.total();
+        self.offsets.end -= self.gaps.total();
         self.gaps.clear();
         moved
     }
@@ -103,8 +103,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// Writes the checksum of UDP anew, if there is UDP: of a packet whose
     /// sender left it to an interface.
     pub fn seal(&mut self) {
-        if let Some(udp) = self.place.udp {
-            let sum = self.head_sum(udp).plus(self.sum_until(self.place.end));
+        if let Some(udp) = self.offsets.udp {
+            let sum = self.head_sum(udp).plus(self.sum_until(self.offsets.end));
             self.set_udp_checksum(udp, sum);
         }
     }
@@ -127,7 +127,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// The sum of the packets that are left, by the checksum over all; `None`
     /// without one.
     fn body_sum(&self) -> Option<Sum> {
-        let udp = self.place.udp?;
+        let udp = self.offsets.udp?;
         let checksum = self.udp_checksum(udp);
         (checksum != 0).then(|| Sum::behind(checksum).minus(self.head_sum(udp)))
     }
@@ -135,8 +135,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// The sum of what UDP's checksum covers besides packets and itself.
     fn head_sum(&self, udp: usize) -> Sum {
         let octets = self.octets.as_ref();
-        let table = Sum::of(&octets[self.place.bundle..self.body()]);
-        self.place.udp_sum(octets, udp).plus(table)
+        let table = Sum::of(&octets[self.offsets.bundle..self.body()]);
+        self.offsets.udp_sum(octets, udp).plus(table)
     }
 
     /// What `sum` over packets is without the `length` octets at `at`, with
@@ -166,15 +166,15 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         let Ok(less) = u16::try_from(octets) else {
             return;
         };
-        let start = self.place.start;
+        let start = self.offsets.start;
         let all = self.octets.as_mut();
         // Parsing has read these headers, so each of them is there.
-        let _ = match self.place.outer {
+        let _ = match self.offsets.outer {
             Outer::Ip(IpVersion::V4) => ipv4::Header::of(&mut all[start..]).shorten(less),
             Outer::Ip(IpVersion::V6) => ipv6::Header::of(&mut all[start..]).shorten(less),
             Outer::Label => Ok(()),
         };
-        if let Some(udp) = self.place.udp {
+        if let Some(udp) = self.offsets.udp {
             let _ = udp::Header::of(&mut all[udp..]).shorten(less);
             if let Some(body_sum) = body_sum {
                 let sum = self.head_sum(udp).plus(body_sum);

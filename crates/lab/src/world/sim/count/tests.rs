@@ -65,7 +65,7 @@ fn wait(counter: &mut Counter, from: u64, to: u64, is_sent: bool) {
         true => counter.sent(at(to), at(to + SECOND / 10), (0, 0), packet(), Span::ZERO),
         false => counter.lost(
             at(to),
-            Place::Direction(0, 0),
+            Location::Direction(0, 0),
             packet(),
             Loss::Queue(Reason::Full),
         ),
@@ -85,10 +85,15 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
     wait(&mut counter, SECOND * 3 / 2, SECOND * 3 / 2, false);
     // What comes afterwards, the other way or after the wire counts nowhere.
     wait(&mut counter, 3 * SECOND, 4 * SECOND, true);
-    counter.lost(at(SECOND), Place::Direction(0, 0), packet(), Loss::Chance);
     counter.lost(
         at(SECOND),
-        Place::Direction(0, 1),
+        Location::Direction(0, 0),
+        packet(),
+        Loss::Chance,
+    );
+    counter.lost(
+        at(SECOND),
+        Location::Direction(0, 1),
         packet(),
         Loss::Queue(Reason::Full),
     );

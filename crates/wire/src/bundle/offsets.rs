@@ -11,7 +11,7 @@ use crate::{Error, Field};
 
 /// Where the parts of a carried bundle are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Offsets {
     /// Where the IP header or the first label begins.
     pub(super) start: usize,
     /// Where the UDP header begins, if there is one.
@@ -41,7 +41,7 @@ impl Outer {
     }
 }
 
-impl Place {
+impl Offsets {
     /// Of the IP packet from `start` on.
     pub(super) fn of_packet(octets: &[u8], start: usize) -> Result<Self, Error> {
         let packet = octets.get(start..).unwrap_or_default();
