@@ -187,7 +187,7 @@ fn together(settings: &[Held]) -> Verdict {
 }
 
 /// Whether a cell has one of the levels of each factor.
-fn has(factors: &Factors, cells: &[(String, Vec<Level>)]) -> bool {
+pub(crate) fn has(factors: &Factors, cells: &[(String, Vec<Level>)]) -> bool {
     let mut cells = cells.iter();
     cells.all(|(name, levels)| {
         let own = factors.level(name);
@@ -196,7 +196,7 @@ fn has(factors: &Factors, cells: &[(String, Vec<Level>)]) -> bool {
 }
 
 /// The factors of a cell with these levels in place of its own.
-fn with(factors: &Factors, levels: &Factors) -> Factors {
+pub(crate) fn with(factors: &Factors, levels: &Factors) -> Factors {
     let one = |(name, own): &(String, _)| {
         let level = levels.level(name).unwrap_or(own);
         (name.clone(), level.clone())

@@ -23,6 +23,7 @@ pub mod pareto;
 pub mod predicted;
 pub mod ranking;
 mod resolution;
+pub mod robustness;
 pub mod sizes;
 pub mod split;
 pub mod statistics;

@@ -29,6 +29,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unstated;
 
 use std::sync::Arc;
 
@@ -80,8 +81,9 @@ impl Experiment {
             line: 1,
         };
         read_format(&mut Reader::new(&tree, "", place.clone()))?;
-        Aliases::read(&tree, &place)?;
+        let aliases = Aliases::read(&tree, &place)?;
         published::remember_comparison(&mut tree);
+        unstated::write_first(&mut tree, &aliases, &place)?;
         Ok(Self {
             notices: retired::replace_values(&mut tree),
             tree,
@@ -141,6 +143,7 @@ impl Experiment {
             .resolve(key.trim())
             .map_err(|why| fault(&origin, why))?;
         let unit = aliases.unit(key.trim());
+        self.state(&aliases, &path)?;
         let (values, listed) = match argument::values(text, &shown).as_slice() {
             [
                 Node {
@@ -249,6 +252,8 @@ impl Experiment {
         let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
         let ranking = ranking::ranking(&mut reader)?;
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
+        let entries = unstated::entries(&mut reader, &aliases)?;
+        let unstated = unstated::described(&entries, &factors)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -274,6 +279,7 @@ impl Experiment {
             tradeoffs: &tradeoffs,
             ranking: ranking.as_ref(),
             steps: &steps,
+            unstated: &unstated,
         };
         let text = resolved.write();
         let hash = canonical::hash(&text, world)?;
@@ -295,6 +301,7 @@ impl Experiment {
             tradeoffs,
             ranking,
             steps,
+            unstated,
             compare,
             leading,
             paired,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff};
+use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff, Unstated};
 
 use super::aliases::Aliases;
 use super::claims::OVER;
@@ -31,6 +31,7 @@ pub(super) struct Resolved<'a> {
     pub(super) tradeoffs: &'a [Tradeoff],
     pub(super) ranking: Option<&'a Ranking>,
     pub(super) steps: &'a [StepClaim],
+    pub(super) unstated: &'a [Unstated],
 }
 
 /// The text so far.
@@ -85,6 +86,9 @@ impl Resolved<'_> {
         }
         for step in self.steps {
             writer.step(step);
+        }
+        for setting in self.unstated {
+            writer.unstated(setting);
         }
         writer.0
     }
@@ -279,6 +283,15 @@ impl Writer {
         self.pair("within", &claim.within.to_string());
         let sign = SIGNS.iter().find(|(_, sign)| *sign == claim.sign);
         self.pair("is", &quoted(sign.map_or("none", |(word, _)| word)));
+    }
+
+    fn unstated(&mut self, setting: &Unstated) {
+        self.line("");
+        self.line("[[unstated]]");
+        self.pair("name", &quoted(&setting.name));
+        let values: Vec<String> = setting.values.iter().map(level).collect();
+        self.pair("values", &format!("[{}]", values.join(", ")));
+        self.pair("because", &quoted(&setting.because));
     }
 
     fn lists(&mut self, key: &str, lists: &[(String, Vec<Level>)]) {

@@ -18,6 +18,7 @@ mod ranking;
 mod refused;
 mod shared;
 mod simulated;
+mod unstated;
 mod watched;
 
 use plan::setting::*;

@@ -43,6 +43,8 @@ pub struct Plan {
     pub ranking: Option<Ranking>,
     /// What a study asserts of sizes at which times jump.
     pub steps: Vec<StepClaim>,
+    /// Settings that the source does not state.
+    pub unstated: Vec<Unstated>,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
     /// Eight hexadecimal digits over experiment, seeds, world and format.
@@ -219,6 +221,17 @@ pub struct Target {
     /// What the study adds to it at another level of the compared factor: not
     /// 0. Distances are stated in gaps.
     pub gap: f64,
+}
+
+/// A setting that a study does not state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unstated {
+    /// Its name, as that of a factor.
+    pub name: String,
+    /// The admissible values; a run uses the first.
+    pub values: Vec<Level>,
+    /// Why each of them is admissible.
+    pub because: String,
 }
 
 /// What a study asserts of a size at which the time of a message jumps.

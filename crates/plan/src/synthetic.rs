@@ -148,6 +148,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         paired: Vec::new(),
         ranking: None,
         steps: Vec::new(),
+        unstated: Vec::new(),
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
         files: Vec::new(),

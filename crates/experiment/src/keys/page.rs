@@ -10,7 +10,14 @@ use super::table::sections;
 use super::{Key, Section, Support, Takes, Usual, Worlds};
 
 /// The tables whose rows are each written under a heading of their own.
-const LISTS: [&str; 5] = ["published", "claim", "pareto", "ranking.figure", "jump"];
+const LISTS: [&str; 6] = [
+    "published",
+    "claim",
+    "pareto",
+    "ranking.figure",
+    "jump",
+    "unstated",
+];
 
 /// `page` with its tables printed anew: all keys, and what the worlds make of
 /// those that not every world honours as they are.

@@ -1,0 +1,56 @@
+//! How far the answers of a study depend on settings that it does not state.
+//!
+//! Each unstated setting has a list of admissible values; a [`Point`] takes one
+//! value of each, and all points together are the [`Space`]. A question is a
+//! claim or a published change; at each point it has an [`Answer`].
+//! [`search`] plans which points are run, and how often; [`shares`] says at how
+//! many of them an answer holds, [`effects`] which settings decide that,
+//! [`turn`] which two points with opposite answers differ least, and [`nearest`]
+//! which point comes nearest to printed figures. Only [`questions`] knows plans
+//! and trials; the others are functions of points and numbers.
+
+mod design;
+pub mod effects;
+pub mod nearest;
+pub mod questions;
+pub mod search;
+pub mod shares;
+mod space;
+pub mod turn;
+
+use serde::Serialize;
+
+pub use space::{Point, Space};
+
+/// The answer to a question at one point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The claim holds, or the published change is reproduced.
+    Holds,
+    /// It does not.
+    Fails,
+    /// The trials do not tell.
+    Undecided,
+}
+
+impl Answer {
+    /// The opposite of a decided answer.
+    pub const fn opposite(self) -> Option<Self> {
+        match self {
+            Self::Holds => Some(Self::Fails),
+            Self::Fails => Some(Self::Holds),
+            Self::Undecided => None,
+        }
+    }
+
+    /// The answer as a number, of which shares of variance are taken: 1 where it
+    /// holds, 0 where it fails, and halfway where nobody knows.
+    pub const fn score(self) -> f64 {
+        match self {
+            Self::Holds => 1.0,
+            Self::Fails => 0.0,
+            Self::Undecided => 0.5,
+        }
+    }
+}

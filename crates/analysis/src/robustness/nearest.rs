@@ -1,0 +1,227 @@
+//! Which points come nearest to printed figures, and how near one of so many
+//! comes by chance.
+//!
+//! A study may have counted in several ways, and may mean one of several cells.
+//! Each such possibility is a [`Reading`] of its figures; a point is as near as
+//! its nearest reading. Picking the nearest of many points flatters it twice: its
+//! figures are near by the luck of its seeds, which a run with fresh seeds takes
+//! away, and one of many points is near to any figures, which [`chance`] tells.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use units::Seed;
+
+use super::shares::wilson;
+use crate::statistics::Interval;
+
+/// Sets of figures that are made up.
+const DRAWS: usize = 999;
+
+/// Fewer points than so many cannot make up figures.
+const FEWEST: usize = 10;
+
+/// One way to read the printed figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What tells it from the others; may be empty.
+    pub name: String,
+    /// Figures that belong together: those of one metric.
+    pub terms: Vec<Term>,
+}
+
+/// Printed figures of one metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// The figures.
+    pub printed: Vec<f64>,
+    /// What distances from each are told in: what the study holds apart.
+    pub scales: Vec<f64>,
+}
+
+/// What was measured at one point: for each reading, unless it was not
+/// measured, and each of its terms, the figures in each way of counting.
+pub type Measured = Vec<Option<Vec<Vec<Vec<f64>>>>>;
+
+/// A reading at a distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// The position of the reading.
+    pub reading: usize,
+    /// The root of the mean square of the distances of all terms.
+    pub distance: f64,
+}
+
+/// How probable it is that a point is as near to figures that are made up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Chance {
+    /// The probability.
+    pub share: f64,
+    /// Its 95 % interval.
+    pub interval: Interval,
+    /// Sets of figures that were made up.
+    pub draws: usize,
+}
+
+/// The nearest reading at one point; `None` where none was measured.
+pub fn near(readings: &[Reading], measured: &Measured) -> Option<Near> {
+    let printed: Vec<Vec<&[f64]>> = readings
+        .iter()
+        .map(|reading| reading.terms.iter().map(|term| &*term.printed).collect())
+        .collect();
+    least(readings, &printed, measured)
+}
+
+/// Likewise, with other figures in place of the printed ones.
+fn least(readings: &[Reading], printed: &[Vec<&[f64]>], measured: &Measured) -> Option<Near> {
+    let all = readings.iter().zip(printed).zip(measured).enumerate();
+    let all = all.filter_map(|(at, ((reading, printed), measured))| {
+        let terms = measured.as_ref()?.iter().zip(&reading.terms).zip(printed);
+        let mut squares = 0.0;
+        for ((ways, term), printed) in terms {
+            squares += ways
+                .iter()
+                .map(|figures| square(figures, printed, &term.scales))
+                .fold(f64::INFINITY, f64::min);
+        }
+        Some(Near {
+            reading: at,
+            distance: (squares / reading.terms.len() as f64).sqrt(),
+        })
+    });
+    all.min_by(|one, other| one.distance.total_cmp(&other.distance))
+}
+
+/// The mean square distance of the figures of one term.
+fn square(figures: &[f64], printed: &[f64], scales: &[f64]) -> f64 {
+    let squares = figures.iter().zip(printed).zip(scales);
+    let squares = squares.map(|((figure, printed), scale)| ((figure - printed) / scale).powi(2));
+    squares.sum::<f64>() / figures.len() as f64
+}
+
+/// How probable it is that the nearest of all points comes as near as `distance`
+/// to figures that have nothing to do with any of them. Such figures are made up
+/// of the points' own: each term is that of a point drawn at random, so that every
+/// term is one that is found, and only their meeting at one point is left to
+/// chance: a permutation test of the terms [Fisher1935]. Points that a term was
+/// taken from do not compete. `None` of few points, or of a single term.
+pub fn chance(
+    readings: &[Reading],
+    points: &[&Measured],
+    distance: f64,
+    seed: Seed,
+) -> Option<Chance> {
+    let shapes: Vec<usize> = readings.iter().map(|reading| reading.terms.len()).collect();
+    let most = shapes.iter().copied().max().unwrap_or(0);
+    if points.len() < FEWEST || most < 2 {
+        return None;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed.derive("robustness/figures").get());
+    let (mut draws, mut nearer) = (0, 0);
+    for _ in 0..DRAWS {
+        let reading = rng.random_range(0..readings.len());
+        let mut donors = Vec::new();
+        let mut made_up: Vec<&[f64]> = Vec::new();
+        for term in 0..shapes[reading] {
+            let donor = rng.random_range(0..points.len());
+            let Some(terms) = &points[donor][reading] else {
+                break;
+            };
+            let way = rng.random_range(0..terms[term].len());
+            donors.push(donor);
+            made_up.push(&terms[term][way]);
+        }
+        if made_up.len() < shapes[reading] {
+            continue;
+        }
+        // Other readings are of the same figures where they have as many.
+        let alike: Vec<usize> = (0..readings.len())
+            .filter(|&other| shape(&readings[other]) == shape(&readings[reading]))
+            .collect();
+        let some: Vec<Reading> = alike.iter().map(|&at| readings[at].clone()).collect();
+        let printed = vec![made_up; some.len()];
+        let others = points.iter().enumerate();
+        let others = others.filter(|(at, _)| !donors.contains(at));
+        let found = others.filter_map(|(_, measured)| {
+            let measured: Measured = alike.iter().map(|&at| measured[at].clone()).collect();
+            Some(least(&some, &printed, &measured)?.distance)
+        });
+        draws += 1;
+        nearer += usize::from(found.fold(f64::INFINITY, f64::min) <= distance);
+    }
+    // The printed figures are one set more, and as near as themselves.
+    (draws > 0).then(|| Chance {
+        share: (nearer + 1) as f64 / (draws + 1) as f64,
+        interval: wilson(nearer + 1, draws + 1),
+        draws,
+    })
+}
+
+/// How many figures each term has.
+fn shape(reading: &Reading) -> Vec<usize> {
+    reading
+        .terms
+        .iter()
+        .map(|term| term.printed.len())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(printed: &[f64]) -> Reading {
+        Reading {
+            name: String::new(),
+            terms: printed
+                .iter()
+                .map(|&figure| Term {
+                    printed: vec![figure],
+                    scales: vec![1.0],
+                })
+                .collect(),
+        }
+    }
+
+    fn measured(figures: &[f64]) -> Measured {
+        vec![Some(
+            figures.iter().map(|&figure| vec![vec![figure]]).collect(),
+        )]
+    }
+
+    #[test]
+    fn the_nearest_way_of_counting_and_the_nearest_reading_count() {
+        let readings = [reading(&[3.0, 5.0]), reading(&[1.0, 1.0])];
+        let figures: Measured = vec![
+            Some(vec![vec![vec![9.0], vec![3.5]], vec![vec![5.0]]]),
+            Some(vec![vec![vec![1.0]], vec![vec![2.0]]]),
+        ];
+        let found = near(&readings, &figures).unwrap();
+        assert_eq!((found.reading, found.distance), (0, 0.125_f64.sqrt()));
+        assert_eq!(near(&readings, &vec![None, None]), None);
+    }
+
+    /// Figures of which one follows from the other: a study of the same kind is
+    /// nearer than made-up figures, another study is not.
+    #[test]
+    fn figures_that_belong_together_are_told_from_others_that_are_as_large() {
+        let points: Vec<Measured> = (0..60)
+            .map(|at| measured(&[f64::from(at), 2.0 * f64::from(at % 30), -f64::from(at)]))
+            .collect();
+        let all: Vec<&Measured> = points.iter().collect();
+        let chance = |printed: &[f64]| {
+            let readings = [reading(printed)];
+            let distances = all.iter().filter_map(|one| near(&readings, one));
+            let nearest = distances
+                .map(|near| near.distance)
+                .fold(f64::INFINITY, f64::min);
+            super::chance(&readings, &all, nearest, Seed::new(1)).unwrap()
+        };
+        let same = chance(&[20.1, 40.2, -20.1]);
+        assert!(same.share < 0.05 && same.interval.high < 0.05, "{same:?}");
+        let other = chance(&[20.0, 10.0, -55.0]);
+        assert!(other.share > 0.5, "{other:?}");
+        let few = super::chance(&[reading(&[1.0, 2.0])], &all[..5], 1.0, Seed::new(1));
+        assert_eq!(few, None);
+    }
+}

@@ -1,0 +1,358 @@
+//! What is asked at each point of a plan, and what its trials answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plan::metric::Metric;
+use plan::{Assertion, COPY, Expected, Factors, Level, Plan, Trial};
+
+use super::Answer;
+use super::nearest::{Measured, Reading, Term};
+use crate::claims;
+use crate::compare::{Comparison, baseline, compare, find};
+use crate::verdict::{self, Judgement, Verdict, published_figures};
+
+/// A claim or a published change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What is asked.
+    pub asked: Asked,
+    /// The same in words, one line.
+    pub text: String,
+    /// Where it is printed.
+    pub source: String,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Asked {
+    /// The claim at this position of the plan.
+    Claim(usize),
+    /// The published change of this metric in this cell.
+    Change(&'static Metric, usize),
+}
+
+/// The questions of a plan: its claims, then the published changes. Values are
+/// not asked, for they are another machine's; [`readings`] has them.
+pub fn questions(plan: &Plan) -> Vec<Question> {
+    let claims = plan.claims.iter().enumerate();
+    let mut questions: Vec<Question> = claims
+        .map(|(at, claim)| Question {
+            asked: Asked::Claim(at),
+            text: claim.text.clone(),
+            source: claim.source.clone(),
+        })
+        .collect();
+    for metric in published(plan) {
+        for (cell, own) in plan.cells.iter().enumerate() {
+            let printed = published_figures(plan, metric, &own.factors);
+            if let (Ok(_), Some(claim)) = (&own.setting, printed.claim) {
+                questions.push(Question {
+                    asked: Asked::Change(metric, cell),
+                    text: format!(
+                        "{}: {:+} %, {}",
+                        metric.title,
+                        rounded(claim.percent),
+                        own.factors
+                    ),
+                    source: printed.source.unwrap_or_default(),
+                });
+            }
+        }
+    }
+    questions
+}
+
+/// A per cent in so many places as are read.
+fn rounded(percent: f64) -> f64 {
+    (percent * 100.0).round() / 100.0
+}
+
+/// The metrics of published figures, each once.
+fn published(plan: &Plan) -> Vec<&'static Metric> {
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    let names = plan.published.iter().map(|published| &published.metric);
+    for metric in names.filter_map(|name| Metric::named(name)) {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+/// The names of all metrics that the questions and the readings need.
+pub fn metrics(plan: &Plan) -> BTreeSet<String> {
+    let of_claims = plan.claims.iter().map(|claim| claim.metric.clone());
+    let of_figures = published(plan).into_iter().flat_map(|metric| {
+        let upper = metric.attribution().map(|upper| upper.name.to_owned());
+        std::iter::once(metric.name.to_owned()).chain(upper)
+    });
+    let ranked = plan.ranking.iter().flat_map(|ranking| &ranking.figures);
+    let ranked = ranked.flat_map(|figure| figure.metrics.clone());
+    of_claims.chain(of_figures).chain(ranked).collect()
+}
+
+/// The cells that the questions and the readings need, by position.
+pub fn cells(plan: &Plan) -> Vec<usize> {
+    let is_asked = |cell: usize| {
+        let factors = &plan.cells[cell].factors;
+        let of_claim = |claim: &Assertion| {
+            claims::has(factors, &claim.cells) || is_partner(plan, claim, factors)
+        };
+        let of_figure = |metric: &&Metric| published_figures(plan, metric, factors).is_any();
+        let is_ranked = plan.ranking.is_some() && baseline(plan, factors) == Some(cell);
+        is_ranked || plan.claims.iter().any(of_claim) || published(plan).iter().any(of_figure)
+    };
+    let measured = (0..plan.cells.len()).filter(|&cell| plan.cells[cell].setting.is_ok());
+    measured.filter(|&cell| is_asked(cell)).collect()
+}
+
+/// Whether a claim compares one of its cells with the one that has these factors.
+fn is_partner(plan: &Plan, claim: &Assertion, factors: &Factors) -> bool {
+    let (Expected::Than { than, .. } | Expected::Changed { than, .. }) = &claim.expected else {
+        return false;
+    };
+    let about = plan
+        .cells
+        .iter()
+        .filter(|cell| claims::has(&cell.factors, &claim.cells));
+    about
+        .into_iter()
+        .any(|cell| claims::with(&cell.factors, than) == *factors)
+}
+
+/// The answers of `trials` of `plan`, which is that of one point, to `questions`
+/// in their order; `None` where one is not asked there, or nothing was measured.
+pub fn answers(plan: &Plan, questions: &[Question], trials: &[Trial]) -> Vec<Option<Answer>> {
+    let comparisons = compare(plan, trials);
+    let judged = claims::judged(plan, &comparisons);
+    let answer = |question: &Question| match question.asked {
+        Asked::Claim(at) => of_verdict(judged.get(at)?.verdict),
+        Asked::Change(metric, cell) => of_change(find(&comparisons, metric, cell)?),
+    };
+    questions.iter().map(answer).collect()
+}
+
+/// A published change is judged at this point alone: whether other points agree is
+/// what the search is for.
+fn of_change(comparison: &Comparison) -> Option<Answer> {
+    let (claim, change) = (comparison.published.claim?, comparison.change?);
+    let judgement = match comparison.metric.attribution() {
+        Some(_) => comparison.judgement.clone()?,
+        None => verdict::judge(
+            &claim,
+            verdict::Measured {
+                change: &change,
+                resolution_percent: comparison.resolution_percent,
+            },
+        ),
+    };
+    let Judgement { verdict, .. } = judgement;
+    // An interval that holds both 0 and the published change tells neither.
+    let tells_neither = change.ci95.is_some_and(|interval| {
+        interval.holds(0.0)
+            && interval.low <= claim.percent + claim.rounding
+            && claim.percent - claim.rounding <= interval.high
+    });
+    match of_verdict(verdict) {
+        Some(Answer::Fails) if tells_neither => Some(Answer::Undecided),
+        answer => answer,
+    }
+}
+
+const fn of_verdict(verdict: Verdict) -> Option<Answer> {
+    match verdict {
+        Verdict::NotMeasured => None,
+        Verdict::BelowResolution => Some(Answer::Undecided),
+        Verdict::Reproduced => Some(Answer::Holds),
+        Verdict::DirectionOnly | Verdict::NotReproduced => Some(Answer::Fails),
+    }
+}
+
+/// Where the figures of one metric of a reading are measured: the metrics in which
+/// it may have been counted, and the cells of the figures.
+struct Place {
+    metrics: Vec<&'static str>,
+    cells: Vec<usize>,
+}
+
+/// The readings of a plan's printed values, and where they are measured. A plan
+/// that ranks has one for each of its ways of counting and cells. Any other has
+/// one for each cell that figures are printed for besides its baseline, and takes
+/// equal rows of `[[published]]` for one that may have been counted in either
+/// metric.
+pub fn readings(plan: &Plan) -> Readings {
+    let found = match &plan.ranking {
+        Some(_) => ranked(plan),
+        None => printed(plan),
+    };
+    let (readings, places) = found.into_iter().unzip();
+    Readings { readings, places }
+}
+
+/// Readings of printed figures, and where they are measured.
+pub struct Readings {
+    readings: Vec<Reading>,
+    places: Vec<Vec<Place>>,
+}
+
+impl Readings {
+    /// The readings.
+    pub fn readings(&self) -> &[Reading] {
+        &self.readings
+    }
+
+    /// What `trials` of the plan of one point measured of each reading.
+    pub fn measured(&self, plan: &Plan, trials: &[Trial]) -> Measured {
+        let mut sums: BTreeMap<(usize, &str), (f64, f64)> = BTreeMap::new();
+        let of_cells = crate::compare::by_cell(plan, trials);
+        let needed: BTreeSet<(usize, &'static str)> = (self.places.iter().flatten())
+            .flat_map(|place| {
+                let cells = place.cells.iter();
+                cells.flat_map(|&cell| place.metrics.iter().map(move |&metric| (cell, metric)))
+            })
+            .collect();
+        for (cell, metric) in needed {
+            let trials = of_cells.get(cell).into_iter().flatten();
+            for value in trials.filter_map(|trial| trial.metrics.get(metric)) {
+                let (n, sum) = sums.entry((cell, metric)).or_default();
+                *n += 1.0;
+                *sum += value;
+            }
+        }
+        let mean = |cell: usize, metric: &str| {
+            let (n, sum) = sums.get(&(cell, metric))?;
+            Some(sum / n)
+        };
+        let of_place = |place: &Place| -> Option<Vec<Vec<f64>>> {
+            let of_metric =
+                |&metric: &&str| place.cells.iter().map(|&cell| mean(cell, metric)).collect();
+            place.metrics.iter().map(of_metric).collect()
+        };
+        let of_reading = |places: &Vec<Place>| places.iter().map(of_place).collect();
+        self.places.iter().map(of_reading).collect()
+    }
+}
+
+fn ranked(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
+    let Some(ranking) = &plan.ranking else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (cell, own) in plan.cells.iter().enumerate() {
+        if own.setting.is_err() || baseline(plan, &own.factors) != Some(cell) {
+            continue;
+        }
+        for way in 0..ranking.countings.len().max(1) {
+            let mut reading = Reading {
+                name: match ranking.countings.get(way) {
+                    Some(way) => format!("{}, counted in {way}", own.factors),
+                    None => own.factors.to_string(),
+                },
+                terms: Vec::new(),
+            };
+            let mut places = Vec::new();
+            for figure in &ranking.figures {
+                let metric = figure.metrics.get(way).and_then(|name| Metric::named(name));
+                let Some(metric) = metric else { continue };
+                reading.terms.push(Term {
+                    printed: vec![figure.value],
+                    scales: vec![figure.gap.abs()],
+                });
+                places.push(Place {
+                    metrics: vec![metric.name],
+                    cells: vec![cell],
+                });
+            }
+            found.push((reading, places));
+        }
+    }
+    found
+}
+
+fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
+    let mut found = Vec::new();
+    for (cell, own) in plan.cells.iter().enumerate() {
+        let base = baseline(plan, &own.factors).filter(|&base| base != cell);
+        let (Ok(_), Some(base), None) = (&own.setting, base, own.factors.level(COPY)) else {
+            continue;
+        };
+        let mut reading = Reading {
+            name: own.factors.to_string(),
+            terms: Vec::new(),
+        };
+        let mut places: Vec<Place> = Vec::new();
+        for metric in published(plan) {
+            let values = [base, cell]
+                .map(|at| published_figures(plan, metric, &plan.cells[at].factors).value);
+            let [Some(of_base), Some(value)] = values else {
+                continue;
+            };
+            let printed = vec![of_base, value];
+            let same = reading
+                .terms
+                .iter()
+                .position(|term| term.printed == printed);
+            match same {
+                Some(same) => places[same].metrics.push(metric.name),
+                None => {
+                    let scale = scale(of_base, value);
+                    reading.terms.push(Term {
+                        printed,
+                        scales: vec![scale; 2],
+                    });
+                    places.push(Place {
+                        metrics: vec![metric.name],
+                        cells: vec![base, cell],
+                    });
+                }
+            }
+        }
+        if !reading.terms.is_empty() {
+            found.push((reading, places));
+        }
+    }
+    found
+}
+
+/// What distances are told in: by how much the study holds its two figures apart,
+/// or a hundredth of them where it finds them equal.
+fn scale(of_base: f64, value: f64) -> f64 {
+    let gap = (value - of_base).abs();
+    match gap > 0.0 {
+        true => gap,
+        false => (value.abs() / 100.0).max(f64::MIN_POSITIVE),
+    }
+}
+
+/// The levels of a point as factors, in the order of the plan's unstated settings.
+pub fn levels(plan: &Plan, point: &[usize]) -> Vec<(String, Level)> {
+    let settings = plan.unstated.iter().zip(point);
+    let levels = settings.filter_map(|(setting, &value)| {
+        Some((setting.name.clone(), setting.values.get(value)?.clone()))
+    });
+    levels.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic::study;
+
+    #[test]
+    fn claims_and_published_changes_are_asked_in_the_cells_that_they_need() {
+        let (plan, trials) = study();
+        let questions = questions(&plan);
+        assert!(!questions.is_empty());
+        let answers = answers(&plan, &questions, &trials);
+        assert_eq!(answers.len(), questions.len());
+        assert!(answers.iter().any(Option::is_some));
+        let (cells, metrics) = (cells(&plan), metrics(&plan));
+        assert!(!cells.is_empty() && cells.iter().all(|&cell| plan.cells[cell].setting.is_ok()));
+        // What is not needed has no part in the answers.
+        let mut fewer = trials.clone();
+        for trial in &mut fewer {
+            trial.metrics.retain(|name, _| metrics.contains(name));
+        }
+        assert_eq!(super::answers(&plan, &questions, &fewer), answers);
+    }
+}

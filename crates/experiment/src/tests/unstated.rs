@@ -1,0 +1,154 @@
+use super::*;
+
+/// A file with two unstated settings, one of them a choice of several keys.
+const FILE: &str = "\
+format = 1
+name = \"unstated\"
+[aliases]
+tcp = \"tcp.agent\"
+rate = \"network.rate\"
+[choices.hosts.slow]
+\"host.send_per_packet\" = \"5us\"
+\"host.receive_per_packet\" = \"5us\"
+[choices.hosts.fast]
+\"host.send_per_packet\" = \"1us\"
+\"host.receive_per_packet\" = \"1us\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[[unstated]]
+name = \"tcp\"
+values = [\"reno\", \"newreno\", \"sack1\"]
+because = \"the paper names none\"
+[[unstated]]
+name = \"hosts\"
+values = [\"slow\", \"fast\"]
+because = \"the paper does not say how fast they are\"
+[[unstated]]
+name = \"network.delay\"
+values = [\"5ms\"]
+range = { from = \"1ms\", to = \"100ms\", steps = 3, scale = \"log\" }
+because = \"somewhere in one country\"
+";
+
+fn plan_of(experiment: Experiment) -> Plan {
+    experiment.plan(World::Sim, |_| Ok(())).unwrap()
+}
+
+fn parsed(text: &str) -> Experiment {
+    Experiment::parse(text, "my.toml").unwrap()
+}
+
+/// Whether the resolved text has this line.
+fn has(plan: &Plan, line: &str) -> bool {
+    plan.text.lines().any(|own| own == line)
+}
+
+#[test]
+fn a_run_uses_the_first_values_and_each_point_its_own() {
+    let experiment = parsed(FILE);
+    let plan = plan_of(experiment.clone());
+    let names: Vec<&str> = plan.unstated.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["tcp", "hosts", "network.delay"]);
+    let delays: Vec<String> = plan.unstated[2]
+        .values
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(delays, ["5ms", "1ms", "10ms", "100ms"]);
+    let of = |plan: &Plan, lines: [&str; 3]| lines.iter().all(|line| has(plan, line));
+    let slow = "send_per_packet = \"5us\"";
+    assert!(
+        of(&plan, ["agent = \"reno\"", slow, "delay = \"5ms\""]),
+        "{}",
+        plan.text
+    );
+    let other = plan_of(experiment.with_unstated(&[2, 1, 3]).unwrap());
+    let fast = "send_per_packet = \"1us\"";
+    assert!(
+        of(&other, ["agent = \"sack1\"", fast, "delay = \"100ms\""]),
+        "{}",
+        other.text
+    );
+    assert_eq!(other.cells[0].factors, plan.cells[0].factors);
+    assert_ne!(other.cells[0].setting, plan.cells[0].setting);
+}
+
+#[test]
+fn without_unstated_settings_the_same_trials_are_run() {
+    let plan = plan_of(parsed(FILE));
+    let (stated, _) = FILE.split_once("[[unstated]]").unwrap();
+    let stated = stated.replace(
+        "[sweep]",
+        "[tcp]\nagent = \"reno\"\n[host]\nsend_per_packet = \"5us\"\nreceive_per_packet = \"5us\"\n[network]\ndelay = \"5ms\"\n[sweep]",
+    );
+    let stated = plan_of(parsed(&stated));
+    let settings = |plan: &Plan| -> Vec<_> {
+        plan.cells
+            .iter()
+            .map(|cell| (cell.factors.clone(), cell.setting.clone()))
+            .collect()
+    };
+    assert_eq!(settings(&plan), settings(&stated));
+}
+
+#[test]
+fn what_is_set_is_stated_and_a_plan_reads_back_as_it_was_run() {
+    for (set, left) in [
+        (&["tcp=sack1"][..], &["hosts", "network.delay"][..]),
+        (&["tcp=sack1,reno"], &["hosts", "network.delay"]),
+        (&["host.send_per_packet=7us"], &["tcp", "network.delay"]),
+        (&["hosts=fast", "network.delay=3ms"], &["tcp"]),
+        (&["rate=10mbit"], &["tcp", "hosts", "network.delay"]),
+        (&["tcp=reno", "hosts=slow", "network.delay=1ms"], &[]),
+    ] {
+        let mut experiment = parsed(FILE);
+        for set in set {
+            experiment.set(set).unwrap();
+        }
+        let plan = plan_of(experiment);
+        let names: Vec<&str> = plan.unstated.iter().map(|one| &*one.name).collect();
+        assert_eq!(names, left, "{set:?}");
+        let again = plan_of(parsed(&plan.text));
+        assert_eq!(
+            (&again.text, &again.hash),
+            (&plan.text, &plan.hash),
+            "{set:?}"
+        );
+        assert_eq!(again.unstated, plan.unstated);
+        assert_eq!(again.cells[0].setting, plan.cells[0].setting);
+    }
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_by_line() {
+    for (old, new, words) in [
+        ("name = \"tcp\"", "name = \"tpc\"", "did you mean `tcp`"),
+        ("\"slow\", \"fast\"]", "\"slow\", \"quick\"]", "slow"),
+        ("\"slow\", \"fast\"]", "\"slow\"]", "two values"),
+        ("\"slow\", \"fast\"]", "\"slow\", \"slow\"]", "twice"),
+        ("name = \"network.delay\"", "name = \"tcp\"", "twice"),
+        (
+            "name = \"network.delay\"",
+            "name = \"network.mtu\"",
+            "swept",
+        ),
+        (
+            "because = \"somewhere in one country\"",
+            "",
+            "because is missing",
+        ),
+        ("to = \"100ms\"", "to = \"1s\"", "same unit"),
+        ("from = \"1ms\"", "from = \"0ms\"", "above 0"),
+        ("steps = 3", "steps = 1", "unstated.range.steps"),
+    ] {
+        assert!(FILE.contains(old), "{old}");
+        let text = FILE.replacen(old, new, 1);
+        let experiment = Experiment::parse(&text, "my.toml");
+        let error = experiment.and_then(|experiment| experiment.plan(World::Sim, |_| Ok(())));
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.starts_with("my.toml:") && error.contains(words),
+            "{error}"
+        );
+    }
+}
