@@ -1,9 +1,9 @@
 //! Holds every cell of a plan against its baseline, and both against what was
 //! published.
 
-mod between;
-mod open;
-mod survival;
+mod diff;
+mod sample_size;
+mod sensitivity;
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use plan::metric::{Metric, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
+use crate::decomposition::Decomposition;
 use crate::resolution::resolution;
-use crate::split::Split;
 use crate::statistics::{self, Change, Mean, holm};
 use crate::verdict::{
     Judgement, Measured, PublishedFigures, Verdict, judge, judge_interval, published_figures,
 };
-pub(crate) use between::same_factors;
-pub use between::{Shift, between};
+pub(crate) use diff::same_factors;
+pub use diff::{Shift, diff};
 
 /// The chance of finding any difference, in all comparisons of one metric,
 /// where there is none.
@@ -56,7 +56,7 @@ pub struct Comparison {
     /// For the CPU of one end: the process alone, and with all softirq.
     pub attribution: Option<[f64; 2]>,
     /// What a change of goodput is made of, where that is known.
-    pub split: Option<Split>,
+    pub decomposition: Option<Decomposition>,
     /// How many trials a cell would settle what is open, as far as trials can.
     pub trials_to_settle: Option<usize>,
     /// What the study prints.
@@ -108,9 +108,9 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
             let high = upper.as_ref().map(|upper| &upper[cell]);
             attribute_and_judge(plan, &by_cell, &mut all[position][cell], high);
         }
-        survival::ask(plan, &mut all[position]);
+        sensitivity::check(plan, &mut all[position]);
         for comparison in &mut all[position] {
-            comparison.trials_to_settle = open::trials_to_settle(comparison);
+            comparison.trials_to_settle = sample_size::trials_to_settle(comparison);
         }
     }
     take_apart(plan, &by_cell, &baselines, all.iter_mut().flatten());
@@ -255,7 +255,7 @@ pub fn in_cell(
         resolution_percent: None,
         difference: None,
         attribution: None,
-        split: None,
+        decomposition: None,
         trials_to_settle: None,
         published: published_figures(plan, metric, &cell.factors),
         judgement: None,
@@ -279,8 +279,8 @@ fn take_apart<'a>(
             let setting = |cell: usize| plan.cells[cell].setting.as_ref().ok();
             Some((setting(comparison.cell)?, setting(base)?, base))
         });
-        comparison.split = settings.and_then(|(setting, of_baseline, base)| {
-            Split::of(
+        comparison.decomposition = settings.and_then(|(setting, of_baseline, base)| {
+            Decomposition::of(
                 (setting, &finished(comparison.cell)),
                 (of_baseline, &finished(base)),
             )

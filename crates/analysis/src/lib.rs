@@ -10,11 +10,12 @@
 //! them stand apart. [`Findings`] is all of that of one run, [`mod@beside`] lays
 //! several side by side. [`statistics`] has the arithmetic.
 
-pub mod beside;
+pub mod across_worlds;
 pub mod certificate;
 pub mod claims;
 pub mod compare;
 pub mod completion;
+pub mod decomposition;
 mod findings;
 pub mod latency_breakdown;
 pub mod outliers;
@@ -25,7 +26,6 @@ pub mod ranking;
 mod resolution;
 pub mod robustness;
 pub mod sizes;
-pub mod split;
 pub mod statistics;
 pub mod verdict;
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::compare::{baseline, by_cell};
 use crate::paired::differences;
-use crate::statistics::{self, Chance, Interval, Jackknife, Mean};
+use crate::statistics::{self, Interval, Jackknife, Mean, Separation};
 
 /// A setting in a counting, and how far it is from the printed figures.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub struct Measured {
     pub mean: Mean,
     /// How probable it is that two runs of this setting differ by the printed
     /// gap or more, though nothing but the seed does.
-    pub apart: Option<Chance>,
+    pub separation: Option<Separation>,
 }
 
 /// Another level of the compared factor, in the same setting.
@@ -198,7 +198,7 @@ fn measured(ranking: &Ranking, counting: usize, rows: &[Row]) -> Option<Vec<Meas
         Some(Measured {
             metric: Metric::named(target.metrics.get(counting)?)?,
             mean: statistics::mean(&values)?,
-            apart: statistics::apart(&values, target.gap.abs()),
+            separation: statistics::separation(&values, target.gap.abs()),
         })
     };
     ranking.figures.iter().enumerate().map(one).collect()

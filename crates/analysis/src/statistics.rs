@@ -4,19 +4,19 @@
 //! of means ([`Contrast`]): its logarithm is taken for normal. Several comparisons are
 //! judged together by Holm's procedure [Holm1979].
 
-mod apart;
 mod contrast;
 mod jackknife;
 mod planning;
+mod separation;
 pub mod steps;
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-pub use apart::{Chance, apart};
 pub use contrast::{Contrast, mean_percent};
 pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
+pub use separation::{Separation, separation};
 
 /// A closed interval. As JSON it is its two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

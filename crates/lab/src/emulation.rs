@@ -13,7 +13,7 @@ use proto::link::{self, Event, Fate};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};
 
-use crate::passed::{Over, Passed};
+use crate::link_window::{LinkEvents, LinkWindow};
 use crate::recording::{Heading, Recording};
 
 /// The worker's role.
@@ -45,7 +45,7 @@ enum Request {
     Begin(Vec<Cross>, Vec<usize>, u64),
     /// What this recorded link did in the direction from the first end to the second
     /// between two instants, in nanoseconds of the wall clock since 1970.
-    Over(usize, u64, u64),
+    Window(usize, u64, u64),
     /// It is over: no cross traffic, no record; what there is goes into a file
     /// for each link that is named.
     End(Vec<(usize, PathBuf)>),
@@ -56,7 +56,7 @@ enum Request {
 enum Answer {
     Ready,
     Report(Report),
-    Over(Option<Over>),
+    Window(Option<LinkWindow>),
     Failed(String),
 }
 
@@ -97,10 +97,10 @@ impl Emulation {
 
     /// What `link`, which is recorded, did with packets between two instants,
     /// in nanoseconds of the wall clock since 1970.
-    pub(crate) fn over(&mut self, link: usize, from: u64, to: u64) -> Result<Option<Over>> {
-        self.ask(&Request::Over(link, from, to))?;
+    pub(crate) fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>> {
+        self.ask(&Request::Window(link, from, to))?;
         match self.answer(PATIENCE)? {
-            Answer::Over(over) => Ok(over),
+            Answer::Window(window) => Ok(window),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
             Answer::Ready | Answer::Report(_) => bail!("the emulator answered out of turn"),
         }
@@ -125,7 +125,7 @@ impl Emulation {
         match self.answer(PATIENCE)? {
             Answer::Report(report) => Ok(report),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
-            Answer::Ready | Answer::Over(_) => bail!("the emulator answered out of turn"),
+            Answer::Ready | Answer::Window(_) => bail!("the emulator answered out of turn"),
         }
     }
 
@@ -137,7 +137,7 @@ impl Emulation {
         match self.answer(patience)? {
             Answer::Ready => Ok(()),
             Answer::Failed(why) => bail!("{why}"),
-            Answer::Report(_) | Answer::Over(_) => bail!("the emulator answered out of turn"),
+            Answer::Report(_) | Answer::Window(_) => bail!("the emulator answered out of turn"),
         }
     }
 
@@ -194,15 +194,16 @@ pub(crate) fn serve() -> Result<()> {
                 let crossed = emulator.begin_cross(&cross, seed);
                 crossed.map_or_else(failed, |()| Answer::Ready)
             }
-            Request::Over(link, from, to) => {
+            Request::Window(link, from, to) => {
                 events.extend(emulator.take_events());
                 let direction = order.links.get(link).map(|link| &link.directions[0]);
-                let passed = direction.map(|direction| passed(&emulator, &events, link, direction));
+                let link =
+                    direction.map(|direction| link_events(&emulator, &events, link, direction));
                 let between = clock::monotonic_at(from).zip(clock::monotonic_at(to));
-                let over = passed
+                let window = link
                     .zip(between)
-                    .and_then(|(passed, (from, to))| passed.over(from, to));
-                Answer::Over(over)
+                    .and_then(|(link, (from, to))| link.window(from, to));
+                Answer::Window(window)
             }
             Request::End(files) => {
                 emulator.end_cross();
@@ -219,31 +220,31 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// What passed in the direction from the first end of a link to the second.
-fn passed(
+/// The packets in the direction from the first end of a link to the second.
+fn link_events(
     emulator: &Emulator,
     events: &[(usize, usize, Event)],
     number: usize,
     direction: &link::Settings,
-) -> Passed {
-    let mut passed = Passed::default();
+) -> LinkEvents {
+    let mut link = LinkEvents::default();
     let of_direction = events
         .iter()
-        .filter(|(link, direction, _)| (*link, *direction) == (number, 0));
+        .filter(|(index, direction, _)| (*index, *direction) == (number, 0));
     for (_, _, event) in of_direction {
-        passed.come(event.arrival);
+        link.come(event.arrival);
         match event.fate {
-            Fate::Dropped | Fate::TooBig => passed.drop(event.at),
+            Fate::Dropped | Fate::TooBig => link.drop(event.at),
             Fate::Delivered | Fate::Duplicated | Fate::Lost | Fate::Damaged => {
-                passed.begin(event.at, direction.busy(Bytes::new(event.size)));
+                link.begin(event.at, direction.busy(Bytes::new(event.size)));
             }
         }
     }
     let [waiting, _] = emulator.waiting(number);
     for arrival in waiting {
-        passed.come(arrival.at);
+        link.come(arrival.at);
     }
-    passed
+    link
 }
 
 /// Writes what became of packets that came since `begun`.

@@ -8,14 +8,14 @@
 
 mod agent;
 pub mod doctor;
+pub mod dry_run;
 mod emulation;
 pub mod facts;
 pub mod flows;
+mod link_window;
 mod measure;
 pub mod measurements;
-pub mod outline;
 pub mod packet_log;
-mod passed;
 pub mod recording;
 pub mod replay;
 pub mod run;

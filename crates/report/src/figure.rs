@@ -1,8 +1,8 @@
 //! Figures as people read them: no finer than they are known.
 
 use analysis::compare::Comparison;
+use analysis::decomposition::Part;
 use analysis::pareto::{Front, Point};
-use analysis::split::Part;
 use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Level, Plan};
 use units::Rate;

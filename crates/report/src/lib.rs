@@ -4,7 +4,7 @@
 //! [`terminal`] and [`page`] draw. Every function returns a string and writes
 //! nothing.
 
-mod between;
+mod diff;
 mod document;
 mod figure;
 mod json;
@@ -18,7 +18,7 @@ mod series;
 mod terminal;
 mod worlds;
 
-pub use between::{Run, of_changes};
+pub use diff::{Run, of_changes};
 pub use document::Document;
 pub use json::{changes_json, json_lines, worlds_json};
 pub use page::html;

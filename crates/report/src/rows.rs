@@ -1,8 +1,8 @@
 //! Which rows and metrics the reports have, and in which order.
 
 use analysis::compare::{Comparison, find};
+use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
-use analysis::split::framing_uncounted;
 use plan::metric::{Metric, Shown, Table};
 use plan::{Factors, Level, Plan};
 

@@ -6,7 +6,7 @@ use analysis::Findings;
 
 use crate::document::{Block, Document, Section};
 use crate::section::{
-    certificate, claims, head, latency_breakdown, metrics, others, outliers, paired, pareto,
+    certificate, claims, head, latency_breakdown, metrics, other_metrics, outliers, paired, pareto,
     ranking, reading, sizes, study, time_series, verdicts,
 };
 
@@ -27,7 +27,7 @@ const SECTIONS: [Describe; 16] = [
     sizes::section,
     verdicts::left_open,
     outliers::section,
-    others::section,
+    other_metrics::section,
     reading::section,
     certificate::section,
     certificate::plan,

@@ -8,7 +8,7 @@ pub(crate) mod crosstab;
 pub(crate) mod head;
 pub(crate) mod latency_breakdown;
 pub(crate) mod metrics;
-pub(crate) mod others;
+pub(crate) mod other_metrics;
 pub(crate) mod outliers;
 pub(crate) mod paired;
 pub(crate) mod pareto;

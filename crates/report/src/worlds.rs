@@ -3,12 +3,12 @@
 
 mod table;
 
-use analysis::beside::Beside;
+use analysis::across_worlds::AcrossWorlds;
 use analysis::compare::Comparison;
 use analysis::statistics::Interval;
 use plan::metric::{Metric, Shown};
 
-use crate::between::Run;
+use crate::diff::Run;
 use crate::document::{Badge, Block, Document, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
@@ -23,7 +23,7 @@ const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small 
 /// The report of `runs`, which `all` lays side by side: what each found, where
 /// they agree, a table for each metric of the study and the others that two runs
 /// have, the certificates and the plans.
-pub fn of_worlds(all: &Beside, runs: &[Run<'_>]) -> Document {
+pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
     let badges = all.names.iter().zip(runs).map(|(name, run)| {
         let passed = run.found.certificate.passed;
         let word = if passed { "✓ passed" } else { "✗ FAILED" };
@@ -64,7 +64,7 @@ pub fn of_worlds(all: &Beside, runs: &[Run<'_>]) -> Document {
     }
 }
 
-fn plots(all: &Beside) -> Section {
+fn plots(all: &AcrossWorlds) -> Section {
     let frame = Frame::of(&all.plan, &all.trials, &all.comparisons);
     let metrics = shown(all).into_iter();
     let metrics = metrics.filter(|metric| metric.shown != Shown::Json);
@@ -77,7 +77,7 @@ fn plots(all: &Beside) -> Section {
     }
 }
 
-fn tables(all: &Beside) -> Section {
+fn tables(all: &AcrossWorlds) -> Section {
     let of_metric = |metric: &'static Metric| {
         let heading = Block::subheading(title(all, metric));
         [heading, Block::Table(table(all, metric))]
@@ -90,7 +90,7 @@ fn tables(all: &Beside) -> Section {
     }
 }
 
-fn certificates(all: &Beside, runs: &[Run<'_>]) -> Section {
+fn certificates(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
     let mut blocks = vec![Block::Page(vec![Block::heading("Certificates")])];
     for (name, run) in all.names.iter().zip(runs) {
         let certificate = &run.found.certificate;
@@ -110,7 +110,7 @@ fn certificates(all: &Beside, runs: &[Run<'_>]) -> Section {
     }
 }
 
-fn plans(all: &Beside, runs: &[Run<'_>]) -> Section {
+fn plans(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
     let plans = all.names.iter().zip(runs).map(|(name, run)| Block::Fold {
         summary: format!(
             "As it was run in {name}, every default written out (hash {})",
@@ -126,7 +126,7 @@ fn plans(all: &Beside, runs: &[Run<'_>]) -> Section {
 }
 
 /// The sentences of a run alone.
-fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
+fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
     let before: usize = runs[..run]
         .iter()
         .map(|run| run.found.plan.cells.len())
@@ -152,7 +152,7 @@ fn answers(all: &Beside, runs: &[Run<'_>], run: usize) -> Vec<String> {
 }
 
 /// For each two runs, in how many changes against the baseline they agree.
-fn agreement(all: &Beside) -> Vec<String> {
+fn agreement(all: &AcrossWorlds) -> Vec<String> {
     let mut lines = Vec::new();
     for one in 0..all.names.len() {
         for other in one + 1..all.names.len() {
@@ -196,7 +196,7 @@ fn range(row: &Comparison) -> Option<Interval> {
 }
 
 /// The metrics of the study that a run measured, and others that two did.
-fn shown(all: &Beside) -> Vec<&'static Metric> {
+fn shown(all: &AcrossWorlds) -> Vec<&'static Metric> {
     let measured = |metric: &&'static Metric| {
         let rows = all.rows(metric);
         let runs = (0..all.names.len()).filter(|&run| {
@@ -209,7 +209,7 @@ fn shown(all: &Beside) -> Vec<&'static Metric> {
 }
 
 /// The heading of the table of `metric`.
-fn title(all: &Beside, metric: &Metric) -> String {
+fn title(all: &AcrossWorlds, metric: &Metric) -> String {
     match metric.table() {
         Some(table) => heading(&all.plan, Some(table), metric),
         None => format!("{} ({})", metric.title, metric.unit),
@@ -217,7 +217,7 @@ fn title(all: &Beside, metric: &Metric) -> String {
 }
 
 /// How the tables are read.
-fn reading(all: &Beside) -> String {
+fn reading(all: &AcrossWorlds) -> String {
     format!(
         "± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \
          Each world is judged as in its own report: a difference is found at 5 % over all its comparisons of the metric (Holm) and above its resolution. \

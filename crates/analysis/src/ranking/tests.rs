@@ -129,8 +129,8 @@ fn seeds_that_differ_by_the_gap_are_counted() {
         .collect();
     let ranked = ranked(&plan, &trials);
     // Of six pairs 6-8.5, 6-9.5 and 7-9.5 are two apart.
-    assert!(near(ranked[0].figures[0].apart.unwrap().share, 0.5));
-    assert!(near(ranked[0].figures[1].apart.unwrap().share, 0.0));
+    assert!(near(ranked[0].figures[0].separation.unwrap().share, 0.5));
+    assert!(near(ranked[0].figures[1].separation.unwrap().share, 0.0));
 }
 
 #[test]

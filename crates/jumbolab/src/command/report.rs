@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::beside::beside;
+use analysis::across_worlds::across_worlds;
 use anyhow::{Result, anyhow, bail};
 use experiment::Experiment;
 use plan::{Plan, RunFacts, Trial};
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     };
     match runs.as_slice() {
         [one] => alone(args, one),
-        [first, second] if one_world(&runs) => between(args, first, second),
+        [first, second] if one_world(&runs) => changes(args, first, second),
         all if one_world(all) => bail!(
             "{} runs of the world {} are not laid side by side; give two, for what changed, or runs of several worlds",
             all.len(),
@@ -92,7 +92,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<()> {
     page.map_or(Ok(()), |page| output::print_page(&page))
 }
 
-fn between(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<()> {
+fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<()> {
     if args.csv {
         bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
     }
@@ -110,7 +110,7 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
     }
     let runs: Vec<Run<'_>> = runs.iter().map(ReadRun::run).collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
-    let all = beside(&found).map_err(|why| anyhow!(why))?;
+    let all = across_worlds(&found).map_err(|why| anyhow!(why))?;
     if args.json {
         return output::print_lines(report::worlds_json(&all, &runs));
     }

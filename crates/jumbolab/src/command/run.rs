@@ -7,7 +7,7 @@ use analysis::completion::complete;
 use anyhow::{Context, Result};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
-use lab::{facts, outline};
+use lab::{dry_run, facts};
 use plan::Plan;
 use results::folder::{Folder, Opening, Resume};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     let plan = plan(args)?;
     if args.dry_run {
-        return output::print(&outline::of(&plan));
+        return output::print(&dry_run::summary(&plan));
     }
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
     let how = How {

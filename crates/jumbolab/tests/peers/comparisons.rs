@@ -1,6 +1,6 @@
 //! What comparisons find of what is there, and of what is not.
 
-use analysis::compare::{Difference, Shift, between, compare};
+use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
 use lab::world::netns::Netns;
 use plan::Plan;
@@ -78,7 +78,7 @@ fn two_percent(netns: &mut Netns) -> Result<bool> {
         let found = |shift: &&Shift| shift.after.difference == Some(Difference::Found);
         (shifts.iter().filter(found).count(), shifts.len())
     };
-    let shifts = between((&fast, &of_fast), (&slow, &of_slow));
+    let shifts = diff((&fast, &of_fast), (&slow, &of_slow));
     for shift in &shifts {
         let change = shift.after.change.context("the two are compared")?;
         println!("{}: {:?}", shift.after.factors, change.ci95);
@@ -91,7 +91,7 @@ fn two_percent(netns: &mut Netns) -> Result<bool> {
     let (changed, all) = found(&shifts);
     let (first, second): (Vec<Trial>, Vec<Trial>) =
         of_fast.into_iter().partition(|trial| trial.repeat <= 8);
-    let halves = between((&fast, &first), (&fast, &second));
+    let halves = diff((&fast, &first), (&fast, &second));
     // By chance one in twenty such comparisons differs, but not by a per cent.
     let large = |shift: &&Shift| {
         let percent = shift.after.change.and_then(|change| change.percent);

@@ -14,7 +14,7 @@ use plan::command_line::Addresses;
 use units::{Bytes, Rate, Transport};
 
 use crate::agent::Agents;
-use crate::passed::Over;
+use crate::link_window::LinkWindow;
 
 /// A sender and a receiver, ready for a trial.
 pub(crate) struct Pair<'a> {
@@ -107,7 +107,7 @@ pub(crate) trait Meters {
     ///
     /// # Errors
     /// Where no emulator has such a link.
-    fn over(&mut self, link: usize, from: u64, to: u64) -> Result<Option<Over>>;
+    fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>>;
 }
 
 /// An end of a pair.

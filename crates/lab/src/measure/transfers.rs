@@ -13,8 +13,8 @@ use super::meanwhile::Before;
 use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
 use crate::agent::Failure;
+use crate::link_window::LinkWindow;
 use crate::measurements::Measurements;
-use crate::passed::Over;
 
 /// Transfers bulk between the first of `pairs` and single messages between the
 /// last, which may be the same.
@@ -75,8 +75,8 @@ pub(super) fn transfers(
     passes.something_arrived(transfer.message, transfer.size)?;
     let mut measurements = Measurements::of(&passes);
     measurements.take_meanwhile(setting, &passes.meanwhile);
-    for (window, over) in &windows {
-        measurements.take_window(window, over);
+    for (name, window) in &windows {
+        measurements.take_window(name, window);
     }
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
     measurements.flags = flags(setting, transfer, &passes, &paths);
@@ -102,15 +102,15 @@ fn windows(
     setting: &Setting,
     (_, received): &Ends,
     epoch: Epoch,
-) -> Result<Vec<(String, Over)>, Failure> {
+) -> Result<Vec<(String, LinkWindow)>, Failure> {
     let Some(goodput) = &received.goodput else {
         return Ok(Vec::new());
     };
     let [from, to] = [goodput.first, goodput.last].map(|time| epoch.unix_nanos_at(time));
     let mut windows = Vec::new();
-    for (link, window) in counted_of(setting) {
-        let over = pair.meters.over(link, from, to)?;
-        windows.extend(over.map(|over| (window.to_owned(), over)));
+    for (link, name) in counted_of(setting) {
+        let window = pair.meters.window(link, from, to)?;
+        windows.extend(window.map(|window| (name.to_owned(), window)));
     }
     Ok(windows)
 }

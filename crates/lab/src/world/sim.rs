@@ -5,9 +5,9 @@
 
 mod check;
 mod count;
+mod cross_traffic;
 mod exchange;
 mod measurements;
-mod others;
 mod scenario;
 mod tee;
 mod trace;
@@ -143,9 +143,9 @@ fn figures_of(
     [stop, until]: [Time; 2],
     counter: Option<Counter>,
 ) -> Result<Measurements, String> {
-    let (outcome, others) = others::apart(setting, outcome);
+    let (outcome, cross) = cross_traffic::separate(setting, outcome);
     let mut measurements = measurements::of(setting, &outcome, stop)?;
-    others::put(&others, until, setting, &mut measurements);
+    cross_traffic::record(&cross, until, setting, &mut measurements);
     if let Some(counter) = counter {
         counter.finish(&mut measurements, measurements::counted(&outcome));
     }

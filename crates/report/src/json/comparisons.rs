@@ -2,7 +2,7 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use analysis::split::{Part, Split};
+use analysis::decomposition::{Decomposition, Part};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Factors, Plan, Trial};
@@ -95,20 +95,20 @@ fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'
             .count(),
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,
-        split: comparison.split.as_ref().map(parts),
+        split: comparison.decomposition.as_ref().map(parts),
         model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
     }
 }
 
-fn parts(split: &Split) -> Parts {
+fn parts(decomposition: &Decomposition) -> Parts {
     let percent = |part: Option<Part>| part.map(|part| part.percent);
     let interval = |part: Option<Part>| part.map(|part| part.ci95);
     Parts {
-        framing: split.framing_percent,
-        startup_and_loss: percent(split.startup_and_loss),
-        startup_and_loss_ci95: interval(split.startup_and_loss),
-        host: percent(split.host),
-        host_ci95: interval(split.host),
+        framing: decomposition.framing_percent,
+        startup_and_loss: percent(decomposition.startup_and_loss),
+        startup_and_loss_ci95: interval(decomposition.startup_and_loss),
+        host: percent(decomposition.host),
+        host_ci95: interval(decomposition.host),
     }
 }
 

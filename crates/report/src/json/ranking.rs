@@ -73,8 +73,8 @@ fn line<'a>(ranking: &'a Ranking, rank: usize, one: &'a Ranked) -> Line<'a> {
                 gap: target.gap,
                 mean: figure.mean.mean,
                 ci95: figure.mean.ci95,
-                apart: figure.apart.map(|chance| chance.share),
-                apart_ci95: figure.apart.and_then(|chance| chance.ci95),
+                apart: figure.separation.map(|chance| chance.share),
+                apart_ci95: figure.separation.and_then(|chance| chance.ci95),
             })
             .collect(),
         others: &one.others,

@@ -6,7 +6,7 @@ use plan::Factors;
 use serde::Serialize;
 
 use super::line::json_line;
-use crate::between::{Run, shifts};
+use crate::diff::{Run, shifts};
 
 /// One object a metric and cell that both runs measured, without line ends;
 /// docs/formats.md is the schema.

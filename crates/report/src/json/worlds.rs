@@ -1,6 +1,6 @@
 //! Runs side by side as JSON Lines; docs/formats.md is their schema.
 
-use analysis::beside::{Beside, Row};
+use analysis::across_worlds::{AcrossWorlds, Row};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
@@ -9,11 +9,11 @@ use plan::{Factors, World};
 use serde::Serialize;
 
 use super::line::json_line;
-use crate::between::Run;
+use crate::diff::Run;
 
 /// One object a metric and combination of levels of `runs`, which `all` lays
 /// side by side, without line ends.
-pub fn worlds_json(all: &Beside, runs: &[Run<'_>]) -> Vec<String> {
+pub fn worlds_json(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for metric in all.metrics() {
         for row in all.rows(metric) {

@@ -103,7 +103,7 @@ fn changes(plan: &Plan, figures: &PrintedFigures<'_>, ranked: &[Ranked]) -> Tabl
         let baseline = plan.compare.baseline.to_string();
         rows.push(row((place + 1).to_string(), baseline, means.collect()));
         let chances = one.figures.iter();
-        let chances = chances.map(|figure| words::apart(figure.apart.as_ref()));
+        let chances = chances.map(|figure| words::separation(figure.separation.as_ref()));
         rows.push(row(String::new(), "two seeds".into(), chances.collect()));
         for other in &one.others {
             let changes = other.changes.iter().enumerate();

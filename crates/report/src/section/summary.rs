@@ -2,7 +2,7 @@
 //! what that owes to what, and how sure it is.
 
 use analysis::compare::{Comparison, Difference};
-use analysis::split::slowest;
+use analysis::decomposition::slowest;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Cell, Factors, Level, Plan};
@@ -220,13 +220,13 @@ fn composition(plan: &Plan, comparison: &Comparison) -> String {
     if let Some(note) = framing_note(plan, comparison) {
         return format!(" ({note})");
     }
-    let (Some(split), Some(percent)) = (
-        comparison.split,
+    let (Some(decomposition), Some(percent)) = (
+        comparison.decomposition,
         comparison.change.and_then(|change| change.percent),
     ) else {
         return String::new();
     };
-    let headers = match split.framing_share(percent) {
+    let headers = match decomposition.framing_share(percent) {
         Some(share) if share > 1.0 / NEARLY_ALL => "less than header arithmetic alone gives",
         Some(share) if share >= NEARLY_ALL => "nearly all of it header arithmetic",
         Some(share) if share >= MOST => "most of it header arithmetic",
@@ -238,13 +238,13 @@ fn composition(plan: &Plan, comparison: &Comparison) -> String {
 
 /// The factors of a change of goodput, each with its interval.
 pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
-    let Some(split) = &comparison.split else {
+    let Some(decomposition) = &comparison.decomposition else {
         return Vec::new();
     };
-    let framing = format!("framing {:+.1} %", split.framing_percent);
+    let framing = format!("framing {:+.1} %", decomposition.framing_percent);
     let rest = [
-        ("start-up and loss", &split.startup_and_loss),
-        ("host cost", &split.host),
+        ("start-up and loss", &decomposition.startup_and_loss),
+        ("host cost", &decomposition.host),
     ];
     let rest = rest.iter().filter_map(|(name, part)| {
         let part = figure::part(part.as_ref()?);

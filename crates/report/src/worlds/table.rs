@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::beside::{Beside, Row, WORLD};
+use analysis::across_worlds::{AcrossWorlds, Row, WORLD};
 use analysis::compare::{Comparison, Difference};
 use plan::Level;
 use plan::metric::Metric;
@@ -12,7 +12,7 @@ use crate::figure;
 
 /// `metric`, a row for each combination of levels: of each world that measured
 /// it the mean and its change, what was published, and what each says of that.
-pub(super) fn table(all: &Beside, metric: &Metric) -> Table {
+pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
     let rows = all.rows(metric);
     let mut factors: Vec<&String> = Vec::new();
     let compared = &all.plan.compare.factor;
@@ -87,7 +87,7 @@ fn readable(row: &Comparison) -> Comparison {
 }
 
 /// A line for each run that lacks cells: how many, and why.
-pub(super) fn left_out(all: &Beside) -> Vec<String> {
+pub(super) fn left_out(all: &AcrossWorlds) -> Vec<String> {
     let mut lines = Vec::new();
     for name in &all.names {
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -112,7 +112,7 @@ pub(super) fn left_out(all: &Beside) -> Vec<String> {
 
 /// The remarks of each world that measured a row: its verdict on what was
 /// published, and whether it found no difference.
-fn remarks(all: &Beside, row: &Row<'_>) -> Vec<Remark> {
+fn remarks(all: &AcrossWorlds, row: &Row<'_>) -> Vec<Remark> {
     let remarks = all.names.iter().zip(&row.of_runs);
     let remarks = remarks.filter_map(|(name, of_run)| Some((name, of_world((*of_run)?)?)));
     let mut groups: Vec<(Vec<&str>, String)> = Vec::new();

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::beside::beside;
+use analysis::across_worlds::across_worlds;
 use plan::synthetic::{facts, study};
 use plan::{Plan, RunFacts, Trial, World};
 
@@ -34,7 +34,7 @@ fn two() -> [(Plan, Vec<Trial>, RunFacts); 2] {
     [(plan, trials, simulated), (live, of_live, facts())]
 }
 
-fn on<T>(ask: impl FnOnce(&Beside, &[Run<'_>]) -> T) -> T {
+fn on<T>(ask: impl FnOnce(&AcrossWorlds, &[Run<'_>]) -> T) -> T {
     let runs = two();
     let folders = ["results/s", "results/n"];
     let runs: Vec<Run<'_>> = runs
@@ -46,7 +46,7 @@ fn on<T>(ask: impl FnOnce(&Beside, &[Run<'_>]) -> T) -> T {
         })
         .collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
-    ask(&beside(&found).unwrap(), &runs)
+    ask(&across_worlds(&found).unwrap(), &runs)
 }
 
 #[test]

@@ -10,8 +10,8 @@ use plan::Setting;
 use super::keeping_up::invalid;
 use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
+use crate::link_window::LinkWindow;
 use crate::measure::{End, Meters, Pair, Path, Programs};
-use crate::passed::Over;
 
 impl TestbedHandle {
     /// The agents, meters and hosts of this test bed for a trial of `setting`,
@@ -70,10 +70,10 @@ impl Meters for BedMeters<'_> {
         invalid(self.setting, report)
     }
 
-    fn over(&mut self, link: usize, from: u64, to: u64) -> Result<Option<Over>> {
+    fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
-        emulation.over(link, from, to)
+        emulation.window(link, from, to)
     }
 }
 

@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 use sim::{Location, Loss, Seen, Tracer};
 use units::{Span, Time};
 
+use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
-use crate::passed::Passed;
 use losses::Losses;
 use series::Series;
 use window::{More, Window};
@@ -38,7 +38,7 @@ struct LinkCounters {
     windows: Vec<Window>,
     series: Option<Series>,
     /// The window over what is counted of a transfer, and what passed.
-    transfer: Option<(String, Passed)>,
+    transfer: Option<(String, LinkEvents)>,
     losses: Option<Losses>,
 }
 
@@ -79,7 +79,7 @@ impl Counter {
                 transfer: counted
                     .transfer
                     .clone()
-                    .map(|window| (window, Passed::default())),
+                    .map(|window| (window, LinkEvents::default())),
                 losses: counted.losses.map(|losses| Losses::new(losses, flows)),
             })
         };
@@ -95,10 +95,10 @@ impl Counter {
             for window in &counters.windows {
                 window.put(measurements);
             }
-            if let Some((window, passed)) = &counters.transfer
-                && let Some(over) = transfer.and_then(|(from, to)| passed.over(from, to))
+            if let Some((name, events)) = &counters.transfer
+                && let Some(window) = transfer.and_then(|(from, to)| events.window(from, to))
             {
-                measurements.take_window(window, &over);
+                measurements.take_window(name, &window);
             }
             if let Some(losses) = counters.losses {
                 losses.put(measurements);
@@ -136,8 +136,8 @@ impl Tracer for Counter {
         let Some(counters) = self.counters(link) else {
             return;
         };
-        if let Some((_, passed)) = &mut counters.transfer {
-            passed.come(at);
+        if let Some((_, events)) = &mut counters.transfer {
+            events.come(at);
         }
         let at = at.as_picos();
         if let Some(losses) = &mut counters.losses {
@@ -156,8 +156,8 @@ impl Tracer for Counter {
             return;
         };
         let busy = ends.since(begins).unwrap_or_default();
-        if let Some((_, passed)) = &mut counters.transfer {
-            passed.begin(begins, busy);
+        if let Some((_, events)) = &mut counters.transfer {
+            events.begin(begins, busy);
         }
         let busy = busy.as_picos();
         let at = begins.as_picos();
@@ -177,8 +177,8 @@ impl Tracer for Counter {
         let Some(counters) = self.counters((link, direction)) else {
             return;
         };
-        if let Some((_, passed)) = &mut counters.transfer {
-            passed.drop(at);
+        if let Some((_, events)) = &mut counters.transfer {
+            events.drop(at);
         }
         let at = at.as_picos();
         if let Some(losses) = &mut counters.losses {

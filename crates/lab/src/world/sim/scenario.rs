@@ -1,10 +1,10 @@
 //! From the neutral words of an experiment to those of the simulator.
 
 mod connections;
+mod cross_traffic;
 mod domain;
 mod elements;
 mod exchange;
-mod others;
 
 use experiment::MESSAGE_HEADER;
 use plan::setting::{Costs, Traffic};
@@ -16,10 +16,10 @@ use sim::{
 };
 use units::{Bytes, Seed, Span, Time};
 
+pub(super) use cross_traffic::{CROSS_TRAFFIC, at_first, of_message, outlast, place_of};
 pub(super) use elements::{ECHO, TRANSFER};
 use elements::{direction, octets, place, slowest_gap, whole};
 pub(super) use exchange::settling;
-pub(super) use others::{OTHERS, at_first, of_message, outlast, place_of};
 
 /// What is added to the time that a transfer takes, so that rounding never
 /// stops its source.
@@ -27,7 +27,7 @@ const SPARE: Span = Span::from_millis(1);
 
 /// What one trial of `setting` simulates, with `budget` octets of memory.
 pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scenario {
-    shared_until(setting, seed, budget, others::at_first(setting))
+    shared_until(setting, seed, budget, cross_traffic::at_first(setting))
 }
 
 /// The same, where others send until an instant and not for as long as sources do.
@@ -40,7 +40,7 @@ pub(super) fn shared_until(
     let graph = setting.network.as_graph();
     let flows = flows(setting, &graph, seed);
     let mut scenario = alone(setting, &graph, flows, seed, budget);
-    others::join(setting, &graph, until, &mut scenario);
+    cross_traffic::join(setting, &graph, until, &mut scenario);
     scenario
 }
 
@@ -56,7 +56,7 @@ pub(super) fn scenario_of_size(
     let graph = setting.network.as_graph();
     let flows = exchange::of(setting, &graph, exchange, size);
     let mut scenario = alone(setting, &graph, flows, seed, budget);
-    others::join(setting, &graph, until, &mut scenario);
+    cross_traffic::join(setting, &graph, until, &mut scenario);
     scenario
 }
 

@@ -1,8 +1,8 @@
 //! Trials whose metrics can be worked out by hand.
 
 mod connections;
+mod cross_traffic;
 mod gathering;
-mod others;
 
 use experiment::Experiment;
 use plan::World;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::ranking::{Measured, Ranked};
-use analysis::statistics::{Chance, Interval, Mean};
+use analysis::statistics::{Interval, Mean, Separation};
 use plan::{Level, Plan, Ranking, Target};
 
 use crate::document::Column;
@@ -216,8 +216,8 @@ pub(crate) fn distance(one: &Ranked) -> String {
 }
 
 /// A probability with its interval.
-pub(crate) fn apart(chance: Option<&Chance>) -> String {
-    let Some(Chance { share, ci95 }) = chance else {
+pub(crate) fn separation(chance: Option<&Separation>) -> String {
+    let Some(Separation { share, ci95 }) = chance else {
         return String::new();
     };
     let interval = ci95.map(|wide| interval(wide, 2));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::certificate::word;
-use analysis::compare::{Difference, Shift, between};
+use analysis::compare::{Difference, Shift, diff};
 use plan::Plan;
 use plan::metric::Metric;
 
@@ -71,7 +71,7 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
 }
 
 pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> {
-    between((first.plan, first.trials), (second.plan, second.trials))
+    diff((first.plan, first.trials), (second.plan, second.trials))
 }
 
 /// The answer: which of the study's metrics changed, where, and by how much.

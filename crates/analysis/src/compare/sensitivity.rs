@@ -1,4 +1,4 @@
-//! A published change counts as reproduced only if it survives.
+//! A published change counts as reproduced only if it holds at other settings.
 //!
 //! One buffer and one congestion control can imitate a study by accident: a
 //! bad slow start in a small buffer looks like the cost of small packets. So
@@ -14,12 +14,12 @@ use units::Transport;
 use super::Comparison;
 use crate::verdict::{Judgement, Verdict};
 
-/// How many buffers, and congestion controls, a change has to survive.
+/// How many buffers, and congestion controls, a change has to hold at.
 const SETTINGS: usize = 2;
 
 /// Takes back each verdict "reproduced" of one metric that other buffers and
 /// congestion controls of the same run do not share, or do not exist to share.
-pub(super) fn ask(plan: &Plan, comparisons: &mut [Comparison]) {
+pub(super) fn check(plan: &Plan, comparisons: &mut [Comparison]) {
     let agreed: Vec<bool> = comparisons
         .iter()
         .map(|comparison| verdict(comparison) == Some(Verdict::Reproduced))

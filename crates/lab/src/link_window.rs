@@ -1,4 +1,4 @@
-//! What a link did with packets over a part of a trial.
+//! Statistics of one direction of a link over a window of a trial.
 
 use plan::metric::of_window;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use units::{Span, Time};
 
 use crate::measurements::Measurements;
 
-/// When packets came to one direction of a link, and when they left its queue. What
-/// came is not told apart from each other: sums do not need it.
+/// When packets arrived at one direction of a link and when they left its queue.
+/// Packets are not distinguished: sums do not need that.
 #[derive(Debug, Default)]
-pub(crate) struct Passed {
+pub(crate) struct LinkEvents {
     came: Vec<Time>,
     /// With the time that the link takes for each.
     began: Vec<(Time, Span)>,
@@ -18,13 +18,13 @@ pub(crate) struct Passed {
 
 /// Metrics over a part of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Over {
+pub(crate) struct LinkWindow {
     drop_percent: f64,
     utilisation_percent: f64,
     mean_queue: f64,
 }
 
-impl Passed {
+impl LinkEvents {
     /// A packet came to the queue.
     pub(crate) fn come(&mut self, at: Time) {
         self.came.push(at);
@@ -42,7 +42,7 @@ impl Passed {
 
     /// What happened from one instant up to another; nothing if no packet came
     /// between them.
-    pub(crate) fn over(&self, from: Time, to: Time) -> Option<Over> {
+    pub(crate) fn window(&self, from: Time, to: Time) -> Option<LinkWindow> {
         let length = to.since(from)?.as_secs_f64();
         let inside = |at: &Time| (from..to).contains(at);
         // What waits from an instant on adds the rest of the part, what goes
@@ -64,7 +64,7 @@ impl Passed {
             .sum();
         let count = |instants: &[Time]| instants.iter().filter(|at| inside(at)).count();
         let (came_inside, dropped) = (count(&self.came), count(&self.dropped));
-        (came_inside > 0).then(|| Over {
+        (came_inside > 0).then(|| LinkWindow {
             drop_percent: 100.0 * number(dropped) / number(came_inside),
             utilisation_percent: 100.0 * busy / length,
             mean_queue: (came - went) / length,
@@ -74,13 +74,13 @@ impl Passed {
 
 impl Measurements {
     /// Takes the metrics over the window called `window`.
-    pub(crate) fn take_window(&mut self, window: &str, over: &Over) {
+    pub(crate) fn take_window(&mut self, name: &str, window: &LinkWindow) {
         for (metric, value) in [
-            ("drop_percent", over.drop_percent),
-            ("utilisation_percent", over.utilisation_percent),
-            ("mean_queue", over.mean_queue),
+            ("drop_percent", window.drop_percent),
+            ("utilisation_percent", window.utilisation_percent),
+            ("mean_queue", window.mean_queue),
         ] {
-            self.put(&of_window(metric, window), Some(value));
+            self.put(&of_window(metric, name), Some(value));
         }
     }
 }
@@ -96,19 +96,22 @@ mod tests {
     #[test]
     fn figures_are_of_the_part_between_two_instants() {
         let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
-        let mut passed = Passed::default();
+        let mut events = LinkEvents::default();
         // Waits from 0 to 400, of which 100 are before the part; dropped at 500;
         // still there in the end, from 900 on.
         for millis in [0, 500, 900, 2_000] {
-            passed.come(at(millis));
+            events.come(at(millis));
         }
-        passed.begin(at(400), Span::from_millis(250));
-        passed.drop(at(500));
-        passed.begin(at(3_000), Span::from_millis(250));
-        let over = passed.over(at(100), at(1_100)).unwrap();
-        assert!((over.mean_queue - 0.5).abs() < 1e-9, "{over:?}");
-        assert!((over.utilisation_percent - 25.0).abs() < 1e-9, "{over:?}");
-        assert!((over.drop_percent - 50.0).abs() < 1e-9, "{over:?}");
-        assert_eq!(passed.over(at(2_500), at(2_600)), None);
+        events.begin(at(400), Span::from_millis(250));
+        events.drop(at(500));
+        events.begin(at(3_000), Span::from_millis(250));
+        let window = events.window(at(100), at(1_100)).unwrap();
+        assert!((window.mean_queue - 0.5).abs() < 1e-9, "{window:?}");
+        assert!(
+            (window.utilisation_percent - 25.0).abs() < 1e-9,
+            "{window:?}"
+        );
+        assert!((window.drop_percent - 50.0).abs() < 1e-9, "{window:?}");
+        assert_eq!(events.window(at(2_500), at(2_600)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! A gain in goodput taken apart: framing, start-up and loss, host cost.
+//! The decomposition of a gain in goodput: framing, start-up and loss, host cost.
 //!
 //! Goodput is a product: what the link's framing leaves of its rate (a closed
 //! form), times what of that a long transfer reaches but for what it sent in
@@ -15,7 +15,7 @@ use crate::statistics::{Contrast, Interval, Mean, mean};
 
 /// What a change of goodput is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Split {
+pub struct Decomposition {
     /// What the share of headers and framing gives by itself: exact.
     pub framing_percent: f64,
     /// What start-up and lost segments add; absent where no long transfer was made.
@@ -33,7 +33,7 @@ pub struct Part {
     pub ci95: Interval,
 }
 
-impl Split {
+impl Decomposition {
     /// Takes the change from `baseline` to `cell` apart, each given by its
     /// setting and its finished trials. `None` where both have no slowest link
     /// of the same rate, or where a bucket does not count each frame.
@@ -178,15 +178,18 @@ mod tests {
             trials(1500, 800.0, 900.0, 2.0, 928.48),
             trials(9000, 980.0, 985.0, 0.0, 987.83),
         );
-        let split = Split::of(
+        let decomposition = Decomposition::of(
             (&setting(9000, false), &after.iter().collect::<Vec<_>>()),
             (&setting(1500, false), &before.iter().collect::<Vec<_>>()),
         )
         .unwrap();
-        let (startup, host) = (split.startup_and_loss.unwrap(), split.host.unwrap());
+        let (startup, host) = (
+            decomposition.startup_and_loss.unwrap(),
+            decomposition.host.unwrap(),
+        );
         let close = |a: f64, b: f64| assert!((a - b).abs() < 0.01, "{a} is not {b}");
         // 8928 of 9038 octets over 1428 of 1538 [IEEE802.3].
-        close(split.framing_percent, 6.393);
+        close(decomposition.framing_percent, 6.393);
         close(
             host.percent,
             100.0 * (985.0 / 987.83 / (900.0 / 928.48 / 0.98) - 1.0),
@@ -197,10 +200,11 @@ mod tests {
         );
         assert!(startup.ci95.holds(startup.percent) && startup.ci95.half() > 0.1);
         let factor = |percent: f64| 1.0 + percent / 100.0;
-        let whole = factor(split.framing_percent) * factor(startup.percent) * factor(host.percent);
+        let whole =
+            factor(decomposition.framing_percent) * factor(startup.percent) * factor(host.percent);
         close(100.0 * (whole - 1.0), 22.5);
-        close(split.framing_share(22.5).unwrap(), 0.305);
-        assert_eq!(split.framing_share(0.0), None);
+        close(decomposition.framing_share(22.5).unwrap(), 0.305);
+        assert_eq!(decomposition.framing_share(0.0), None);
     }
 
     #[test]
@@ -210,17 +214,21 @@ mod tests {
             trial.metrics.remove("throughput_long");
         }
         let trials: Vec<&Trial> = trials.iter().collect();
-        let split = Split::of(
+        let decomposition = Decomposition::of(
             (&setting(9000, false), &trials),
             (&setting(1500, false), &trials),
         )
         .unwrap();
-        assert_eq!((split.startup_and_loss, split.host), (None, None));
+        assert_eq!(
+            (decomposition.startup_and_loss, decomposition.host),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_bucket_that_does_not_count_frames_has_no_split() {
-        let split = Split::of((&setting(9000, true), &[]), (&setting(1500, true), &[]));
-        assert_eq!(split, None);
+        let decomposition =
+            Decomposition::of((&setting(9000, true), &[]), (&setting(1500, true), &[]));
+        assert_eq!(decomposition, None);
     }
 }

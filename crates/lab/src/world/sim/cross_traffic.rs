@@ -1,4 +1,4 @@
-//! Traffic of others is in no figure; what became of it is in the evidence.
+//! Cross traffic is in no metric; its counts are in the evidence.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
-use super::scenario::{OTHERS, place_of};
+use super::scenario::{CROSS_TRAFFIC, place_of};
 use crate::measurements::Measurements;
 
-/// What became of the setting's own traffic and links, and of others'.
-pub(super) fn apart<'a>(
+/// The outcome without cross traffic, and the flows of cross traffic.
+pub(super) fn separate<'a>(
     setting: &Setting,
     outcome: &'a Outcome,
 ) -> (Cow<'a, Outcome>, Vec<FlowOutcome>) {
@@ -24,21 +24,23 @@ pub(super) fn apart<'a>(
         return (Cow::Borrowed(outcome), Vec::new());
     }
     let mut own = outcome.clone();
-    let (others, flows) = (own.flows.into_iter()).partition(|flow| flow.name.starts_with(OTHERS));
+    let (cross, flows) =
+        (own.flows.into_iter()).partition(|flow| flow.name.starts_with(CROSS_TRAFFIC));
     own.flows = flows;
-    own.links.retain(|link| !link.name.starts_with(OTHERS));
-    (Cow::Owned(own), others)
+    own.links
+        .retain(|link| !link.name.starts_with(CROSS_TRAFFIC));
+    (Cow::Owned(own), cross)
 }
 
-/// Notes what became of `others`, who sent until `stop`.
-pub(super) fn put(
-    others: &[FlowOutcome],
+/// Records the counts of cross traffic that was sent until `stop`.
+pub(super) fn record(
+    cross: &[FlowOutcome],
     stop: Time,
     setting: &Setting,
     measurements: &mut Measurements,
 ) {
     let seconds = stop.since(Time::ZERO).unwrap_or_default().as_secs_f64();
-    let all: Vec<Value> = others
+    let all: Vec<Value> = cross
         .iter()
         .filter_map(|flow| {
             let (link, direction) = place_of(&flow.name)?;

@@ -1,4 +1,4 @@
-//! Holds two runs against each other: what changed from the first to the second.
+//! The changes from one run to another.
 
 use plan::metric::measured;
 use plan::{Factors, Plan, Trial};
@@ -21,7 +21,7 @@ pub struct Shift {
 /// Every metric in every cell that both runs measured, by metric, then in the
 /// order of the second plan. Whether there is a difference is decided at 5 %
 /// over all cells of a metric, and above the resolution of both.
-pub fn between(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
+pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
     let both = |name: &str| {
         let measured =
             |trials: &[Trial]| trials.iter().any(|trial| trial.metrics.contains_key(name));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn shifts(a: &(Plan, Vec<Trial>), b: &(Plan, Vec<Trial>)) -> Vec<Shift> {
-        between((&a.0, &a.1), (&b.0, &b.1))
+        diff((&a.0, &a.1), (&b.0, &b.1))
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
             let (one, other): (Vec<Trial>, Vec<Trial>) =
                 trials.into_iter().partition(|trial| trial.repeat % 2 == 0);
             let found = |shift: &Shift| shift.after.difference == Some(Difference::Found);
-            between((&plan, &one), (&plan, &other)).iter().any(found)
+            diff((&plan, &one), (&plan, &other)).iter().any(found)
         });
         assert!(found.count() <= 6);
     }

@@ -1,4 +1,4 @@
-//! Traffic of others on links. It has hosts of its own at the ends of each such
+//! Cross traffic on links. It has hosts of its own at the ends of each such
 //! link, on wires that take no time, and the ends of the path where these are
 //! the link's: it meets no other link and no router's queue but that one.
 
@@ -13,7 +13,7 @@ use super::elements::{direction, octets, slowest_gap, whole};
 use super::exchange::settling;
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
-pub(in crate::world::sim) const OTHERS: &str = "others/";
+pub(in crate::world::sim) const CROSS_TRAFFIC: &str = "others/";
 
 /// For how many times as long as an idle path takes for a transfer others send
 /// at first where its end is not known beforehand, and how much longer.
@@ -77,7 +77,7 @@ pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenar
 
 /// The number of the direction in the name of one of its flows, and the link's name.
 pub(in crate::world::sim) fn place_of(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(OTHERS)?.rsplit_once('/')
+    name.strip_prefix(CROSS_TRAFFIC)?.rsplit_once('/')
 }
 
 /// The host where such traffic enters or leaves `wire` at its end `end`.
@@ -92,7 +92,7 @@ fn host_at(
     if graph.nodes[node].role == Part::Host {
         return node;
     }
-    let name = format!("{OTHERS}{}/{end}", wire.name);
+    let name = format!("{CROSS_TRAFFIC}{}/{end}", wire.name);
     if let Some(there) = scenario.nodes.iter().position(|node| node.name == name) {
         return there;
     }
@@ -134,7 +134,7 @@ fn flow(
     let headers = ip.header() + units::Transport::Udp.header();
     let payload = Bytes::new(cross.packet.get().saturating_sub(headers.get()));
     Flow {
-        name: format!("{OTHERS}{}/{direction}", wire.name),
+        name: format!("{CROSS_TRAFFIC}{}/{direction}", wire.name),
         from,
         to,
         ip,

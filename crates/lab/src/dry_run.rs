@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use analysis::decomposition::slowest;
 use analysis::predicted;
-use analysis::split::slowest;
 use plan::setting::{Echo, Traffic};
 use plan::{Plan, Setting};
 
@@ -14,7 +14,7 @@ use crate::run::trial_ids;
 const OVERHEAD_SECONDS: f64 = 0.1;
 
 /// The plan in words: each cell, how many trials, about how long.
-pub fn of(plan: &Plan) -> String {
+pub fn summary(plan: &Plan) -> String {
     let mut text = format!("{}: {}\n", plan.name, plan.title);
     for cell in &plan.cells {
         let fate = match &cell.setting {

@@ -1,4 +1,4 @@
-//! Lays runs of one experiment in several worlds side by side.
+//! Joins runs of one experiment in several worlds.
 
 use plan::metric::{Metric, position};
 use plan::{Cell, Factors, Level, Plan, Trial};
@@ -11,7 +11,7 @@ pub const WORLD: &str = "world";
 
 /// Runs of one experiment as though they were one run.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct AcrossWorlds {
     /// What each run is called: its world, with a number where two share one.
     pub names: Vec<String>,
     /// The cells of all runs, run by run; each has the factor [`WORLD`] first.
@@ -38,7 +38,7 @@ pub struct Row<'a> {
 /// # Errors
 /// One line where they are not of one experiment, or take changes along
 /// different factors or against different baselines.
-pub fn beside(runs: &[&Findings<'_>]) -> Result<Beside, String> {
+pub fn across_worlds(runs: &[&Findings<'_>]) -> Result<AcrossWorlds, String> {
     let first = runs.first().ok_or("no run to report")?.plan;
     for run in runs {
         let plan = run.plan;
@@ -52,7 +52,7 @@ pub fn beside(runs: &[&Findings<'_>]) -> Result<Beside, String> {
         alike("baselines", &baseline(first), &baseline(plan))?;
     }
     let names = names(runs);
-    let mut all = Beside {
+    let mut all = AcrossWorlds {
         plan: Plan {
             cells: Vec::new(),
             ..first.clone()
@@ -101,7 +101,7 @@ pub fn beside(runs: &[&Findings<'_>]) -> Result<Beside, String> {
     Ok(all)
 }
 
-impl Beside {
+impl AcrossWorlds {
     /// The metrics, in the catalogue's order.
     pub fn metrics(&self) -> Vec<&'static Metric> {
         let mut metrics: Vec<&'static Metric> = Vec::new();
@@ -237,18 +237,18 @@ mod tests {
         [(plan, trials), (live, of_live)]
     }
 
-    fn laid(runs: &[(Plan, Vec<Trial>)]) -> Result<Beside, String> {
+    fn joined(runs: &[(Plan, Vec<Trial>)]) -> Result<AcrossWorlds, String> {
         let facts = facts();
         let runs: Vec<Findings<'_>> = runs
             .iter()
             .map(|(plan, trials)| Findings::of(plan, trials, &facts))
             .collect();
-        beside(&runs.iter().collect::<Vec<_>>())
+        across_worlds(&runs.iter().collect::<Vec<_>>())
     }
 
     #[test]
     fn a_row_holds_a_cell_of_every_world_that_has_it() {
-        let all = laid(&two()).unwrap();
+        let all = joined(&two()).unwrap();
         assert_eq!(all.names, ["sim", "netns"]);
         let rows = all.rows(Metric::named("throughput").unwrap());
         let seen: Vec<(String, Vec<usize>)> = rows
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn each_world_is_judged_as_it_is_alone() {
         let runs = two();
-        let all = laid(&runs).unwrap();
+        let all = joined(&runs).unwrap();
         let alone = compare(&runs[1].0, &runs[1].1);
         let offset = runs[0].0.cells.len();
         for row in &alone {
@@ -306,10 +306,10 @@ mod tests {
     fn runs_of_one_world_are_numbered_and_those_of_another_experiment_refused() {
         let [sim, live] = two();
         let three = [sim.clone(), live.clone(), sim.clone()];
-        assert_eq!(laid(&three).unwrap().names, ["sim 1", "netns", "sim 2"]);
+        assert_eq!(joined(&three).unwrap().names, ["sim 1", "netns", "sim 2"]);
         let mut other = live;
         other.0.name = "replay".into();
-        let error = laid(&[sim, other]).unwrap_err();
+        let error = joined(&[sim, other]).unwrap_err();
         assert!(
             error.ends_with("their experiments differ: synthetic, replay"),
             "{error}"

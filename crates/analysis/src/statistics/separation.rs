@@ -1,10 +1,10 @@
-//! How often two values of one sample are far apart.
+//! The share of pairs of values that lie far apart.
 
 use super::{Interval, Jackknife, count};
 
 /// A share of pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Chance {
+pub struct Separation {
     /// Of all pairs of values.
     pub share: f64,
     /// Its 95 % interval; less than three values have none.
@@ -16,7 +16,7 @@ pub struct Chance {
 /// interval is that of what each value adds [Arvesen1969]. Where no pair, or
 /// every pair, is so far apart it is that of as many such pairs as have no
 /// value in common [Clopper1934]. `None` of less than two values.
-pub fn apart(values: &[f64], gap: f64) -> Option<Chance> {
+pub fn separation(values: &[f64], gap: f64) -> Option<Separation> {
     let n = values.len();
     if n < 2 {
         return None;
@@ -53,7 +53,7 @@ pub fn apart(values: &[f64], gap: f64) -> Option<Chance> {
             }),
         }
     });
-    Some(Chance {
+    Some(Separation {
         share: found,
         ci95: ci95.flatten(),
     })
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn pairs_are_counted() {
         // 0-1, 0-3, 0-7, 1-3, 1-7, 3-7: differences 1, 3, 7, 2, 6, 4.
-        let share = |gap| apart(&[3.0, 0.0, 7.0, 1.0], gap).unwrap().share;
+        let share = |gap| separation(&[3.0, 0.0, 7.0, 1.0], gap).unwrap().share;
         for (gap, pairs) in [(0.0, 6.0), (1.0, 6.0), (2.5, 4.0), (4.0, 3.0), (7.5, 0.0)] {
             assert!((share(gap) - pairs / 6.0).abs() < 1e-12, "{gap}");
         }
-        assert_eq!(apart(&[1.0], 0.5), None);
-        assert_eq!(apart(&[1.0, 2.0], 0.5).unwrap().ci95, None);
+        assert_eq!(separation(&[1.0], 0.5), None);
+        assert_eq!(separation(&[1.0, 2.0], 0.5).unwrap().ci95, None);
     }
 
     #[test]
@@ -80,8 +80,8 @@ mod tests {
         // Ten pairs without a value in common, all or none of them apart:
         // 1 - 0.025^(1/10).
         let far: Vec<f64> = (0..20).map(f64::from).collect();
-        let all = apart(&far, 0.5).unwrap();
-        let none = apart(&far, 20.0).unwrap();
+        let all = separation(&far, 0.5).unwrap();
+        let none = separation(&far, 20.0).unwrap();
         assert_eq!((all.share, none.share), (1.0, 0.0));
         assert!((all.ci95.unwrap().low - 0.6915).abs() < 1e-4);
         assert!((none.ci95.unwrap().high - 0.3085).abs() < 1e-4);
@@ -93,7 +93,7 @@ mod tests {
         // sqrt(2): by 1 or more with probability 2 Phi(-1/sqrt(2)) = 0.4795.
         let mut normal = Normal::new(11);
         let held = (0..400).filter(|_| {
-            let found = apart(&normal.sample(20, 5.0, 1.0), 1.0).unwrap();
+            let found = separation(&normal.sample(20, 5.0, 1.0), 1.0).unwrap();
             found.ci95.unwrap().holds(0.4795)
         });
         let held = held.count();

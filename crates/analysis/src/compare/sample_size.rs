@@ -1,4 +1,4 @@
-//! How many trials would settle what is open.
+//! The number of trials that an open comparison needs.
 
 use super::{Comparison, Difference};
 use crate::statistics::trials_to_narrow;
