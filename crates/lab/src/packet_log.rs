@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, Result, anyhow};
 use live::clock::{self, Epoch};
 use live::traffic::{Described, Entry, Meter, Records};
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use units::Transport;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
@@ -104,7 +104,7 @@ struct Pages {
     out: Vec<u8>,
     flows: Vec<u16>,
     /// What is known of the clocks, and since when.
-    clocks: Option<(u64, Offset)>,
+    clocks: Option<(u64, ClockOffset)>,
 }
 
 impl Pages {
@@ -160,7 +160,7 @@ impl Pages {
     }
 }
 
-fn estimate(flow: u16, at: u64, offset: Offset) -> Estimate {
+fn estimate(flow: u16, at: u64, offset: ClockOffset) -> Estimate {
     Estimate {
         flow: flow.into(),
         at,
@@ -249,7 +249,7 @@ mod tests {
             here: 5_000,
         };
         let (log, records) = PacketLog::create(&path, LogOwner::Receiver, zero).unwrap();
-        let offset = Offset {
+        let offset = ClockOffset {
             nanos: 4_000,
             bound: 7,
         };

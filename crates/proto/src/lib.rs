@@ -6,6 +6,7 @@
 //! [`streaming_recorder`]. A statistic therefore means the same wherever it
 //! comes from.
 
+pub mod clock_offset;
 pub mod control;
 pub mod ditg;
 pub mod edge;
@@ -15,7 +16,6 @@ mod goodput_window;
 pub mod latency_breakdown;
 pub mod link;
 mod message_plan;
-pub mod offset;
 mod stream;
 pub mod streaming_recorder;
 pub mod tcp;

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use live::traffic::{DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
+use proto::clock_offset::ClockOffset;
 use proto::control::Secret;
-use proto::offset::Offset;
 use units::{Bytes, Span, Transport};
 
 /// The secret in a file, without the end of its last line.
@@ -72,7 +72,7 @@ pub(super) fn served(served: &Served, as_json: bool) -> String {
     text
 }
 
-fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<Offset>) -> String {
+fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>) -> String {
     let mut text = format!(
         "{}: {}\n",
         flow.name.as_str(),
@@ -139,7 +139,12 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<Offset>) -> S
 }
 
 /// What arrived of a flow, of so many messages if that is known.
-fn received(report: &Report, sent: Option<u64>, meter: Meter, offset: Option<Offset>) -> String {
+fn received(
+    report: &Report,
+    sent: Option<u64>,
+    meter: Meter,
+    offset: Option<ClockOffset>,
+) -> String {
     let octets = Bytes::new(report.octets);
     let mut text = format!("  received    {} messages, {octets}", report.messages);
     text += &rates(report.messages, octets, Span::from_nanos(report.lasted));
@@ -202,7 +207,7 @@ fn delays(report: &Report) -> DelayDistribution {
     }
 }
 
-fn clocks(offset: Offset, same: bool) -> String {
+fn clocks(offset: ClockOffset, same: bool) -> String {
     if same {
         return "clocks: both ends read the same one\n".to_owned();
     }

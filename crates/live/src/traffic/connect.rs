@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use proto::clock_offset::{ClockExchange, ClockOffset};
 use proto::control::{Client, News, Secret};
-use proto::offset::{Exchange, Offset};
 use units::{Span, Time};
 use wire::control::{self, Report};
 
@@ -55,7 +55,7 @@ pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, Stri
 pub struct Outcome {
     /// The receiver's clock less this one, from before the flows until after
     /// them; none without a receiver.
-    pub offset: Option<Offset>,
+    pub offset: Option<ClockOffset>,
     /// Whether both ends read one and the same clock.
     pub same_clock: bool,
     /// The flows, in the order of their numbers.
@@ -192,11 +192,11 @@ impl Session {
     }
 
     /// Compares the clocks some times, one after the other.
-    fn compare(&mut self) -> Result<Offset> {
+    fn compare(&mut self) -> Result<ClockOffset> {
         if self.same_clock {
-            return Ok(Offset::NONE);
+            return Ok(ClockOffset::NONE);
         }
-        let mut exchanges: Vec<Exchange> = Vec::new();
+        let mut exchanges: Vec<ClockExchange> = Vec::new();
         for _ in 0..COMPARISONS {
             self.client.compare(clock::monotonic_nanos());
             match self.hear(PATIENCE)? {
@@ -204,7 +204,7 @@ impl Session {
                 _ => return Err(self.out_of_turn()),
             }
         }
-        Offset::of(&exchanges)
+        ClockOffset::of(&exchanges)
             .ok_or_else(|| Error::new("comparing the clocks", "the answers contradict each other"))
     }
 

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{
     MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, send, socket,
 };
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use units::{IpVersion, Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
@@ -158,7 +158,7 @@ impl Echoes {
         let [high, low, ..] = super::connection::random::<2>()?;
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
-            offset: Offset::NONE,
+            offset: ClockOffset::NONE,
         };
         let log_sink = LogSink::new(records);
         Ok(Self {

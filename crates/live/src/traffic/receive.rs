@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 
@@ -108,7 +108,7 @@ pub(super) struct Clocks {
     /// The sender's clock at the instant from which messages count.
     pub(super) epoch: u64,
     /// This clock less the sender's.
-    pub(super) offset: Offset,
+    pub(super) offset: ClockOffset,
 }
 
 impl Waiting {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
 
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use units::Transport;
 use wire::control::{Meter, Name};
 
@@ -43,7 +43,7 @@ pub enum Entry {
     Records(Vec<Record>),
     /// How the clocks of all flows' ends stand to each other, and when this
     /// was known, on the clock of whoever keeps the log.
-    Clocks(u64, Offset),
+    Clocks(u64, ClockOffset),
     /// What was sent of a flow.
     Sent {
         /// Its number.

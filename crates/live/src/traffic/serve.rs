@@ -11,8 +11,8 @@ use std::thread;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{Backlog, SockFlag, SockType, accept4, listen, setsockopt, socket, sockopt};
+use proto::clock_offset::ClockOffset;
 use proto::control::{Limits, Secret};
-use proto::offset::Offset;
 use units::Span;
 use wire::control::{Flow, Report};
 
@@ -68,7 +68,7 @@ pub struct Session {
     pub here: SocketAddr,
     /// This clock less the sender's, as it was measured before the flows, and
     /// in the end from before them until after them.
-    pub offset: Offset,
+    pub offset: ClockOffset,
     /// The sender's clock at the instant from which records count, in nanoseconds.
     pub epoch: u64,
 }

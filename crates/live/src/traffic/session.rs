@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread::{self, JoinHandle};
 
+use proto::clock_offset::ClockOffset;
 use proto::control::{Request, Server, Settings};
-use proto::offset::Offset;
 use units::{Bytes, Span};
 use wire::control::{Flow, Reason, Report};
 
@@ -105,7 +105,7 @@ impl<'a> Conversation<'a> {
                 number,
                 peer: connection.peer(),
                 here: connection.here()?,
-                offset: Offset::NONE,
+                offset: ClockOffset::NONE,
                 epoch: 0,
             },
             clocks: None,
@@ -186,7 +186,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn compare(&mut self, epoch: u64, nanos: i64, bound: u64) {
-        let offset = Offset { nanos, bound };
+        let offset = ClockOffset { nanos, bound };
         self.session.offset = offset;
         self.session.epoch = epoch;
         self.write_down(Entry::Clocks(clock::monotonic_nanos(), offset));

@@ -6,7 +6,7 @@ use wire::control::{Control, Flow, Report, VERSION};
 use super::Fault;
 use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
-use crate::offset::Exchange;
+use crate::clock_offset::ClockExchange;
 
 /// What the receiver says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum News {
         same_clock: bool,
     },
     /// A comparison of the clocks is back.
-    Compared(Exchange),
+    Compared(ClockExchange),
     /// A flow may begin.
     Ready {
         /// Its number.
@@ -182,7 +182,7 @@ impl Client {
                     received,
                     answered,
                 },
-            ) => Ok(Some(News::Compared(Exchange {
+            ) => Ok(Some(News::Compared(ClockExchange {
                 asked,
                 received,
                 answered,

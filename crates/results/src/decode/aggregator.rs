@@ -1,6 +1,6 @@
 //! Statistics of all flows of a packet log.
 
-mod offset;
+mod clock_offset;
 mod slice;
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
 use super::row::{Departures, Row, RowStats, Scope};
 use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
-use offset::Offset;
+use clock_offset::ClockOffset;
 use slice::SliceAggregator;
 
 /// What is written down while records are read.
@@ -43,7 +43,7 @@ struct FlowAggregator {
     sent: Option<Sent>,
     estimates: Vec<Estimate>,
     /// What follows from the estimates.
-    offset: Offset,
+    offset: ClockOffset,
     recorder: Option<StreamingFlowRecorder>,
     ditg: DitgRecorder,
     slice: SliceAggregator,
@@ -84,7 +84,7 @@ impl LogAggregator {
         let estimates = &mut self.flow(estimate.flow)?.estimates;
         estimates.truncate(1);
         estimates.push(estimate);
-        let offset = Offset::of(estimates);
+        let offset = ClockOffset::of(estimates);
         self.flow(estimate.flow)?.offset = offset;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The same as JSON Lines: an object a flow.
 
 use live::traffic::{Asked, DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span, Transport};
 
@@ -117,7 +117,7 @@ fn arrived(object: &mut Map<String, Value>, report: &Report, meter: Meter) {
     }
 }
 
-fn clocks(object: &mut Map<String, Value>, offset: Offset) {
+fn clocks(object: &mut Map<String, Value>, offset: ClockOffset) {
     object.insert("clock_offset_ns".into(), json!(offset.nanos));
     object.insert("clock_bound_ns".into(), json!(offset.bound));
 }

@@ -146,13 +146,13 @@ impl ReceiveRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proto::offset::Offset;
+    use proto::clock_offset::ClockOffset;
     use std::collections::BTreeSet;
 
     fn recorder() -> ReceiveRecorder {
         let clocks = super::super::Clocks {
             epoch: 0,
-            offset: Offset::NONE,
+            offset: ClockOffset::NONE,
         };
         ReceiveRecorder::new(0, Timeline::new(clocks), LogSink::new(None))
     }

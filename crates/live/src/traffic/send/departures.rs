@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use nix::sys::socket::{MsgFlags, TimestampingFlag, send, setsockopt, sockopt};
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use units::{Span, Time};
 use wire::message::HEADER_LEN;
 
@@ -44,7 +44,7 @@ impl Stamps {
         ask(socket, false)?;
         let clocks = Clocks {
             epoch: clock::nanos_of(epoch),
-            offset: Offset::NONE,
+            offset: ClockOffset::NONE,
         };
         Ok(Self {
             every,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proto::MessageStream;
-use proto::offset::Offset;
+use proto::clock_offset::ClockOffset;
 use proto::streaming_recorder::Delays;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -61,7 +61,7 @@ impl Replies {
     pub(super) fn new(flow: u16, start: Time, log_sink: &LogSink, answers: Answers) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
-            offset: Offset::NONE,
+            offset: ClockOffset::NONE,
         };
         Self {
             flow,

@@ -15,7 +15,7 @@ const DRIFT_PER_MILLION: u64 = 15;
 
 /// A question and its answer, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct ClockExchange {
     /// When the question left, by the clock of whoever asks.
     pub asked: u64,
     /// When it arrived, by the other clock.
@@ -29,21 +29,21 @@ pub struct Exchange {
 /// How far the other clock is ahead, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Offset {
+pub struct ClockOffset {
     /// The other clock less this one.
     pub nanos: i64,
     /// The truth is no further from that, either way.
     pub bound: u64,
 }
 
-impl Offset {
+impl ClockOffset {
     /// One and the same clock.
     pub const NONE: Self = Self { nanos: 0, bound: 0 };
 
     /// What some exchanges, made shortly after one another, say together:
     /// the one that took least, and what the clocks may have drifted in
     /// between. `None` without an exchange that can be true.
-    pub fn of(exchanges: &[Exchange]) -> Option<Self> {
+    pub fn of(exchanges: &[ClockExchange]) -> Option<Self> {
         let possible = exchanges
             .iter()
             .filter(|exchange| exchange.back >= exchange.asked);
@@ -51,7 +51,7 @@ impl Offset {
         let ended = possible.clone().map(|exchange| exchange.back).max()?;
         let drift = (ended - begun).div_ceil(1_000_000 / DRIFT_PER_MILLION);
         let best = possible
-            .map(Exchange::limits)
+            .map(ClockExchange::limits)
             .filter(|(least, most)| least <= most)
             .min_by(|one, other| (one.1 - one.0).cmp(&(other.1 - other.0)))?;
         Some(Self::between(best, drift))
@@ -100,7 +100,7 @@ impl Offset {
     }
 }
 
-impl Exchange {
+impl ClockExchange {
     /// The least and the most that the other clock can be ahead.
     fn limits(&self) -> (i128, i128) {
         let difference = |one: u64, other: u64| i128::from(one) - i128::from(other);
@@ -116,9 +116,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn exchange(asked: u64, offset: i64, there: u64, work: u64, back: u64) -> Exchange {
+    fn exchange(asked: u64, offset: i64, there: u64, work: u64, back: u64) -> ClockExchange {
         let other = |nanos: u64| nanos.checked_add_signed(offset).unwrap();
-        Exchange {
+        ClockExchange {
             asked,
             received: other(asked + there),
             answered: other(asked + there + work),
@@ -128,20 +128,20 @@ mod tests {
 
     #[test]
     fn directions_that_take_the_same_give_the_offset_itself() {
-        let offset = Offset::of(&[exchange(5_000, 1_000, 30, 10, 30)]).unwrap();
+        let offset = ClockOffset::of(&[exchange(5_000, 1_000, 30, 10, 30)]).unwrap();
         assert_eq!((offset.nanos, offset.bound), (1_000, 31));
     }
 
     #[test]
     fn an_exchange_that_ends_before_it_began_is_none() {
-        let impossible = Exchange {
+        let impossible = ClockExchange {
             asked: 10,
             received: 10,
             answered: 10,
             back: 9,
         };
-        assert_eq!(Offset::of(&[impossible]), None);
-        assert_eq!(Offset::of(&[]), None);
+        assert_eq!(ClockOffset::of(&[impossible]), None);
+        assert_eq!(ClockOffset::of(&[]), None);
     }
 
     proptest! {
@@ -151,12 +151,12 @@ mod tests {
             directions in prop::collection::vec((0_u64..1_000_000, 0_u64..1_000, 0_u64..1_000_000), 1..20),
         ) {
             let mut at = 2_000_000_000_000;
-            let exchanges: Vec<Exchange> = directions.into_iter().map(|(there, work, back)| {
+            let exchanges: Vec<ClockExchange> = directions.into_iter().map(|(there, work, back)| {
                 let exchange = exchange(at, offset, there, work, back);
                 at = exchange.back + 1;
                 exchange
             }).collect();
-            let estimate = Offset::of(&exchanges).unwrap();
+            let estimate = ClockOffset::of(&exchanges).unwrap();
             prop_assert!(estimate.holds(offset));
             prop_assert_eq!(estimate.to_this(estimate.to_other(at)), at);
         }
@@ -166,17 +166,17 @@ mod tests {
             first in -1_000_i64..1_000, drift in -50_i64..50, bounds: [u8; 2], part in 0_i64..=10,
         ) {
             let [before, after] = bounds.map(u64::from);
-            let whole = Offset { nanos: first, bound: before }
-                .and(Offset { nanos: first + drift, bound: after });
+            let whole = ClockOffset { nanos: first, bound: before }
+                .and(ClockOffset { nanos: first + drift, bound: after });
             prop_assert!(whole.holds(first + drift * part / 10));
         }
 
         #[test]
         fn no_clocks_make_it_panic(clocks: Vec<[u64; 4]>) {
-            let exchanges: Vec<Exchange> = clocks.into_iter().map(|[asked, received, answered, back]| {
-                Exchange { asked, received, answered, back }
+            let exchanges: Vec<ClockExchange> = clocks.into_iter().map(|[asked, received, answered, back]| {
+                ClockExchange { asked, received, answered, back }
             }).collect();
-            if let Some(offset) = Offset::of(&exchanges) {
+            if let Some(offset) = ClockOffset::of(&exchanges) {
                 let _ = (offset.and(offset), offset.to_this(u64::MAX), offset.to_other(0));
             }
         }

@@ -4,7 +4,7 @@ use wire::log::Estimate;
 
 /// The receiver's clock less the sender's: a line through what was found out.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Offset {
+pub(super) struct ClockOffset {
     at: u64,
     offset: i64,
     /// Nanoseconds a nanosecond.
@@ -12,7 +12,7 @@ pub(super) struct Offset {
     pub(super) bound: Option<u64>,
 }
 
-impl Offset {
+impl ClockOffset {
     pub(super) fn of(estimates: &[Estimate]) -> Self {
         let (Some(first), Some(last)) = (estimates.first(), estimates.last()) else {
             return Self::default();
