@@ -27,11 +27,11 @@ const MARGIN: u64 = 20;
 
 /// How much longer than they send flows may take: until a stream that nobody
 /// takes has failed, and its receiver has noticed.
-const FLOWS_PATIENCE: Span = Span::from_secs(120);
+const FLOWS_MARGIN: Span = Span::from_secs(120);
 
 /// How much longer than they are given exchanges may take, until an end that
 /// hears nothing has given up.
-const EXCHANGE_PATIENCE: Span = Span::from_secs(30);
+const EXCHANGE_MARGIN: Span = Span::from_secs(30);
 
 /// What a worker is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -164,10 +164,10 @@ impl Agents {
     pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
         // Each end gives up by itself; this is for an end that cannot.
         let carried = carried(transfer, transfer.octets());
-        let patience = transfer.timeout + transfer.timeout + transfer.quiet + carried;
+        let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
         let receiving = Request::Receive(transfer.clone());
         let sending = |port| Request::Send(transfer.clone(), port);
-        match self.both(receiving, sending, patience)? {
+        match self.both(receiving, sending, timeout)? {
             (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
             others => Err(Failure::unexpected_of_two(others)),
         }
@@ -186,7 +186,7 @@ impl Agents {
     ) -> Result<(Vec<Departed>, Vec<Arrived>), Failure> {
         let receiving = Request::ReceiveFlows(receiving);
         let sending = |port| Request::SendFlows(sending, port);
-        match self.both(receiving, sending, duration + FLOWS_PATIENCE)? {
+        match self.both(receiving, sending, duration + FLOWS_MARGIN)? {
             (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
             others => Err(Failure::unexpected_of_two(others)),
         }
@@ -197,10 +197,10 @@ impl Agents {
     /// # Errors
     /// As [`Agents::transfer`].
     pub(crate) fn exchange(&mut self, exchange: &Exchange) -> Result<(Asked, Answered), Failure> {
-        let patience = exchange.timeout + exchange.deadline * 4 + EXCHANGE_PATIENCE;
+        let timeout = exchange.timeout + exchange.deadline * 4 + EXCHANGE_MARGIN;
         let receiving = Request::Answer(exchange.clone());
         let sending = |port| Request::Ask(exchange.clone(), port);
-        match self.both(receiving, sending, patience)? {
+        match self.both(receiving, sending, timeout)? {
             (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
             others => Err(Failure::unexpected_of_two(others)),
         }
@@ -217,10 +217,10 @@ impl Agents {
     ) -> Result<(latency_breakdown::Asked, latency_breakdown::Answered), Failure> {
         let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
         let timeout = probe.transfer.timeout;
-        let patience = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_PATIENCE;
+        let timeout = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_MARGIN;
         let receiving = Request::AnswerProbes(probe.clone());
         let sending = |port| Request::SendProbes(probe.clone(), port);
-        match self.both(receiving, sending, patience)? {
+        match self.both(receiving, sending, timeout)? {
             (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => Ok((asked, answered)),
             others => Err(Failure::unexpected_of_two(others)),
         }
@@ -232,16 +232,16 @@ impl Agents {
         &mut self,
         receiving: Request,
         sending: impl FnOnce(u16) -> Request,
-        patience: Span,
+        timeout: Span,
     ) -> Result<(Reply, Reply), Failure> {
         ask(&mut self.receiver, &receiving)?;
-        let port = match hear(&mut self.receiver, "receiver", patience)? {
+        let port = match hear(&mut self.receiver, "receiver", timeout)? {
             Reply::Listening(port) => port,
             other => return Err(Failure::unexpected("receiver", other)),
         };
         ask(&mut self.sender, &sending(port))?;
-        let sent = hear(&mut self.sender, "sender", patience)?;
-        Ok((sent, hear(&mut self.receiver, "receiver", patience)?))
+        let sent = hear(&mut self.sender, "sender", timeout)?;
+        Ok((sent, hear(&mut self.receiver, "receiver", timeout)?))
     }
 }
 
@@ -288,8 +288,8 @@ fn ask(worker: &mut Worker, request: &Request) -> Result<()> {
     Ok(worker.send_line(&serde_json::to_string(request)?)?)
 }
 
-fn hear(worker: &mut Worker, end: &str, patience: Span) -> Result<Reply> {
-    let deadline = live::clock::monotonic() + patience;
+fn hear(worker: &mut Worker, end: &str, timeout: Span) -> Result<Reply> {
+    let deadline = live::clock::monotonic() + timeout;
     loop {
         let soon = deadline.min(live::clock::monotonic() + Span::from_millis(100));
         let line = worker
@@ -307,7 +307,7 @@ fn hear(worker: &mut Worker, end: &str, patience: Span) -> Result<Reply> {
             None if live::clock::monotonic() >= deadline => {
                 bail!(
                     "the {end} did not answer within {:.0} s",
-                    patience.as_secs_f64()
+                    timeout.as_secs_f64()
                 )
             }
             None => {}

@@ -21,7 +21,7 @@ pub(crate) const ROLE: &str = "emulator";
 
 /// How long the emulator may take to answer: it looks up every few milliseconds,
 /// where it has a processor.
-const PATIENCE: Span = Span::from_secs(30);
+const TIMEOUT: Span = Span::from_secs(30);
 
 /// How long it may take to write what it recorded, until it is on the disk.
 const WRITING: Span = Span::from_secs(120);
@@ -79,7 +79,7 @@ impl Emulation {
         };
         worker.send_line(&serde_json::to_string(&order)?)?;
         let mut emulation = Self { worker };
-        emulation.ready(PATIENCE)?;
+        emulation.ready(TIMEOUT)?;
         Ok(emulation)
     }
 
@@ -92,14 +92,14 @@ impl Emulation {
         seed: Seed,
     ) -> Result<()> {
         self.ask(&Request::Begin(cross, recorded, seed.get()))?;
-        self.ready(PATIENCE)
+        self.ready(TIMEOUT)
     }
 
     /// What `link`, which is recorded, did with packets between two instants,
     /// in nanoseconds of the wall clock since 1970.
     pub(crate) fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>> {
         self.ask(&Request::Window(link, from, to))?;
-        match self.answer(PATIENCE)? {
+        match self.answer(TIMEOUT)? {
             Answer::Window(window) => Ok(window),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
             Answer::Ready | Answer::Report(_) => bail!("the emulator answered out of turn"),
@@ -116,13 +116,13 @@ impl Emulation {
     /// Begins what chance does on its links anew.
     pub(crate) fn reseed(&mut self, seed: Seed) -> Result<()> {
         self.ask(&Request::Reseed(seed.get()))?;
-        self.ready(PATIENCE)
+        self.ready(TIMEOUT)
     }
 
     /// What it did; lateness since the last report.
     pub(crate) fn report(&mut self) -> Result<Report> {
         self.ask(&Request::Report)?;
-        match self.answer(PATIENCE)? {
+        match self.answer(TIMEOUT)? {
             Answer::Report(report) => Ok(report),
             Answer::Failed(why) => bail!("the emulator gave up: {why}"),
             Answer::Ready | Answer::Window(_) => bail!("the emulator answered out of turn"),
@@ -133,18 +133,18 @@ impl Emulation {
         Ok(self.worker.send_line(&serde_json::to_string(request)?)?)
     }
 
-    fn ready(&mut self, patience: Span) -> Result<()> {
-        match self.answer(patience)? {
+    fn ready(&mut self, timeout: Span) -> Result<()> {
+        match self.answer(timeout)? {
             Answer::Ready => Ok(()),
             Answer::Failed(why) => bail!("{why}"),
             Answer::Report(_) | Answer::Window(_) => bail!("the emulator answered out of turn"),
         }
     }
 
-    fn answer(&mut self, patience: Span) -> Result<Answer> {
+    fn answer(&mut self, timeout: Span) -> Result<Answer> {
         let line = self
             .worker
-            .receive_line(clock::monotonic() + patience)?
+            .receive_line(clock::monotonic() + timeout)?
             .context("the emulator does not answer")?;
         Ok(serde_json::from_str(&line)?)
     }

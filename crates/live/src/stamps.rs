@@ -18,7 +18,7 @@ use crate::error::{During, Result};
 use crate::transfer::{endpoint, stamp_arrivals, wait};
 
 /// How long a datagram to ourselves may take.
-const PATIENCE: Span = Span::from_millis(200);
+const TIMEOUT: Span = Span::from_millis(200);
 
 /// The kernel begins to stamp a little after it was asked to.
 const WARM_UP: Span = Span::from_millis(10);
@@ -57,7 +57,7 @@ pub fn try_loopback(count: u64) -> Result<Stamps> {
         let before = epoch.elapsed();
         sendto(socket.as_raw_fd(), b"stamp", &own, MsgFlags::empty())
             .during(|| "sending over loopback")?;
-        let deadline = clock::monotonic() + PATIENCE;
+        let deadline = clock::monotonic() + TIMEOUT;
         if !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.contains(PollFlags::POLLIN) {
             continue;
         }
@@ -98,6 +98,6 @@ mod tests {
     fn what_is_sent_to_ourselves_is_stamped_after_it_was_sent() {
         let stamps = try_loopback(20).unwrap();
         assert_eq!((stamps.sent, stamps.stamped), (20, 20));
-        assert!(stamps.delay.unwrap() < PATIENCE);
+        assert!(stamps.delay.unwrap() < TIMEOUT);
     }
 }

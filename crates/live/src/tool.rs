@@ -106,22 +106,22 @@ impl Tool {
         })
     }
 
-    /// Hears it for at most `patience`, or until a signal comes; how it ended,
+    /// Hears it for at most `timeout`, or until a signal comes; how it ended,
     /// if it has. What it leaves running in its process group ends with it.
     ///
     /// # Errors
     /// Where it cannot be heard or waited for.
-    pub fn attend(&mut self, patience: Span) -> Result<Option<ExitStatus>> {
-        let deadline = clock::monotonic() + patience;
+    pub fn attend(&mut self, timeout: Span) -> Result<Option<ExitStatus>> {
+        let deadline = clock::monotonic() + timeout;
         while self.status.is_none() {
             // Asked first: what was said before the end is in the pipes then.
             let ended = self.has_ended()?;
             let left = left_until(deadline);
-            let patience = if ended { Span::ZERO } else { left };
+            let timeout = if ended { Span::ZERO } else { left };
             if ended {
                 self.signal_group(Signal::SIGKILL);
             }
-            match hear([&mut self.output, &mut self.complaint], patience)? {
+            match hear([&mut self.output, &mut self.complaint], timeout)? {
                 stream::Heard::Something if ended && left > Span::ZERO => {}
                 _ if ended => {
                     self.status = Some(self.child.wait().during(|| "waiting for a program")?);

@@ -114,18 +114,18 @@ impl Bed {
         let before = (count(sender)?, count(receiver)?);
         let listening = receiver.namespace.listeners()?;
         let mut server = Tool::heard(&receiver.namespace, &pinned(on_receiver, lines.receiver))?;
-        let patience = monotonic() + READY;
+        let deadline = monotonic() + READY;
         while receiver.namespace.listeners()? <= listening {
             if let Some(status) = server.attend(Span::from_millis(2))? {
                 return Err(format!("its receiver: {status} {}", said(&server)).into());
             }
-            if monotonic() > patience {
+            if monotonic() > deadline {
                 return Err("its receiver does not listen".into());
             }
         }
         let mut client = Tool::heard(&sender.namespace, &pinned(on_sender, lines.sender))?;
-        let patience = Span::from_secs(work.seconds.into()) + LONGER;
-        let status = client.attend(patience)?;
+        let timeout = Span::from_secs(work.seconds.into()) + LONGER;
+        let status = client.attend(timeout)?;
         let succeeded = status.is_some_and(|status| status.success());
         if !succeeded {
             let ended = status.map_or_else(|| "it does not end".into(), |end| end.to_string());

@@ -26,8 +26,8 @@ pub(crate) const ROLE: &str = "clock-watcher";
 pub(crate) fn watch(work: &Work) -> Result<f64> {
     let mut worker = Worker::spawn(Command::local(None, ROLE))?;
     worker.send_line(&work.processors[0].to_string())?;
-    let patience = monotonic() + Span::from_secs(2 * u64::from(SECONDS));
-    let said = worker.receive_line(patience)?;
+    let deadline = monotonic() + Span::from_secs(2 * u64::from(SECONDS));
+    let said = worker.receive_line(deadline)?;
     Ok(said.ok_or("the clock's watcher says nothing")?.parse()?)
 }
 

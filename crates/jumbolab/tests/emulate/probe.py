@@ -48,10 +48,10 @@ class Pair:
     def send(self, number, size):
         self.sender.sendto(struct.pack("!I", number) + bytes(size - 4), ("10.0.0.2", 9000))
 
-    def receive(self, most, patience):
+    def receive(self, most, timeout):
         """Takes so many arrivals; whether they came."""
         for _ in range(most):
-            self.receiver.settimeout(patience)
+            self.receiver.settimeout(timeout)
             try:
                 octets, extra, _, _ = self.receiver.recvmsg(65_536, 256)
             except (TimeoutError, BlockingIOError):

@@ -29,7 +29,7 @@ pub(super) const QUEUES: [&str; 7] = ["netem", "fq", "fq_codel", "codel", "pie",
 
 /// How long the worker may take; it needs a second, six where no link can be
 /// filled, and several times as much on a machine that is busy.
-const PATIENCE: Span = Span::from_secs(60);
+const TIMEOUT: Span = Span::from_secs(60);
 
 /// The rate of the link that is tried: 1 Gbit/s.
 const GIGABIT: u64 = 1_000_000_000;
@@ -102,9 +102,9 @@ pub enum Ability {
 pub(super) fn attempt() -> Attempt {
     let ask = || -> Result<Attempt> {
         let mut worker = Worker::spawn(Command::local(None, ROLE))?;
-        match worker.receive_line(clock::monotonic() + PATIENCE)? {
+        match worker.receive_line(clock::monotonic() + TIMEOUT)? {
             Some(line) => serde_json::from_str(&line).context("hearing the worker"),
-            None => bail!("it gave no answer within {PATIENCE}"),
+            None => bail!("it gave no answer within {TIMEOUT}"),
         }
     };
     ask().unwrap_or_else(|error| Attempt::Lost(format!("{error:#}")))

@@ -23,7 +23,7 @@ use crate::recording::ArtifactDir;
 
 /// How long a server may take until it listens. What listens nowhere, or not
 /// by TCP or UDP, is taken to be ready then.
-const MOST_PATIENCE: Span = Span::from_millis(2_000);
+const READY_TIMEOUT: Span = Span::from_millis(2_000);
 
 /// How long one look at a server, and at a program that measures, may take.
 const SOON: Span = Span::from_millis(5);
@@ -228,7 +228,7 @@ fn octets_in(report: &Value, reading: &Reading) -> Result<Bytes, Failure> {
     }
 }
 
-/// Attends to `server` until it `listens`, has ended, or patience is at an
+/// Attends to `server` until it `listens`, has ended, or the timeout is at an
 /// end; how it ended, if it has.
 ///
 /// # Errors
@@ -237,7 +237,7 @@ pub(crate) fn until_ready(
     server: &mut Tool,
     listens: impl Fn() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<ExitStatus>> {
-    let deadline = clock::monotonic() + MOST_PATIENCE;
+    let deadline = clock::monotonic() + READY_TIMEOUT;
     loop {
         let status = attend(server, SOON)?;
         if status.is_some() || listens()? || left_until(deadline) == Span::ZERO {
@@ -267,8 +267,8 @@ fn complaint_in(report: &Value) -> String {
     error.map_or_else(String::new, |error| format!(": {error}"))
 }
 
-fn attend(tool: &mut Tool, patience: Span) -> anyhow::Result<Option<ExitStatus>> {
-    let status = tool.attend(patience)?;
+fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
+    let status = tool.attend(timeout)?;
     match live::interrupt::asked() {
         true => Err(interrupted()),
         false => Ok(status),

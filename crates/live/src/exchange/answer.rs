@@ -82,12 +82,12 @@ impl Answerer {
     fn answer_streams(&self, listener: &TcpListener) -> Result<Answered> {
         let mut answered = Answered::default();
         loop {
-            let deadline = clock::monotonic() + FIRST.max(ask::patience(&self.exchange));
+            let deadline = clock::monotonic() + FIRST.max(ask::answer_timeout(&self.exchange));
             if wait(listener.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
                 return Err(Error::new("waiting for messages", "nobody connected"));
             }
             let (stream, _) = listener.accept().during(|| "accepting the sender")?;
-            socket::limit(stream.as_fd(), ask::patience(&self.exchange))?;
+            socket::limit(stream.as_fd(), ask::answer_timeout(&self.exchange))?;
             if let Some(delay) = self.exchange.delayed_ack {
                 socket::delay_acknowledgements(stream.as_fd(), delay)?;
             }
@@ -102,7 +102,10 @@ impl Answerer {
     }
 
     fn answer_datagrams(&self, socket: &UdpSocket) -> Result<Answered> {
-        socket::limit(socket.as_fd(), FIRST.max(ask::patience(&self.exchange)))?;
+        socket::limit(
+            socket.as_fd(),
+            FIRST.max(ask::answer_timeout(&self.exchange)),
+        )?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
         loop {

@@ -202,7 +202,12 @@ impl<'a> Desk<'a> {
             .expect("every message has room for its header");
         let octets = &self.octets[..HEADER_LEN];
         match &mut self.line {
-            Line::Stream(stream) => part(stream, octets, &mut self.room, patience(self.exchange)),
+            Line::Stream(stream) => part(
+                stream,
+                octets,
+                &mut self.room,
+                answer_timeout(self.exchange),
+            ),
             Line::Datagrams(socket) => {
                 for _ in 0..3 {
                     let _ = socket.send(octets);
@@ -328,12 +333,12 @@ fn over_datagrams(
     }
 }
 
-/// Says `farewell`, and then hears the other end out, for `patience` at most: a
+/// Says `farewell`, and then hears the other end out, for `timeout` at most: a
 /// connection that is closed with octets unread is reset [RFC9293 s3.6.1], and a
 /// reset overtakes what was said last. Answers are left over where one read was
 /// taken for a whole one.
-fn part(stream: &mut TcpStream, farewell: &[u8], room: &mut [u8], patience: Span) {
-    let deadline = clock::monotonic() + patience;
+fn part(stream: &mut TcpStream, farewell: &[u8], room: &mut [u8], timeout: Span) {
+    let deadline = clock::monotonic() + timeout;
     let mut left = farewell;
     let goes_on =
         |error: &io::Error| error.kind() == io::ErrorKind::Interrupted || socket::is_late(error);
@@ -375,6 +380,6 @@ fn whole(count: io::Result<usize>) -> u64 {
 }
 
 /// The time that both ends grant a message.
-pub(super) fn patience(exchange: &Exchange) -> Span {
+pub(super) fn answer_timeout(exchange: &Exchange) -> Span {
     exchange.deadline + exchange.deadline
 }

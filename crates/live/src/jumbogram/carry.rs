@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::namespace::Namespace;
 
 /// How long a message may take.
-const PATIENCE: Span = Span::from_secs(2);
+const TIMEOUT: Span = Span::from_secs(2);
 
 /// What was carried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
         sent += 1;
         arrived.extend(
             listener
-                .next(PATIENCE, true)?
+                .next(TIMEOUT, true)?
                 .filter(|(_, sender)| sender.ip() == from)
                 .map(|(arrived, _)| arrived),
         );

@@ -121,17 +121,17 @@ impl Listener {
         Ok(address.during(|| "reading a port")?.port())
     }
 
-    /// The next message that is ours and its sender, or nothing after `patience`
+    /// The next message that is ours and its sender, or nothing after `timeout`
     /// and where a signal came.
     ///
     /// # Errors
     /// Where the kernel refuses.
-    pub fn next(&mut self, patience: Span, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
-        self.wait_at_most(patience)?;
+    pub fn next(&mut self, timeout: Span, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
+        self.wait_at_most(timeout)?;
         self.take(hash)
     }
 
-    /// Likewise, after the patience of the last call.
+    /// Likewise, after the timeout of the last call.
     ///
     /// # Errors
     /// As [`Listener::next`].
@@ -147,14 +147,14 @@ impl Listener {
     ///
     /// # Errors
     /// As [`Listener::next`].
-    pub(super) fn any(&mut self, patience: Span) -> Result<Option<&[u8]>> {
-        self.wait_at_most(patience)?;
+    pub(super) fn any(&mut self, timeout: Span) -> Result<Option<&[u8]>> {
+        self.wait_at_most(timeout)?;
         let received = self.receive()?;
         Ok(received.map(|(length, _)| &self.buffer[..length]))
     }
 
-    fn wait_at_most(&self, patience: Span) -> Result<()> {
-        let timeout = Duration::from_nanos(patience.as_nanos().max(1_000));
+    fn wait_at_most(&self, timeout: Span) -> Result<()> {
+        let timeout = Duration::from_nanos(timeout.as_nanos().max(1_000));
         let set = self.socket.set_read_timeout(Some(timeout));
         set.during(|| "setting a deadline")
     }

@@ -22,7 +22,7 @@ use crate::sys::bpf::{Fate, Hook, attach};
 
 /// How long it may take until packets cross a path that was just built, and how
 /// long each may.
-const PATIENCE: Span = Span::from_secs(10);
+const TIMEOUT: Span = Span::from_secs(10);
 const LOOK: Span = Span::from_millis(20);
 
 /// The index of `lo` in every namespace.
@@ -115,7 +115,7 @@ impl JumboPath {
         let mut listener = self.at_receiver(|| Listener::open(to.into(), 0))?;
         let raw = self.at_sender(|| Raw::open(to))?;
         let mut message = Message::new(self.addresses, [FROM, listener.port()?], LEAST);
-        let deadline = clock::monotonic() + PATIENCE;
+        let deadline = clock::monotonic() + TIMEOUT;
         let mut number = 0;
         while clock::monotonic() < deadline {
             // Where it cannot be sent yet it does not arrive either.
@@ -128,7 +128,7 @@ impl JumboPath {
         Err(Error::new(
             "building a path for jumbograms",
             format!(
-                "no packet crosses it within {PATIENCE}; look for packet filters on this machine"
+                "no packet crosses it within {TIMEOUT}; look for packet filters on this machine"
             ),
         ))
     }

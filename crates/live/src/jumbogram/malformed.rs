@@ -35,7 +35,7 @@ const COUNTERS: [&str; 9] = [
 /// What comes behind each of them: once it is there, so is what the kernel had
 /// to say.
 const BARRIER: &[u8] = b"what comes last";
-const PATIENCE: Span = Span::from_secs(10);
+const TIMEOUT: Span = Span::from_secs(10);
 
 /// What became of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl<'a> Bench<'a> {
         for _ in 0..2 {
             probe.send_to(BARRIER, to).during(|| "sending a datagram")?;
             loop {
-                match listener.any(PATIENCE)? {
+                match listener.any(TIMEOUT)? {
                     None => {
                         return Err(Error::new(
                             "waiting for a datagram that is right",

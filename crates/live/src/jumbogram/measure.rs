@@ -76,7 +76,7 @@ const MOST_ALONE: usize = 100_000;
 /// How many of them may be lost: others than we fill the kernel's queues too.
 const MOST_MISSING: u64 = 3;
 /// How long one may take.
-const PATIENCE: Span = Span::from_millis(1_000);
+const TIMEOUT: Span = Span::from_millis(1_000);
 /// How often a receiver looks whether it may stop.
 const LOOK: Span = Span::from_millis(50);
 /// Octets that may be in flight: all sockets of a machine share the memory of UDP,
@@ -175,7 +175,7 @@ fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result
 
 impl Between {
     /// Waits until `count` messages have arrived; whether they have.
-    fn wait_for(&self, count: u64, patience: Span) -> bool {
+    fn wait_for(&self, count: u64, timeout: Span) -> bool {
         let there = || self.received.load(Ordering::SeqCst) >= count;
         let mut deadline = None::<Time>;
         loop {
@@ -187,7 +187,7 @@ impl Between {
                 return true;
             }
             let now = clock::monotonic();
-            if now >= *deadline.get_or_insert(now + patience) {
+            if now >= *deadline.get_or_insert(now + timeout) {
                 return false;
             }
             thread::park_timeout(Duration::from_millis(20));
@@ -254,12 +254,12 @@ impl Sending<'_> {
         let mut given_up = self.missing();
         while clock::monotonic() < deadline {
             let enough = (self.sent + 1).saturating_sub(window + given_up);
-            if !self.between.wait_for(enough, PATIENCE) {
+            if !self.between.wait_for(enough, TIMEOUT) {
                 given_up = self.missing();
             }
             self.one()?;
         }
-        self.between.wait_for(self.sent - given_up, PATIENCE);
+        self.between.wait_for(self.sent - given_up, TIMEOUT);
         // What was given up may have come late.
         let lost = self.missing();
         let last = self.between.last.load(Ordering::SeqCst);
@@ -309,7 +309,7 @@ impl Sending<'_> {
     /// One message, beside so many that are given up; whether it has arrived.
     fn single(&mut self, given_up: u64) -> Result<bool> {
         self.one()?;
-        Ok(self.between.wait_for(self.sent - given_up, PATIENCE))
+        Ok(self.between.wait_for(self.sent - given_up, TIMEOUT))
     }
 
     fn missed(&self, count: u64) -> Error {

@@ -23,7 +23,7 @@ pub const ORDINARY_SUPER: u32 = 65_536;
 const PIECE: usize = 1 << 20;
 
 /// How long a stream may stand still.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Measures TCP over loopback of `jumbo_path` for `length`: messages of `size` octets
 /// one at a time first, then as much as goes through. Its super-packets have up
@@ -39,8 +39,8 @@ pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<
     let (stream, there) = jumbo_path.at_sender(|| both_ends(to).during(operation))?;
     for end in [&stream, &there] {
         end.set_nodelay(true).during(operation)?;
-        end.set_read_timeout(Some(PATIENCE)).during(operation)?;
-        end.set_write_timeout(Some(PATIENCE)).during(operation)?;
+        end.set_read_timeout(Some(TIMEOUT)).during(operation)?;
+        end.set_write_timeout(Some(TIMEOUT)).during(operation)?;
     }
     let alone = alone(length);
     let (delays, stream, there) = messages(stream, there, size as usize, alone)?;

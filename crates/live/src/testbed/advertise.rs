@@ -22,7 +22,7 @@ const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 const LONGEST_LIFETIME: u16 = 9000;
 
 /// How long a host may take to configure itself.
-const PATIENCE: Span = Span::from_secs(5);
+const TIMEOUT: Span = Span::from_secs(5);
 
 /// Advertises the subnet of `interface` until `taken`.
 pub(super) fn until_taken(
@@ -54,7 +54,7 @@ pub(super) fn until_taken(
     })?;
     let operation = || format!("advertising {prefix}/64 on {}", interface.name);
     let begun = clock::monotonic();
-    while clock::monotonic().since(begun) < Some(PATIENCE) {
+    while clock::monotonic().since(begun) < Some(TIMEOUT) {
         sendto(socket.as_raw_fd(), &octets, &destination, MsgFlags::empty()).during(operation)?;
         for _ in 0..20 {
             if taken()? {
@@ -65,7 +65,7 @@ pub(super) fn until_taken(
     }
     Err(Error::new(
         operation(),
-        format!("not taken within {PATIENCE}"),
+        format!("not taken within {TIMEOUT}"),
     ))
 }
 

@@ -69,9 +69,9 @@ impl Stream {
     }
 }
 
-/// Waits for at most `patience` until one of `streams` has something to say,
+/// Waits for at most `timeout` until one of `streams` has something to say,
 /// and reads it.
-pub(super) fn hear(streams: [&mut Stream; 2], patience: Span) -> Result<Heard> {
+pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<Heard> {
     let ready: Vec<bool> = {
         let mut watched: Vec<PollFd<'_>> = streams
             .iter()
@@ -81,7 +81,7 @@ pub(super) fn hear(streams: [&mut Stream; 2], patience: Span) -> Result<Heard> {
         if watched.is_empty() {
             return Ok(Heard::AllClosed);
         }
-        let millis = patience.as_nanos().div_ceil(1_000_000);
+        let millis = timeout.as_nanos().div_ceil(1_000_000);
         let timeout = PollTimeout::from(u16::try_from(millis).unwrap_or(u16::MAX));
         match poll(&mut watched, timeout) {
             Ok(0) => return Ok(Heard::Nothing),

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 
 /// How long the receiver may take to answer.
-const PATIENCE: Span = Span::from_secs(10);
+const TIMEOUT: Span = Span::from_secs(10);
 
 /// How long it may take to report after a flow: a stream may still be on its
 /// way, again and again.
@@ -166,7 +166,7 @@ struct Session {
 
 impl Session {
     fn begin(to: SocketAddr, wanted: &options::Options, secret: Option<Secret>) -> Result<Self> {
-        let connection = Connection::to(to, wanted, PATIENCE)?;
+        let connection = Connection::to(to, wanted, TIMEOUT)?;
         let client = Client::new(secret, random()?, clock::identity());
         let mut session = Self {
             connection,
@@ -176,7 +176,7 @@ impl Session {
             flows: 0,
             longest: Span::ZERO,
         };
-        match session.hear(PATIENCE)? {
+        match session.hear(TIMEOUT)? {
             News::Welcome {
                 flows,
                 longest,
@@ -199,7 +199,7 @@ impl Session {
         let mut exchanges: Vec<ClockExchange> = Vec::new();
         for _ in 0..COMPARISONS {
             self.client.compare(clock::monotonic_nanos());
-            match self.hear(PATIENCE)? {
+            match self.hear(TIMEOUT)? {
                 News::Compared(exchange) => exchanges.push(exchange),
                 _ => return Err(self.out_of_turn()),
             }
@@ -238,7 +238,7 @@ impl Session {
             largest: octets(largest),
             cookie,
         });
-        let (port, buffer) = match self.hear(PATIENCE)? {
+        let (port, buffer) = match self.hear(TIMEOUT)? {
             News::Ready { flow, port, buffer } if flow == number => (port, buffer),
             _ => return Err(self.out_of_turn()),
         };
@@ -358,8 +358,8 @@ impl Session {
     }
 
     /// The next thing that the receiver says.
-    fn hear(&mut self, patience: Span) -> Result<News> {
-        let deadline = clock::monotonic() + patience;
+    fn hear(&mut self, timeout: Span) -> Result<News> {
+        let deadline = clock::monotonic() + timeout;
         while clock::monotonic() < deadline {
             self.connection.write(self.client.output())?;
             let octets = self.connection.read(&mut self.room, deadline)?;
@@ -373,7 +373,7 @@ impl Session {
                 return Err(Error::new("waiting for the receiver", "it was interrupted"));
             }
         }
-        let problem = format!("it said nothing for {patience}");
+        let problem = format!("it said nothing for {timeout}");
         Err(Error::new(
             format!("listening to {}", self.connection.peer().ip()),
             problem,

@@ -51,7 +51,7 @@ impl Connection {
             ..Options::default()
         };
         only.apply(&socket, None, address.ip())?;
-        options::patience(socket.as_fd(), timeout)?;
+        options::set_read_timeout(socket.as_fd(), timeout)?;
         connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
             .map_err(|errno| match errno {
                 Errno::EINPROGRESS | Errno::EAGAIN => Errno::ETIMEDOUT,

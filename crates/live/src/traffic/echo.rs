@@ -153,7 +153,7 @@ impl Echoes {
         }
         connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
             .during(|| format!("connecting to {to}"))?;
-        options::patience(socket.as_fd(), LOOK)?;
+        options::set_read_timeout(socket.as_fd(), LOOK)?;
         stamp_arrivals(socket.as_fd())?;
         let [high, low, ..] = super::connection::random::<2>()?;
         let clocks = Clocks {

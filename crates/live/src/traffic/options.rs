@@ -232,7 +232,7 @@ pub(super) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> 
 }
 
 /// How long a blocking call on the socket takes at most.
-pub(super) fn patience(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
+pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
     let micros = i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
     let limit = TimeVal::new(micros / 1_000_000, micros % 1_000_000);
     setsockopt(&socket, sockopt::ReceiveTimeout, &limit)

@@ -41,7 +41,7 @@ const fn quiet(transport: Transport) -> Span {
 }
 
 /// How long a stranger that connects to a flow's port may take to show the cookie.
-const PATIENCE: Span = Span::from_secs(1);
+const TIMEOUT: Span = Span::from_secs(1);
 
 /// What a flow knows from the session.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Waiting {
             options::receive_buffer(socket.as_fd(), size)?;
         }
         bind_to(&socket, here)?;
-        options::patience(socket.as_fd(), LOOK)?;
+        options::set_read_timeout(socket.as_fd(), LOOK)?;
         match flow.transport {
             Transport::Udp if flow.merge => {
                 option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)

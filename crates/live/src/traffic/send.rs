@@ -2,9 +2,9 @@
 
 mod datagrams;
 mod departures;
-mod patience;
 mod replies;
 mod round_trips;
+mod stall_timer;
 mod stream;
 
 use std::net::SocketAddr;
@@ -107,7 +107,7 @@ impl Ready {
         let transport = flow.transport.unwrap_or(Transport::Udp);
         let socket = open(transport, to.ip())?;
         flow.options.apply(&socket, Some(transport), to.ip())?;
-        options::patience(socket.as_fd(), Span::from_secs(5))?;
+        options::set_read_timeout(socket.as_fd(), Span::from_secs(5))?;
         connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
         let ready = Self {
@@ -118,7 +118,7 @@ impl Ready {
             log_sink: LogSink::new(records),
         };
         ready.show(transport, cookie)?;
-        options::patience(ready.socket.as_fd(), LOOK)?;
+        options::set_read_timeout(ready.socket.as_fd(), LOOK)?;
         Ok(ready)
     }
 
@@ -152,7 +152,7 @@ impl Ready {
             shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
             return Ok(());
         }
-        options::patience(self.socket.as_fd(), AGAIN)?;
+        options::set_read_timeout(self.socket.as_fd(), AGAIN)?;
         let mut room = [0; 64];
         for _ in 0..TRIES {
             match shown(MsgFlags::empty()) {

@@ -163,11 +163,11 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
         }
         let began = clock::monotonic_nanos();
         end.write(sequence, InjectionPoint::Send)?;
-        let came = end.read_echo(sequence, clock::monotonic() + patience(probe))?;
+        let came = end.read_echo(sequence, clock::monotonic() + echo_timeout(probe))?;
         let took = clock::monotonic_nanos() - began;
         lost += u64::from(came.is_none());
         if lost > MOST_LOST || (came.is_none() && probe.transfer.protocol == Transport::Tcp) {
-            return Err(stalled("waiting for an echo", patience(probe)));
+            return Err(stalled("waiting for an echo", echo_timeout(probe)));
         }
         if sequence >= probe.before() {
             trips.push(came.map(|came| (came, took)));
@@ -243,7 +243,7 @@ impl Answerer {
         let (mut came, mut sleepless) = (vec![None; messages], Vec::new());
         let mut next = 0;
         while next < all {
-            let deadline = clock::monotonic() + timeout.min(QUIET).max(patience(&probe));
+            let deadline = clock::monotonic() + timeout.min(QUIET).max(echo_timeout(&probe));
             let Some((sequence, arrival)) = end.read(next, deadline, InjectionPoint::Receive)?
             else {
                 break;
@@ -293,7 +293,7 @@ fn lower_decile(mut values: Vec<u64>) -> Option<u64> {
 }
 
 /// How long the near end waits for an echo.
-fn patience(probe: &Probe) -> Span {
+fn echo_timeout(probe: &Probe) -> Span {
     match probe.transfer.protocol {
         Transport::Tcp => probe.transfer.timeout,
         Transport::Udp => LOST,
@@ -301,10 +301,10 @@ fn patience(probe: &Probe) -> Span {
 }
 
 /// Connects a socket to whoever sends the first datagram, which is left there.
-fn meet(socket: &OwnedFd, patience: Span) -> Result<()> {
-    let deadline = clock::monotonic() + patience;
+fn meet(socket: &OwnedFd, timeout: Span) -> Result<()> {
+    let deadline = clock::monotonic() + timeout;
     if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-        return Err(stalled("waiting for messages", patience));
+        return Err(stalled("waiting for messages", timeout));
     }
     let mut room = [0; 1];
     let doing = || "meeting the sender";

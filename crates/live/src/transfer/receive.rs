@@ -98,11 +98,11 @@ pub(super) fn listening(transfer: &Transfer) -> Result<(OwnedFd, u16)> {
     Ok((socket, port))
 }
 
-/// The first connection to a socket that listens, within `patience`.
-pub(super) fn accept(socket: &OwnedFd, patience: Span) -> Result<OwnedFd> {
-    let deadline = clock::monotonic() + patience;
+/// The first connection to a socket that listens, within `timeout`.
+pub(super) fn accept(socket: &OwnedFd, timeout: Span) -> Result<OwnedFd> {
+    let deadline = clock::monotonic() + timeout;
     if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-        return Err(stalled("waiting for the sender", patience));
+        return Err(stalled("waiting for the sender", timeout));
     }
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let connection = accept4(socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
@@ -205,12 +205,12 @@ impl<'a> TransferRecorder<'a> {
 
     fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
         let mut buffer = vec![0; 1 << 16];
-        let mut patience = self.transfer.timeout;
+        let mut timeout = self.transfer.timeout;
         // The last number can arrive before one that was overtaken: only when
         // all are here, or none came for long enough, it is over.
         while self.seen < self.message_plan.messages() {
             let Some(piece) = self.read(socket, &mut buffer)? else {
-                let deadline = clock::monotonic() + patience;
+                let deadline = clock::monotonic() + timeout;
                 if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
                     break;
                 }
@@ -221,7 +221,7 @@ impl<'a> TransferRecorder<'a> {
             let Ok(message) = Message::parse(&buffer[..piece.length]) else {
                 continue;
             };
-            patience = self.transfer.quiet;
+            timeout = self.transfer.quiet;
             if self.is_new(message.sequence) {
                 self.octets += Bytes::new(piece.length as u64);
                 self.goodput_window.record(self.octets, piece.stamp, true);

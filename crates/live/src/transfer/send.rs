@@ -235,16 +235,16 @@ impl<'a> Sender<'a> {
         while let Some(echoes) = &self.echoes
             && echoes.taken < wanted
         {
-            let patience = match self.transfer.protocol {
+            let timeout = match self.transfer.protocol {
                 Transport::Tcp => self.transfer.timeout,
                 Transport::Udp => self.transfer.quiet,
             };
-            let deadline = clock::monotonic() + patience;
+            let deadline = clock::monotonic() + timeout;
             match (
                 wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty(),
                 self.transfer.protocol,
             ) {
-                (true, Transport::Tcp) => return Err(stalled("waiting for echoes", patience)),
+                (true, Transport::Tcp) => return Err(stalled("waiting for echoes", timeout)),
                 (true, Transport::Udp) => return Ok(()),
                 (false, _) => self.take_echoes()?,
             }

@@ -25,7 +25,7 @@ const FIRST: usize = 5;
 const TIMES: usize = 2;
 
 /// For how long one MTU may be tried.
-const PATIENCE: Span = Span::from_secs(2);
+const TIMEOUT: Span = Span::from_secs(2);
 
 /// What the counted transfer takes at its rate.
 const COUNTED: Span = Span::from_millis(80);
@@ -87,7 +87,7 @@ impl Carriage {
 /// Searches for each MTU the fastest link that TCP fills, over `ip`.
 pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
     let of_mtu = |mtu| {
-        let deadline = clock::monotonic() + PATIENCE;
+        let deadline = clock::monotonic() + TIMEOUT;
         let mut trials = Vec::new();
         let found = climb(deadline, |rate| {
             let trial = attempt(ip, mtu, rate)?;

@@ -12,7 +12,7 @@ use wire::control::Meter;
 use wire::message::Message;
 
 use super::recorder::Arrival;
-use super::{LOOK, PATIENCE, Waiting, raw};
+use super::{LOOK, TIMEOUT, Waiting, raw};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
@@ -107,10 +107,10 @@ impl Waiting {
         if from.is_none_or(|from| from.ip() != self.peer) {
             return Ok(false);
         }
-        options::patience(stream.as_fd(), PATIENCE)?;
+        options::set_read_timeout(stream.as_fd(), TIMEOUT)?;
         let mut shown = [0; 16];
         let whole = recv(raw(stream), &mut shown, MsgFlags::MSG_WAITALL) == Ok(shown.len());
-        options::patience(stream.as_fd(), LOOK)?;
+        options::set_read_timeout(stream.as_fd(), LOOK)?;
         Ok(whole && shown == self.flow.cookie)
     }
 

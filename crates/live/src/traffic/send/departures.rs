@@ -21,7 +21,7 @@ const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
 
 /// How long the end of the stream may take to leave before stamps are done
 /// without.
-const PATIENCE: Span = Span::from_secs(2);
+const TIMEOUT: Span = Span::from_secs(2);
 
 /// Stamps of some messages of a stream.
 ///
@@ -84,7 +84,7 @@ impl Stamps {
     /// Waits until all has left, and returns when each message did whose stamp
     /// was not lost.
     pub(super) fn end(mut self, socket: BorrowedFd<'_>) -> Result<Vec<Departed>> {
-        let deadline = clock::monotonic() + PATIENCE;
+        let deadline = clock::monotonic() + TIMEOUT;
         while clock::monotonic() < deadline
             && tcp_info::unacknowledged(socket).during(|| "asking what is unacknowledged")? > 0
         {

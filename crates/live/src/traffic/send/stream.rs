@@ -10,8 +10,8 @@ use wire::control::Meter;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
-use super::patience::{Patience, STALLED};
 use super::replies::collect_stream;
+use super::stall_timer::{STALLED, StallTimer};
 use super::{Log, Ready, raw};
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -143,21 +143,21 @@ impl Ready {
     /// the receiver takes at a time. Whether the receiver took it.
     fn write(&self, octets: &[u8], departures: &Departures<'_>) -> Result<bool> {
         let mut left = octets;
-        let mut patience = None::<Patience>;
+        let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
             match send(raw(&self.socket), left, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == left.len() => break,
                 Ok(count) => {
                     left = &left[count..];
                     let now = clock::monotonic();
-                    let patience = patience.get_or_insert_with(|| Patience::new(now));
-                    patience.took(count);
-                    patience.look(now, departures.is_over(now))?;
+                    let stall_timer = stall_timer.get_or_insert_with(|| StallTimer::new(now));
+                    stall_timer.took(count);
+                    stall_timer.look(now, departures.is_over(now))?;
                 }
                 Err(Errno::EAGAIN | Errno::EINTR) => {
                     let now = clock::monotonic();
-                    let patience = patience.get_or_insert_with(|| Patience::new(now));
-                    patience.look(now, departures.is_over(now))?;
+                    let stall_timer = stall_timer.get_or_insert_with(|| StallTimer::new(now));
+                    stall_timer.look(now, departures.is_over(now))?;
                 }
                 Err(Errno::EPIPE | Errno::ECONNRESET) if departures.stopped() => return Ok(false),
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return Err(closed_early()),

@@ -209,8 +209,8 @@ impl<'a> End<'a> {
     }
 
     /// Likewise, and waits for those that are missing.
-    pub(super) fn take_last_stamps(&mut self, patience: Span) -> Result<()> {
-        let deadline = clock::monotonic() + patience;
+    pub(super) fn take_last_stamps(&mut self, timeout: Span) -> Result<()> {
+        let deadline = clock::monotonic() + timeout;
         self.take_stamps()?;
         let missing = |end: &Self| end.departures.as_ref().is_some_and(|due| !due.all_here());
         while missing(self) && clock::monotonic() < deadline {

@@ -10,8 +10,8 @@ use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 
 /// How many times as long as an idle path takes a transfer may last, and how
 /// much longer: what is not complete by then has failed.
-const PATIENCE: f64 = 100.0;
-const MORE_PATIENCE: Span = Span::from_secs(3_600);
+const TIMEOUT_FACTOR: f64 = 100.0;
+const TIMEOUT_MARGIN: Span = Span::from_secs(3_600);
 
 /// The flows of a transfer, and when the last source stops.
 pub(super) fn of(
@@ -58,6 +58,6 @@ pub(super) fn of(
         flows.push(flow(ECHO, ["receiver", "sender"], None, back));
     }
     let idle = gap * octets(Bytes::new(messages));
-    let end = Time::ZERO + Span::from_picos(whole(PATIENCE * idle)) + MORE_PATIENCE;
+    let end = Time::ZERO + Span::from_picos(whole(TIMEOUT_FACTOR * idle)) + TIMEOUT_MARGIN;
     (flows, end)
 }

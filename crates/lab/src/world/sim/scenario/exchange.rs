@@ -14,8 +14,8 @@ use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 
 /// How many times as long as the slowest link takes for a message anything may
 /// take that is simulated of it, and the least of that.
-const PATIENCE: f64 = 1_000.0;
-const LEAST_PATIENCE: Span = Span::from_secs(600);
+const TIMEOUT_FACTOR: f64 = 1_000.0;
+const LEAST_TIMEOUT: Span = Span::from_secs(600);
 
 /// For how many of their packets others have a link to themselves before a message
 /// goes. At four fifths of its rate what waits forgets how it began within some
@@ -62,10 +62,10 @@ pub(super) fn of(
         Answer::Acknowledgement => MESSAGE_HEADER,
         Answer::Whole | Answer::Pieces => size,
     };
-    let slowest = Span::from_picos(whole(PATIENCE * slowest_gap(setting, size)));
-    let long = slowest.max(LEAST_PATIENCE);
+    let slowest = Span::from_picos(whole(TIMEOUT_FACTOR * slowest_gap(setting, size)));
+    let long = slowest.max(LEAST_TIMEOUT);
     let settling = settling(setting, size);
-    let patience = settling.unwrap_or(long);
+    let timeout = settling.unwrap_or(long);
     let flow = |name: &str, [from, to]: [&str; 2], traffic| Flow {
         name: name.to_owned(),
         from: place(graph, from),
@@ -108,7 +108,7 @@ pub(super) fn of(
                 sim::Traffic::Datagrams(Datagrams {
                     limit: Some(1),
                     ..Datagrams::new(
-                        Law::Constant(octets(Bytes::new(patience.as_picos() * later))),
+                        Law::Constant(octets(Bytes::new(timeout.as_picos() * later))),
                         Law::Constant(octets(size)),
                     )
                 })

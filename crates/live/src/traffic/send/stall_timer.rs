@@ -13,14 +13,14 @@ pub(super) const STALLED: Span = Span::from_secs(10);
 const ALMOST_NOTHING: usize = 1_000;
 
 /// How much a receiver took of a message, and since when.
-pub(super) struct Patience {
+pub(super) struct StallTimer {
     since: Time,
     taken: usize,
     /// When it was seen that the flow is over.
     over: Option<Time>,
 }
 
-impl Patience {
+impl StallTimer {
     /// Waiting begins at `now`.
     pub(super) fn new(now: Time) -> Self {
         Self {
@@ -76,11 +76,11 @@ mod tests {
     /// How long a receiver is borne that takes `octets` a second of a message
     /// that never ends, in a flow that is over after `end`.
     fn borne(octets: usize, end: u64) -> Option<u64> {
-        let mut patience = Patience::new(Time::ZERO);
+        let mut timer = StallTimer::new(Time::ZERO);
         (1..=1_000).find(|&second| {
-            patience.took(octets);
+            timer.took(octets);
             let now = Time::ZERO + Span::from_secs(second);
-            patience.look(now, second >= end).is_err()
+            timer.look(now, second >= end).is_err()
         })
     }
 
