@@ -144,7 +144,7 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
 
 /// A test bed with a wish to be fulfilled in it.
 pub struct Shell {
-    // Dropped first: the sandbox's anchor cannot go before them.
+    // Dropped first: the sandbox's init process cannot go before them.
     companions: Vec<Tool>,
     netns: Netns,
     wish: Wish,

@@ -14,8 +14,8 @@ use crate::{agent, emulation};
 /// When there is no such role, or the parent cannot be understood.
 pub fn run(role: &str) -> Result<()> {
     match role {
-        live::worker::ANCHOR => {
-            live::worker::anchor();
+        live::worker::INIT_PROCESS => {
+            live::worker::init_process();
             Ok(())
         }
         emulation::ROLE => emulation::serve(),

@@ -9,7 +9,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use crate::error::{Error, Result};
-use crate::worker::{ANCHOR, Command, Worker};
+use crate::worker::{Command, INIT_PROCESS, Worker};
 
 /// Capabilities that a test bed needs [capabilities(7)]: CAP_NET_ADMIN (12),
 /// CAP_NET_RAW (13) and CAP_SYS_ADMIN (21).
@@ -20,10 +20,10 @@ const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 21;
 ///
 /// Network namespaces made inside have no names, so the kernel removes them
 /// with the last process in them. All workers live in one process namespace;
-/// its first process, the anchor, dies with this process (parent-death
+/// its first process, the init process, dies with this process (parent-death
 /// signal), and the kernel then kills the rest.
 pub struct Sandbox {
-    _anchor: Worker,
+    _init_process: Worker,
 }
 
 impl Sandbox {
@@ -46,7 +46,7 @@ impl Sandbox {
         mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
             .map_err(|error| refused(error.into()))?;
         Ok(Self {
-            _anchor: Worker::spawn(Command::local(None, ANCHOR))?,
+            _init_process: Worker::spawn(Command::local(None, INIT_PROCESS))?,
         })
     }
 }

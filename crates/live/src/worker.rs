@@ -25,7 +25,7 @@ pub fn role() -> Option<String> {
 }
 
 /// The role of the sandbox's first process.
-pub const ANCHOR: &str = "anchor";
+pub const INIT_PROCESS: &str = "init";
 
 /// The longest answer that is read: a worker that says more is broken.
 const LONGEST_LINE: usize = 16 << 20;
@@ -161,13 +161,13 @@ impl Worker {
                 .read(&mut octets)
                 .during(|| "hearing a worker")?;
             if count == 0 || self.unread.len() > LONGEST_LINE {
-                return Err(Error::new("hearing a worker", self.epitaph()));
+                return Err(Error::new("hearing a worker", self.exit_message()));
             }
             self.unread.extend_from_slice(&octets[..count]);
         }
     }
 
-    fn epitaph(&mut self) -> String {
+    fn exit_message(&mut self) -> String {
         match self.child.wait() {
             Ok(status) => format!("it ended early ({status})"),
             Err(_) => "it ended early".to_owned(),
@@ -189,10 +189,10 @@ impl Drop for Worker {
     }
 }
 
-/// What the anchor does: nothing, until its parent is gone. As the first
+/// What the init process does: nothing, until its parent is gone. As the first
 /// process of its namespace it inherits the orphans of users' programs
 /// [pid_namespaces(7)]; those that end vanish without being waited for.
-pub fn anchor() {
+pub fn init_process() {
     interrupt::forget_children();
     let mut sink = [0; 64];
     while !matches!(std::io::stdin().read(&mut sink), Ok(0) | Err(_)) {}

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Some(role) if role == observer::ROLE => observer::run(),
         Some(role) if role == floor::ROLE => floor::run(),
         Some(_) => {
-            live::worker::anchor();
+            live::worker::init_process();
             Ok(())
         }
         None => compare(),

@@ -20,7 +20,7 @@ pub(super) struct Before {
     /// The wall clock ahead of the monotonic one, in nanoseconds.
     wall_offset: i64,
     machine: Machine,
-    conductor: Process,
+    coordinator: Process,
     drops: u64,
     emulator: Report,
 }
@@ -30,7 +30,7 @@ pub(super) struct Meanwhile {
     /// What the machine did.
     pub(super) machine: MachineUse,
     /// Processor time of this process.
-    pub(super) conductor: Span,
+    pub(super) coordinator: Span,
     /// Packets dropped by the kernel's queues in front of the links.
     pub(super) drops: u64,
     /// How far the wall clock was moved, in nanoseconds.
@@ -46,13 +46,13 @@ impl Before {
     /// Where a meter cannot be read.
     pub(super) fn look(pairs: &mut [Pair<'_>]) -> Result<Self> {
         let wall_offset = clock::wall_offset_nanos();
-        let (machine, conductor) = sample(pairs)?;
+        let (machine, coordinator) = sample(pairs)?;
         let drops = queue_drops(pairs)?;
         let emulator = emulated(pairs)?.map(|(_, report)| report);
         Ok(Self {
             wall_offset,
             machine,
-            conductor,
+            coordinator,
             drops,
             emulator: emulator.unwrap_or_default(),
         })
@@ -63,7 +63,7 @@ impl Before {
     /// # Errors
     /// [`Failure::Transfer`] where the emulator could not keep up.
     pub(super) fn meanwhile(&self, pairs: &mut [Pair<'_>]) -> Result<Meanwhile, Failure> {
-        let (machine, conductor) = sample(pairs)?;
+        let (machine, coordinator) = sample(pairs)?;
         // The kernel counts in 32 bits, and starts again from 0.
         let drops = queue_drops(pairs)?.saturating_sub(self.drops);
         let clock_step = clock::wall_offset_nanos() - self.wall_offset;
@@ -77,7 +77,7 @@ impl Before {
         }
         Ok(Meanwhile {
             machine: machine.since(&self.machine),
-            conductor: conductor.cpu - self.conductor.cpu,
+            coordinator: coordinator.cpu - self.coordinator.cpu,
             drops,
             clock_step,
             emulator,
@@ -115,8 +115,8 @@ impl Measurements {
 fn sample(pairs: &[Pair<'_>]) -> Result<(Machine, Process)> {
     let meters = &pairs[0].meters;
     let machine = meters.machine().context("metering the machine")?;
-    let conductor = meters.conductor().context("metering the conductor")?;
-    Ok((machine, conductor))
+    let coordinator = meters.coordinator().context("metering the coordinator")?;
+    Ok((machine, coordinator))
 }
 
 /// Packets dropped by the kernel's queues of all paths.

@@ -72,11 +72,11 @@ pub(crate) trait Meters {
     /// Where they cannot be read.
     fn machine(&self) -> Result<Machine>;
 
-    /// What the conductor used of these processors.
+    /// What the coordinator used of these processors.
     ///
     /// # Errors
     /// Where it cannot be read.
-    fn conductor(&self) -> Result<Process>;
+    fn coordinator(&self) -> Result<Process>;
 
     /// Packets dropped so far by the kernel's queues in front of the links.
     ///

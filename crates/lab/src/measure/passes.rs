@@ -48,13 +48,13 @@ impl Passes {
             .sum();
         let Meanwhile {
             machine,
-            conductor,
+            coordinator,
             emulator,
             ..
         } = &self.meanwhile;
         let emulator = emulator.as_ref();
         let emulator = emulator.map_or(0.0, |report| report.cpu.as_secs_f64());
-        let ours = ours + emulator + conductor.as_secs_f64();
+        let ours = ours + emulator + coordinator.as_secs_f64();
         let known = machine.softirq.as_secs_f64() + ours;
         (machine.busy.as_secs_f64() - known).max(0.0) / machine.elapsed.as_secs_f64()
     }

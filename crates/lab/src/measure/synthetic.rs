@@ -136,7 +136,7 @@ pub(super) const fn machine() -> MachineUse {
 pub(super) const fn meanwhile() -> Meanwhile {
     Meanwhile {
         machine: machine(),
-        conductor: Span::from_millis(100),
+        coordinator: Span::from_millis(100),
         drops: 0,
         clock_step: 0,
         emulator: None,

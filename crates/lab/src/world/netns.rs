@@ -47,7 +47,7 @@ pub struct Netns {
     /// The one used last stands last.
     testbeds: Vec<TestbedHandle>,
     _stamping: OwnedFd,
-    // Dropped last: the sandbox's anchor cannot go before the agents are reaped.
+    // Dropped last: the sandbox's init process cannot go before the agents are reaped.
     _sandbox: Sandbox,
 }
 

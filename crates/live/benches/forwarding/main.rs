@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Some("emulator") => carry(emulate),
         Some("flood") => flood(),
         Some(_) => {
-            live::worker::anchor();
+            live::worker::init_process();
             Ok(())
         }
         None => compare(),

@@ -230,7 +230,7 @@ fn a_trial_is_disturbed_when_others_have_the_processors() {
     };
     assert_eq!(waited(2_500), []);
     assert_eq!(waited(2_501), disturbed);
-    // 3.6 of 5 s are known: ends, conductor, soft interrupts. 3 s of others in
+    // 3.6 of 5 s are known: ends, coordinator, soft interrupts. 3 s of others in
     // 10 s are the bound.
     let busy =
         |millis| transfers(|trial| trial.passes.meanwhile.machine.busy = Span::from_millis(millis));

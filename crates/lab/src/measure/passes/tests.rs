@@ -114,7 +114,7 @@ fn processors_that_worked_for_others_are_what_nothing_of_ours_explains() {
         });
         passes.others()
     };
-    // Ends 3 s, conductor 0.1 s, soft interrupts 0.5 s, of 10 s.
+    // Ends 3 s, coordinator 0.1 s, soft interrupts 0.5 s, of 10 s.
     assert!((others(5_000, 0) - 0.14).abs() < 1e-9);
     assert!((others(5_000, 400) - 0.1).abs() < 1e-9);
     assert_eq!(others(1_000, 0), 0.0, "less than our own work");

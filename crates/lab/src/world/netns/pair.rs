@@ -45,7 +45,7 @@ impl Meters for BedMeters<'_> {
         Ok(Machine::sample()?)
     }
 
-    fn conductor(&self) -> Result<Process> {
+    fn coordinator(&self) -> Result<Process> {
         Ok(Process::sample()?)
     }
 
