@@ -28,7 +28,7 @@ const BY_SIGNAL: i32 = 128;
 
 /// What is to be run, and where.
 #[derive(Debug)]
-pub struct Wish {
+pub struct ShellRequest {
     setting: Setting,
     node: String,
     command: Vec<OsString>,
@@ -84,7 +84,7 @@ fn difference(first: &Cell, other: &Cell) -> String {
     }
 }
 
-impl Wish {
+impl ShellRequest {
     /// `command` in `node` of the test bed of `setting`, with companions
     /// written as `NODE=COMMAND`.
     ///
@@ -142,17 +142,17 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
     }
 }
 
-/// A test bed with a wish to be fulfilled in it.
+/// A test bed and the request to run in it.
 pub struct Shell {
     // Dropped first: the sandbox's init process cannot go before them.
     companions: Vec<Tool>,
     netns: Netns,
-    wish: Wish,
+    request: ShellRequest,
 }
 
 /// How the user's program ended.
 #[derive(Debug)]
-pub struct Ending {
+pub struct Exit {
     /// Its exit code; 128 and the number of the signal that ended it; 126 or
     /// 127 where it could not be started.
     pub code: u8,
@@ -165,16 +165,16 @@ impl Shell {
     ///
     /// # Errors
     /// One line with the remedy where this machine forbids it.
-    pub fn open(wish: Wish) -> Result<Self> {
+    pub fn open(request: ShellRequest) -> Result<Self> {
         let mut netns = Netns::enter()?;
         netns
-            .testbed(&wish.setting)?
-            .set_congestion_control(&wish.setting)?;
-        netns.share_links(&wish.setting)?;
+            .testbed(&request.setting)?
+            .set_congestion_control(&request.setting)?;
+        netns.share_links(&request.setting)?;
         Ok(Self {
             companions: Vec::new(),
             netns,
-            wish,
+            request,
         })
     }
 
@@ -183,7 +183,7 @@ impl Shell {
     /// # Errors
     /// None that [`Shell::open`] has not met.
     pub fn outline(&mut self) -> Result<String> {
-        Ok(outline(self.netns.testbed(&self.wish.setting)?))
+        Ok(outline(self.netns.testbed(&self.request.setting)?))
     }
 
     /// Starts the companions, then the user's program, and waits for its end.
@@ -191,27 +191,27 @@ impl Shell {
     ///
     /// # Errors
     /// Where a companion cannot be started or fails before the program begins.
-    pub fn run(&mut self) -> Result<Ending> {
-        let wish = &self.wish;
-        let handle = self.netns.testbed(&wish.setting)?;
+    pub fn run(&mut self) -> Result<Exit> {
+        let request = &self.request;
+        let handle = self.netns.testbed(&request.setting)?;
         let addresses = handle.addresses();
-        for (node, line) in &wish.companions {
+        for (node, line) in &request.companions {
             let started = start(handle, node, &line.filled(&addresses));
             let tool = started.with_context(|| format!("--with {node}"))?;
             self.companions.push(tool);
         }
-        let mut command = self::command(wish, &addresses)?;
-        let namespace = &handle.node(&wish.node)?.namespace;
+        let mut command = self::command(request, &addresses)?;
+        let namespace = &handle.node(&request.node)?.namespace;
         Ok(match in_foreground(namespace, &mut command) {
             Ok(status) => {
                 let number = status.signal().map(|signal| BY_SIGNAL + signal);
                 let code = status.code().or(number).unwrap_or(BY_SIGNAL);
-                Ending {
+                Exit {
                     code: u8::try_from(code).unwrap_or(u8::MAX),
                     complaint: None,
                 }
             }
-            Err(error) => Ending {
+            Err(error) => Exit {
                 code: match error.source.kind() {
                     ErrorKind::NotFound => NOT_FOUND,
                     _ => CANNOT_RUN,
@@ -223,17 +223,17 @@ impl Shell {
 }
 
 /// The user's program with the addresses filled in and in its environment.
-fn command(wish: &Wish, addresses: &Addresses) -> Result<Command> {
+fn command(request: &ShellRequest, addresses: &Addresses) -> Result<Command> {
     let fill = |word: &OsString| -> OsString {
         let text = word.to_str().map(|word| addresses.fill(word).into());
         text.unwrap_or_else(|| word.clone())
     };
-    let mut words = wish.command.iter().map(fill);
+    let mut words = request.command.iter().map(fill);
     let program = words.next().context("there is no command")?;
     let mut command = Command::new(program);
     command
         .args(words)
-        .env("JUMBOLAB_NODE", OsStr::new(&wish.node))
+        .env("JUMBOLAB_NODE", OsStr::new(&request.node))
         .env("JUMBOLAB_SENDER", addresses.sender.to_string())
         .env("JUMBOLAB_RECEIVER", addresses.receiver.to_string());
     Ok(command)

@@ -16,7 +16,7 @@ use crate::args::Emulate;
 use crate::output;
 use teller::{Teller, Tick};
 
-/// How often the user's wish to end is looked for, and events are fetched.
+/// How often the user's request to end is looked for, and events are fetched.
 const STEP: Span = Span::from_millis(100);
 
 /// How often figures are told.

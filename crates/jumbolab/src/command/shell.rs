@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use experiment::Experiment;
-use lab::shell::{self, Wish};
+use lab::shell::{self, ShellRequest};
 
 use crate::args::Shell;
 use crate::output;
@@ -28,17 +28,17 @@ pub(crate) fn run(args: Shell) -> Result<ExitCode> {
         true => vec![users_shell()],
         false => args.command,
     };
-    let wish = Wish::new(setting, &args.node, command, &args.with)?;
-    let mut shell = shell::Shell::open(wish)?;
+    let request = ShellRequest::new(setting, &args.node, command, &args.with)?;
+    let mut shell = shell::Shell::open(request)?;
     if let Some(note) = note {
         output::say(&note);
     }
     output::say(shell.outline()?.trim_end());
-    let ending = shell.run()?;
-    if let Some(complaint) = &ending.complaint {
+    let exit = shell.run()?;
+    if let Some(complaint) = &exit.complaint {
         output::complain(complaint);
     }
-    Ok(ExitCode::from(ending.code))
+    Ok(ExitCode::from(exit.code))
 }
 
 fn users_shell() -> OsString {
