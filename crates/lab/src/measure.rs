@@ -7,10 +7,10 @@
 mod checks;
 mod command;
 mod convert;
+mod disturbance;
 mod exchange;
 mod flows;
 mod latency_breakdown;
-mod meanwhile;
 mod pair;
 mod passes;
 mod program_files;

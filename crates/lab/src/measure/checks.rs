@@ -7,9 +7,9 @@ use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span, Transport};
 
 use super::command::Strangers;
+use super::disturbance::Disturbance;
 use super::flows::Seeing;
 use super::latency_breakdown::Seeing as SeeingTrips;
-use super::meanwhile::Meanwhile;
 use super::passes::{Ends, Passes, ratio};
 use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
@@ -61,7 +61,7 @@ pub(super) fn flags(
     );
     raise(
         Flag::ClockStepped,
-        clock_stepped(passes.meanwhile.clock_step),
+        clock_stepped(passes.disturbance.clock_step),
     );
     raise(
         Flag::OffloadsDiffer,
@@ -74,7 +74,7 @@ pub(super) fn flags(
     raise(
         Flag::EmulatorLate,
         passes
-            .meanwhile
+            .disturbance
             .emulator
             .as_ref()
             .is_some_and(emulator_late),
@@ -189,18 +189,18 @@ pub(super) fn flags_of_latency_breakdown(
 pub(super) fn flags_of_exchanges(
     setting: &Setting,
     measurements: &Measurements,
-    meanwhile: &Meanwhile,
+    disturbance: &Disturbance,
     path: &Path,
 ) -> Vec<Flag> {
     let congestion = measurements.evidence.get("congestion");
     let congestion = congestion.and_then(serde_json::Value::as_str);
     let other = congestion.is_some_and(|other| other != setting.host.congestion);
     [
-        (Flag::ClockStepped, clock_stepped(meanwhile.clock_step)),
+        (Flag::ClockStepped, clock_stepped(disturbance.clock_step)),
         (Flag::OffloadsDiffer, offloads_differ(setting, path)),
         (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, other),
-        (Flag::Disturbed, meanwhile.stolen() > STOLEN),
+        (Flag::Disturbed, disturbance.stolen() > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -238,7 +238,7 @@ fn above_limit(bulk: &Path, passes: &Passes) -> bool {
 /// By which share goodput may read too high because the emulator let its first
 /// octets go late and its last ones in time: kernel's links have none.
 pub(super) fn late_share(bulk: &Path, passes: &Passes, goodput: &Goodput) -> f64 {
-    let emulator = passes.meanwhile.emulator.as_ref();
+    let emulator = passes.disturbance.emulator.as_ref();
     let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
     emulator.map_or(0.0, |emulator| {
         let [_, _, latest] = emulator.late;
@@ -321,7 +321,7 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 /// Datagrams that no queue of the path dropped were dropped by a host.
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Transport::Udp;
-    datagrams && passes.one_way.1.delays.lost > passes.meanwhile.dropped()
+    datagrams && passes.one_way.1.delays.lost > passes.disturbance.dropped()
 }
 
 fn disturbed(passes: &Passes) -> bool {
@@ -332,7 +332,7 @@ fn disturbed(passes: &Passes) -> bool {
             let waited = sent.process.waited.max(received.process.waited);
             ratio(waited, used.elapsed) > WAITED
         });
-    metered || passes.meanwhile.stolen() > STOLEN || passes.others() > OTHERS
+    metered || passes.disturbance.stolen() > STOLEN || passes.others() > OTHERS
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use units::{Seed, Transport};
 
 use super::Pair;
 use super::checks::flags_of_exchanges;
-use super::meanwhile::Before;
+use super::disturbance::Before;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
@@ -44,7 +44,7 @@ pub(super) fn exchange(
     };
     let before = Before::look(slice::from_mut(pair))?;
     let (asked, answered) = pair.agents.exchange(&wanted)?;
-    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
+    let disturbance = before.disturbance(slice::from_mut(pair))?;
     if asked.sizes.is_empty() && asked.stalls.is_empty() {
         return Err(Failure::Transfer("no message was answered".to_owned()));
     }
@@ -54,9 +54,9 @@ pub(super) fn exchange(
     if exchange.protocol == Transport::Udp {
         measurements.put("receiver_drops", Some(whole(answered.dropped)));
     }
-    measurements.flags = flags_of_exchanges(setting, &measurements, &meanwhile, &pair.path);
-    measurements.take_meanwhile(setting, &meanwhile);
-    if let Some(emulator) = &meanwhile.emulator {
+    measurements.flags = flags_of_exchanges(setting, &measurements, &disturbance, &pair.path);
+    measurements.take_disturbance(setting, &disturbance);
+    if let Some(emulator) = &disturbance.emulator {
         // A round trip crosses each link twice.
         let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
         let late = 2.0 * median * emulator.links.len() as f64;

@@ -15,7 +15,7 @@ use units::{Bytes, Seed, Span};
 
 use super::Pair;
 use super::checks::flags_of_flows;
-use super::meanwhile::Before;
+use super::disturbance::Before;
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
@@ -77,7 +77,7 @@ pub(super) fn flows(
             came.summary.lost = sent.messages.saturating_sub(sent.echoes);
         }
     }
-    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
+    let disturbance = before.disturbance(slice::from_mut(pair))?;
     if received.iter().all(|flow| flow.messages == 0) {
         return Err(Failure::Transfer("nothing arrived".to_owned()));
     }
@@ -85,15 +85,15 @@ pub(super) fn flows(
     let seeing = Seeing {
         sent: &sent,
         received: &received,
-        dropped: meanwhile.dropped(),
-        latest: { meanwhile.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
-        clock_step: meanwhile.clock_step,
-        stolen: meanwhile.stolen(),
+        dropped: disturbance.dropped(),
+        latest: { disturbance.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
+        clock_step: disturbance.clock_step,
+        stolen: disturbance.stolen(),
     };
     let mut measurements = Measurements::default();
     measurements.take_flows(flows, &seeing);
     measurements.flags = flags_of_flows(setting, &measurements, &seeing, &pair.path);
-    measurements.take_meanwhile(setting, &meanwhile);
+    measurements.take_disturbance(setting, &disturbance);
     if sockets.instrument == spec::Instrument::Sleeping {
         measurements.take_work(&seeing);
     }

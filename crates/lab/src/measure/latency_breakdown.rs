@@ -17,7 +17,7 @@ use units::{Bytes, Span};
 use super::Pair;
 use super::checks::flags_of_latency_breakdown;
 use super::convert::transfer_of;
-use super::meanwhile::Before;
+use super::disturbance::Before;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use transmission::transmission;
@@ -54,11 +54,11 @@ pub(super) fn latency_breakdown(
     let probe = probe(trips, base);
     let before = Before::look(slice::from_mut(pair))?;
     let (asked, answered) = pair.agents.latency_breakdown(&probe)?;
-    let meanwhile = before.meanwhile(slice::from_mut(pair))?;
+    let disturbance = before.disturbance(slice::from_mut(pair))?;
 
     let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
     let exchanges = exchanges(&asked, &answered, wire);
-    let dropped = meanwhile.dropped();
+    let dropped = disturbance.dropped();
     let lost = asked.trips.iter().filter(|trip| trip.is_none()).count();
     let mut measurements = Measurements::default();
     measurements.take_parts(&exchanges, trips.message, asked.lasted)?;
@@ -66,12 +66,12 @@ pub(super) fn latency_breakdown(
     let seeing = Seeing {
         asked: &asked,
         host_drops: lost as u64 > dropped,
-        clock_step: meanwhile.clock_step,
-        stolen: meanwhile.stolen(),
+        clock_step: disturbance.clock_step,
+        stolen: disturbance.stolen(),
         unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
     };
     measurements.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
-    measurements.take_meanwhile(setting, &meanwhile);
+    measurements.take_disturbance(setting, &disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
     measurements.note("softirq_us", json!(found));
     measurements.note("messages_lost", json!(lost));

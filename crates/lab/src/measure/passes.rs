@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
 use super::Path;
-use super::meanwhile::Meanwhile;
+use super::disturbance::Disturbance;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
@@ -29,8 +29,8 @@ pub(super) struct Passes {
     pub(super) echoed: Option<Ends>,
     /// Long enough for the processors' meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
-    /// What else happened in all of it, set-up apart.
-    pub(super) meanwhile: Meanwhile,
+    /// Disturbances during all of it except set-up.
+    pub(super) disturbance: Disturbance,
 }
 
 impl Passes {
@@ -46,12 +46,12 @@ impl Passes {
         let ours: f64 = ends
             .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
             .sum();
-        let Meanwhile {
+        let Disturbance {
             machine,
             coordinator,
             emulator,
             ..
-        } = &self.meanwhile;
+        } = &self.disturbance;
         let emulator = emulator.as_ref();
         let emulator = emulator.map_or(0.0, |report| report.cpu.as_secs_f64());
         let ours = ours + emulator + coordinator.as_secs_f64();

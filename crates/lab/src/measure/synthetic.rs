@@ -9,7 +9,7 @@ use plan::{Setting, World};
 use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
-use super::meanwhile::Meanwhile;
+use super::disturbance::Disturbance;
 use super::passes::{Ends, Passes};
 use super::{Inspection, Paced, Path, pace};
 use crate::agent::{Arrived, Departed};
@@ -133,8 +133,8 @@ pub(super) const fn machine() -> MachineUse {
 }
 
 /// Nothing but the trial happened.
-pub(super) const fn meanwhile() -> Meanwhile {
-    Meanwhile {
+pub(super) const fn disturbance() -> Disturbance {
+    Disturbance {
         machine: machine(),
         coordinator: Span::from_millis(100),
         drops: 0,
@@ -160,7 +160,7 @@ pub(super) fn passes() -> Passes {
         one_way: idle(ends()),
         echoed: None,
         metered: Some((ends(), machine())),
-        meanwhile: meanwhile(),
+        disturbance: disturbance(),
     }
 }
 

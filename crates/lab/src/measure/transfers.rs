@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::checks::{flags, late_share};
 use super::convert::transfer_of;
-use super::meanwhile::Before;
+use super::disturbance::Before;
 use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
 use crate::agent::Failure;
@@ -70,11 +70,11 @@ pub(super) fn transfers(
         one_way,
         echoed,
         metered,
-        meanwhile: before.meanwhile(pairs)?,
+        disturbance: before.disturbance(pairs)?,
     };
     passes.something_arrived(transfer.message, transfer.size)?;
     let mut measurements = Measurements::of(&passes);
-    measurements.take_meanwhile(setting, &passes.meanwhile);
+    measurements.take_disturbance(setting, &passes.disturbance);
     for (name, window) in &windows {
         measurements.take_window(name, window);
     }

@@ -5,7 +5,7 @@
 //! links are mixed a setting has two: one for bulk, one for single messages.
 
 mod convert;
-mod keeping_up;
+mod emulator_lateness;
 mod pair;
 mod testbed_handle;
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::measure::synthetic::{
-    flow, goodput, machine, meanwhile, passes, path, setting, tcp, transfer,
+    disturbance, flow, goodput, machine, passes, path, setting, tcp, transfer,
 };
 
 /// The goodput that 100 Mbit/s carry: 1448 octets of 1538 of each frame, with TCP's
@@ -83,7 +83,7 @@ fn a_late_emulator_excuses_as_much_goodput_as_it_let_go_late() {
     let judged = |paced| {
         transfers(|trial| {
             trial.passes.rated.1.goodput = above;
-            trial.passes.meanwhile.emulator = Some(report.clone());
+            trial.passes.disturbance.emulator = Some(report.clone());
             trial.path.paced = paced;
         })
     };
@@ -113,7 +113,7 @@ fn stamps_of_the_program_and_steps_of_the_clock_are_flagged() {
         transfers(|trial| trial.passes.one_way.1.unstamped = 1),
         unstamped
     );
-    let stepped = |nanos| transfers(|trial| trial.passes.meanwhile.clock_step = nanos);
+    let stepped = |nanos| transfers(|trial| trial.passes.disturbance.clock_step = nanos);
     assert_eq!(stepped(1_000_000), []);
     assert_eq!(stepped(1_000_001), [Flag::ClockStepped]);
     assert_eq!(stepped(-1_000_001), [Flag::ClockStepped]);
@@ -205,7 +205,7 @@ fn datagrams_that_no_queue_dropped_were_dropped_by_a_host() {
         let mut trial = Trial::new(keys);
         trial.path.pace = None;
         trial.passes.one_way.1.delays.lost = 3;
-        trial.passes.meanwhile.drops = drops;
+        trial.passes.disturbance.drops = drops;
         trial.flags()
     };
     assert_eq!(lost(UDP, 3), []);
@@ -217,7 +217,7 @@ fn datagrams_that_no_queue_dropped_were_dropped_by_a_host() {
 fn a_trial_is_disturbed_when_others_have_the_processors() {
     let disturbed = [Flag::Disturbed];
     let steal = |millis| {
-        transfers(|trial| trial.passes.meanwhile.machine.steal = Span::from_millis(millis))
+        transfers(|trial| trial.passes.disturbance.machine.steal = Span::from_millis(millis))
     };
     // 5 % of two processors for ten seconds.
     assert_eq!(steal(1_000), []);
@@ -232,8 +232,9 @@ fn a_trial_is_disturbed_when_others_have_the_processors() {
     assert_eq!(waited(2_501), disturbed);
     // 3.6 of 5 s are known: ends, coordinator, soft interrupts. 3 s of others in
     // 10 s are the bound.
-    let busy =
-        |millis| transfers(|trial| trial.passes.meanwhile.machine.busy = Span::from_millis(millis));
+    let busy = |millis| {
+        transfers(|trial| trial.passes.disturbance.machine.busy = Span::from_millis(millis))
+    };
     assert_eq!(busy(6_600), []);
     assert_eq!(busy(6_601), disturbed);
 }
@@ -251,7 +252,7 @@ fn an_end_that_needs_a_whole_processor_and_a_late_emulator_are_flagged() {
     let emulator = |micros| {
         transfers(|trial| {
             let p99 = Span::from_micros(micros);
-            trial.passes.meanwhile.emulator = Some(late(p99, p99));
+            trial.passes.disturbance.emulator = Some(late(p99, p99));
         })
     };
     assert_eq!(emulator(100), []);
@@ -418,11 +419,11 @@ fn of_exchanges_clock_frames_congestion_control_and_steal_are_checked() {
     let judged = |congestion: &str, clock_step| {
         let mut measurements = Measurements::default();
         measurements.note("congestion", json!(congestion));
-        let meanwhile = Meanwhile {
+        let disturbance = Disturbance {
             clock_step,
-            ..meanwhile()
+            ..disturbance()
         };
-        flags_of_exchanges(&setting, &measurements, &meanwhile, &path(&setting))
+        flags_of_exchanges(&setting, &measurements, &disturbance, &path(&setting))
     };
     assert_eq!(judged("cubic", 0), []);
     let all = [Flag::ClockStepped, Flag::CongestionDiffers];

@@ -107,8 +107,8 @@ fn echoes_have_a_round_trip_and_a_time_that_all_of_them_took() {
 fn processors_that_worked_for_others_are_what_nothing_of_ours_explains() {
     let others = |busy, emulator| {
         let mut passes = passes();
-        passes.meanwhile.machine.busy = Span::from_millis(busy);
-        passes.meanwhile.emulator = Some(Report {
+        passes.disturbance.machine.busy = Span::from_millis(busy);
+        passes.disturbance.emulator = Some(Report {
             cpu: Span::from_millis(emulator),
             ..Report::default()
         });

@@ -7,7 +7,7 @@ use live::testbed::{self, Fragments, Testbed};
 use live::tool::Tool;
 use plan::Setting;
 
-use super::keeping_up::invalid;
+use super::emulator_lateness::invalid;
 use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;

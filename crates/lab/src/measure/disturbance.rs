@@ -1,4 +1,4 @@
-//! What else happened while a trial sent: to the machine, its clock, the queues in
+//! What could have disturbed a trial while it sent: changes of the machine, its clock, the queues in
 //! front of the links and the emulator.
 
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ use super::passes::ratio;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
-/// How everything stood before.
+/// The state before a trial.
 pub(super) struct Before {
     /// The wall clock ahead of the monotonic one, in nanoseconds.
     wall_offset: i64,
@@ -25,8 +25,8 @@ pub(super) struct Before {
     emulator: Report,
 }
 
-/// What changed.
-pub(super) struct Meanwhile {
+/// What changed during a trial and may have disturbed it.
+pub(super) struct Disturbance {
     /// What the machine did.
     pub(super) machine: MachineUse,
     /// Processor time of this process.
@@ -62,7 +62,7 @@ impl Before {
     ///
     /// # Errors
     /// [`Failure::Transfer`] where the emulator could not keep up.
-    pub(super) fn meanwhile(&self, pairs: &mut [Pair<'_>]) -> Result<Meanwhile, Failure> {
+    pub(super) fn disturbance(&self, pairs: &mut [Pair<'_>]) -> Result<Disturbance, Failure> {
         let (machine, coordinator) = sample(pairs)?;
         // The kernel counts in 32 bits, and starts again from 0.
         let drops = queue_drops(pairs)?.saturating_sub(self.drops);
@@ -75,7 +75,7 @@ impl Before {
             }
             emulator = Some(report);
         }
-        Ok(Meanwhile {
+        Ok(Disturbance {
             machine: machine.since(&self.machine),
             coordinator: coordinator.cpu - self.coordinator.cpu,
             drops,
@@ -85,7 +85,7 @@ impl Before {
     }
 }
 
-impl Meanwhile {
+impl Disturbance {
     /// Packets that the path dropped: in front of the links, and on emulated ones.
     pub(super) fn dropped(&self) -> u64 {
         self.drops + self.emulator.as_ref().map_or(0, lost_by)
@@ -100,14 +100,14 @@ impl Meanwhile {
 
 impl Measurements {
     /// What shows what else happened.
-    pub(super) fn take_meanwhile(&mut self, setting: &Setting, meanwhile: &Meanwhile) {
-        if let Some(emulator) = &meanwhile.emulator {
+    pub(super) fn take_disturbance(&mut self, setting: &Setting, disturbance: &Disturbance) {
+        if let Some(emulator) = &disturbance.emulator {
             self.take_emulator(emulator);
             self.take_crossed(setting, emulator);
         }
-        self.note("queue_drops", json!(meanwhile.drops));
-        self.note("clock_step_us", json!(meanwhile.clock_step / 1_000));
-        self.note("steal_percent", json!(100.0 * meanwhile.stolen()));
+        self.note("queue_drops", json!(disturbance.drops));
+        self.note("clock_step_us", json!(disturbance.clock_step / 1_000));
+        self.note("steal_percent", json!(100.0 * disturbance.stolen()));
     }
 }
 
