@@ -1,6 +1,6 @@
 //! Reads `[tcp]` and `[flows.NAME.tcp]`: what simulated connections are like.
 
-mod words;
+mod values;
 
 use anyhow::Result;
 use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
@@ -9,7 +9,7 @@ use units::{Bytes, Span};
 use crate::quantity::{either, on_off, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
-use words::{Threshold, limit, name_of, segments, threshold, whole, written};
+use values::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Octets of timestamps in every segment, padding included [RFC7323 App A].
 const TIMESTAMPS: u32 = 12;

@@ -1,8 +1,8 @@
 //! `jumbolab emulate`: a link between two interfaces, by hand.
 
 mod link;
-mod teller;
-mod words;
+mod reporter;
+mod text;
 
 use std::io::ErrorKind;
 
@@ -14,12 +14,12 @@ use units::{Bytes, Seed, Span, Time};
 
 use crate::args::Emulate;
 use crate::output;
-use teller::{Teller, Tick};
+use reporter::{Reporter, Tick};
 
 /// How often the user's request to end is looked for, and events are fetched.
 const STEP: Span = Span::from_millis(100);
 
-/// How often figures are told.
+/// How often counts are reported.
 const TICK: Span = Span::from_secs(1);
 
 pub(crate) fn run(args: &Emulate) -> Result<()> {
@@ -66,19 +66,19 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     output::say(&format!(
         "carrying frames between {first} and {second} {end}"
     ));
-    let teller = Teller::start(ends, args.json, recording)?;
-    let outcome = carry(&mut emulator, &teller, length);
+    let reporter = Reporter::start(ends, args.json, recording)?;
+    let outcome = carry(&mut emulator, &reporter, length);
     // What became of the last frames, also where an interface is gone.
-    teller.record(emulator.take_events())?;
-    teller.conclude(emulator.waiting(0), emulator.reseeds(0));
-    // Whoever tells may have ended first, and then knows why.
-    teller.end()?;
+    reporter.record(emulator.take_events())?;
+    reporter.conclude(emulator.waiting(0), emulator.reseeds(0));
+    // The reporter may have ended first, and then returns the reason.
+    reporter.end()?;
     outcome
 }
 
 /// Carries frames until it is asked to stop, `length` is over, or nobody
 /// listens any more.
-fn carry(emulator: &mut Emulator, teller: &Teller, length: Option<Span>) -> Result<()> {
+fn carry(emulator: &mut Emulator, reporter: &Reporter, length: Option<Span>) -> Result<()> {
     let begun = clock::monotonic();
     let (mut step, mut tick) = (begun, begun + TICK);
     loop {
@@ -88,7 +88,7 @@ fn carry(emulator: &mut Emulator, teller: &Teller, length: Option<Span>) -> Resu
         let end = length.map_or(Time::from_picos(u64::MAX), |length| begun + length);
         emulator.run_until(step.min(tick).min(end))?;
         let now = clock::monotonic();
-        if !teller.record(emulator.take_events())? {
+        if !reporter.record(emulator.take_events())? {
             return Ok(());
         }
         let elapsed = now.since(begun).unwrap_or_default();
@@ -97,12 +97,12 @@ fn carry(emulator: &mut Emulator, teller: &Teller, length: Option<Span>) -> Resu
             tick = (tick + TICK).max(now);
             let report = emulator.report()?;
             let whole = over.then(|| emulator.late());
-            let told = Tick {
+            let news = Tick {
                 elapsed,
                 report,
                 whole,
             };
-            if !teller.tell(told) || over {
+            if !reporter.report(news) || over {
                 return Ok(());
             }
         }
@@ -131,7 +131,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
             "--between {first} {second}: {name} is down; type: ip link set {name} up"
         );
         if !end.bundling.is_empty() {
-            output::say(&words::bundling(name, &end.bundling));
+            output::say(&text::bundling(name, &end.bundling));
         }
         largest = largest.max(end.mtu);
     }

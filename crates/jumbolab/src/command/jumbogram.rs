@@ -1,6 +1,6 @@
 //! `jumbolab send --jumbogram`, `send --malformed` and `recv --jumbogram`.
 
-mod words;
+mod text;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -68,7 +68,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                     capture: args.jumbo.capture.as_deref(),
                 },
             )?;
-            output::print(&words::carried(&carried, size, over, args.json))?;
+            output::print(&text::carried(&carried, size, over, args.json))?;
             let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
             let whole = whole.count() as u64;
             ensure!(
@@ -84,7 +84,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 "--packets and --for: a measurement lasts so long, whatever it carries; leave one out"
             )
         }
-        (Some(length), Method::Tcp) => words::measured(
+        (Some(length), Method::Tcp) => text::measured(
             &super_packets(&jumbo_path, size, length)?,
             size,
             over,
@@ -103,7 +103,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 capture: args.jumbo.capture.as_deref(),
             };
             let measured: Measured = measure(&jumbo_path, wanted)?;
-            words::measured(&measured, size, over, by, args.json)
+            text::measured(&measured, size, over, by, args.json)
         }
     };
     output::print(&text)
@@ -111,7 +111,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
 
 /// Says what the kernel does to jumbograms that are wrong.
 pub(crate) fn malformed(json: bool) -> Result<()> {
-    output::print(&words::ended(&try_all()?, json))
+    output::print(&text::ended(&try_all()?, json))
 }
 
 /// Receives jumbograms until somebody wants it to end.
@@ -126,7 +126,7 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
     output::say(&format!("listening on {address} port {}", listener.port()?));
     while !interrupt::asked() {
         if let Some((arrived, from)) = listener.next(LOOK, true)? {
-            output::print(&words::arrived(&arrived, from, args.json))?;
+            output::print(&text::arrived(&arrived, from, args.json))?;
             if args.once {
                 break;
             }
@@ -151,7 +151,7 @@ fn to_host(size: u32, args: &Send) -> Result<()> {
         .as_deref()
         .map_or(Ok(Span::from_millis(100)), span)?;
     let sent = send_to(to, size, count(args, 1)?, gap)?;
-    output::print(&words::sent(&sent, size, to.into(), args.json))
+    output::print(&text::sent(&sent, size, to.into(), args.json))
 }
 
 /// Octets of a packet with a payload of `size`.

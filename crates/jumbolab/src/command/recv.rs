@@ -1,6 +1,6 @@
 //! `jumbolab recv`: whoever may send is received.
 
-mod voice;
+mod log_thread;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ use super::jumbogram;
 use super::traffic::{self, secret};
 use crate::args::Recv;
 use crate::output;
-use voice::Voice;
+use log_thread::LogThread;
 
 pub(crate) fn run(args: &Recv) -> Result<()> {
     interrupt::listen()?;
@@ -32,9 +32,9 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
     }
     let logs = Logs::default();
     let receiver = open(args, &logs)?;
-    let voice = Voice::start()?;
+    let log = LogThread::start()?;
     for address in &receiver.addresses {
-        voice.say(format!(
+        log.say(format!(
             "listening on {} port {}",
             address.ip(),
             address.port()
@@ -42,15 +42,15 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
     }
     let mut failed = None;
     let ended = receiver.run(|event| {
-        if let Err(error) = tell(&event, args.json, &voice) {
+        if let Err(error) = report(&event, args.json, &log) {
             failed.get_or_insert(error);
         }
         for error in end_those_that_are_over(&logs) {
-            voice.say(format!("{error:#}"));
+            log.say(format!("{error:#}"));
             failed.get_or_insert(error);
         }
     });
-    voice.end();
+    log.end();
     ended?;
     for log in std::mem::take(&mut *logs.lock().expect(NO_PANIC)) {
         log.end()?;
@@ -87,22 +87,22 @@ fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
 }
 
 /// Says what happened: who came and went on stderr, what arrived on stdout.
-fn tell(event: &Event, json: bool, voice: &Voice) -> Result<()> {
+fn report(event: &Event, json: bool, log: &LogThread) -> Result<()> {
     match event {
         Event::Opened {
             peer, flow, port, ..
         } => {
             let what = traffic::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
-            voice.say(format!(
+            log.say(format!(
                 "{}: flow {name}, {what}, to port {port}",
                 peer.ip()
             ));
         }
-        Event::Refused { peer, why } => voice.refused(peer.ip(), why),
+        Event::Refused { peer, why } => log.refused(peer.ip(), why),
         Event::Ended(served) => {
             if let Some(fault) = &served.fault {
-                voice.say(format!("{}: {fault}", served.session.peer.ip()));
+                log.say(format!("{}: {fault}", served.session.peer.ip()));
             }
             output::print(&traffic::served(served, json))?;
         }

@@ -1,6 +1,6 @@
 //! Which settings come nearest to printed figures.
 
-mod words;
+mod text;
 
 use analysis::Findings;
 use analysis::ranking::Ranked;
@@ -8,7 +8,7 @@ use plan::{Plan, Ranking};
 
 use crate::document::{Block, Cell, Column, Section, Style, Table};
 use crate::rows::factor_cells;
-use words::{PrintedFigures, varied};
+use text::{PrintedFigures, varied};
 
 /// Settings that are shown in a terminal; the page and JSON have all.
 const SHOWN: usize = 15;
@@ -23,7 +23,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
     let figures = PrintedFigures::of(ranking);
     let names = varied(plan);
-    let answer = words::answer(plan, ranking, ranked);
+    let answer = text::answer(plan, ranking, ranked);
     let mut blocks = vec![
         Block::heading("Ranking"),
         Block::Paragraphs(Style::Plain, answer),
@@ -32,13 +32,13 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     if ranked.iter().any(|one| !one.others.is_empty()) {
         blocks.push(Block::Page(vec![Block::subheading(&plan.compare.factor)]));
         blocks.push(Block::Table(changes(plan, &figures, ranked)));
-        blocks.push(Block::Paragraphs(Style::Plain, words::totals(plan, ranked)));
+        blocks.push(Block::Paragraphs(Style::Plain, text::totals(plan, ranked)));
     }
     blocks.push(Block::paragraph(
         Style::Plain,
         "The least distance with each level",
     ));
-    blocks.push(Block::list(words::levels(&names, ranked)));
+    blocks.push(Block::list(text::levels(&names, ranked)));
     Some(Section {
         id: "ranking",
         blocks,
@@ -64,12 +64,12 @@ fn nearest(
         cells.extend(factor_cells(names, &one.factors));
         let countings = || {
             Cell::Figure(
-                words::countings(ranking, one),
-                Some(words::first_counting(ranking, one)),
+                text::countings(ranking, one),
+                Some(text::first_counting(ranking, one)),
             )
         };
         cells.extend(counted.then(countings));
-        cells.push(Cell::figure(words::distance(one)));
+        cells.push(Cell::figure(text::distance(one)));
         let measured = one.figures.iter().enumerate();
         cells.extend(measured.map(|(place, figure)| {
             let bare = figures.bare(place, figure);
@@ -103,7 +103,7 @@ fn changes(plan: &Plan, figures: &PrintedFigures<'_>, ranked: &[Ranked]) -> Tabl
         let baseline = plan.compare.baseline.to_string();
         rows.push(row((place + 1).to_string(), baseline, means.collect()));
         let chances = one.figures.iter();
-        let chances = chances.map(|figure| words::separation(figure.separation.as_ref()));
+        let chances = chances.map(|figure| text::separation(figure.separation.as_ref()));
         rows.push(row(String::new(), "two seeds".into(), chances.collect()));
         for other in &one.others {
             let changes = other.changes.iter().enumerate();
@@ -117,7 +117,7 @@ fn changes(plan: &Plan, figures: &PrintedFigures<'_>, ranked: &[Ranked]) -> Tabl
     }
     let of_setting = |one: &Ranked| 2 + one.others.len();
     Table {
-        caption: Some(words::changes_heading(plan)),
+        caption: Some(text::changes_heading(plan)),
         columns,
         rows,
         brief_rows: Some(on_terminal.iter().map(of_setting).sum()),

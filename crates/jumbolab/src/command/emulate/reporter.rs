@@ -1,4 +1,4 @@
-//! Tells what an emulator does, on a thread of its own: a terminal that was
+//! Reports what an emulator does, on a thread of its own: a terminal that was
 //! stopped, or a disk that is busy, must not hold up frames.
 
 use std::io::{self, IsTerminal};
@@ -14,7 +14,7 @@ use live::emulator::Report;
 use proto::link::{Arrival, Event, Reseed};
 use units::Span;
 
-use super::words;
+use super::text;
 use crate::output;
 
 /// Pieces of news that may wait.
@@ -26,7 +26,7 @@ const MOST_EVENTS: usize = 1 << 20;
 /// How many seconds lie between lines where no terminal is.
 const PLAIN_TICKS: u64 = 10;
 
-/// Figures at one instant.
+/// Counts at one instant.
 pub(super) struct Tick {
     /// Since the beginning.
     pub(super) elapsed: Span,
@@ -36,8 +36,8 @@ pub(super) struct Tick {
     pub(super) whole: Option<[Span; 3]>,
 }
 
-/// The thread that tells, and the way to it.
-pub(super) struct Teller {
+/// The thread that reports, and the channel to it.
+pub(super) struct Reporter {
     news: SyncSender<News>,
     waiting: Arc<AtomicUsize>,
     thread: JoinHandle<Result<()>>,
@@ -53,7 +53,7 @@ enum News {
 /// Events of two directions, each with the numbers of its link and its direction.
 type Events = Vec<(usize, usize, Event)>;
 
-impl Teller {
+impl Reporter {
     /// Starts the thread.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Teller {
     ) -> Result<Self> {
         let (news, heard) = sync_channel(MOST_NEWS);
         let waiting = Arc::new(AtomicUsize::new(0));
-        let mut voice = Voice {
+        let mut output_thread = Output {
             screen: (!json && io::stderr().is_terminal()).then(Screen::new),
             json,
             ends,
@@ -75,12 +75,12 @@ impl Teller {
             waiting: Arc::clone(&waiting),
         };
         let thread = Builder::new()
-            .name("teller".into())
+            .name("reporter".into())
             .spawn(move || {
-                let told = voice.listen(&heard);
-                voice.end().and(told)
+                let result = output_thread.listen(&heard);
+                output_thread.end().and(result)
             })
-            .context("starting the thread that tells")?;
+            .context("starting the reporting thread")?;
         Ok(Self {
             news,
             waiting,
@@ -114,9 +114,9 @@ impl Teller {
         let _ = self.news.send(News::Rest(waiting, reseeds));
     }
 
-    /// Hands over figures; whether anybody listens. The last ones wait until
+    /// Hands over counts; returns whether the thread still runs. The last ones wait until
     /// there is room, any others are left out where there is none.
-    pub(super) fn tell(&self, tick: Tick) -> bool {
+    pub(super) fn report(&self, tick: Tick) -> bool {
         match tick.whole {
             Some(_) => self.news.send(News::Tick(tick)).is_ok(),
             None => !matches!(
@@ -126,19 +126,19 @@ impl Teller {
         }
     }
 
-    /// Waits until everything is told.
+    /// Waits until everything is reported.
     ///
     /// # Errors
-    /// What went wrong while telling.
+    /// An error of the reporting thread.
     pub(super) fn end(self) -> Result<()> {
         drop(self.news);
         let ended = self.thread.join();
-        ended.unwrap_or_else(|_| Err(anyhow!("the thread that tells broke down")))
+        ended.unwrap_or_else(|_| Err(anyhow!("the reporting thread panicked")))
     }
 }
 
-/// What the thread has.
-struct Voice {
+/// The state of the thread.
+struct Output {
     ends: [String; 2],
     json: bool,
     screen: Option<Screen>,
@@ -149,11 +149,11 @@ struct Voice {
     waiting: Arc<AtomicUsize>,
 }
 
-impl Voice {
+impl Output {
     fn listen(&mut self, heard: &Receiver<News>) -> Result<()> {
         for news in heard {
             match news {
-                News::Tick(tick) => self.tell(tick)?,
+                News::Tick(tick) => self.report(tick)?,
                 News::Events(events) => {
                     if let Some(recording) = &mut self.recording {
                         recording.write(&events)?;
@@ -170,18 +170,18 @@ impl Voice {
         Ok(())
     }
 
-    fn tell(&mut self, tick: Tick) -> Result<()> {
+    fn report(&mut self, tick: Tick) -> Result<()> {
         self.warn(&tick);
         if self.json {
-            return output::print(&format!("{}\n", words::json(&self.ends, &tick)));
+            return output::print(&format!("{}\n", text::json(&self.ends, &tick)));
         }
         if let Some(whole) = tick.whole {
             self.clear();
-            return output::print(&words::summary(&self.ends, &tick, whole));
+            return output::print(&text::summary(&self.ends, &tick, whole));
         }
         let seconds = tick.elapsed.as_picos() / Span::from_secs(1).as_picos();
         if self.screen.is_some() || seconds.is_multiple_of(PLAIN_TICKS) {
-            let lines = words::table(&self.ends, &tick, self.before.as_ref());
+            let lines = text::table(&self.ends, &tick, self.before.as_ref());
             match &mut self.screen {
                 Some(screen) => screen.show(&lines),
                 None => lines.iter().for_each(|line| output::say(line)),
@@ -197,7 +197,7 @@ impl Voice {
             let refused = tick.report.links[0][direction].refused.super_packets;
             if refused > 0 && !self.warned[direction] {
                 self.warned[direction] = true;
-                let line = words::super_packets(name, refused);
+                let line = text::super_packets(name, refused);
                 match &self.screen {
                     Some(screen) => screen.say(&line),
                     None => output::say(&line),

@@ -16,7 +16,7 @@ use crate::output;
 /// Lines that may wait; more are counted and left out.
 const MOST_LINES: usize = 256;
 
-/// Strangers are told of this often at most, however many come.
+/// Refused connections are reported this often at most, however many there are.
 const BETWEEN_REFUSALS: Span = Span::from_secs(1);
 
 /// How long the end waits for somebody to read what is left.
@@ -25,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const NO_PANIC: &str = "nobody panics with lines in hand";
 
 /// The way to the thread that says it.
-pub(super) struct Voice(Arc<Shared>);
+pub(super) struct LogThread(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -48,7 +48,7 @@ struct Unsaid {
     is_done: bool,
 }
 
-impl Voice {
+impl LogThread {
     /// Starts the thread.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Voice {
         let shared = Arc::<Shared>::default();
         let here = Arc::clone(&shared);
         Builder::new()
-            .name("voice".into())
+            .name("log".into())
             .spawn(move || here.say_all())
             .context("starting the thread that says who comes")?;
         Ok(Self(shared))

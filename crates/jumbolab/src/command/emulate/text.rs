@@ -7,7 +7,7 @@ use proto::link::Fate;
 use serde_json::{Value, json};
 use units::Span;
 
-use super::teller::Tick;
+use super::reporter::Tick;
 
 /// What switches off everything that makes super-packets out of packets.
 const SWITCHES: &str = "gro off lro off gso off tso off tx-udp-segmentation off";
