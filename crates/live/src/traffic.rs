@@ -6,12 +6,12 @@
 //! each message has the header of [`wire::message`]. Instants are of the clock
 //! that nobody sets (CLOCK_MONOTONIC), the kernel's receive stamps among them.
 
+mod admission;
 mod connect;
 mod connection;
 mod delays;
 mod echo;
 mod flow;
-mod guests;
 mod options;
 mod paced;
 mod receive;

@@ -16,8 +16,8 @@ use proto::control::{Limits, Secret};
 use units::Span;
 use wire::control::{Flow, Report};
 
+use super::admission::Sessions;
 use super::connection::Connection;
-use super::guests::Guests;
 use super::options::{address_of, bind_to, family};
 use super::{Records, session};
 use crate::error::{During, Error, Result};
@@ -139,24 +139,24 @@ impl Receiver {
     /// error.
     pub fn run(self, mut tell: impl FnMut(Event)) -> Result<()> {
         let (to, events) = channel();
-        let guests = Guests::new(self.serving.sessions);
+        let sessions = Sessions::new(self.serving.sessions);
         let mut number = 0;
         let mut over = false;
         while !over && !interrupt::asked() {
             for listener in self.ready()? {
-                if !guests.has_room() {
+                if !sessions.has_room() {
                     clock::sleep(LEAVE);
                     break;
                 }
                 if let Some(connection) = accept(listener)? {
                     number += 1;
-                    self.begin(connection, number, &guests, &to);
+                    self.begin(connection, number, &sessions, &to);
                 }
             }
             over = drain(&events, &mut tell) && self.serving.once;
         }
         // Sessions look whether they are to end, as this loop does.
-        while guests.is_anybody() && interrupt::asked() {
+        while sessions.is_anybody() && interrupt::asked() {
             clock::sleep(Span::from_millis(5));
         }
         drain(&events, &mut tell);
@@ -181,12 +181,18 @@ impl Receiver {
             .collect())
     }
 
-    fn begin(&self, connection: Connection, number: u64, guests: &Arc<Guests>, to: &Sender<Event>) {
-        let guest = guests.enter(connection.peer().ip());
+    fn begin(
+        &self,
+        connection: Connection,
+        number: u64,
+        sessions: &Arc<Sessions>,
+        to: &Sender<Event>,
+    ) {
+        let admission = sessions.admit(connection.peer().ip());
         let (serving, to) = (Arc::clone(&self.serving), to.clone());
         let peer = connection.peer();
         let body = move || {
-            let event = session::serve(&connection, &serving, number, guest, &to);
+            let event = session::serve(&connection, &serving, number, admission, &to);
             // The receiver has ended if nobody takes it.
             let _ = to.send(event);
         };

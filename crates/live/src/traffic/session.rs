@@ -11,8 +11,8 @@ use proto::control::{Request, Server, Settings};
 use units::{Bytes, Span};
 use wire::control::{Flow, Reason, Report};
 
+use super::admission::Admission;
 use super::connection::{Connection, Room, random};
-use super::guests::Guest;
 use super::receive::{Clocks, Signal, Waiting};
 use super::serve::{Event, Served, Serving, Session};
 use super::{Described, Entry, Records, sizes};
@@ -30,7 +30,7 @@ pub(super) fn serve(
     connection: &Connection,
     serving: &Serving,
     number: u64,
-    guest: Guest,
+    admission: Admission,
     events: &Sender<Event>,
 ) -> Event {
     let peer = connection.peer();
@@ -38,7 +38,7 @@ pub(super) fn serve(
         peer,
         why: why.to_string(),
     };
-    let mut conversation = match Conversation::new(connection, serving, number, guest, events) {
+    let mut conversation = match Conversation::new(connection, serving, number, admission, events) {
         Ok(conversation) => conversation,
         Err(error) => return refused(&error),
     };
@@ -62,7 +62,7 @@ struct Conversation<'a> {
     connection: &'a Connection,
     serving: &'a Serving,
     events: &'a Sender<Event>,
-    guest: Guest,
+    admission: Admission,
     server: Server,
     session: Session,
     clocks: Option<Clocks>,
@@ -85,7 +85,7 @@ impl<'a> Conversation<'a> {
         connection: &'a Connection,
         serving: &'a Serving,
         number: u64,
-        guest: Guest,
+        admission: Admission,
         events: &'a Sender<Event>,
     ) -> Result<Self> {
         let settings = Settings {
@@ -99,7 +99,7 @@ impl<'a> Conversation<'a> {
             connection,
             serving,
             events,
-            guest,
+            admission,
             server: Server::new(clock::monotonic(), settings),
             session: Session {
                 number,
@@ -135,7 +135,7 @@ impl<'a> Conversation<'a> {
             if interrupt::asked() {
                 return self.refuse(Reason::Stopped, "the receiver was stopped");
             }
-            if self.guest.is_shown_out() {
+            if self.admission.is_evicted() {
                 return self.refuse(Reason::Busy, "others came, and it had proved nothing yet");
             }
             let octets = self.connection.read(&mut room, now + LOOK)?;
@@ -151,7 +151,7 @@ impl<'a> Conversation<'a> {
             for request in requests {
                 match request {
                     Request::Admit => {
-                        if !self.guest.sit() {
+                        if !self.admission.take_slot() {
                             let why = "as many sessions as are allowed are open";
                             return self.refuse(Reason::Busy, why);
                         }

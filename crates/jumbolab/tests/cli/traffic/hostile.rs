@@ -77,7 +77,7 @@ fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
     slow.write_all(&hello()[..10]).unwrap();
     drop(stranger(&receiver));
     receiver.says("it closed the connection");
-    // Who has proved nothing has no seat.
+    // A connection that has proved nothing has no slot.
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
     // Nobody has more than the time of a handshake.
     for stream in [silent, slow] {
@@ -102,7 +102,7 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
         assert_eq!(answer(first), [0, 2, 5, 3], "others came");
     }
     receiver.says("it had proved nothing yet");
-    // Who has a seat keeps it, and of those there are as many as was said.
+    // A session keeps its slot, and there are as many slots as --sessions says.
     let line = "::1 --secret key --meter round-trip --for 50min --json";
     let sender = receiver.begin(&dir, line);
     receiver.says("there and back");
