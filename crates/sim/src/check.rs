@@ -5,6 +5,7 @@ mod load;
 use std::collections::BTreeMap;
 
 use proto::link::Link as Machine;
+use proto::tcp::{Profile, Recovery};
 use proto::traffic::{BadLaw, Bursts};
 use queue::Limit;
 use units::{Bytes, Seed, Span};
@@ -263,6 +264,9 @@ impl Scenario {
         }
         if settings.initial_window == 0 || settings.window == 0 {
             return refuse("may have nothing in flight; give it windows of a segment at least");
+        }
+        if (settings.profile, settings.recovery) == (Profile::Standard, Recovery::Tahoe) {
+            return refuse("repairs losses as Tahoe, which the profile ns-2 alone has");
         }
         if settings.longest_timeout == Span::ZERO || settings.tick == Span::ZERO {
             return refuse(

@@ -35,6 +35,7 @@ pub(super) enum Agent {
 const AGENTS: &[(&str, Agent)] = &[
     ("standard", Agent::Standard),
     ("linux", Agent::Linux),
+    ("tahoe", Agent::Ns2(Recovery::Tahoe)),
     ("reno", Agent::Ns2(Recovery::Reno)),
     ("newreno", Agent::Ns2(Recovery::NewReno)),
     ("sack1", Agent::Ns2(Recovery::Sack)),
@@ -138,6 +139,16 @@ fn grows_as_reno(reader: &mut Reader<'_>, agent: &Spanned<Agent>, congestion: &s
     }
 }
 
+/// The recovery of a sender that is no agent of ns-2.
+fn recovery_of_standard(value: &Value) -> Parsed<Recovery> {
+    match value {
+        Value::Text(word) if word == "tahoe" => Err(
+            "ns-2's agent alone has it: agent = \"tahoe\"; here write \"reno\", \"newreno\" or \"sack\"".to_owned(),
+        ),
+        value => word(RECOVERIES)(value),
+    }
+}
+
 /// The keys of `table` over `base`; `all`: what is not written is written out.
 fn keys(
     reader: &mut Reader<'_>,
@@ -151,14 +162,13 @@ fn keys(
     let recovery = match agent {
         Agent::Standard | Agent::Linux => {
             let usual = name_of(RECOVERIES, base.recovery);
-            let recovery = keys.key("recovery", usual.into(), word(RECOVERIES))?;
+            let recovery = keys.key("recovery", usual.into(), recovery_of_standard)?;
             recovery.map_or(base.recovery, |found| found.value)
         }
         Agent::Ns2(recovery) => {
             let path = keys.path("recovery");
             if let Some(Node { value, origin }) = keys.reader.find(&path)? {
-                let why =
-                    "ns-2's agents have their own: agent = \"reno\", \"newreno\" or \"sack1\"";
+                let why = "ns-2's agents have their own: agent = \"tahoe\", \"reno\", \"newreno\" or \"sack1\"";
                 return Err(refusal(origin, &path, value, why));
             }
             recovery

@@ -40,9 +40,9 @@ const OF_FLOWS: [Key; KEYS.len()] = {
 const KEYS: [Key; 15] = [
     Key {
         name: "agent",
-        kind: "`standard`, `linux`, `reno`, `newreno` or `sack1`",
+        kind: "`standard`, `linux`, `tahoe`, `reno`, `newreno` or `sack1`",
         default: Usual::Text("standard"),
-        meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](#tcp-in-the-simulator); `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
+        meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](#tcp-in-the-simulator); `tahoe`, `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
         worlds: kernels(only(&["linux"], KERNELS_TCP)),
     },
     Key {

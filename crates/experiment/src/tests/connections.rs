@@ -76,8 +76,10 @@ fn each_of_a_group_may_have_hosts_of_its_own() {
 fn what_is_not_written_is_as_the_agent_has_it() {
     let standard = &connections(&sim(FLOWS, &[]), 0)[0];
     assert_eq!(*standard, Settings::new(u32::MAX));
-    let agent = &connections(&sim(FLOWS, &["tcp.agent=sack1"]), 0)[0];
-    assert_eq!(*agent, Settings::ns2(Recovery::Sack, u32::MAX, 20));
+    for (name, recovery) in [("tahoe", Recovery::Tahoe), ("sack1", Recovery::Sack)] {
+        let agent = &connections(&sim(FLOWS, &[&format!("tcp.agent={name}")]), 0)[0];
+        assert_eq!(*agent, Settings::ns2(recovery, u32::MAX, 20));
+    }
     let plan = sim(
         FLOWS,
         &[
@@ -182,18 +184,22 @@ fn thousands_of_flows_are_one_line_of_the_plan() {
 #[test]
 fn what_makes_no_sense_of_connections_is_refused_by_name() {
     let file = "experiments/x.toml";
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 15] = [
+        (
+            &["tcp.recovery=tahoe"],
+            "--set tcp.recovery=tahoe: tcp.recovery = \"tahoe\": ns-2's agent alone has it: agent = \"tahoe\"; here write \"reno\", \"newreno\" or \"sack\"",
+        ),
         (
             &["tcp.windw=3"],
             "--set tcp.windw=3: tcp.windw = 3: unknown key; did you mean `tcp.window`?",
         ),
         (
-            &["tcp.agent=tahoe"],
-            "--set tcp.agent=tahoe: tcp.agent = \"tahoe\": write \"standard\", \"linux\", \"reno\", \"newreno\" or \"sack1\"",
+            &["tcp.agent=vegas"],
+            "--set tcp.agent=vegas: tcp.agent = \"vegas\": write \"standard\", \"linux\", \"tahoe\", \"reno\", \"newreno\" or \"sack1\"",
         ),
         (
             &["tcp.agent=sack1", "tcp.recovery=reno"],
-            "--set tcp.recovery=reno: tcp.recovery = \"reno\": ns-2's agents have their own: agent = \"reno\", \"newreno\" or \"sack1\"",
+            "--set tcp.recovery=reno: tcp.recovery = \"reno\": ns-2's agents have their own: agent = \"tahoe\", \"reno\", \"newreno\" or \"sack1\"",
         ),
         (
             &["tcp.agent=sack1", "host.congestion=cubic"],

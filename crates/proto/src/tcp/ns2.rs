@@ -1,5 +1,5 @@
-//! The sender of ns-2.35's one-way agents Reno, Newreno and Sack1, as their
-//! source and their runs show it [Ns2].
+//! The sender of ns-2.35's one-way agents Tahoe, Reno, Newreno and Sack1, as
+//! their source and their runs show it [Ns2].
 //!
 //! Numbers are segments, 0 is the SYN, and the window is a number of segments
 //! with a fraction. What is unlike the standards is meant to be.
@@ -7,6 +7,7 @@
 mod reno;
 mod sack;
 mod scoreboard;
+mod tahoe;
 
 use std::collections::VecDeque;
 
@@ -132,6 +133,7 @@ impl Agent {
     pub(crate) fn receive(&mut self, now: Time, ack: &Ack) {
         let number = signed(ack.next) - 1;
         match self.recovery {
+            Recovery::Tahoe => self.receive_tahoe(now, number),
             Recovery::Reno => self.receive_reno(now, number),
             Recovery::NewReno => self.receive_newreno(now, number),
             Recovery::Sack => self.receive_sack(now, number, ack),
@@ -147,7 +149,9 @@ impl Agent {
             return;
         }
         self.swollen = 0;
-        self.duplicates = 0;
+        if self.recovery != Recovery::Tahoe {
+            self.duplicates = 0;
+        }
         if self.recovery == Recovery::Sack {
             self.recovering = false;
             self.timed_out = true;
@@ -328,15 +332,21 @@ impl Agent {
 
     /// Halves the window, and sends anew what is missing.
     fn retransmit_first(&mut self, now: Time) {
+        self.cwnd = self.halve_threshold(now);
+        self.output(now, self.last + 1);
+    }
+
+    /// Takes duplicates for a loss; returns half of the window, fraction
+    /// included.
+    fn halve_threshold(&mut self, now: Time) -> f64 {
         self.recover = self.sent;
         self.reduced = Reduced::Duplicates;
         self.counts.recoveries += 1;
         let half = self.window_with_fraction() / 2.0;
         self.ssthresh = half.floor().max(2.0);
-        self.cwnd = half;
         self.set_timer(now);
         self.timing = false;
-        self.output(now, self.last + 1);
+        half
     }
 
     /// Whether duplicates may mean another loss: everything that was sent

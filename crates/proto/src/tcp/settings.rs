@@ -6,6 +6,10 @@ use units::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Recovery {
+    /// No fast recovery: everything outstanding counts as lost, and slow start
+    /// begins at the first segment that is missing. Only the profile ns-2 has it
+    /// [Ns2]; the standards ask for fast recovery [RFC5681 s3.2].
+    Tahoe,
     /// Fast recovery that ends with the first new acknowledgement
     /// [RFC5681 s3.2].
     Reno,

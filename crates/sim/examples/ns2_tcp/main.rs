@@ -2,8 +2,8 @@
 //!
 //!     cargo run -p jumbolab-sim --example ns2_tcp -- FILES.csv
 //!
-//! A file is called tcp1_TCP_SIZE_LIMIT_events.csv, TCP being one of Reno,
-//! Newreno and Sack1.
+//! A file is called tcp1_TCP_SIZE_LIMIT_events.csv, TCP being one of Tahoe,
+//! Reno, Newreno and Sack1.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it finds")]
 
@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn named(file: &Path) -> Option<(Recovery, u32, u32)> {
     let mut words = file.file_stem()?.to_str()?.split('_').skip(1);
     let recovery = match words.next()? {
+        "Tahoe" => Recovery::Tahoe,
         "Reno" => Recovery::Reno,
         "Newreno" => Recovery::NewReno,
         "Sack1" => Recovery::Sack,

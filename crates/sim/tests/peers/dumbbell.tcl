@@ -7,7 +7,7 @@ array set is {
     scenario increase queue red size 1500 limit 35 agent Sack1 seed 1
     min 5 max 15 inverse 10 weight 0.0027 gentle true adaptive 0 bytes false
     bottleneck 1.5Mb delay 20ms access 10Mb half 25
-    ends {2 3 4 5} window 1000 few 20 trace {}
+    ends {2 3 4 5} window 1000 few 20 many 20 trace {}
 }
 array set is $argv
 remove-all-packet-headers
@@ -52,7 +52,8 @@ set begins {}
 proc flow {from to window start stop} {
     global ns node is begins
     set sink [expr {$is(agent) eq "Sack1" ? "TCPSink/Sack1" : "TCPSink"}]
-    set agent [$ns create-connection TCP/$is(agent) $node($from) $sink $node($to) [llength $begins]]
+    set class [expr {$is(agent) eq "Tahoe" ? "TCP" : "TCP/$is(agent)"}]
+    set agent [$ns create-connection $class $node($from) $sink $node($to) [llength $begins]]
     $agent set window_ $window
     set source [$agent attach-app FTP]
     $ns at $start "$source start"
@@ -62,7 +63,7 @@ proc flow {from to window start stop} {
 flow a c $is(window) [$starts uniform 0 1] 0
 flow b c $is(window) [$starts uniform 0 1] 0
 flow d b $is(window) [$starts uniform 0 1] 0
-for {set number 0} {$number < 20} {incr number} {
+for {set number 0} {$number < $is(many)} {incr number} {
     set at [expr 0.1 * $number]
     if {$is(scenario) eq "increase"} {
         flow a c $is(few) [expr $is(half) + $at] 0

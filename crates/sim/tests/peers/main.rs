@@ -247,3 +247,57 @@ fn drop_from_front_under_reno_where_congestion_decreases() {
     dumbbell.decrease = true;
     agrees("queue front agent Reno scenario decrease", &dumbbell);
 }
+
+/// Settings of a study that names no TCP: ns-2's plain agent is Tahoe.
+#[test]
+fn adaptive_red_under_tahoe_with_packets_of_3000_octets() {
+    let mut red = red(20, 3_000);
+    red.adaptive = true;
+    let mut dumbbell = dumbbell(Spec::Red(red));
+    dumbbell.size = 3_000;
+    dumbbell.recovery = Recovery::Tahoe;
+    agrees("agent Tahoe adaptive 1 limit 20 size 3000", &dumbbell);
+}
+
+#[test]
+fn red_under_tahoe_at_twice_the_rate_where_few_join() {
+    let mut dumbbell = dumbbell(Spec::Red(red(50, 1_000)));
+    dumbbell.size = 1_000;
+    dumbbell.recovery = Recovery::Tahoe;
+    dumbbell.rates[0] = 3_000_000;
+    dumbbell.delays[0] = 30_000;
+    let words = "agent Tahoe size 1000 limit 50 bottleneck 3Mb delay 30ms many 10";
+    agrees(words, &dumbbell);
+}
+
+#[test]
+fn drop_tail_under_tahoe_over_a_slow_path_where_congestion_decreases() {
+    let mut dumbbell = dumbbell(Spec::ns2_drop_tail(25));
+    dumbbell.recovery = Recovery::Tahoe;
+    dumbbell.decrease = true;
+    dumbbell.rates[0] = 800_000;
+    dumbbell.delays[0] = 60_000;
+    let words = "agent Tahoe queue tail scenario decrease limit 25 bottleneck 0.8Mb delay 60ms";
+    agrees(words, &dumbbell);
+}
+
+#[test]
+fn adaptive_red_under_reno_with_packets_of_3000_octets() {
+    let mut red = red(20, 3_000);
+    red.adaptive = true;
+    let mut dumbbell = dumbbell(Spec::Red(red));
+    dumbbell.size = 3_000;
+    dumbbell.recovery = Recovery::Reno;
+    agrees("agent Reno adaptive 1 limit 20 size 3000", &dumbbell);
+}
+
+#[test]
+fn drop_tail_under_reno_at_twice_the_rate_where_few_join() {
+    let mut dumbbell = dumbbell(Spec::ns2_drop_tail(50));
+    dumbbell.size = 1_000;
+    dumbbell.recovery = Recovery::Reno;
+    dumbbell.rates[0] = 3_000_000;
+    dumbbell.delays[0] = 30_000;
+    let words = "agent Reno queue tail size 1000 limit 50 bottleneck 3Mb delay 30ms many 10";
+    agrees(words, &dumbbell);
+}

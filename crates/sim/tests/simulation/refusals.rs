@@ -1,7 +1,8 @@
 //! Every scenario that makes no sense, and the error for each.
 
-use jumbolab_sim::{Role, Scenario};
+use jumbolab_sim::{Role, Scenario, Tcp, Traffic};
 use proto::link::Settings;
+use proto::tcp::{self, Recovery};
 use proto::traffic::{Bursts, Law};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Span, Time};
@@ -186,6 +187,19 @@ fn laws_must_be_possible() {
             });
         },
         "flow `f`: its bursts must send for 1 us or more at a time",
+    );
+}
+
+#[test]
+fn tahoe_is_refused_beside_the_tcp_of_the_standards() {
+    refused(
+        |s| {
+            s.flows[0].traffic = Traffic::Tcp(Tcp::new(tcp::Settings {
+                recovery: Recovery::Tahoe,
+                ..tcp::Settings::new(1_000)
+            }));
+        },
+        "flow `f` repairs losses as Tahoe, which the profile ns-2 alone has",
     );
 }
 

@@ -94,6 +94,14 @@ fn congestion_that_increases_drops_of_sack_what_it_drops_in_ns2() {
     agrees(recorded, 1_853, dumbbell(queue, Recovery::Sack));
 }
 
+/// `agent Tahoe queue tail`
+#[test]
+fn congestion_that_increases_drops_of_tahoe_what_it_drops_in_ns2() {
+    let recorded = include_str!("ns2/dumbbell_Tahoe_increase.csv");
+    let queue = Spec::ns2_drop_tail(35);
+    agrees(recorded, 2_013, dumbbell(queue, Recovery::Tahoe));
+}
+
 /// `agent Reno queue tail limit 20`
 #[test]
 fn congestion_that_increases_drops_of_reno_what_it_drops_in_ns2() {

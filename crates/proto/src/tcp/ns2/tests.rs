@@ -4,7 +4,12 @@ use super::*;
 use crate::tcp::ranges::Range;
 use crate::tcp::segment::Blocks;
 
-const ALL: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
+const ALL: [Recovery; 4] = [
+    Recovery::Tahoe,
+    Recovery::Reno,
+    Recovery::NewReno,
+    Recovery::Sack,
+];
 
 /// An agent with segments 7 to 14 in flight, and the instant.
 fn in_flight(recovery: Recovery) -> (Agent, Time) {

@@ -44,7 +44,7 @@ impl Standard {
         let lost = self.recovery == Recovery::Sack && self.pipe().lost_below > self.una;
         let allowed = match self.recovery {
             Recovery::Sack => self.una >= self.bar,
-            Recovery::Reno | Recovery::NewReno => self.una > self.bar,
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => self.una > self.bar,
         };
         let notified = self.una < self.notified;
         if allowed && !notified && (self.duplicates >= DUPLICATES || lost) {
@@ -62,7 +62,7 @@ impl Standard {
                 let flight = self.segments(self.fresh - self.una);
                 self.threshold.min(flight.max(1.0) + 1.0)
             }
-            Recovery::Reno | Recovery::Sack => self.threshold,
+            Recovery::Tahoe | Recovery::Reno | Recovery::Sack => self.threshold,
         };
     }
 
@@ -127,7 +127,9 @@ impl Standard {
         self.window = match self.recovery {
             Recovery::Sack => self.threshold,
             // Those that have left the path [RFC5681 s3.2].
-            Recovery::Reno | Recovery::NewReno => self.threshold + f64::from(DUPLICATES),
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
+                self.threshold + f64::from(DUPLICATES)
+            }
         };
         self.recovering = Some(self.fresh);
         self.bar = self.fresh;

@@ -126,7 +126,7 @@ fn flows_that_are_alike_are_told_as_one() {
 
 #[test]
 fn what_is_outstanding_when_a_flow_stops_is_still_repaired() {
-    for agent in ["standard", "reno", "newreno", "sack1"] {
+    for agent in ["standard", "tahoe", "reno", "newreno", "sack1"] {
         let set = format!("tcp.agent={agent}");
         let measurements = measurements(FLOWS, &[&set, "flows.many.stop=3s"]);
         assert!(measurements.metrics["retransmissions/one"] > 0.0, "{agent}");

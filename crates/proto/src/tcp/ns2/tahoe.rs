@@ -1,0 +1,32 @@
+//! What the agent Tahoe does with acknowledgements [Ns2].
+
+use units::Time;
+
+use super::{Agent, DUPLICATES};
+
+impl Agent {
+    pub(super) fn receive_tahoe(&mut self, now: Time, number: i64) {
+        if number < self.last {
+            return;
+        }
+        if number > self.last {
+            self.advance_and_open(now, number);
+        } else {
+            self.duplicates += 1;
+            if self.duplicates == DUPLICATES && self.may_retransmit() {
+                self.begin_again(now);
+            } else if self.duplicates < DUPLICATES && self.limited_transmit {
+                self.send_one(now);
+            }
+        }
+        self.send_much(now, None);
+    }
+
+    /// Takes everything outstanding for lost: the window is one segment, and
+    /// slow start begins at the first that is missing.
+    fn begin_again(&mut self, now: Time) {
+        self.halve_threshold(now);
+        self.cwnd = 1.0;
+        self.next = self.highest + 1;
+    }
+}
