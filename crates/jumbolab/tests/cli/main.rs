@@ -1,6 +1,7 @@
 //! The program as its user meets it: every test runs the binary, because the
 //! namespaces it makes belong to a single-threaded process of their own.
 
+mod attempts;
 mod bad_input;
 mod claims;
 mod commands;
@@ -17,6 +18,7 @@ mod latency_breakdown;
 mod laws;
 mod links;
 mod page;
+mod processors;
 mod program;
 mod red;
 mod runs;
@@ -24,4 +26,5 @@ mod sandbox;
 mod shell;
 mod sim;
 mod traffic;
+mod undisturbed;
 mod worlds;

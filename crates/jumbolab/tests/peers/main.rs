@@ -16,6 +16,8 @@ mod emulated;
 mod iperf3;
 mod kernel;
 mod sawtooth;
+#[path = "../cli/undisturbed.rs"]
+mod undisturbed;
 mod worlds;
 
 use std::process::ExitCode;
@@ -28,6 +30,7 @@ use lab::world::netns::{Failure, Netns};
 use live::clock::Epoch;
 use plan::Setting;
 use plan::{Plan, World};
+use undisturbed::{Disturbed, until_undisturbed};
 use units::Seed;
 
 /// Of all chance on emulated links, so that a run repeats.
@@ -165,17 +168,15 @@ fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
 /// One trial with a seed of its own: one that counts, of a few where the program
 /// itself says that the machine was too busy for its emulator.
 fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<Measurements> {
-    const TRIES: u32 = 5;
-    let mut tries = 0;
-    loop {
-        tries += 1;
+    until_undisturbed("a trial", 5, || {
         match netns.measure(setting, seed, Epoch::now()) {
-            Ok(measurements) => return Ok(measurements),
-            Err(Failure::Transfer(why)) if tries < TRIES && why.contains(BUSY) => println!("{why}"),
-            Err(Failure::Transfer(why)) => return Err(anyhow!(why)),
-            Err(Failure::Lost(error)) => return Err(error),
+            Err(Failure::Transfer(why)) if why.contains(BUSY) => Err(Disturbed(why)),
+            Err(Failure::Transfer(why)) => Ok(Err(anyhow!(why))),
+            Err(Failure::Lost(error)) => Ok(Err(error)),
+            Ok(measurements) => Ok(Ok(measurements)),
         }
-    }
+    })
+    .map_err(|why| anyhow!(why))?
 }
 
 /// What is said of a trial that is invalid because its emulator was late.
