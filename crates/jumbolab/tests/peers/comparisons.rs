@@ -34,26 +34,33 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
         "cpu_size=0",
         "repeat=8",
     ];
-    // Other work may hide the difference once, as in `runs`.
     let plan = plan(&faster)?;
-    let mut is_found = || -> Result<bool> {
+    let mut times = 0;
+    for _ in 0..RUNS {
         let (found, all) = differences(netns, &plan)?;
         println!("a link 3 % faster: a difference in {found} of {all} comparisons");
-        Ok((found, all) == (1, 1))
-    };
+        times += usize::from((found, all) == (1, 1));
+    }
     ensure!(
-        is_found()? || is_found()?,
-        "a link that is 3 % faster is not told from another"
+        times > RUNS / 2,
+        "a link that is 3 % faster is told from another in {times} of {RUNS} runs"
     );
     Ok(())
 }
 
-/// A run at 200 Mbit/s against one at 196, and its own halves. Other work, a
-/// hypervisor's too, may hide the two per cent once.
+/// Runs of which most must find a difference: other work, a hypervisor's too,
+/// may hide it in one.
+const RUNS: usize = 3;
+
+/// A run at 200 Mbit/s against one at 196, and its own halves.
 pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
+    let mut times = 0;
+    for _ in 0..RUNS {
+        times += usize::from(two_percent(netns)?);
+    }
     ensure!(
-        two_percent(netns)? || two_percent(netns)?,
-        "a rate 2 % lower was not found"
+        times > RUNS / 2,
+        "a rate 2 % lower was found in {times} of {RUNS} runs"
     );
     Ok(())
 }

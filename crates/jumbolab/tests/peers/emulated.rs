@@ -5,7 +5,7 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use units::Seed;
 
-use crate::{measurements, measurements_of, only_setting};
+use crate::{measurements, measurements_of, median, only_setting};
 
 /// Trials of each setting, of which the earliest message counts: whatever else
 /// runs on the machine makes messages later, never earlier.
@@ -18,14 +18,7 @@ const TRIALS: usize = 15;
 const LATEST: [f64; 2] = [300.0, 600.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
-    // A late trial is none of the earliest: here it may count.
-    let common = [
-        "link=emulated",
-        "shape=pair",
-        "ip=4",
-        "cpu_size=0",
-        "network.lateness=1min",
-    ];
+    let common = ["link=emulated", "shape=pair", "ip=4", "cpu_size=0"];
     let all: Vec<&str> = common
         .into_iter()
         .chain(settings.iter().map(String::as_str))
@@ -200,7 +193,12 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// TCP carries what the frames leave of the rate, and no more.
+/// Transfers of each rate and MTU, of which the median counts.
+const GOODPUTS: usize = 3;
+
+/// TCP carries what the frames leave of the rate, and no more. Other work makes
+/// it slower and never faster: a queue that stands empty for 10 ms, which is as
+/// late as the emulator may be, is 1 % of a transfer of a second.
 pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
     for (megabits, mtu) in [(20, 1500), (100, 1500), (100, 9000), (333, 9000)] {
         let setting = setting(&[
@@ -210,19 +208,16 @@ pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
             "size=10MB".into(),
         ])?;
         let limit = f64::from(megabits * (mtu - 72)) / f64::from(mtu + 38);
-        let mut best = 0.0f64;
-        // Other work makes it slower and never faster.
-        for _ in 0..5 {
+        let mut ratios = Vec::new();
+        for _ in 0..GOODPUTS {
             let goodput = measurements(netns, &setting)?.metrics["throughput"];
             println!("{megabits:>4} Mb/s MTU {mtu}: {goodput:.2} of {limit:.2} Mbit/s");
             let ratio = goodput / limit;
             ensure!(ratio <= 1.002, "{ratio:.4} of the limit");
-            best = best.max(ratio);
-            if best >= 0.99 {
-                break;
-            }
+            ratios.push(ratio);
         }
-        ensure!(best >= 0.99, "{best:.4} of the limit at best");
+        let ratio = median(ratios);
+        ensure!(ratio >= 0.98, "the median is {ratio:.4} of the limit");
     }
     Ok(())
 }

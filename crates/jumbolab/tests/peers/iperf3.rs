@@ -10,13 +10,19 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
 
-use crate::{goodput, mean, only_setting};
+use crate::{goodput, median, only_setting};
 
-/// How often a comparison is tried: other work, a hypervisor's too, may slow
-/// either of the two.
-const TRIES: usize = 3;
+/// Rounds of a comparison, of which the median counts: other work, a
+/// hypervisor's too, may slow two of them.
+const ROUNDS: usize = 5;
 
-/// At 200 Mbit/s within 3 % of iperf3, three rounds in turn for each MTU.
+/// The largest share by which the median may differ from that of iperf3.
+/// The queue of 500 kB, which may stand or not when counting begins and ends, is
+/// 1 % of two seconds of iperf3 at 200 Mbit/s and 1.7 % of our 30 MB: together
+/// less than this.
+const TOLERANCE: f64 = 0.03;
+
+/// At 200 Mbit/s within [`TOLERANCE`] of iperf3, in turn for each MTU.
 pub(crate) fn beside(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>6} {:>14} {:>14} {:>7}",
@@ -24,31 +30,21 @@ pub(crate) fn beside(netns: &mut Netns) -> Result<()> {
     );
     for mtu in ["mtu=1500", "mtu=9000"] {
         let setting = only_setting(&[mtu, "rate=200mbit", "size=30MB", "cpu_size=0"])?;
-        let mut ratios = Vec::new();
-        while ratios.len() < TRIES {
-            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-            for _ in 0..3 {
-                ours.push(goodput(netns, &setting)?.0);
-                theirs.push(once(netns, &setting)?);
-            }
-            let (ours, theirs) = (mean(&ours), mean(&theirs));
-            let ratio = ours / theirs;
-            println!("{:>6} {ours:>14.2} {theirs:>14.2} {ratio:>7.4}", &mtu[4..]);
-            ratios.push(ratio);
-            if is_near(ratio) {
-                break;
-            }
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(goodput(netns, &setting)?.0);
+            theirs.push(once(netns, &setting)?);
         }
+        let rounds = format!("{ours:.2?}, iperf3 {theirs:.2?}");
+        let (ours, theirs) = (median(ours), median(theirs));
+        let ratio = ours / theirs;
+        println!("{:>6} {ours:>14.2} {theirs:>14.2} {ratio:>7.4}", &mtu[4..]);
         ensure!(
-            ratios.iter().copied().any(is_near),
-            "{mtu}: {ratios:.4?} of iperf3's goodput"
+            (ratio - 1.0).abs() <= TOLERANCE,
+            "{mtu}: {ratio:.4} of iperf3's goodput: {rounds}"
         );
     }
     Ok(())
-}
-
-fn is_near(ratio: f64) -> bool {
-    (ratio - 1.0).abs() <= 0.03
 }
 
 /// One run of iperf3 in the same namespaces, in Mbit/s at the receiver.
@@ -118,20 +114,18 @@ pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
     let plan = lab::world::plan(Experiment::parse(EXPERIMENT, "iperf3.toml")?, World::Netns)?;
     for cell in &plan.cells {
         let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
-        let mut reached = 0;
-        for _ in 0..3 * TRIES {
+        let mut ratios = Vec::new();
+        for _ in 0..ROUNDS {
             let (goodput, limit) = goodput(netns, setting)?;
             let ratio = goodput / limit;
             println!("{}: {goodput:.2} of {limit:.2} Mbit/s", cell.factors);
             ensure!(ratio <= 1.002, "{}: {ratio:.4} of the limit", cell.factors);
-            reached += usize::from(ratio >= 0.97);
-            if reached == 3 {
-                break;
-            }
+            ratios.push(ratio);
         }
+        let ratio = median(ratios);
         ensure!(
-            reached == 3,
-            "{}: {reached} trials reached 0.97 of the limit",
+            ratio >= 1.0 - TOLERANCE,
+            "{}: the median of the trials is {ratio:.4} of the limit",
             cell.factors
         );
     }

@@ -9,14 +9,15 @@ use lab::world::netns::Netns;
 use live::clock::Epoch;
 use plan::Flag;
 
-use crate::{SEED, goodput, only_setting};
+use crate::{SEED, goodput, median, only_setting};
 
-/// How often a setting is tried: other work, a hypervisor's too, makes a
-/// transfer slower and never faster.
-const TRIALS: u32 = 6;
+/// Trials of a setting: other work, a hypervisor's too, makes a transfer slower
+/// and never faster.
+const TRIALS: usize = 5;
 
-/// Long transfers at odd settings: two of each reach 0.97 of what the link
-/// carries, and none passes 1.002.
+/// Long transfers at odd settings: the median of each reaches 0.97 of what the
+/// link carries, because TCP leaves some of a link idle after a loss, and none
+/// passes 1.002.
 pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>52} {:>9} {:>9} {:>7}",
@@ -56,7 +57,7 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
         ],
     ] {
         let setting = only_setting(settings)?;
-        let mut reached = 0;
+        let mut ratios = Vec::new();
         for _ in 0..TRIALS {
             let (goodput, limit) = goodput(netns, &setting)?;
             let ratio = goodput / limit;
@@ -65,14 +66,12 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
                 settings[..4].join(" ")
             );
             ensure!(ratio <= 1.002, "{settings:?}: {ratio:.4} of the limit");
-            reached += u32::from(ratio >= 0.97);
-            if reached == 2 {
-                break;
-            }
+            ratios.push(ratio);
         }
+        let ratio = median(ratios);
         ensure!(
-            reached == 2,
-            "{settings:?}: {reached} of {TRIALS} trials reached 0.97 of the limit"
+            ratio >= 0.97,
+            "{settings:?}: the median of {TRIALS} trials is {ratio:.4} of the limit"
         );
     }
     Ok(())

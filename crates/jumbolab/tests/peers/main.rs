@@ -193,6 +193,14 @@ fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
     Ok((measurements.metrics["throughput"], limit))
 }
 
+/// The middle one of an odd number of values: half of the rounds may be
+/// disturbed without moving it out of what the others measured, and a bias of
+/// all rounds is not hidden, as the best of them would hide it.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
