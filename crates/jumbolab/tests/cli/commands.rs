@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, Outcome, journal};
+use crate::harness::{Dir, Outcome, holds, journal};
 
 const TOOL: &str = "\
 format = 1
@@ -25,21 +25,19 @@ repeat = 2
 ";
 
 /// Runs the experiment with this `tool.sh`, and gives its trials.
-fn trials(dir: &Dir, tool: &str, settings: &str) -> Vec<Value> {
+fn trials(dir: &Dir, tool: &str, settings: &str, count: usize) -> Vec<Value> {
     dir.write("tool.sh", tool);
     dir.write("tool.toml", TOOL);
     dir.run(&format!("run tool.toml -o r {settings}")).fine();
     dir.expect_no_process();
-    journal(&dir.path().join("r"))
+    dir.trials("r", count)
 }
 
 #[test]
 fn what_a_program_reports_is_what_a_trial_measures() {
     let dir = Dir::new();
     let tool = r#"grep -q eth0 /proc/net/dev && echo "{\"a/b\": [0, 150e6], \"octets\": 1000000, \"of\": \"$*\"}""#;
-    let trials = trials(&dir, tool, "");
-    assert_eq!(trials.len(), 4);
-    for trial in trials {
+    for trial in trials(&dir, tool, "", 4) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["metrics"]["throughput"], 150.0, "{trial}");
         let (cpu, seconds) = (
@@ -76,9 +74,7 @@ fn what_a_program_leaves_in_its_trials_folder_is_kept() {
     let mut command = dir.command();
     command.args(["run", "tool.toml", "-o", "r", "--set", &sender]);
     Outcome::of(command.output().unwrap()).fine();
-    let trials = journal(&dir.path().join("r"));
-    assert_eq!(trials.len(), 4);
-    for trial in trials {
+    for trial in dir.trials("r", 4) {
         let files = trial["evidence"]["files"].as_array().unwrap();
         assert_eq!(files.len(), 1, "{trial}");
         let name = files[0].as_str().unwrap();
@@ -93,7 +89,7 @@ fn what_a_program_leaves_in_its_trials_folder_is_kept() {
 fn goodput_above_the_limit_is_kept_and_flagged() {
     let dir = Dir::new();
     let tool = r#"echo '{"a/b": [0, 250e6], "octets": 1}'"#;
-    for trial in trials(&dir, tool, "--repeat 1") {
+    for trial in trials(&dir, tool, "--repeat 1", 2) {
         assert_eq!(trial["metrics"]["throughput"], 250.0, "{trial}");
         assert_eq!(trial["flags"][0], "above-limit", "{trial}");
     }
@@ -104,7 +100,7 @@ fn programs_begin_with_the_congestion_control_that_was_asked_for() {
     let dir = Dir::new();
     let tool = r#"grep -qx reno /proc/sys/net/ipv4/tcp_congestion_control &&
         echo '{"a/b": [0, 1], "octets": 1}'"#;
-    for trial in trials(&dir, tool, "--repeat 1 --set host.congestion=reno") {
+    for trial in trials(&dir, tool, "--repeat 1 --set host.congestion=reno", 2) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["evidence"]["congestion_default"], "reno", "{trial}");
     }
@@ -118,10 +114,11 @@ fn a_run_that_is_stopped_takes_its_programs_with_it() {
     let mut command = dir.command();
     command.args(["run", "tool.toml", "-o", "r"]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
-    while !dir.path().join("begun").exists() {
+    let begun = holds(|| {
         assert_eq!(child.try_wait().unwrap(), None, "it ended early");
-        std::thread::yield_now();
-    }
+        dir.path().join("begun").exists()
+    });
+    assert!(begun, "the program has not begun");
     let process = i32::try_from(child.id()).unwrap();
     // SAFETY: a plain system call to a child of this test.
     assert_eq!(unsafe { libc::kill(process, libc::SIGINT) }, 0);
@@ -173,7 +170,7 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
         ),
     ] {
         let dir = Dir::new();
-        for trial in trials(&dir, tool, &format!("--repeat 1 {settings}")) {
+        for trial in trials(&dir, tool, &format!("--repeat 1 {settings}"), 2) {
             let failure = trial["failure"].as_str().unwrap_or_default();
             assert!(failure.starts_with(reason), "{tool}: {trial}");
             assert_eq!(trial["metrics"].as_object().unwrap().len(), 0, "{trial}");

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use live::clock;
 use serde_json::Value;
 use tempfile::TempDir;
+use units::Span;
 
 pub(crate) use crate::program::Outcome;
 use crate::program::program;
@@ -80,14 +82,27 @@ impl Dir {
     /// Waits until no process of this test is alive.
     #[track_caller]
     pub(crate) fn expect_no_process(&self) {
-        for _ in 0..20_000 {
-            if self.processes().is_empty() {
-                return;
-            }
-            std::thread::yield_now();
-            // Reading /proc takes about a millisecond: this loop is its own wait.
-        }
-        panic!("left behind: {:?}", self.processes());
+        let gone = holds(|| self.processes().is_empty());
+        assert!(gone, "left behind: {:?}", self.processes());
+    }
+
+    /// The trials in the results folder `name`, of which there must be `count`.
+    #[track_caller]
+    pub(crate) fn trials(&self, name: &str, count: usize) -> Vec<Value> {
+        let trials = journal(&self.path().join(name));
+        assert_eq!(trials.len(), count, "trials in {name}");
+        trials
+    }
+
+    /// Runs a shell script as root of user and network namespaces of its own,
+    /// where loopback is up and `$0` is the binary. It ends at the first command
+    /// that fails, and after two minutes.
+    pub(crate) fn in_namespaces(&self, script: &str) -> Outcome {
+        let mut command = Command::new("timeout");
+        let script = format!("set -e; ip link set lo up; {script}");
+        command.args(["120", "unshare", "-Urn", "sh", "-c", &script]);
+        command.arg(self.command().get_program());
+        Outcome::of(command.current_dir(self.path()).output().unwrap())
     }
 
     /// What is in the folder, by name.
@@ -132,7 +147,24 @@ impl Outcome {
     }
 }
 
-/// The journal of a results folder: whole lines only.
+/// Time between two looks at a condition that another process makes true, and
+/// how often it is looked at: for a minute.
+const PAUSE: Span = Span::from_millis(2);
+const LOOKS: u32 = 30_000;
+
+/// Waits until `condition` holds, and says whether it did within a minute. The
+/// processor is left to the process that is waited for.
+pub(crate) fn holds(mut condition: impl FnMut() -> bool) -> bool {
+    (0..LOOKS).any(|look| {
+        if look > 0 {
+            clock::sleep(PAUSE);
+        }
+        condition()
+    })
+}
+
+/// The journal of a results folder, however far it got: whole lines only.
+/// [`Dir::trials`] reads that of a run that ended.
 pub(crate) fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("trials.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);

@@ -1,12 +1,12 @@
 //! Nothing measured is lost: kill -9, Ctrl-C, a full disk.
 
-use std::hash::{BuildHasher, RandomState};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
+use live::clock;
 use serde_json::Value;
+use units::Span;
 
-use crate::harness::{Dir, Outcome, SHORT, journal};
+use crate::harness::{Dir, Outcome, SHORT, holds, journal};
 
 const TRIALS: usize = 24;
 
@@ -20,22 +20,33 @@ fn command(dir: &Dir, more: &[&str]) -> Command {
 /// Lets a run go on until it has added `more` trials, or ended.
 fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     let wanted = journal(&dir.path().join("r")).len() + more;
-    while journal(&dir.path().join("r")).len() < wanted && child.try_wait().unwrap().is_none() {
-        std::thread::yield_now();
-    }
+    let more = holds(|| {
+        journal(&dir.path().join("r")).len() >= wanted || child.try_wait().unwrap().is_some()
+    });
+    assert!(more, "the run stands still");
 }
 
-/// Burns up to `most`, chosen by `draw`, so that the blow falls anywhere.
-fn burn(draw: u64, most: Duration) {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the moment of the blow must not follow the program's own steps"
-    )]
-    let begun = Instant::now();
-    let part = most.mul_f64((draw >> 11) as f64 / (1u64 << 53) as f64);
-    while begun.elapsed() < part {
-        std::hint::spin_loop();
-    }
+/// Waits for up to 150 ms, chosen by `seed` and `round`: the moment of a kill
+/// must not follow the program's own steps.
+fn wait_at_random(seed: u64, round: u64) {
+    // Any hash will do: that of FNV-1a.
+    let octets = [seed.to_le_bytes(), round.to_le_bytes()].concat();
+    let hash = octets
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, &octet| {
+            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+        });
+    clock::sleep(Span::from_micros((hash >> 16) % 150_000));
+}
+
+/// That of `JUMBOLAB_KILL_SEED`, or another one in each run. It is printed, and
+/// shown where the test fails.
+#[expect(clippy::print_stdout, reason = "a failure is repeated with its seed")]
+fn seed() -> u64 {
+    let seed = std::env::var("JUMBOLAB_KILL_SEED");
+    let seed = seed.map_or_else(|_| clock::monotonic_nanos(), |seed| seed.parse().unwrap());
+    println!("moments of kills: JUMBOLAB_KILL_SEED={seed}");
+    seed
 }
 
 fn ids_and_starts(trials: &[Value]) -> Vec<(String, String)> {
@@ -50,7 +61,7 @@ fn ids_and_starts(trials: &[Value]) -> Vec<(String, String)> {
 fn twenty_kills_lose_nothing_and_repeat_nothing() {
     let dir = Dir::new();
     let mut kept = Vec::new();
-    let seed = RandomState::new();
+    let seed = seed();
     for round in 0..20u64 {
         // The folder is there once a run got as far as its journal.
         let begun = dir.path().join("r/trials.jsonl").exists();
@@ -64,7 +75,7 @@ fn twenty_kills_lose_nothing_and_repeat_nothing() {
         if round % 2 == 1 {
             until_more_trials(&dir, &mut child, 1);
         }
-        burn(seed.hash_one(round), Duration::from_millis(150));
+        wait_at_random(seed, round);
         child.kill().unwrap();
         child.wait().unwrap();
         dir.expect_no_process();

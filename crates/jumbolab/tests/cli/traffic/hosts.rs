@@ -72,10 +72,8 @@ fn the_bound_of_the_offset_holds_a_clock_that_is_shifted() {
 #[test]
 fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
     let dir = Dir::new();
-    let program = dir.command().get_program().to_owned();
     // Of the three ports that the kernel tries first, one is taken at ::1 alone.
-    let script = "set -e; \
-        ip link set lo up; \
+    let script = "\
         echo 4000 4015 >/proc/sys/net/ipv4/ip_local_port_range; \
         \"$0\" recv --bind ::1 --port 4001 >/dev/null 2>taken & taken=$!; \
         trap \"kill -KILL $taken\" EXIT; \
@@ -87,11 +85,7 @@ fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
         done; \
         code=0; \"$0\" recv --port 4001 2>refused || code=$?; \
         echo code $code; cat refused";
-    // Who does not say where it listens is not waited for without end.
-    let mut command = Command::new("timeout");
-    command.args(["120", "unshare", "-Urn", "sh", "-c", script]);
-    command.arg(program);
-    let outcome = Outcome::of(command.current_dir(dir.path()).output().unwrap()).fine();
+    let outcome = dir.in_namespaces(script).fine();
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     assert_eq!(lines.len(), 2 * 8 + 2, "{lines:?}");
     for both in lines[..16].chunks(2) {
