@@ -5,17 +5,46 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, SHORT, journal};
+use crate::harness::{Dir, SHORT};
+use crate::undisturbed::{Disturbed, until_undisturbed};
 
 const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_size=0";
+
+/// Emulated links of every kind, at rates at which the emulator sleeps most of
+/// the time.
+const KINDS: [&str; 4] = [
+    "--set shape=pair --set network.jitter=200us --set network.delay=1ms",
+    "--set shape=chain --set network.stages=2 --set network.loss=0.5%",
+    "--set shape=switched --set network.cut_through=on --set protocol=udp",
+    "--set shape=routed --set network.queue=red --set links.router-receiver.cross.load=20%",
+];
+
+#[test]
+fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
+    for kind in KINDS {
+        let settings = format!("--set rate=20mbit --set network.lateness=auto {kind}");
+        until_undisturbed(kind, 10, || {
+            let dir = Dir::new();
+            let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
+            let outcome = dir.run(&line);
+            let trial = dir.trials("r", 1).remove(0);
+            let Some(why) = trial["failure"].as_str() else {
+                outcome.fine();
+                return Ok(());
+            };
+            assert!(why.contains("the emulator could not keep up"), "{why}");
+            Err(Disturbed(why.to_owned()))
+        })
+        .unwrap();
+    }
+}
 
 /// The only trial of a run with `settings`.
 #[track_caller]
 fn trial(dir: &Dir, settings: &str) -> Value {
     let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
     dir.run(&line).fine();
-    let trials = journal(&dir.path().join("r"));
-    assert_eq!(trials.len(), 1);
+    let trials = dir.trials("r", 1);
     assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);
     trials[0].clone()
 }
@@ -156,7 +185,7 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
         "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {settings}"
     ))
     .fine();
-    let again = journal(&results).remove(0);
+    let again = dir.trials("r", 1).remove(0);
     assert_eq!(name(&again), "recordings/c00-r01-sender-router-2.csv");
     assert!(results.join(name(&again)).exists());
     let kept = fs::read_to_string(results.join(name(&first))).unwrap();
