@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::harness::{Dir, journal};
+use crate::harness::Dir;
 
 /// Only an idle machine emulates in time; what is late is not looked at here.
 const LATE: &str = "--set network.lateness=1min";
 
 #[track_caller]
-fn trials(line: &str) -> Vec<Value> {
+fn trials(line: &str, count: usize) -> Vec<Value> {
     let dir = Dir::new();
     dir.run(&format!("run {line} -o r")).fine();
     dir.expect_no_process();
-    let trials = journal(&dir.path().join("r"));
+    let trials = dir.trials("r", count);
     assert!(trials.iter().all(|trial| trial["failure"].is_null()));
     trials
 }
@@ -27,10 +27,7 @@ fn metric(trial: &Value, name: &str) -> f64 {
 fn every_hop_has_others_and_round_trips_have_percentiles() {
     let set = "--set load=evenly --set mtu=9000 --set rate=100mbit --set routers=1";
     let line = format!("rtt-under-load --repeat 1 --set duration=300ms {set} {LATE}");
-    let trials = trials(&line);
-    let [trial] = trials.as_slice() else {
-        panic!("{trials:?}");
-    };
+    let trial = &trials(&line, 1)[0];
     let cross = trial["evidence"]["cross"].as_array().unwrap();
     assert_eq!(cross.len(), 2, "{cross:?}");
     for link in cross {
@@ -48,8 +45,7 @@ fn every_hop_has_others_and_round_trips_have_percentiles() {
 fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
     let set = "--set who=router,source,ipv6 --set wire=none --set size=30000";
     let line = format!("fragmentation --repeat 2 --set traffic.duration=100ms {set}");
-    let trials = trials(&line);
-    assert_eq!(trials.len(), 6);
+    let trials = trials(&line, 6);
     for trial in &trials {
         let nodes = &trial["evidence"]["fragments"];
         let count = |node: &str, what: &str| nodes[node][what].as_u64().unwrap_or(0);
@@ -76,7 +72,7 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
 fn the_simulator_cuts_and_tells_as_kernels_do() {
     let set = "--set who=router,source,ipv6,whole4 --set wire=gigabit --set size=30000";
     let line = format!("fragmentation --on sim --repeat 1 --set traffic.duration=10ms {set}");
-    let trials = trials(&line);
+    let trials = trials(&line, 4);
     let of = |who: &str| {
         let mut all = trials.iter();
         all.find(|trial| trial["factors"]["who"] == who).unwrap()

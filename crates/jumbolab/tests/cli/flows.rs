@@ -1,6 +1,6 @@
 //! Flows between namespaces: datagrams and streams side by side.
 
-use crate::harness::{Dir, journal};
+use crate::harness::Dir;
 
 const FLOWS: &str = "\
 format = 1
@@ -33,8 +33,7 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
     dir.write("flows.toml", FLOWS);
     dir.run("run flows.toml -o r").fine();
     dir.expect_no_process();
-    let trials = journal(&dir.path().join("r"));
-    assert_eq!(trials.len(), 2);
+    let trials = dir.trials("r", 2);
     for trial in &trials {
         assert!(trial["failure"].is_null(), "{trial}");
         let metric = |name: &str| {

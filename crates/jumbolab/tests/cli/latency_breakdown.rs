@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Dir, journal};
+use crate::harness::Dir;
 use crate::processors::Processors;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
@@ -43,9 +43,7 @@ fn the_parts_of_a_round_trip_add_up_to_it() {
         let tables = dir.run(&line).fine().stdout;
         dir.expect_no_process();
         assert!(tables.contains("95 % of the peak goodput"), "{tables}");
-        let trials = journal(&dir.path().join("r"));
-        assert_eq!(trials.len(), 2 * 2);
-        for trial in &trials {
+        for trial in &dir.trials("r", 2 * 2) {
             assert!(trial["failure"].is_null(), "{trial}");
             let metric = |name: &str| trial["metrics"][name].as_f64().expect(name);
             let sum: f64 = PARTS.iter().map(|name| metric(name)).sum();
@@ -90,7 +88,7 @@ fn alone(protocol: &str, place: &str, part: &str) -> Result<(), Disturbed> {
         "run latency-breakdown -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=20ms {EMULATED} {SHORT}"
     );
     dir.run(&line).fine();
-    let trials = journal(&dir.path().join("r"));
+    let trials = dir.trials("r", 1);
     let medians = trials[0]["evidence"]["parts_median_us"].as_array();
     let medians = medians.unwrap_or_else(|| panic!("{}", trials[0]));
     let medians: Vec<f64> = medians.iter().filter_map(Value::as_f64).collect();

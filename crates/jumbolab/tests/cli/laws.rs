@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::{Dir, journal};
+use crate::harness::Dir;
 
 const FLOWS: &str = "\
 format = 1
@@ -39,9 +39,7 @@ fn a_results_folder_keeps_the_values_that_flows_draw_from() {
 
     dir.run("report moved").fine();
     dir.run("run moved/plan.toml --on sim -o again").fine();
-    let trials = journal(&dir.path().join("moved"));
-    assert_eq!(trials.len(), 4);
-    assert_eq!(journal(&dir.path().join("again")), trials);
+    assert_eq!(dir.trials("again", 4), dir.trials("moved", 4));
 
     dir.run("run flows.toml --on sim").refused(&[
         "flows.toml:16: flows.voice.gap = \"file:gaps.txt\": cannot read gaps.txt: No such file or directory (os error 2)",

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, Outcome, SHORT, journal};
+use crate::harness::{Dir, Outcome, SHORT};
 
 /// A short run of two MTUs in the folder `r`.
 fn run(dir: &Dir, more: &str) -> Outcome {
@@ -39,7 +39,7 @@ fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     let json = page.split(begin).nth(1).unwrap();
     let json = json.split("</script>").next().unwrap();
     let plots: Value = serde_json::from_str(json).unwrap();
-    let trials = journal(&dir.path().join("r")).len();
+    let trials = dir.trials("r", 4).len();
     for metric in ["rtt", "jitter", "throughput", "cpu_total"] {
         let traces = plots[format!("plot-{metric}")]["data"].as_array().unwrap();
         let of_trials = traces.iter().filter(|trace| trace["mode"] == "markers");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, SHORT, journal};
+use crate::harness::{Dir, SHORT};
 
 #[test]
 fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
@@ -23,7 +23,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     assert!(outcome.stdout.contains("needs a Windows host"));
     assert!(outcome.stdout.contains("framing not counted by the bucket"));
     dir.expect_no_process();
-    assert_eq!(journal(&dir.path().join("r")).len(), 12);
+    dir.trials("r", 12);
     assert!(dir.path().join("r/trials.parquet").exists());
     let csv = dir.run("report r --csv").fine().stdout;
     assert_eq!(csv.lines().count(), 13, "{csv}");
@@ -57,7 +57,7 @@ fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
     let outcome = dir.run(&run).fine();
     assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
     dir.expect_no_process();
-    for trial in journal(&dir.path().join("r")) {
+    for trial in dir.trials("r", 6) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["metrics"]["rtt"], Value::Null, "{trial}");
         assert_eq!(
@@ -90,19 +90,43 @@ fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
 
 #[test]
 fn every_shape_protocol_and_option_carries_traffic() {
-    for settings in [
-        "shape=pair ip=4 mtu=576 congestion=reno",
-        "shape=switched mtu=9000 offloads=off",
-        "shape=routed ip=4 mtu=65535 protocol=udp rate=100mbit",
-        "protocol=udp mtu=1500 message=9000 offloads=off",
-        "mtu=1280 rate=none size=5MB offloads=on message=1200 nagle=true",
-        "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
-        "link=kernel network.lateness=auto shape=chain network.stages=3 mtu=3000 offloads=off",
-        "link=emulated shape=chain network.stages=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
-        "link=emulated shape=switched network.stages=2 rate=200mbit network.jitter=100us",
-        "link=emulated shape=pair rate=50mbit network.loss=0.5% network.queue=dropfront buffer=50kB offloads=off",
-        "link=emulated protocol=udp message=3000 rate=100mbit network.duplicate=1% network.reorder=1% offloads=off",
-        "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
+    for (settings, count) in [
+        ("shape=pair ip=4 mtu=576 congestion=reno", 2),
+        ("shape=switched mtu=9000 offloads=off", 1),
+        ("shape=routed ip=4 mtu=65535 protocol=udp rate=100mbit", 2),
+        ("protocol=udp mtu=1500 message=9000 offloads=off", 1),
+        (
+            "mtu=1280 rate=none size=5MB offloads=on message=1200 nagle=true",
+            1,
+        ),
+        (
+            "links.router-receiver.mtu=1500 mtu=9000 offloads=off send_buffer=100kB receive_buffer=200kB",
+            1,
+        ),
+        (
+            "link=kernel network.lateness=auto shape=chain network.stages=3 mtu=3000 offloads=off",
+            1,
+        ),
+        (
+            "link=emulated shape=chain network.stages=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
+            2,
+        ),
+        (
+            "link=emulated shape=switched network.stages=2 rate=200mbit network.jitter=100us",
+            6,
+        ),
+        (
+            "link=emulated shape=pair rate=50mbit network.loss=0.5% network.queue=dropfront buffer=50kB offloads=off",
+            3,
+        ),
+        (
+            "link=emulated protocol=udp message=3000 rate=100mbit network.duplicate=1% network.reorder=1% offloads=off",
+            3,
+        ),
+        (
+            "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
+            1,
+        ),
     ] {
         let dir = Dir::new();
         let mut line = format!("run os-comparison --repeat 1 -o r {SHORT}");
@@ -110,7 +134,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
             line += &format!(" --set {setting}");
         }
         dir.run(&line).fine();
-        for trial in journal(&dir.path().join("r")) {
+        for trial in dir.trials("r", count) {
             assert_eq!(trial["failure"], Value::Null, "{settings}: {trial}");
             assert!(
                 trial["metrics"]["throughput"].as_f64().unwrap() > 0.0,
@@ -128,7 +152,7 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
         "run os-comparison --repeat 1 -o r {SHORT} {settings}"
     ))
     .fine();
-    for trial in journal(&dir.path().join("r")) {
+    for trial in dir.trials("r", 2) {
         let largest = trial["evidence"]["largest_packet_received"]
             .as_u64()
             .unwrap();
@@ -149,7 +173,7 @@ fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
         .fine()
     };
     let flagged = |folder: &str| {
-        let trials = journal(&dir.path().join(folder));
+        let trials = dir.trials(folder, 6);
         let flag = Value::from("bucket-not-drained");
         let carries = |trial: &&Value| {
             trial["flags"]

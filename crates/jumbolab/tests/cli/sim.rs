@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, journal};
+use crate::harness::Dir;
 
 /// mtu-and-queues, shrunk.
 const SHORT: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 6";
@@ -55,7 +55,7 @@ fn one_thread_and_many_leave_the_same_journal_and_the_same_archive() {
             );
         }
     }
-    for trial in journal(&dir.path().join("r1")) {
+    for trial in dir.trials("r1", 12) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["start"], Value::Null, "no clock was looked at");
         assert!(trial["seconds"].as_f64().unwrap() > 0.003, "{trial}");
@@ -81,7 +81,7 @@ fn three_shards_together_are_the_whole_run() {
     // A whole run takes what the parts have left.
     fs::remove_file(parts.join("trials.2of3.jsonl")).unwrap();
     dir.run(&format!("{SHORT} -o parts --resume")).fine();
-    assert_eq!(journal(&parts).len(), 8);
+    dir.trials("parts", 8);
     assert!(octets(&parts, "trials.parquet") == whole);
 }
 
@@ -148,10 +148,8 @@ fn experiments_over_tcp_run_without_privileges() {
     let dir = Dir::new();
     dir.run("run os-comparison --on sim --set size=1MB --repeat 1 -o r")
         .fine();
-    let trials = journal(&dir.path().join("r"));
     // Those of Windows and with offloads are kept as rows, not run.
-    assert_eq!(trials.len(), 3);
-    for trial in trials {
+    for trial in dir.trials("r", 3) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         for metric in ["throughput", "rtt", "jitter", "retransmissions", "segments"] {
             assert!(trial["metrics"][metric].is_number(), "{metric}: {trial}");
@@ -159,11 +157,8 @@ fn experiments_over_tcp_run_without_privileges() {
     }
     dir.run("run jumbo-at-distance --on sim --set size=500kB --set preroll=100kB --repeat 1 -o s")
         .fine();
-    assert_eq!(
-        journal(&dir.path().join("s")).len(),
-        16,
-        "bbr is not simulated"
-    );
+    // Without bbr, which is not simulated.
+    dir.trials("s", 16);
 }
 
 #[test]

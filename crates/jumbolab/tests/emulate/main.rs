@@ -86,6 +86,13 @@ fn see(script: &str) -> Seen {
 }
 
 impl Seen {
+    /// The objects that its probes printed, of which there must be `count`.
+    #[track_caller]
+    fn probes(&self, count: usize) -> &[Value] {
+        assert_eq!(self.probes.len(), count, "{}", self.said);
+        &self.probes
+    }
+
     fn there(&self, key: &str) -> f64 {
         self.report["ways"][0][key].as_f64().expect(key)
     }
@@ -139,7 +146,7 @@ fn an_interface_that_was_down_carries_on_when_it_is_up() {
         ip link set e1 down\n ip link set e1 up\n ip link set e2 down\n ip link set e2 up
         probe udp 100 100 10 10\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);
-    for probe in &seen.probes {
+    for probe in seen.probes(2) {
         assert_eq!(probe["received"], 100, "{probe}");
     }
 }
@@ -162,7 +169,7 @@ fn a_larger_mtu_in_flight_is_carried_and_a_smaller_one_too() {
             probe udp 200 $((mtu - 28)) 1 1
         done\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);
-    for probe in &seen.probes {
+    for probe in seen.probes(3) {
         assert_eq!(probe["received"], 200, "{probe}");
     }
     assert_eq!(seen.there("super_packets"), 0.0);
