@@ -5,7 +5,7 @@ use units::Transport;
 use units::{Span, Time};
 use wire::control::{Control, Flow, LONGEST, Meter, Name, Report};
 
-use super::{Chance, try_all};
+use super::{Chance, in_a_process_of_its_own, try_all};
 
 const LIMITS: Limits = Limits {
     flows: 4,
@@ -35,6 +35,11 @@ struct Session {
 
 #[test]
 fn control_messages_of_any_structure_in_any_order_harm_no_receiver() {
+    let name = "control::control_messages_of_any_structure_in_any_order_harm_no_receiver";
+    in_a_process_of_its_own(name, any_structure);
+}
+
+fn any_structure() {
     let mut chance = Chance::new();
     let mut session = Session::begin(&mut chance);
     try_all("control messages", |number| {

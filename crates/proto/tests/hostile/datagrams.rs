@@ -6,7 +6,7 @@ use units::{IpVersion, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 
-use super::{Chance, try_all};
+use super::{Chance, in_a_process_of_its_own, try_all};
 
 /// What a receiver of one flow keeps.
 struct Receiver {
@@ -17,6 +17,11 @@ struct Receiver {
 
 #[test]
 fn datagrams_and_echoes_of_any_structure_harm_no_receiver() {
+    let name = "datagrams::datagrams_and_echoes_of_any_structure_harm_no_receiver";
+    in_a_process_of_its_own(name, any_structure);
+}
+
+fn any_structure() {
     let mut chance = Chance::new();
     let mut receiver = Receiver::new();
     try_all("datagrams", |number| {
