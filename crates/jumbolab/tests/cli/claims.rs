@@ -4,12 +4,7 @@
 use serde_json::Value;
 
 use crate::harness::Dir;
-
-/// The lines of `report --json` that have this key.
-fn with(lines: Vec<Value>, key: &str) -> Vec<Value> {
-    let has = |line: &Value| line.get(key).is_some_and(|value| !value.is_null());
-    lines.into_iter().filter(has).collect()
-}
+use crate::lookup::{Lines, Object};
 
 #[test]
 fn red_claims_are_told_with_their_verdicts_wherever_a_run_is_reported() {
@@ -21,7 +16,7 @@ fn red_claims_are_told_with_their_verdicts_wherever_a_run_is_reported() {
     let held =
         "Under a flood RED's queue is shorter than drop-tail's [Mulahuwaish s2.D]: reproduced";
     assert!(page.contains(held), "{page}");
-    let claims = with(dir.run("report r --json").fine().json(), "claim");
+    let claims = dir.run("report r --json").fine().json().with("claim");
     assert!(claims.len() > 10);
     for claim in &claims {
         assert!(
@@ -44,10 +39,10 @@ fn a_larger_buffer_keeps_the_link_busier_as_the_sawtooth_has_it() {
     let cells = "--set congestion=reno --set flows=1 --set mtu=9000 --repeat 2";
     dir.run(&format!("run buffer-sizing -o r {short} {cells}"))
         .fine();
-    let cells = with(dir.run("report r --json").fine().json(), "cell");
+    let cells = dir.run("report r --json").fine().json().with("cell");
     let busy: Vec<f64> = cells
         .iter()
-        .map(|cell| cell["utilisation_percent_steady"].as_f64().unwrap())
+        .map(|cell| cell.figure("utilisation_percent_steady"))
         .collect();
     assert_eq!(busy.len(), 5);
     assert!(busy.is_sorted_by(|a, b| a <= &(b + 0.5)), "{busy:?}");
@@ -62,14 +57,10 @@ fn wrong_bits_take_from_large_frames_what_lost_frames_leave_them() {
         "run mtu-and-loss -o r {short} --set impairment=p2,e7"
     ))
     .fine();
-    let lines = with(dir.run("report r --json").fine().json(), "model");
+    let lines = dir.run("report r --json").fine().json().with("model");
     let gain = |impairment: &str| {
-        let of = |line: &&Value| {
-            line["factors"]["impairment"] == impairment && line["factors"]["mtu"] == 9000
-        };
-        lines.iter().find(of).unwrap()["change_percent"]
-            .as_f64()
-            .unwrap()
+        let line = lines.of(&[("impairment", impairment), ("mtu", "9000")]);
+        line.figure("change_percent")
     };
     assert!(gain("p2") > gain("e7") && gain("e7") > 0.0);
     dir.run("run mtu-and-loss --on netns --dry-run").fine();

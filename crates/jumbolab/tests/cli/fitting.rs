@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::Dir;
+use crate::lookup::{Lines, Object};
 
 /// Only an idle machine emulates in time; what is late is not looked at here.
 const LATE: &str = "--set network.lateness=1min";
@@ -17,12 +18,6 @@ fn trials(line: &str, count: usize) -> Vec<Value> {
     trials
 }
 
-fn metric(trial: &Value, name: &str) -> f64 {
-    trial["metrics"][name]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{name} of {trial}"))
-}
-
 #[test]
 fn every_hop_has_others_and_round_trips_have_percentiles() {
     let set = "--set load=evenly --set mtu=9000 --set rate=100mbit --set routers=1";
@@ -31,13 +26,13 @@ fn every_hop_has_others_and_round_trips_have_percentiles() {
     let cross = trial["evidence"]["cross"].as_array().unwrap();
     assert_eq!(cross.len(), 2, "{cross:?}");
     for link in cross {
-        let offered = link["offered_mbit"].as_f64().unwrap();
+        let offered = link.figure("offered_mbit");
         assert!((49.0..51.0).contains(&offered), "{offered}");
     }
-    let [half, more, most] = ["rtt_p50", "rtt_p95", "rtt_p99"].map(|name| metric(trial, name));
+    let [half, more, most] = ["rtt_p50", "rtt_p95", "rtt_p99"].map(|name| trial.metric(name));
     assert!(0.0 < half && half <= more && more <= most);
-    assert_eq!(metric(trial, "rtt_p50"), metric(trial, "rtt_p50/back"));
-    assert!(metric(trial, "rtt") > 0.0 && metric(trial, "delay/small") > 0.0);
+    assert_eq!(trial.metric("rtt_p50"), trial.metric("rtt_p50/back"));
+    assert!(trial.metric("rtt") > 0.0 && trial.metric("delay/small") > 0.0);
     assert!(trial["metrics"]["delay/back"].is_null(), "{trial}");
 }
 
@@ -63,8 +58,8 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
         // Nobody who may not be cut is known to be too big in a fresh test bed.
         let too_big = count("router1", "too_big");
         assert_eq!(too_big > 0, who != "router", "{who}: {nodes}");
-        assert!(metric(trial, "first_delivery") > 0.0);
-        assert!(metric(trial, "cpu_message") > 0.0);
+        assert!(trial.metric("first_delivery") > 0.0);
+        assert!(trial.metric("cpu_message") > 0.0);
     }
 }
 
@@ -73,10 +68,7 @@ fn the_simulator_cuts_and_tells_as_kernels_do() {
     let set = "--set who=router,source,ipv6,whole4 --set wire=gigabit --set size=30000";
     let line = format!("fragmentation --on sim --repeat 1 --set traffic.duration=10ms {set}");
     let trials = trials(&line, 4);
-    let of = |who: &str| {
-        let mut all = trials.iter();
-        all.find(|trial| trial["factors"]["who"] == who).unwrap()
-    };
+    let of = |who: &str| trials.of(&[("who", who)]);
     let counts = |who: &str| {
         let router = &of(who)["evidence"]["fragments"]["router1"];
         ["cut", "too_big"].map(|name| router[name].as_u64().unwrap_or(0))
@@ -86,10 +78,10 @@ fn the_simulator_cuts_and_tells_as_kernels_do() {
     assert_eq!(counts("source"), [0, 1]);
     assert_eq!(counts("ipv6"), [0, 1]);
     assert_eq!(counts("whole4"), [0, 0]);
-    let first = |who: &str| metric(of(who), "first_delivery");
-    assert!((3.99..4.01).contains(&(first("source") - metric(of("source"), "delay"))));
-    assert!((first("router") - metric(of("router"), "delay")).abs() < 1e-6);
+    let first = |who: &str| of(who).metric("first_delivery");
+    assert!((3.99..4.01).contains(&(first("source") - of("source").metric("delay"))));
+    assert!((first("router") - of("router").metric("delay")).abs() < 1e-6);
     // Pieces follow each other over three wires; what is whole takes its time on each.
-    assert!(metric(of("ipv6"), "delay") < metric(of("router"), "delay"));
-    assert!(metric(of("router"), "delay") < metric(of("whole4"), "delay"));
+    assert!(of("ipv6").metric("delay") < of("router").metric("delay"));
+    assert!(of("router").metric("delay") < of("whole4").metric("delay"));
 }

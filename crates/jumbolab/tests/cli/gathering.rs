@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::Dir;
+use crate::lookup::{Lines, Object};
 
 const SHORT: &str = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set stagger=20ms --set interval=1s --repeat 2";
 
@@ -16,26 +17,17 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
     let page = dir.run(&format!("{run} {words}")).fine().stdout;
     assert!(page.contains("\nClaims\n"), "{page}");
     let lines = dir.run("report r --json").fine().json();
-    let cells: Vec<&Value> = lines
-        .iter()
-        .filter(|line| line["cell"].is_string())
-        .collect();
+    let cells = lines.with("cell");
     assert_eq!(cells.len(), 8);
-    let cell = |frames: &str, queue: &str| {
-        let is = |line: &&&Value| {
-            line["factors"]["frames"] == frames && line["factors"]["queue"] == queue
-        };
-        *cells.iter().find(is).unwrap()
-    };
-    let figure = |line: &Value, name: &str| line[name].as_f64().unwrap();
+    let cell = |frames: &str, queue: &str| cells.of(&[("frames", frames), ("queue", queue)]);
     for frames in ["bundles", "whole"] {
         for queue in ["red", "mred", "mredhead", "mredpaper"] {
             let line = cell(frames, queue);
             assert_eq!(line["failed"], 0, "{line}");
-            let packets = figure(line, "packets_per_frame_h1");
+            let packets = line.figure("packets_per_frame_h1");
             assert_eq!(packets > 1.2, frames == "bundles", "{line}");
             let [half, all] =
-                ["h1", "h2"].map(|half| figure(line, &format!("carried_percent_{half}")));
+                ["h1", "h2"].map(|half| line.figure(&format!("carried_percent_{half}")));
             assert!(half < all && all <= 100.5, "{line}");
         }
     }
@@ -52,7 +44,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
     // Where something is, packets die and their frames go on.
     let inner_dropped = cell("bundles", "mred");
     let [frames, packets] =
-        ["drop_percent_h1", "inner_drop_percent_h1"].map(|name| figure(inner_dropped, name));
+        ["drop_percent_h1", "inner_drop_percent_h1"].map(|name| inner_dropped.figure(name));
     assert!(frames < packets, "{inner_dropped}");
 }
 
@@ -105,10 +97,7 @@ fn settings_are_ranked_by_how_near_they_come_to_printed_figures() {
     let ranked: Vec<&Value> = lines.iter().filter(|line| line["rank"].is_u64()).collect();
     // Whole packets are counted alike as frames and as packets of senders.
     assert_eq!(ranked.len(), 2 * 3 + 2 * 6);
-    let distances: Vec<f64> = ranked
-        .iter()
-        .map(|line| line["distance"].as_f64().unwrap())
-        .collect();
+    let distances: Vec<f64> = ranked.iter().map(|line| line.figure("distance")).collect();
     assert!(distances.is_sorted(), "{distances:?}");
     for line in &ranked {
         assert_eq!(line["n"], 3, "{line}");
@@ -172,19 +161,16 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
         .stdout;
     assert!(page.contains("\nPareto fronts\n"), "{page}");
     let lines = dir.run("report r --json").fine().json();
-    let cell = |gather: &str| {
-        let is = |line: &&Value| line["cell"].is_string() && line["factors"]["gather"] == gather;
-        lines.iter().find(is).unwrap()
-    };
-    let figure = |gather: &str, name: &str| cell(gather)[name].as_f64().unwrap();
+    let cells = lines.with("cell");
+    let [off, late] = ["off", "t900us"].map(|gather| cells.of(&[("gather", gather)]));
     // 1 + 0.9 ms times 25000 a second; each bundle has 64 octets around packets of 46 and 4.
-    let gathered = figure("t900us", "packets_per_frame_busy");
+    let gathered = late.figure("packets_per_frame_busy");
     assert!((22.0..25.0).contains(&gathered), "{gathered}");
-    let octets = figure("t900us", "wire_octets_busy");
+    let octets = late.figure("wire_octets_busy");
     assert!((octets - (50.0 + 64.0 / gathered)).abs() < 0.1, "{octets}");
-    let relieved = figure("off", "frame_rate_busy") / figure("t900us", "frame_rate_busy");
+    let relieved = off.figure("frame_rate_busy") / late.figure("frame_rate_busy");
     assert!((relieved - gathered).abs() < 0.5, "{relieved}");
-    let later = figure("t900us", "delay") - figure("off", "delay");
+    let later = late.figure("delay") - off.figure("delay");
     assert!((0.9..1.0).contains(&later), "{later}");
     let fronts: Vec<&Value> = lines
         .iter()

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::harness::Dir;
+use super::lookup::Object;
 use super::undisturbed::{Disturbed, until_undisturbed};
 
 /// Variants to which this kernel does something else than is asked for: it
@@ -89,11 +90,7 @@ fn a_measurement_carries_each_message_in_a_packet_and_loses_none() {
             }
         })
         .unwrap();
-        let number = |key: &str| {
-            output[key]
-                .as_f64()
-                .unwrap_or_else(|| panic!("{key}: {output}"))
-        };
+        let number = |key: &str| output.figure(key);
         assert_eq!(output["jumbogram"], jumbogram);
         let messages = number("messages");
         assert!(messages > 0.0, "{output}");

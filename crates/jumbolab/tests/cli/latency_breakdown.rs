@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::Dir;
+use crate::lookup::Object;
 use crate::processors::Processors;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
@@ -45,16 +46,18 @@ fn the_parts_of_a_round_trip_add_up_to_it() {
         assert!(tables.contains("95 % of the peak goodput"), "{tables}");
         for trial in &dir.trials("r", 2 * 2) {
             assert!(trial["failure"].is_null(), "{trial}");
-            let metric = |name: &str| trial["metrics"][name].as_f64().expect(name);
-            let sum: f64 = PARTS.iter().map(|name| metric(name)).sum();
-            assert!((sum / (metric("rtt") * 1e3) - 1.0).abs() < 1e-6, "{trial}");
+            let sum: f64 = PARTS.iter().map(|name| trial.metric(name)).sum();
+            assert!(
+                (sum / (trial.metric("rtt") * 1e3) - 1.0).abs() < 1e-6,
+                "{trial}"
+            );
             assert_eq!(trial["evidence"]["trips_unstamped"], 0, "{trial}");
             assert!(
-                PARTS[..15].iter().all(|name| metric(name) >= 0.0),
+                PARTS[..15].iter().all(|name| trial.metric(name) >= 0.0),
                 "{trial}"
             );
             // 64 octets take a frame of 64 at least, and 20 of preamble and gap.
-            let transmission = metric("there_transmission");
+            let transmission = trial.metric("there_transmission");
             assert!(
                 transmission >= least && (transmission > 0.0) == (least > 0.0),
                 "{trial}"

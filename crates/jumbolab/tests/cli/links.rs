@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::harness::{Dir, SHORT};
+use crate::lookup::Object;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
 const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_size=0";
@@ -61,17 +62,19 @@ fn cross_traffic_takes_its_share_of_its_own_link() {
     assert_eq!(cross.len(), 1, "one link, one way: {cross:?}");
     assert_eq!(cross[0]["link"], "router-receiver");
     assert_eq!(cross[0]["way"], "with");
-    let of = |key: &str| cross[0][key].as_f64().unwrap();
     // Gaps are all alike: at most one is cut off at each end of some hundred ms.
-    let offered = of("offered_mbit");
+    let offered = cross[0].figure("offered_mbit");
     assert!((99.5..100.5).contains(&offered), "{offered}");
-    assert!(of("carried_mbit") <= offered * 1.01, "{cross:?}");
-    assert!(of("packets") > 1_000.0, "{cross:?}");
-    assert_eq!(of("lost"), 0.0);
+    assert!(
+        cross[0].figure("carried_mbit") <= offered * 1.01,
+        "{cross:?}"
+    );
+    assert!(cross[0].figure("packets") > 1_000.0, "{cross:?}");
+    assert_eq!(cross[0].figure("lost"), 0.0);
     // 100 of the 200 Mbit/s are gone, and goodput over emulated links may read
     // too high by what the emulator was late.
-    let goodput = trial["metrics"]["throughput"].as_f64().unwrap();
-    let late = trial["evidence"]["goodput_late_percent"].as_f64().unwrap();
+    let goodput = trial.metric("throughput");
+    let late = trial["evidence"].figure("goodput_late_percent");
     assert!(goodput < 110.0 * (1.0 + late / 100.0), "{goodput}");
 }
 
@@ -202,12 +205,11 @@ fn copies_of_datagrams_stand_for_no_others() {
         "--set shape=pair --set protocol=udp --set network.duplicate=30% --set rate=100mbit --set preroll=0",
     );
     // If copies counted, the receiver would be gone when the last third comes.
-    let of = |metric: &str| trial["metrics"][metric].as_f64().unwrap();
-    assert_eq!(of("loss"), 0.0, "{trial}");
-    let limit = trial["evidence"]["limit_mbit"].as_f64().unwrap();
-    let late = trial["evidence"]["goodput_late_percent"].as_f64().unwrap();
+    assert_eq!(trial.metric("loss"), 0.0, "{trial}");
+    let limit = trial["evidence"].figure("limit_mbit");
+    let late = trial["evidence"].figure("goodput_late_percent");
     assert!(
-        of("throughput") < 1.01 * limit * (1.0 + late / 100.0),
+        trial.metric("throughput") < 1.01 * limit * (1.0 + late / 100.0),
         "{trial}"
     );
     assert!(trial["evidence"]["counted_octets"].as_u64() <= Some(500_000));
@@ -224,11 +226,21 @@ fn whole_echoes_go_one_at_a_time_and_take_both_directions() {
             ),
         );
         assert_eq!(trial["evidence"]["echoes"], 10, "{protocol}");
-        let of = |metric: &str| trial["metrics"][metric].as_f64().unwrap();
         // 500 kB there and back at 200 Mbit/s are 40 ms without any framing,
         // as if nothing of one message overlapped with the next.
-        assert!(of("echo_time") > 40.0, "{protocol}: {}", of("echo_time"));
-        assert!(of("rtt") > 4.0, "{protocol}: {}", of("rtt"));
-        assert!(of("echo_time") > 9.9 * of("rtt"), "{protocol}");
+        assert!(
+            trial.metric("echo_time") > 40.0,
+            "{protocol}: {}",
+            trial.metric("echo_time")
+        );
+        assert!(
+            trial.metric("rtt") > 4.0,
+            "{protocol}: {}",
+            trial.metric("rtt")
+        );
+        assert!(
+            trial.metric("echo_time") > 9.9 * trial.metric("rtt"),
+            "{protocol}"
+        );
     }
 }

@@ -17,6 +17,7 @@ mod jumbograms;
 mod latency_breakdown;
 mod laws;
 mod links;
+mod lookup;
 mod page;
 mod processors;
 mod program;

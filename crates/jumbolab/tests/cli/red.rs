@@ -3,9 +3,8 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::harness::Dir;
+use crate::lookup::{Lines, Object};
 
 /// The figures that a program reads of one combination of factors.
 const FIELDS: [&str; 6] = [
@@ -19,12 +18,6 @@ const FIELDS: [&str; 6] = [
 
 const WORDS: [&str; 6] = ["red", "rednog", "ared", "reddf", "droptail", "dropfront"];
 
-/// The lines of cells of `report --json`.
-fn cells(lines: Vec<Value>) -> Vec<Value> {
-    let is_cell = |line: &Value| line["cell"].is_string();
-    lines.into_iter().filter(is_cell).collect()
-}
-
 #[test]
 fn one_object_has_the_figures_of_a_cell_with_both_halves() {
     let dir = Dir::new();
@@ -35,7 +28,11 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
     ] {
         let run = format!("run {name} -o {name} {short} {own} --set packet={packets}");
         dir.run(&run).fine();
-        let lines = cells(dir.run(&format!("report {name} --json")).fine().json());
+        let lines = dir
+            .run(&format!("report {name} --json"))
+            .fine()
+            .json()
+            .with("cell");
         assert_eq!(lines.len(), WORDS.len() * packets.split(',').count());
         for line in &lines {
             assert_eq!(
@@ -48,7 +45,7 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
                 "{line}"
             );
             for field in FIELDS {
-                let mean = line[field].as_f64().unwrap();
+                let mean = line.figure(field);
                 let [low, high] = [0, 1].map(|end| line[format!("{field}_ci95")][end].as_f64());
                 assert!(
                     mean >= 0.0 && low.unwrap() <= mean && mean <= high.unwrap(),
@@ -91,7 +88,10 @@ fn a_parameter_of_red_is_for_the_queues_that_have_it() {
     let run = "run red-increase --repeat 1 --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set stagger=1ms";
     let here = |more: &str, folder: &str| {
         dir.run(&format!("{run} {more} -o {folder}")).fine();
-        cells(dir.run(&format!("report {folder} --json")).fine().json())
+        dir.run(&format!("report {folder} --json"))
+            .fine()
+            .json()
+            .with("cell")
     };
     let usual = here("", "usual");
     let other = here("--set max_p=0.5 --set min_th=2 --set buffer=20", "other");
@@ -172,14 +172,13 @@ fn growing_traffic_meets_what_it_meets_in_ns2() {
     let dir = Dir::new();
     let queues = "--set queue=red,ared,reddf,droptail";
     dir.run(&format!("run red-increase -o r {queues}")).fine();
-    let lines = cells(dir.run("report r --json").fine().json());
+    let lines = dir.run("report r --json").fine().json().with("cell");
     let mut apart = Vec::new();
     for (queue, theirs) in NS2 {
-        let line = lines.iter().find(|line| line["factors"]["queue"] == queue);
-        let line = line.expect("each queue has a line");
+        let line = lines.of(&[("queue", queue)]);
         assert_eq!(line["n"], 40);
         for (field, (mean, deviation)) in FIELDS.iter().zip(theirs) {
-            let ours = line[field].as_f64().unwrap();
+            let ours = line.figure(field);
             let [low, high] = [0, 1].map(|end| line[format!("{field}_ci95")][end].as_f64());
             // The interval is 2.02 standard errors to each side, by Student's t.
             let error = (high.unwrap() - low.unwrap()) / 4.04;

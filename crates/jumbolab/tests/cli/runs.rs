@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::harness::{Dir, SHORT};
+use crate::lookup::{Lines, Object};
 
 #[test]
 fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
@@ -29,20 +30,15 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     assert_eq!(csv.lines().count(), 13, "{csv}");
 
     let lines = dir.run("report r --json").fine().json();
-    let throughput = |line: &&Value| {
-        line["metric"] == "throughput"
-            && line["factors"]["mtu"] == 9000
-            && line["factors"]["scenario"] == "LU-LU"
-            && line["factors"]["offloads"] == "off"
-    };
-    let line = lines.iter().find(throughput).expect("the line of MTU 9000");
+    let factors = [("mtu", "9000"), ("scenario", "LU-LU"), ("offloads", "off")];
+    let line = lines.of_metric("throughput", &factors);
     assert_eq!(
         (line["unit"].as_str(), line["n"].as_u64()),
         (Some("Mbit/s"), Some(2))
     );
     assert_eq!(line["published"], 938.88);
     assert_eq!(line["published_change_percent"], 25.03);
-    assert!(line["mean"].as_f64().unwrap() > 0.0);
+    assert!(line.figure("mean") > 0.0);
     for metric in ["rtt", "jitter", "cpu_total", "cpu_sender", "cpu_receiver"] {
         let measured = |line: &Value| line["metric"] == metric && line["n"] == 2;
         assert!(lines.iter().any(measured), "no {metric}");
@@ -66,26 +62,20 @@ fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
         );
     }
     let lines = dir.run("report r --json").fine().json();
-    let model = |congestion: &str, mtu: u64| {
-        let here = |line: &&Value| {
-            let factors = &line["factors"];
-            line["metric"] == "throughput"
-                && factors["congestion"] == congestion
-                && factors["mtu"] == mtu
-        };
-        lines.iter().find(here).expect("a line for each cell")["model"].as_f64()
+    let model = |congestion: &str, mtu: &str| {
+        let factors = [("congestion", congestion), ("mtu", mtu)];
+        lines.of_metric("throughput", &factors)["model"].as_f64()
     };
-    assert_eq!(model("bbr", 1500), None);
+    assert_eq!(model("bbr", "1500"), None);
     for congestion in ["reno", "cubic"] {
         let (small, large) = (
-            model(congestion, 1500).unwrap(),
-            model(congestion, 9000).unwrap(),
+            model(congestion, "1500").unwrap(),
+            model(congestion, "9000").unwrap(),
         );
         assert!((30.0..40.0).contains(&small), "{small}");
         assert!(large > 2.5 * small, "{large}");
     }
-    let delay = lines.iter().find(|line| line["metric"] == "delay");
-    assert_eq!(delay.expect("delays are measured").get("model"), None);
+    assert_eq!(lines.of_metric("delay", &[]).get("model"), None);
 }
 
 #[test]
@@ -136,10 +126,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
         dir.run(&line).fine();
         for trial in dir.trials("r", count) {
             assert_eq!(trial["failure"], Value::Null, "{settings}: {trial}");
-            assert!(
-                trial["metrics"]["throughput"].as_f64().unwrap() > 0.0,
-                "{settings}: {trial}"
-            );
+            assert!(trial.metric("throughput") > 0.0, "{settings}: {trial}");
         }
     }
 }
@@ -153,9 +140,7 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
     ))
     .fine();
     for trial in dir.trials("r", 2) {
-        let largest = trial["evidence"]["largest_packet_received"]
-            .as_u64()
-            .unwrap();
+        let largest = trial["evidence"].count("largest_packet_received");
         match trial["factors"]["offloads"].as_str().unwrap() {
             "off" => assert_eq!(largest, 1500, "{trial}"),
             _ => assert!(largest > 1500, "{trial}"),

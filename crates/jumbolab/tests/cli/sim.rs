@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::harness::Dir;
+use crate::lookup::{Lines, Object};
 
 /// mtu-and-queues, shrunk.
 const SHORT: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 6";
@@ -58,8 +59,8 @@ fn one_thread_and_many_leave_the_same_journal_and_the_same_archive() {
     for trial in dir.trials("r1", 12) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["start"], Value::Null, "no clock was looked at");
-        assert!(trial["seconds"].as_f64().unwrap() > 0.003, "{trial}");
-        assert!(trial["metrics"]["loss"].as_f64().unwrap() < 50.0, "{trial}");
+        assert!(trial.figure("seconds") > 0.003, "{trial}");
+        assert!(trial.metric("loss") < 50.0, "{trial}");
     }
     dir.expect_no_process();
 }
@@ -126,20 +127,19 @@ fn mtu_and_queues_says_what_a_small_packet_pays() {
         );
     }
     let lines = dir.run("report r --json").fine().json();
-    let delay = |mtu: u64| {
-        let here = |line: &&Value| line["metric"] == "delay/talk" && line["factors"]["mtu"] == mtu;
-        lines.iter().find(here).expect("a line for each cell")["mean"]
-            .as_f64()
-            .unwrap()
+    let delay = |mtu: &str| {
+        lines
+            .of_metric("delay/talk", &[("mtu", mtu)])
+            .figure("mean")
     };
     // A packet of 208 octets crosses three links behind at least nothing.
     let idle = (246.0 * 8.0 / 1e9 * 2.0 + 246.0 * 8.0 / 1e8) * 1e3;
-    assert!(delay(1500) > idle, "{}", delay(1500));
+    assert!(delay("1500") > idle, "{}", delay("1500"));
     assert!(
-        delay(9000) > 2.0 * delay(1500),
+        delay("9000") > 2.0 * delay("1500"),
         "{} and {}",
-        delay(9000),
-        delay(1500)
+        delay("9000"),
+        delay("1500")
     );
 }
 

@@ -11,8 +11,6 @@ mod measures;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Stdio};
 
-use serde_json::Value;
-
 use super::harness::{Dir, Outcome};
 
 /// A receiver that listens on loopback; it ends with its test.
@@ -120,11 +118,4 @@ fn interrupt(child: &Child) {
     // SAFETY: to a child that was not waited for yet.
     let sent = unsafe { libc::kill(pid, libc::SIGINT) };
     assert_eq!(sent, 0);
-}
-
-#[track_caller]
-fn number(object: &Value, key: &str) -> u64 {
-    object[key]
-        .as_u64()
-        .unwrap_or_else(|| panic!("{key} of {object}"))
 }

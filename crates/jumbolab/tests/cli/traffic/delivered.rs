@@ -10,7 +10,8 @@ use units::Seed;
 use wire::log::{Batch, Block, MAGIC, Next, next, open};
 
 use super::super::harness::Dir;
-use super::{Receiver, number};
+use super::super::lookup::Object;
+use super::Receiver;
 
 const MESSAGES: usize = 300;
 
@@ -99,7 +100,7 @@ fn every_law_is_delivered_as_it_is_drawn() {
             .map(|(at, size)| (size.get(), at.as_nanos()))
             .filter(|(size, _)| SIZES.contains(size))
             .collect();
-        assert_eq!(number(outcome, "received"), drawn.len() as u64, "{outcome}");
+        assert_eq!(outcome.count("received"), drawn.len() as u64, "{outcome}");
         follows(name, &arrived[&place], &drawn);
     }
 }

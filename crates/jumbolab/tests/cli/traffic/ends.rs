@@ -1,7 +1,8 @@
 //! How flows end before their time, and what is refused before it.
 
 use super::super::harness::{Dir, Outcome};
-use super::{Receiver, interrupt, number};
+use super::super::lookup::Object;
+use super::{Receiver, interrupt};
 
 #[test]
 fn ctrl_c_at_the_sender_keeps_what_was_measured() {
@@ -15,7 +16,7 @@ fn ctrl_c_at_the_sender_keeps_what_was_measured() {
         .fine()
         .json()
         .remove(0);
-    assert_eq!(number(&flow, "sent"), number(&flow, "received"), "{flow}");
+    assert_eq!(flow.count("sent"), flow.count("received"), "{flow}");
     assert_eq!(
         receiver.end().fine().stdout.matches("UDP, one way").count(),
         1

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use super::super::harness::{Dir, Outcome};
-use super::{Receiver, number};
+use super::super::lookup::Object;
+use super::Receiver;
 
 #[test]
 fn only_those_who_know_the_secret_are_served() {
@@ -62,10 +63,10 @@ fn the_bound_of_the_offset_holds_a_clock_that_is_shifted() {
             .unwrap();
         let flow = Outcome::of(outcome).fine().json().remove(0);
         let offset = flow["clock_offset_ns"].as_i64().unwrap();
-        let bound = number(&flow, "clock_bound_ns");
+        let bound = flow.count("clock_bound_ns");
         assert!(offset.abs_diff(-seconds * 1_000_000_000) <= bound, "{flow}");
         assert!((1..20_000_000).contains(&bound), "{flow}");
-        assert_eq!(number(&flow, "received"), 200);
+        assert_eq!(flow.count("received"), 200);
     }
 }
 
@@ -146,12 +147,12 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     for (recv, send) in [("--open", &[][..]), (&secret, &["--secret", key])] {
         let flow = between(recv, send).fine().json().remove(0);
         assert_eq!(
-            (number(&flow, "sent"), number(&flow, "received")),
+            (flow.count("sent"), flow.count("received")),
             (40, 40),
             "{flow}"
         );
         assert_eq!(
-            number(&flow, "clock_bound_ns"),
+            flow.count("clock_bound_ns"),
             0,
             "namespaces share the clock: {flow}"
         );
@@ -160,7 +161,7 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     let big = ["--message", "2000", "--path-mtu", "do"];
     let flow = between("--open", &big).fine().json().remove(0);
     assert_eq!(
-        (number(&flow, "sent"), number(&flow, "unsent")),
+        (flow.count("sent"), flow.count("unsent")),
         (0, 40),
         "{flow}"
     );

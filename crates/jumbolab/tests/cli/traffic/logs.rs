@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use wire::log::{Batch, Block, MAGIC, Next, next, open};
 
 use super::super::harness::{Dir, holds};
-use super::{Receiver, number};
+use super::super::lookup::Object;
+use super::Receiver;
 
 #[test]
 fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
@@ -92,9 +93,9 @@ fn what_the_receiver_had_no_room_for_is_counted_to_the_last_and_the_log_has_all_
     let line = "::1 --message 1000 --receive-buffer 4096 --gap 0s --packets 20000";
     receiver.send(&dir, line).fine();
     let flow = receiver.end().fine().json().remove(0);
-    let came = number(&flow, "received");
+    let came = flow.count("received");
     assert!(came < 20_000, "nothing was lost: {flow}");
-    assert_eq!(number(&flow, "overflowed"), 20_000 - came, "{flow}");
+    assert_eq!(flow.count("overflowed"), 20_000 - came, "{flow}");
     let (_, log) = only_log(&dir).unwrap();
     assert_eq!(whole(&log).records, came);
 }
@@ -106,12 +107,12 @@ fn a_log_of_round_trips_has_those_that_never_came_back() {
     // What the receiver has no room for is not answered.
     let line = "::1 --meter round-trip --message 60000 --receive-buffer 4096 --gap 2us --packets 3000 --log sent.jlog --json";
     let flow = receiver.send(&dir, line).fine().json().remove(0);
-    let (sent, back) = (number(&flow, "sent"), number(&flow, "echoes"));
+    let (sent, back) = (flow.count("sent"), flow.count("echoes"));
     assert!(back < sent, "nothing was lost: {flow}");
     let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
-    assert_eq!(number(&row, "sent"), sent, "{row}");
-    assert_eq!(number(&row, "received"), back, "{row}");
-    assert_eq!(number(&row, "lost"), sent - back, "{row}");
+    assert_eq!(row.count("sent"), sent, "{row}");
+    assert_eq!(row.count("received"), back, "{row}");
+    assert_eq!(row.count("lost"), sent - back, "{row}");
     let octets = std::fs::read(dir.path().join("sent.jlog")).unwrap();
     let whole = whole(&octets);
     assert_eq!((whole.records, whole.unanswered), (sent, sent - back));
@@ -128,12 +129,12 @@ fn a_receivers_log_has_what_arrived_of_round_trips() {
         let flow = receiver.send(&dir, line).fine().json().remove(0);
         receiver.end().fine();
         let (path, octets) = only_log(&dir).unwrap();
-        assert_eq!(whole(&octets).records, number(&flow, "received"), "{flow}");
+        assert_eq!(whole(&octets).records, flow.count("received"), "{flow}");
         let name = path.file_name().unwrap().display();
         let row = dir.run(&format!("decode logs/{name} --json"));
         let row = row.fine().json().remove(0);
-        assert_eq!(number(&row, "received"), number(&flow, "received"), "{row}");
-        assert_eq!(number(&row, "lost"), 0, "{row}");
+        assert_eq!(row.count("received"), flow.count("received"), "{row}");
+        assert_eq!(row.count("lost"), 0, "{row}");
         assert!(row["delay_p50_s"].as_f64() > Some(0.0), "{row}");
     }
 }
@@ -144,7 +145,7 @@ fn a_log_of_icmp_echoes_says_how_many_were_sent() {
     let line = "--protocol echo --message 100 --gap 1ms --packets 20 --log sent.jlog";
     dir.in_namespaces(&format!("\"$0\" send ::1 {line}")).fine();
     let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
-    let counts = ["sent", "received", "lost"].map(|key| number(&row, key));
+    let counts = ["sent", "received", "lost"].map(|key| row.count(key));
     assert_eq!(counts, [20, 20, 0], "{row}");
 }
 

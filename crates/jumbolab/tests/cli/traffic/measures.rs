@@ -1,8 +1,9 @@
 //! What is sent, and what is measured of it.
 
 use super::super::harness::Dir;
+use super::super::lookup::Object;
 use super::super::undisturbed::{Disturbed, until_undisturbed};
-use super::{Receiver, number};
+use super::Receiver;
 
 #[test]
 fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
@@ -19,7 +20,7 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
             let flow = until_undisturbed(&format!("stamps of {protocol} to {host}"), 5, || {
                 flows += 1;
                 let flow = receiver.send(&dir, &line).fine().json().remove(0);
-                match number(&flow, "unstamped") {
+                match flow.count("unstamped") {
                     0 => Ok(flow),
                     unstamped => Err(Disturbed(format!("{unstamped} messages have no stamp"))),
                 }
@@ -34,13 +35,13 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
                 ("duplicates", 0),
                 ("clock_bound_ns", 0),
             ] {
-                assert_eq!(number(&flow, key), value, "{key}: {flow}");
+                assert_eq!(flow.count(key), value, "{key}: {flow}");
             }
             assert_eq!(
-                number(&flow["delay_us"], "count") + number(&flow, "negative"),
+                flow["delay_us"].count("count") + flow.count("negative"),
                 200
             );
-            assert_eq!(number(&flow["lateness_us"], "count"), 200);
+            assert_eq!(flow["lateness_us"].count("count"), 200);
         }
     }
     let outcome = receiver.stop().fine();
@@ -59,9 +60,9 @@ fn round_trips_are_measured_at_a_pace_and_one_at_a_time() {
             );
             let flow = receiver.send(&dir, &line).fine().json().remove(0);
             for key in ["sent", "received", "echoes"] {
-                assert_eq!(number(&flow, key), 100, "{key}: {flow}");
+                assert_eq!(flow.count(key), 100, "{key}: {flow}");
             }
-            assert_eq!(number(&flow["round_trip_us"], "count"), 100);
+            assert_eq!(flow["round_trip_us"].count("count"), 100);
         }
     }
 }
@@ -87,7 +88,7 @@ fn echoes_come_back_without_a_receiver_to_those_who_may_send_them() {
                 continue;
             }
             let flow = outcome.fine().json().remove(0);
-            let figures = ["sent", "echoes"].map(|key| number(&flow, key));
+            let figures = ["sent", "echoes"].map(|key| flow.count(key));
             assert_eq!(figures, [20, 20], "{flow}");
         }
     }
@@ -102,7 +103,7 @@ fn bursts_begin_and_end() {
         let flow = receiver.send(&dir, line).fine().json().remove(0);
         // Three periods of ten, of which a gap may end in the silence. What a
         // busy machine is too late for is not sent any more.
-        let [offered, sent] = ["offered", "sent"].map(|key| number(&flow, key));
+        let [offered, sent] = ["offered", "sent"].map(|key| flow.count(key));
         assert!((25..=31).contains(&offered) && sent <= offered, "{flow}");
         let late = offered - sent;
         let disturbed = || Disturbed(format!("{late} of {offered} messages were too late"));
@@ -132,13 +133,13 @@ fn flows_of_a_file_run_side_by_side() {
         .collect();
     assert_eq!(names, ["voice", "bulk", "game"]);
     for flow in &flows {
-        let sent = number(flow, "sent");
-        assert!(sent > 50 && sent <= number(flow, "offered"), "{flow}");
-        assert_eq!(sent, number(flow, "received"), "{flow}");
+        let sent = flow.count("sent");
+        assert!(sent > 50 && sent <= flow.count("offered"), "{flow}");
+        assert_eq!(sent, flow.count("received"), "{flow}");
     }
     assert_eq!(flows[1]["congestion"], "reno");
-    assert!(number(&flows[1], "segment_size") <= 1000);
-    assert_eq!(number(&flows[2], "echoes"), number(&flows[2], "sent"));
+    assert!(flows[1].count("segment_size") <= 1000);
+    assert_eq!(flows[2].count("echoes"), flows[2].count("sent"));
     assert_eq!(receiver.stop().fine().json().len(), 3);
 }
 
@@ -149,14 +150,14 @@ fn datagrams_that_are_cut_and_merged_by_the_kernel_are_counted_one_by_one() {
     let line = "::1 --message 500 --gap 0s --packets 1000 --segmentation 20 --merge --json";
     let flow = receiver.send(&dir, line).fine().json().remove(0);
     let [sent, received, overflowed] =
-        ["sent", "received", "overflowed"].map(|key| number(&flow, key));
+        ["sent", "received", "overflowed"].map(|key| flow.count(key));
     assert_eq!(sent, 1000, "{flow}");
     // So many at once may find no room; the kernel counts those as they come,
     // and it may have merged twenty.
     let whole = received == 1000 && overflowed == 0;
     let dropped = (overflowed..=20 * overflowed).contains(&(1000 - received)) && overflowed > 0;
     assert!(whole || dropped, "{flow}");
-    assert_eq!(number(&flow, "segmentation"), 20, "it is on record");
+    assert_eq!(flow.count("segmentation"), 20, "it is on record");
     assert_eq!(flow["merge"], true);
 }
 
@@ -172,7 +173,7 @@ fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
         let line =
             format!("{host} --protocol {protocol} --message {most} --gap 1ms --packets 5 --json");
         let flow = receiver.send(&dir, &line).fine().json().remove(0);
-        assert_eq!(number(&flow, "received_octets"), 5 * most, "{flow}");
+        assert_eq!(flow.count("received_octets"), 5 * most, "{flow}");
     }
     let beyond = receiver.send(&dir, "::1 --message 65528");
     beyond.refused(&["--message 65528", "65527", "nothing is cut to size"]);
