@@ -285,6 +285,8 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 "links.router-receiver.wire_mtu=1400".into(),
                 format!("links.router-receiver.too_big={too_big}"),
                 "timeout=2s".into(),
+                // A black hole fails, and an emulator that is late must not.
+                "network.lateness=1min".into(),
             ])
         };
         let answered = measurements(netns, &through("answer")?)?;
