@@ -26,7 +26,7 @@ pub(super) use flows::OF_MESSAGES;
 pub(super) use index::{KeyNode, find, hint, known, unknown};
 pub use page::documented;
 pub(super) use queue::{queues, visit};
-pub(super) use row::{Key, Section, Usual};
+pub(super) use row::{DefaultValue, Key, Section};
 pub(super) use support::{Support, Takes, Worlds};
 
 /// The first parts of the keys of a cell.

@@ -77,7 +77,7 @@ pub fn recorded(traced: &Traced) -> Summary {
 ///
 /// # Errors
 /// Where there is no such link, or packets would have to be taken out of bundles.
-pub fn what_if(recorded: &Recorded, direction: usize, settings: &Settings) -> Result<Summary> {
+pub fn replay_with(recorded: &Recorded, direction: usize, settings: &Settings) -> Result<Summary> {
     let traced = &recorded.directions[direction];
     let decided = drive(settings, traced, recorded.origin)?;
     let arrivals = traced.packets.iter().map(|(arrival, _)| arrival.at);

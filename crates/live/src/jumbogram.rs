@@ -22,6 +22,6 @@ pub use end::{Listener, Sent, send};
 pub use jumbo_path::{Between, JumboPath};
 pub use limits::{LARGEST, LEAST_MTU};
 pub use malformed::{Ended, malformed};
-pub use measure::{By, Measured, Measuring, measure};
+pub use measure::{HeaderSource, Measured, Measuring, measure};
 pub use message::{Arrived, LEAST};
 pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};

@@ -22,7 +22,7 @@ use addressing::Plan;
 pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
-pub use path::{Addresses, Link, Medium, Middle, Part, Path};
+pub use path::{Addresses, Forwarder, Link, Medium, Part, Path};
 
 /// A node of the path: a network namespace and its interfaces.
 pub struct Node {
@@ -120,7 +120,7 @@ impl Testbed {
 
     /// The address of an interface of `node`; a switch's ports have none.
     pub fn address(&self, path: &Path, node: &Node, interface: &Interface) -> Option<IpAddr> {
-        (node.part != Part::Middle(Middle::Switch)).then(|| Plan::of(path).address(interface))
+        (node.part != Part::Forwarder(Forwarder::Switch)).then(|| Plan::of(path).address(interface))
     }
 
     /// Packets dropped in front of all links since the path stands.
@@ -168,7 +168,7 @@ impl Node {
                 ])?;
             }
         }
-        if part == Part::Middle(Middle::Router) {
+        if part == Part::Forwarder(Forwarder::Router) {
             let forwarding = match ip {
                 IpVersion::V4 => "ipv4/ip_forward",
                 IpVersion::V6 => "ipv6/conf/all/forwarding",
@@ -203,7 +203,7 @@ impl Node {
     fn bring_up(&self, path: &Path) -> Result<()> {
         let route = &self.namespace.route;
         route.set_up("lo")?;
-        let bridges = self.part == Part::Middle(Middle::Switch);
+        let bridges = self.part == Part::Forwarder(Forwarder::Switch);
         if bridges {
             route.add_bridge("bridge")?;
         }
@@ -252,10 +252,14 @@ fn connect(
     nodes: &mut [Node],
     number: usize,
     link: &Link,
-    middle: Middle,
+    middle: Forwarder,
     emulated: &mut Emulated,
 ) -> Result<()> {
-    let subnet = if middle == Middle::Switch { 0 } else { number };
+    let subnet = if middle == Forwarder::Switch {
+        0
+    } else {
+        number
+    };
     let near = Interface::new(nodes[number].interfaces.len(), number, 0, subnet, link);
     let far = Interface::new(nodes[number + 1].interfaces.len(), number, 1, subnet, link);
     let end = |interface: &Interface| VethEnd {

@@ -122,14 +122,14 @@ impl Tool {
                 self.signal_group(Signal::SIGKILL);
             }
             match hear([&mut self.output, &mut self.complaint], timeout)? {
-                stream::Heard::Something if ended && left > Span::ZERO => {}
+                stream::ListenOutcome::Something if ended && left > Span::ZERO => {}
                 _ if ended => {
                     self.status = Some(self.child.wait().during(|| "waiting for a program")?);
                 }
-                stream::Heard::Signal => return Ok(None),
+                stream::ListenOutcome::Signal => return Ok(None),
                 _ if left == Span::ZERO => return Ok(None),
-                stream::Heard::AllClosed => clock::sleep(PAUSE.min(left)),
-                stream::Heard::Something | stream::Heard::Nothing => {}
+                stream::ListenOutcome::AllClosed => clock::sleep(PAUSE.min(left)),
+                stream::ListenOutcome::Something | stream::ListenOutcome::Nothing => {}
             }
         }
         Ok(self.status)

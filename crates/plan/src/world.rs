@@ -35,7 +35,7 @@ pub struct WorldProfile {
     /// Results depend on the machine, so that its facts belong to a run.
     pub depends_on_machine: bool,
     /// The words by which a report refers to the world.
-    pub words: Words,
+    pub words: ReportWording,
 }
 
 /// What the hosts of a world are. Not comparable, so that code matches and the
@@ -51,9 +51,9 @@ pub enum Hosts {
     Simulated,
 }
 
-/// Words of reports for a world.
+/// Phrases of reports for a world.
 #[derive(Debug)]
-pub struct Words {
+pub struct ReportWording {
     /// What carries the traffic: "over ...".
     pub links: &'static str,
     /// The beginning of a sentence about the one setting of a run.
@@ -72,7 +72,7 @@ const NETNS: WorldProfile = WorldProfile {
     runs_side_by_side: false,
     syncs_every_trial: true,
     depends_on_machine: true,
-    words: Words {
+    words: ReportWording {
         links: "links between network namespaces of one machine",
         alone: "On this machine and",
         among: "On this machine, in",
@@ -89,7 +89,7 @@ const SIM: WorldProfile = WorldProfile {
     runs_side_by_side: true,
     syncs_every_trial: false,
     depends_on_machine: false,
-    words: Words {
+    words: ReportWording {
         links: "simulated links",
         alone: "Simulated:",
         among: "Simulated, in",

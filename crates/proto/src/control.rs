@@ -30,7 +30,7 @@ mod server;
 use units::Span;
 use wire::control::Reason;
 
-pub use client::{Client, News};
+pub use client::{Client, ReceiverMessage};
 pub use secret::Secret;
 pub use server::{Request, Server, Settings};
 

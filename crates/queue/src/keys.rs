@@ -87,13 +87,13 @@ pub enum Field<'a> {
     /// On or off.
     Switch(&'a mut bool),
     /// One of some words.
-    Word(&'a mut dyn Words),
+    Word(&'a mut dyn NamedChoice),
     /// The name of a discipline.
-    Queue(&'a mut dyn Words),
+    Queue(&'a mut dyn NamedChoice),
 }
 
-/// What is chosen by a word.
-pub trait Words {
+/// A choice by name.
+pub trait NamedChoice {
     /// All words.
     fn words(&self) -> Vec<&'static str>;
 
@@ -109,7 +109,7 @@ pub(crate) trait Word: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
 }
 
-impl<T: Word> Words for T {
+impl<T: Word> NamedChoice for T {
     fn words(&self) -> Vec<&'static str> {
         T::WORDS.iter().map(|(word, _)| *word).collect()
     }

@@ -9,9 +9,9 @@ use units::{Bytes, Rate, Seed, Time};
 use crate::law::{self, Pick, Profile, Verdict};
 use crate::rng::Rng;
 use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
-use frames::{Frames, Met, meet, packets};
+use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
-pub use settings::{Bounds, MredSettings, Over, Reading, SizeOf, When};
+pub use settings::{Activation, Bounds, MredSettings, Over, Reading, SizeOf};
 
 /// First in, first out, with MRED at admission: it says how many packets of
 /// which frames are met, and DDF drops them, the first of a frame first. An
@@ -65,7 +65,7 @@ impl<P: Packet> Mred<P> {
         judgement: Judgement,
         arrival: &P,
         drops: &mut Drops<P>,
-    ) -> Option<(u32, Met)> {
+    ) -> Option<(u32, DropAction)> {
         let arriving = self.settings.over == Over::Arriving;
         match judgement {
             Judgement::Pass => None,
@@ -118,7 +118,7 @@ impl<P: Packet> Mred<P> {
     /// Whether the paper's law does anything, and why: without room it always
     /// does, else where RED would drop the frame that arrives.
     fn is_congested(&mut self, arrival: &P) -> Option<Reason> {
-        if self.settings.when == When::NoRoom {
+        if self.settings.when == Activation::NoRoom {
             return Some(Reason::Early);
         }
         match self.ask(arrival.view().size) {
@@ -146,14 +146,20 @@ impl<P: Packet> Mred<P> {
     }
 
     /// What happens to packets that the law meets for `reason`.
-    fn met(&self, reason: Reason) -> Met {
+    fn met(&self, reason: Reason) -> DropAction {
         let mark = self.settings.mark && self.law.average() < self.settings.curve.max;
-        Met { reason, mark }
+        DropAction { reason, mark }
     }
 
     /// Meets `count` packets of those that wait; returns how many are too many
     /// for that.
-    fn meet_waiting(&mut self, now: Time, count: u32, met: Met, drops: &mut Drops<P>) -> u32 {
+    fn meet_waiting(
+        &mut self,
+        now: Time,
+        count: u32,
+        met: DropAction,
+        drops: &mut Drops<P>,
+    ) -> u32 {
         let mut next = 0;
         for done in 0..count {
             let Some(place) = self.next(next) else {
@@ -180,7 +186,7 @@ impl<P: Packet> Mred<P> {
     }
 
     /// Takes `share` of every frame that waits, or of the oldest.
-    fn take_shares(&mut self, now: Time, share: f64, met: Met, drops: &mut Drops<P>) {
+    fn take_shares(&mut self, now: Time, share: f64, met: DropAction, drops: &mut Drops<P>) {
         let frames = match self.settings.over {
             Over::Queue => self.frames.len(),
             Over::Head | Over::Arriving => self.frames.len().min(1),
@@ -208,7 +214,7 @@ impl<P: Packet> Mred<P> {
         now: Time,
         place: usize,
         count: u32,
-        met: Met,
+        met: DropAction,
         drops: &mut Drops<P>,
     ) -> usize {
         if let Some(apart) = self.settings.drop_time {
@@ -218,7 +224,13 @@ impl<P: Packet> Mred<P> {
         self.meet_now(place, count, met, drops)
     }
 
-    fn meet_now(&mut self, place: usize, count: u32, met: Met, drops: &mut Drops<P>) -> usize {
+    fn meet_now(
+        &mut self,
+        place: usize,
+        count: u32,
+        met: DropAction,
+        drops: &mut Drops<P>,
+    ) -> usize {
         let before = self.frames.len();
         self.frames.meet(place, count, met, drops);
         // Where a frame went whole, the one behind it has its place.
@@ -226,7 +238,13 @@ impl<P: Packet> Mred<P> {
     }
 
     /// Lets the arrival wait, without those of its packets that are met.
-    fn admit(&mut self, now: Time, mut arrival: P, met: Option<(u32, Met)>, drops: &mut Drops<P>) {
+    fn admit(
+        &mut self,
+        now: Time,
+        mut arrival: P,
+        met: Option<(u32, DropAction)>,
+        drops: &mut Drops<P>,
+    ) {
         // As many as live at most, whatever its header says.
         let met = met.map(|(count, met)| (count.min(arrival.live()), met));
         let later = self.settings.drop_time;
@@ -261,7 +279,7 @@ impl<P: Packet> Mred<P> {
 
     /// Meets packets until the arrival fits; returns what is left of it.
     fn make_room(&mut self, mut arrival: P, drops: &mut Drops<P>) -> Option<P> {
-        let met = Met {
+        let met = DropAction {
             reason: Reason::Full,
             mark: false,
         };
@@ -300,9 +318,9 @@ enum Judgement {
     /// Nothing.
     Pass,
     /// So many packets are met.
-    Count(u32, Met),
+    Count(u32, DropAction),
     /// Such a share of frames is.
-    Share(f64, Met),
+    Share(f64, DropAction),
 }
 
 impl<P: Packet> Discipline<P> for Mred<P> {
@@ -312,7 +330,7 @@ impl<P: Packet> Discipline<P> for Mred<P> {
         let MredSettings { unit, size, .. } = self.settings;
         self.law.observe(now, self.frames.queue(unit, size));
         let room = self.has_room(&packet);
-        let average = self.settings.when == When::Average;
+        let average = self.settings.when == Activation::Average;
         let mut judgement = Judgement::Pass;
         if average || !room {
             judgement = self.judge(&packet);

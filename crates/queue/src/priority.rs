@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use units::{Bytes, Rate, Seed, Time};
 
-use crate::keys::{Field, Keyed, Keys, Reaction, Words};
+use crate::keys::{Field, Keyed, Keys, NamedChoice, Reaction};
 use crate::spec::DISCIPLINES;
 use crate::{Backlog, BadSpec, Choice, Configured, Discipline, Drops, Limit, Packet, Spec};
 
@@ -130,7 +130,7 @@ impl Keyed for PriorityKeys {
     }
 }
 
-impl Words for &'static Choice {
+impl NamedChoice for &'static Choice {
     fn words(&self) -> Vec<&'static str> {
         DISCIPLINES.iter().map(|choice| choice.name).collect()
     }

@@ -61,7 +61,7 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
             format!("Certificate of {name}"),
             Some(Badge::passed(certificate.passed)),
         ));
-        blocks.push(certificate::found_out(certificate));
+        blocks.push(certificate::faults_and_notes(certificate));
     }
     Document {
         title: "What changed between two runs".to_owned(),

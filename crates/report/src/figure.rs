@@ -83,7 +83,7 @@ pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> Stri
 
 /// The words where no difference was found: how large a one would have shown.
 pub(super) fn none_found(comparison: &Comparison) -> String {
-    match would_have_shown(comparison) {
+    match smallest_detectable_change(comparison) {
         Some(margin) => format!("no difference found above {margin} %"),
         None => "no difference found".into(),
     }
@@ -157,7 +157,7 @@ pub(super) fn rate(rate: Rate) -> String {
 
 /// The smallest change, in per cent to two digits, that would have shown: one
 /// that two one-sided tests exclude and the instrument resolves.
-pub(super) fn would_have_shown(comparison: &Comparison) -> Option<String> {
+pub(super) fn smallest_detectable_change(comparison: &Comparison) -> Option<String> {
     let excluded = comparison.change?.excluded_above?;
     let margin = excluded.max(comparison.resolution_percent.unwrap_or(0.0));
     let places = order(margin).map_or(0, |order| 1 - order);

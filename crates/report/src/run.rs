@@ -25,7 +25,7 @@ const SECTIONS: [Describe; 16] = [
     claims::section,
     pareto::section,
     sizes::section,
-    verdicts::left_open,
+    verdicts::open_questions,
     outliers::section,
     other_metrics::section,
     reading::section,

@@ -100,7 +100,7 @@ fn certificates(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
         ));
         let folder = run.folder.display().to_string();
         blocks.push(Block::Page(vec![Block::paragraph(Style::Note, folder)]));
-        blocks.push(certificate::found_out(certificate));
+        blocks.push(certificate::faults_and_notes(certificate));
         let facts = certificate::whole(certificate.facts.clone());
         blocks.push(Block::Page(vec![facts]));
     }

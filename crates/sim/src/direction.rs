@@ -3,7 +3,7 @@
 use proto::link::{FastLink, Fate, Link, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
-use crate::link_stats::{Averages, LinkStats, Looks};
+use crate::link_stats::{Averages, LinkStats, TraceDepth};
 use crate::packet::Packet;
 use crate::{DirectionOutcome, InnerCounts};
 
@@ -58,13 +58,13 @@ impl Direction {
         settings: &Settings,
         seed: Seed,
         end: Time,
-        looks: Looks,
+        looks: TraceDepth,
         to: usize,
         place: (usize, usize),
     ) -> Self {
         let fast_link = match looks {
-            Looks::At | Looks::Into => None,
-            Looks::Away => FastLink::new(settings, seed, Averages::new(end)),
+            TraceDepth::Packets | TraceDepth::Inner => None,
+            TraceDepth::Off => FastLink::new(settings, seed, Averages::new(end)),
         };
         let full = || {
             let link = Link::observed(settings.clone(), seed, LinkStats::new(end, looks));

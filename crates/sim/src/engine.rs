@@ -155,7 +155,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             edges,
         } = self.elements;
         if element < receivers {
-            self.come_out(element);
+            self.deliver_arrived(element);
         } else if element < senders {
             self.finish_receiving(element - receivers);
         } else if element < sources {
@@ -178,7 +178,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             Kind::Edge => self.arrive_at_edge(node, packet),
             Kind::Switch => match self.transmit(node, packet) {
                 None => self.nodes[node].counts.forwarded += 1,
-                Some(refused) => self.contents.let_go(&refused),
+                Some(refused) => self.contents.discard(&refused),
             },
         }
     }
@@ -198,7 +198,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             here.counts.dropped += 1;
             let location = Location::Node(here.place);
             self.lose(location, &packet, Loss::Buffer);
-            self.contents.let_go(&packet);
+            self.contents.discard(&packet);
         }
         self.arm_receiver(node);
     }
@@ -255,14 +255,14 @@ impl<'a, W: Tracer> Engine<'a, W> {
             };
             self.post(node, fragment, Content { body, ..whole });
         }
-        self.contents.let_go(&packet);
+        self.contents.discard(&packet);
     }
 
     /// Tells the source of `packet` that it is too big; never about an answer
     /// [RFC4443 s2.4], nor about a bundle. Acknowledgements fit every link, as was checked.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         let content = *self.contents.of(&packet.header);
-        self.contents.let_go(packet);
+        self.contents.discard(packet);
         let packet = packet.header;
         if matches!(
             content.body,
@@ -325,7 +325,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
     /// too big.
     fn depart(&mut self, node: usize, packet: Packet) {
         if let Some(refused) = self.transmit(node, packet) {
-            self.contents.let_go(&refused);
+            self.contents.discard(&refused);
         }
     }
 

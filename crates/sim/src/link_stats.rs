@@ -32,22 +32,22 @@ pub(crate) struct Averages {
     waited_octets: u128,
 }
 
-/// How closely a tracer looks at a direction.
+/// The detail in which a tracer sees a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum TraceDepth {
     /// Not at all.
-    Away,
+    Off,
     /// At its packets.
-    At,
+    Packets,
     /// Into bundles too.
-    Into,
+    Inner,
 }
 
 /// Something that happened to a packet on a direction of a link.
 pub(crate) struct Note {
     pub(crate) packet: Header,
     pub(crate) at: Time,
-    pub(crate) what: What,
+    pub(crate) what: EventKind,
     /// How many packets lived in it then.
     pub(crate) live: u32,
     /// What was in a bundle that was sent, if that is asked.
@@ -66,7 +66,7 @@ pub(crate) struct Opening {
 }
 
 /// What happened.
-pub(crate) enum What {
+pub(crate) enum EventKind {
     Queued { state: QueueState },
     Sent { ends: Time, waited: Span },
     Lost(Loss),
@@ -92,13 +92,13 @@ impl Opening {
 
 impl LinkStats {
     /// Statistics that average until `end`, with notes for a tracer as it `looks`.
-    pub(crate) fn new(end: Time, looks: Looks) -> Self {
+    pub(crate) fn new(end: Time, looks: TraceDepth) -> Self {
         Self {
             averages: Averages::new(end),
             beyond: 0,
             gone: Vec::new(),
-            notes: (looks != Looks::Away).then(Vec::new),
-            opens: looks == Looks::Into,
+            notes: (looks != TraceDepth::Off).then(Vec::new),
+            opens: looks == TraceDepth::Inner,
         }
     }
 
@@ -130,8 +130,8 @@ impl LinkStats {
         }
     }
 
-    fn note(&mut self, packet: &Packet, at: Time, what: What) {
-        let opens = self.opens && matches!(what, What::Sent { .. });
+    fn note(&mut self, packet: &Packet, at: Time, what: EventKind) {
+        let opens = self.opens && matches!(what, EventKind::Sent { .. });
         if let Some(notes) = &mut self.notes {
             let load = packet.load.as_ref().filter(|_| opens);
             notes.push(Note {
@@ -159,7 +159,7 @@ impl LinkStats {
 impl LinkObserver<Packet> for LinkStats {
     fn arrived(&mut self, packet: &Packet, at: Time, state: impl FnOnce() -> QueueState) {
         if self.notes.is_some() {
-            self.note(packet, at, What::Queued { state: state() });
+            self.note(packet, at, EventKind::Queued { state: state() });
         }
     }
 
@@ -167,21 +167,21 @@ impl LinkObserver<Packet> for LinkStats {
         self.averages.sent(packet, arrival, begins, ends, fate);
         if self.notes.is_some() {
             let waited = begins.since(arrival).unwrap_or_default();
-            self.note(packet, begins, What::Sent { ends, waited });
+            self.note(packet, begins, EventKind::Sent { ends, waited });
         }
         let lost = match fate {
             Fate::Lost => Loss::Chance,
             Fate::Damaged => Loss::Damage,
             Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
         };
-        self.note(packet, begins, What::Lost(lost));
+        self.note(packet, begins, EventKind::Lost(lost));
         self.give_up(packet, false);
     }
 
     fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
         self.averages.dropped(packet, arrival, at, reason);
         let why = reason.map_or(Loss::TooBig, Loss::Queue);
-        self.note(packet, at, What::Lost(why));
+        self.note(packet, at, EventKind::Lost(why));
         // One that is too big comes back to who sent it.
         if reason.is_some() {
             self.beyond += u64::from(packet.live()) - 1;
@@ -190,7 +190,7 @@ impl LinkObserver<Packet> for LinkStats {
     }
 
     fn inner_dropped(&mut self, packet: &Packet, at: Time, reason: Reason) {
-        self.note(packet, at, What::InnerDropped(reason));
+        self.note(packet, at, EventKind::InnerDropped(reason));
         self.give_up(packet, true);
     }
 }

@@ -100,7 +100,7 @@ impl Contents {
 
     /// The packet is gone, with what lives in it; its content can be read until
     /// [`Contents::forget`].
-    pub(crate) fn let_go(&mut self, packet: &Packet) {
+    pub(crate) fn discard(&mut self, packet: &Packet) {
         self.leaving.push(packet.header.content);
         let inside = packet.load.iter().flat_map(|load| load.headers());
         self.leaving.extend(inside.map(|header| header.content));

@@ -11,7 +11,7 @@ use crate::direction::{Direction, mtu};
 use crate::domain::exits;
 use crate::engine::{DomainEdge, DomainEdges, Endpoints, Engine, Flow, Kind, Node};
 use crate::labels::labels;
-use crate::link_stats::Looks;
+use crate::link_stats::TraceDepth;
 use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -131,9 +131,9 @@ impl Simulation {
     pub(crate) fn engine<'a, W: Tracer>(&'a self, tracer: &'a mut W) -> Engine<'a, W> {
         let mut engine = Engine::new(
             self.directions(|direction| match W::AWAKE && tracer.wants(direction) {
-                false => Looks::Away,
-                true if tracer.opens(direction) => Looks::Into,
-                true => Looks::At,
+                false => TraceDepth::Off,
+                true if tracer.opens(direction) => TraceDepth::Inner,
+                true => TraceDepth::Packets,
             }),
             self.nodes(),
             self.flows(),
@@ -147,7 +147,7 @@ impl Simulation {
     }
 
     /// The directions of links, with notes as a tracer `looks` at them.
-    fn directions(&self, looks: impl Fn((usize, usize)) -> Looks) -> Vec<Direction> {
+    fn directions(&self, looks: impl Fn((usize, usize)) -> TraceDepth) -> Vec<Direction> {
         let mut directions = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
             for (settings, direction) in link.directions.iter().zip(0..) {

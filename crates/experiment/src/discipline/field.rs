@@ -1,6 +1,6 @@
 //! What values of the keys of disciplines mean.
 
-use queue::{Field, Words};
+use queue::{Field, NamedChoice};
 
 use crate::quantity::{choices, float, number, probability, size, span, span_or, switch};
 use crate::reader::Parsed;
@@ -28,7 +28,7 @@ pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Parsed<()> {
 }
 
 /// One of `words`.
-pub(super) fn choose(words: &mut dyn Words, value: &Value) -> Parsed<()> {
+pub(super) fn choose(words: &mut dyn NamedChoice, value: &Value) -> Parsed<()> {
     match value {
         Value::Text(text) if words.choose(text) => Ok(((), value.clone())),
         _ => Err(format!("write {}", choices(words.words()))),

@@ -1,7 +1,7 @@
 use queue::law::{Curve, Pick, Profile, Spread};
 use queue::{
-    AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, MredSettings, Over, PieSettings,
-    Reading, RedSettings, RioSettings, SizeOf, Unit, Victims, When,
+    Activation, AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, MredSettings, Over,
+    PieSettings, Reading, RedSettings, RioSettings, SizeOf, Unit, Victims,
 };
 use units::Span;
 
@@ -87,7 +87,7 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
         spread: Spread::Wait,
         adaptive: true,
         profile: Profile::Ns2,
-        when: When::NoRoom,
+        when: Activation::NoRoom,
         over: Over::Head,
         size: SizeOf::Header,
         victims: Victims::Spread,

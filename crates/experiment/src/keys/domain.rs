@@ -1,7 +1,7 @@
 //! `[domain]`: where packets are gathered into bundles.
 
 use super::support::{kernels, refused};
-use super::{Key, Section, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Worlds};
 
 const SIMULATED: Worlds = kernels(refused(
     "only networks of the world `sim` have a domain: --on sim",
@@ -17,63 +17,63 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "edges",
                 kind: "list of routers",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: r#"The routers at its border, `["r1", "r2"]`; each gathers and unpacks."#,
                 worlds: SIMULATED,
             },
             Key {
                 name: "gather",
                 kind: "switch",
-                default: Usual::Text("on"),
+                default: DefaultValue::Text("on"),
                 meaning: "`off`: nothing is gathered, and all figures of a domain are reported all the same.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "mtu",
                 kind: "octets up to 65535",
-                default: Usual::Number(9000),
+                default: DefaultValue::Number(9000),
                 meaning: "Octets of IP that a bundle may have: its headers and two of the smallest packets at least. Links between the edges carry so many.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "trigger",
                 kind: "`egress-busy`, `timer` or `full`",
-                default: Usual::Text("egress-busy"),
+                default: DefaultValue::Text("egress-busy"),
                 meaning: "When a bundle goes that is not full. `egress-busy`: as soon as the link can take it, so that only what waits anyway is gathered, and after `jfet` at the latest; `timer`: `jfet` after its first packet came; `full`: never.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "jfet",
                 kind: "time",
-                default: Usual::Text("1ms"),
+                default: DefaultValue::Text("1ms"),
                 meaning: "That time, the paper's JFET; above 0 for `timer`.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
-                default: Usual::Text("ip"),
+                default: DefaultValue::Text("ip"),
                 meaning: "What carries a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the 6 and 4 a packet of the bundle.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "tick",
                 kind: "`1us` or `10us`",
-                default: Usual::Text("1us"),
+                default: DefaultValue::Text("1us"),
                 meaning: "The unit in which a bundle says how long its packets waited.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "destination",
                 kind: "`egress`, `first-packet` or `label`",
-                default: Usual::Follows(r#"`"egress"`, of labels `"label"`"#),
+                default: DefaultValue::Follows(r#"`"egress"`, of labels `"label"`"#),
                 meaning: r#"What routers between the edges forward it by: the address of the `egress`, or as in the paper of the `first-packet`, where that goes; or with `carriage = "label"` its `label`, which each of them replaces [RFC3031]."#,
                 worlds: SIMULATED,
             },
             Key {
                 name: "shaping",
                 kind: "switch",
-                default: Usual::Text("on"),
+                default: DefaultValue::Text("on"),
                 meaning: "Whether packets leave a bundle with the gaps with which they came.",
                 worlds: SIMULATED,
             },
@@ -88,28 +88,28 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "prefix",
                 kind: r#"prefix, `"10.2.0.0/16"`"#,
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: "No bit is set behind its length; no other row has it.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "egress",
                 kind: "name of an edge",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: "The edge through which it is reached.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "via",
                 kind: "list of routers",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: r#"Of labels only: routers via which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; what travels alone takes the shortest path."#,
                 worlds: SIMULATED,
             },
             Key {
                 name: "next_as",
                 kind: "number",
-                default: Usual::Number(0),
+                default: DefaultValue::Number(0),
                 meaning: "The autonomous system behind that; packets to different ones are never together.",
                 worlds: SIMULATED,
             },

@@ -1,7 +1,7 @@
 //! `[flows.NAME]`: traffic from one host to another.
 
 use super::support::{all_but, everywhere, kernels, only, refused, simulator, when, worlds};
-use super::{Key, Section, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Worlds};
 
 const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or say --on sim";
 
@@ -18,7 +18,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "from",
                 kind: "name of a host",
-                default: Usual::Follows("`sender`, in a dumbbell `sender1`"),
+                default: DefaultValue::Follows("`sender`, in a dumbbell `sender1`"),
                 meaning: r#"The sending host; `*` in a name is the number of the flow, where there are several by `count`: `"sender*"`."#,
                 worlds: kernels(only(
                     &["sender"],
@@ -28,63 +28,63 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "to",
                 kind: "name of a host",
-                default: Usual::Follows("`receiver`, in a dumbbell `receiver1`"),
+                default: DefaultValue::Follows("`receiver`, in a dumbbell `receiver1`"),
                 meaning: "The receiving host, likewise.",
                 worlds: everywhere(),
             },
             Key {
                 name: "protocol",
                 kind: "`udp` or `tcp`",
-                default: Usual::Text("udp"),
+                default: DefaultValue::Text("udp"),
                 meaning: "`udp`: datagrams, by the keys from `message` to `packets` and `dont_fragment`; `tcp`: a connection, which has none of these in the simulator, and between kernels all but the last, as messages of a stream.",
                 worlds: everywhere(),
             },
             Key {
                 name: "count",
                 kind: "number, 1 to 10000",
-                default: Usual::Number(1),
+                default: DefaultValue::Number(1),
                 meaning: "So many flows like this one: NAME01, NAME02, ... (of 100 and more with as many digits as it takes); all together at most 10000, between kernels 64.",
                 worlds: everywhere(),
             },
             Key {
                 name: "stagger",
                 kind: "time",
-                default: Usual::Text("0s"),
+                default: DefaultValue::Text("0s"),
                 meaning: "Each of them begins so much later than the one before.",
                 worlds: everywhere(),
             },
             Key {
                 name: "start_within",
                 kind: "time",
-                default: Usual::Text("0s"),
+                default: DefaultValue::Text("0s"),
                 meaning: "Besides, each begins at a random instant within this time, drawn from a stream of the flow's own.",
                 worlds: everywhere(),
             },
             Key {
                 name: "octets",
                 kind: "size, or `none`",
-                default: Usual::Text("none"),
+                default: DefaultValue::Text("none"),
                 meaning: "Octets of payload that are sent: of TCP exactly, of datagrams until one brings them to so many; `none`: as many as can be until `stop`.",
                 worlds: everywhere(),
             },
             Key {
                 name: "start",
                 kind: "time",
-                default: Usual::Text("0s"),
+                default: DefaultValue::Text("0s"),
                 meaning: "When it begins; the first datagram follows one gap after that.",
                 worlds: everywhere(),
             },
             Key {
                 name: "stop",
                 kind: "time",
-                default: Usual::Follows("the end"),
+                default: DefaultValue::Follows("the end"),
                 meaning: "When it stops. Of TCP what is outstanding then is still repaired, until `duration`.",
                 worlds: everywhere(),
             },
             Key {
                 name: "path_mtu",
                 kind: "`dont`, `want`, `do`, `probe` or `machine`",
-                default: Usual::Text("machine"),
+                default: DefaultValue::Text("machine"),
                 meaning: r#"Of datagrams: what the sender does about the path's MTU. `dont`: routers may fragment IPv4; `want`: they may not, and it fragments what it knows to be too big; `do`: it does not send that; `probe`: it sends it all the same; `machine`: as the machine has it, in the simulator `dont` over IPv4 and `want` over IPv6. Refused beside `dont_fragment = "on"`, which is `do`."#,
                 worlds: simulator(
                     all_but(&[(
@@ -97,7 +97,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "meter",
                 kind: "`one-way` or `round-trip`",
-                default: Usual::Text("one-way"),
+                default: DefaultValue::Text("one-way"),
                 meaning: "`round-trip`: the receiver sends every message back as it is, for `rtt`, `rtt_p50`, `rtt_p95` and `rtt_p99` instead of delays and throughput.",
                 worlds: simulator(only(
                     &["one-way"],
@@ -107,14 +107,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "class",
                 kind: "number, 0 to 255",
-                default: Usual::Number(0),
+                default: DefaultValue::Number(0),
                 meaning: "For queues that tell classes apart.",
                 worlds: kernels(only(&["0"], ONLY_SIMULATED)),
             },
             Key {
                 name: "precedence",
                 kind: "number, 0 to 255",
-                default: Usual::Number(0),
+                default: DefaultValue::Number(0),
                 meaning: "For queues that know drop precedences; 0 is dropped last.",
                 worlds: kernels(only(&["0"], ONLY_SIMULATED)),
             },
@@ -135,7 +135,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "interval",
             kind: "time",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/formats.md has it.",
             worlds: kernels(refused(OWN_TCP)),
         }],
@@ -149,28 +149,28 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
     Key {
         name: "message",
         kind: "size, `mtu-N`, or a whole law",
-        default: Usual::Number(1000),
+        default: DefaultValue::Number(1000),
         meaning: r#"Octets of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](#laws), `"normal:512,64"`."#,
         worlds: MESSAGES,
     },
     Key {
         name: "message_law",
         kind: "law beside a mean",
-        default: Usual::Text("constant"),
+        default: DefaultValue::Text("constant"),
         meaning: "`constant`, `exponential`, `uniform` from 0 to twice the mean, `poisson`, or `pareto:SHAPE`, `gamma:SHAPE`, `weibull:SHAPE` with the scale that makes the mean.",
         worlds: MESSAGES,
     },
     Key {
         name: "message_seen",
         kind: "sizes with spaces between",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: r#"Instead of both: sizes to draw from, `"40B 576B 1500B 1500B"`."#,
         worlds: MESSAGES,
     },
     Key {
         name: "load",
         kind: "share",
-        default: Usual::Follows(
+        default: DefaultValue::Follows(
             "one of `load`, `rate`, `payload_rate`, `gap` and `gap_seen` must be there",
         ),
         meaning: "How often: the share of the network's slowest link that datagrams of the mean size take, framing and fragments included.",
@@ -179,63 +179,63 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
     Key {
         name: "rate",
         kind: "rate",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: "How often: that share as a rate.",
         worlds: MESSAGES,
     },
     Key {
         name: "payload_rate",
         kind: "rate",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: "How often: octets of payload alone a second, the same in frames of every size (as `--rate` of `jumbolab send`).",
         worlds: MESSAGES,
     },
     Key {
         name: "gap",
         kind: "time, or a whole law",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: r#"How often: the mean time from one to the next; or a [law](#laws), `"pareto:1.5,1ms"`."#,
         worlds: MESSAGES,
     },
     Key {
         name: "gap_law",
         kind: "law beside a mean",
-        default: Usual::Text("exponential"),
+        default: DefaultValue::Text("exponential"),
         meaning: "As `message_law`; `exponential` gaps make a Poisson process.",
         worlds: MESSAGES,
     },
     Key {
         name: "gap_seen",
         kind: "times with spaces between",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: r#"Instead of `gap`, `rate`, `payload_rate`, `load` and `gap_law`: gaps to draw from, `"1ms 1ms 20ms"`."#,
         worlds: MESSAGES,
     },
     Key {
         name: "on",
         kind: "law",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: r#"Periods in which it sends, `"exponential:1s"`; with `off` or not at all, then it sends all the time."#,
         worlds: MESSAGES,
     },
     Key {
         name: "off",
         kind: "law",
-        default: Usual::Absent,
+        default: DefaultValue::Absent,
         meaning: "Periods between them in which it is silent.",
         worlds: MESSAGES,
     },
     Key {
         name: "packets",
         kind: "number",
-        default: Usual::Follows("no limit"),
+        default: DefaultValue::Follows("no limit"),
         meaning: "How many datagrams at most.",
         worlds: MESSAGES,
     },
     Key {
         name: "dont_fragment",
         kind: "switch",
-        default: Usual::Text("off"),
+        default: DefaultValue::Text("off"),
         meaning: "`on`: a datagram that no packet of the path can hold is not sent.",
         worlds: worlds(when(", of datagrams alone"), when(", of datagrams alone")),
     },

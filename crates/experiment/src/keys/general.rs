@@ -1,7 +1,7 @@
 //! The head of the file, short names, and keys of one world.
 
 use super::support::everywhere;
-use super::{Key, Section, Usual};
+use super::{DefaultValue, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -13,42 +13,42 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "format",
                 kind: "`1`",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: "Version of this format; this build reads `1`.",
                 worlds: everywhere(),
             },
             Key {
                 name: "name",
                 kind: "letters, digits, `-`, `_`",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: "Names the results folder.",
                 worlds: everywhere(),
             },
             Key {
                 name: "title",
                 kind: "one line",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "The question that the experiment asks.",
                 worlds: everywhere(),
             },
             Key {
                 name: "source",
                 kind: "key of docs/sources.md",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "The publication that is reproduced.",
                 worlds: everywhere(),
             },
             Key {
                 name: "world",
                 kind: "`netns` or `sim`",
-                default: Usual::Text("netns"),
+                default: DefaultValue::Text("netns"),
                 meaning: "The world that runs it unless `--on` names one.",
                 worlds: everywhere(),
             },
             Key {
                 name: "run",
                 kind: "table",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "What a run writes into its `plan.toml` about itself; it is not read.",
                 worlds: everywhere(),
             },
@@ -62,7 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "NAME",
             kind: "dotted key, or table",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: r#"The key, e.g. `mtu = "network.mtu"`. With `{ key = "network.buffer", unit = "packets" }` a bare number given to the alias counts that: 35 is `"35 packets"`."#,
             worlds: everywhere(),
         }],
@@ -75,7 +75,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "WORD",
             kind: "table",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: "What the word stands for where the choice is given as a key: keys of a cell and their values.",
             worlds: everywhere(),
         }],
@@ -88,7 +88,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "TABLE",
             kind: "table",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: "Any key of this table of a cell or of `trials`, e.g. `[on.sim.host]`: written over the file in that world alone.",
             worlds: everywhere(),
         }],

@@ -1,7 +1,7 @@
 //! `[host]`.
 
 use super::support::{HONOURED, everywhere, kernels, measured, only, simulator, worlds};
-use super::{Key, Section, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Worlds};
 
 /// Time that packets take on simulated hosts.
 const COST: Worlds = kernels(only(
@@ -18,7 +18,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         Key {
             name: "scenario",
             kind: "`LU-LU`, `LU-WS`, `WS-LU` or `WS-WS`",
-            default: Usual::Text("LU-LU"),
+            default: DefaultValue::Text("LU-LU"),
             meaning: "Systems of sender and receiver, `LU` Linux or `WS` Windows Server.",
             worlds: worlds(
                 measured(&["LU-LU"], "not measured here: needs a Windows host"),
@@ -31,14 +31,14 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         Key {
             name: "offloads",
             kind: "switch",
-            default: Usual::Text("off"),
+            default: DefaultValue::Text("off"),
             meaning: "Segmentation and receive offloads.",
             worlds: simulator(measured(&["off"], "not simulated: hosts have no offloads")),
         },
         Key {
             name: "congestion",
             kind: "name of a congestion control",
-            default: Usual::Follows("`\"cubic\"`; beside an agent of ns-2 `\"reno\"`"),
+            default: DefaultValue::Follows("`\"cubic\"`; beside an agent of ns-2 `\"reno\"`"),
             meaning: "TCP congestion control by its kernel name.",
             worlds: worlds(
                 HONOURED.if_(", of TCP alone"),
@@ -52,35 +52,35 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         Key {
             name: "send_per_packet",
             kind: "time",
-            default: Usual::Text("0s"),
+            default: DefaultValue::Text("0s"),
             meaning: "Time that a simulated host's processor takes to send an IP packet; packets are worked on one by one.",
             worlds: COST,
         },
         Key {
             name: "send_per_octet",
             kind: "time",
-            default: Usual::Text("0s"),
+            default: DefaultValue::Text("0s"),
             meaning: "Besides, for each octet of it.",
             worlds: COST,
         },
         Key {
             name: "receive_per_packet",
             kind: "time",
-            default: Usual::Text("0s"),
+            default: DefaultValue::Text("0s"),
             meaning: "Likewise to receive an IP packet.",
             worlds: COST,
         },
         Key {
             name: "receive_per_octet",
             kind: "time",
-            default: Usual::Text("0s"),
+            default: DefaultValue::Text("0s"),
             meaning: "Besides, for each octet of it.",
             worlds: COST,
         },
         Key {
             name: "receive_buffer",
             kind: "size, or `none`",
-            default: Usual::Text("none"),
+            default: DefaultValue::Text("none"),
             meaning: "Octets of frames that may wait to be received by a simulated host; a frame that finds no room is dropped. `none`: no limit.",
             worlds: kernels(only(
                 &["none"],

@@ -1,7 +1,7 @@
 //! `[links.NAME]`: what one link alone may have.
 
 use super::support::{everywhere, kernels, no_effect, refused, when, worlds};
-use super::{Key, Section, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Worlds};
 
 const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
 
@@ -20,14 +20,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "ends",
                 kind: "list of two nodes",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
                 worlds: kernels(no_effect("its shape is refused")),
             },
             Key {
                 name: "record",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "Whether what becomes of every packet on this emulated link is kept, as `recordings/` of docs/formats.md has it.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
@@ -45,35 +45,35 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "queue",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "What each packet finds waiting, and the average that RED goes by.",
                 worlds: kernels(refused(UNWATCHED)),
             },
             Key {
                 name: "interval",
                 kind: "time, or `arrival`",
-                default: Usual::Text("arrival"),
+                default: DefaultValue::Text("arrival"),
                 meaning: "Of `queue` only the first packet at or after each multiple of this time; `arrival`: every one.",
                 worlds: kernels(refused(UNWATCHED)),
             },
             Key {
                 name: "drops",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "Which packets are dropped or lost here, and why.",
                 worlds: kernels(refused(UNWATCHED)),
             },
             Key {
                 name: "delays",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "How long the packets of each flow wait, and how long its messages take from end to end: percentiles, in the evidence.",
                 worlds: kernels(refused(UNWATCHED)),
             },
             Key {
                 name: "capture",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "The headers of all packets on the wire, for tools that read captures.",
                 worlds: kernels(refused(UNWATCHED)),
             },
@@ -87,7 +87,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "WINDOW",
             kind: "`\"0s..25s\"`, or `\"all\"`",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: r#"When it begins and when it is over. Over a transfer of TCP, simulated or with `link = "emulated"`, `"all"`: the part that `throughput` counts (with `echo` the simulator's answers run beside it, and their acknowledgements are among the packets: compare worlds with `echo = "off"`). The name has up to 16 letters, digits, `-` and `_`; no other link has a window of this name."#,
             worlds: WINDOWS,
         }],
@@ -100,7 +100,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "interval",
             kind: "time",
-            default: Usual::Absent,
+            default: DefaultValue::Absent,
             meaning: "How long each interval is; at most 10000 of them in a trial.",
             worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
         }],
@@ -114,14 +114,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "window",
                 kind: "part of the trial, `\"20s..120s\"`",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "When losses count.",
                 worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
             },
             Key {
                 name: "epoch",
                 kind: "time",
-                default: Usual::Text("100ms"),
+                default: DefaultValue::Text("100ms"),
                 meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
                 worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
             },
@@ -135,7 +135,7 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[Key {
             name: "load",
             kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
-            default: Usual::Follows("`network.load`"),
+            default: DefaultValue::Follows("`network.load`"),
             meaning: "How much of the link it asks for on average, framing included: a share of the link's rate, `\"30%\"`, a rate, `\"30mbit\"`, which may be more than the link carries, or a word of `network.load`; at most 500000 packets a second.",
             worlds: CROSS,
         }],
@@ -149,21 +149,21 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "size",
                 kind: "size, or `mtu`",
-                default: Usual::Text("mtu"),
+                default: DefaultValue::Text("mtu"),
                 meaning: "Octets of each of its IP packets: a datagram without fragments; `mtu`: the largest that the link takes.",
                 worlds: CROSS,
             },
             Key {
                 name: "gaps",
                 kind: "`exponential`, `constant` or `uniform`",
-                default: Usual::Text("exponential"),
+                default: DefaultValue::Text("exponential"),
                 meaning: "The law of the gaps between arrivals. `exponential` is a Poisson process; `uniform` lies between nothing and twice the mean.",
                 worlds: CROSS,
             },
             Key {
                 name: "way",
                 kind: "`with`, `against` or `both`",
-                default: Usual::Text("with"),
+                default: DefaultValue::Text("with"),
                 meaning: "The direction. `with` what is measured, i.e. from the sender's side to the receiver's; `against` it; `both`: so much in each direction.",
                 worlds: CROSS,
             },

@@ -4,7 +4,7 @@ use super::row::QUEUES;
 use super::support::{
     all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
 };
-use super::{Key, Section, Usual};
+use super::{DefaultValue, Key, Section};
 
 /// Why worlds with kernels refuse a shape.
 const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
@@ -19,7 +19,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "shape",
                 kind: "`pair`, `routed`, `switched`, `chain`, `dumbbell` or `explicit`",
-                default: Usual::Text("pair"),
+                default: DefaultValue::Text("pair"),
                 meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
                 worlds: kernels(all_but(&[
                     ("dumbbell", ONLY_SIMULATED_SHAPE),
@@ -29,21 +29,21 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "stages",
                 kind: "number, 0 to 16",
-                default: Usual::Number(1),
+                default: DefaultValue::Number(1),
                 meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
                 worlds: everywhere(),
             },
             Key {
                 name: "pairs",
                 kind: "number, 1 to 5000",
-                default: Usual::Number(1),
+                default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
                 worlds: kernels(refused("only the world `sim` has a dumbbell: --on sim")),
             },
             Key {
                 name: "link",
                 kind: "`kernel`, `emulated` or `mixed`",
-                default: Usual::Text("kernel"),
+                default: DefaultValue::Text("kernel"),
                 meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
                 worlds: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
@@ -52,14 +52,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "ip",
                 kind: "`4` or `6`",
-                default: Usual::Number(6),
+                default: DefaultValue::Number(6),
                 meaning: "The version of IP.",
                 worlds: everywhere(),
             },
             Key {
                 name: "addresses",
                 kind: "`static`, `router` or `auto`",
-                default: Usual::Text("auto"),
+                default: DefaultValue::Text("auto"),
                 meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where that can be, else `static`."#,
                 worlds: simulator(all_but(&[(
                     "router",
@@ -69,7 +69,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "cut_through",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
@@ -78,7 +78,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "load",
                 kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
@@ -88,7 +88,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "fresh",
                 kind: "switch",
-                default: Usual::Text("off"),
+                default: DefaultValue::Text("off"),
                 meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
                 worlds: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
@@ -97,7 +97,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "lateness",
                 kind: "time, or `auto`",
-                default: Usual::Text("auto"),
+                default: DefaultValue::Text("auto"),
                 meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](#when-a-trial-over-emulated-links-is-not-valid)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
                 worlds: worlds(
                     when(
@@ -119,21 +119,21 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "mtu",
                 kind: "octets, 1280 (IPv4: 68) to 65535",
-                default: Usual::Number(1500),
+                default: DefaultValue::Number(1500),
                 meaning: "The largest IP packet.",
                 worlds: everywhere(),
             },
             Key {
                 name: "rate",
                 kind: "rate, or `none`",
-                default: Usual::Text("1gbit"),
+                default: DefaultValue::Text("1gbit"),
                 meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
                 worlds: simulator(when("; a transfer and an exchange need one on some link")),
             },
             Key {
                 name: "burst",
                 kind: "size, or `auto`",
-                default: Usual::Text("auto"),
+                default: DefaultValue::Text("auto"),
                 meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or what the rate carries in 1 ms, whichever is more.",
                 worlds: worlds(
                     when(
@@ -148,7 +148,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "buffer",
                 kind: r#"size, or `"35 packets"`"#,
-                default: Usual::Text("500kB"),
+                default: DefaultValue::Text("500kB"),
                 meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
                 worlds: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
@@ -157,7 +157,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "queue",
                 kind: QUEUES,
-                default: Usual::Text("droptail"),
+                default: DefaultValue::Text("droptail"),
                 meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
@@ -166,7 +166,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "delay",
                 kind: "time",
-                default: Usual::Text("0s"),
+                default: DefaultValue::Text("0s"),
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
@@ -175,7 +175,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "jitter",
                 kind: "time",
-                default: Usual::Text("0s"),
+                default: DefaultValue::Text("0s"),
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
@@ -184,14 +184,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "jitter_law",
                 kind: "`uniform`, `normal` or `exponential`",
-                default: Usual::Text("uniform"),
+                default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
                 worlds: kernels(when("beside `jitter`")),
             },
             Key {
                 name: "loss",
                 kind: "share",
-                default: Usual::Text("0%"),
+                default: DefaultValue::Text("0%"),
                 meaning: "Share of frames lost at random.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
@@ -200,7 +200,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "bit_error_rate",
                 kind: "probability",
-                default: Usual::Number(0),
+                default: DefaultValue::Number(0),
                 meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
@@ -209,7 +209,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "reorder",
                 kind: "share",
-                default: Usual::Text("0%"),
+                default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that are held back so that later ones overtake them.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
@@ -218,7 +218,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "duplicate",
                 kind: "share",
-                default: Usual::Text("0%"),
+                default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that arrive twice.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
@@ -227,7 +227,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "wire_mtu",
                 kind: "octets, or `mtu`",
-                default: Usual::Text("mtu"),
+                default: DefaultValue::Text("mtu"),
                 meaning: "The largest IP packet that an emulated link carries, at most the `mtu` of its interfaces.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `mtu`"#),
@@ -240,7 +240,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "too_big",
                 kind: "`drop` or `answer`",
-                default: Usual::Text("drop"),
+                default: DefaultValue::Text("drop"),
                 meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is notified, see [below](#wires-that-are-narrower-than-their-interfaces).",
                 worlds: worlds(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
@@ -253,7 +253,7 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "framing",
                 kind: "`ethernet` or `none`",
-                default: Usual::Text("ethernet"),
+                default: DefaultValue::Text("ethernet"),
                 meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
                 worlds: kernels(only(
                     &["ethernet"],
@@ -263,14 +263,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "medium",
                 kind: "`cat5e`, `fibre` or `wifi`",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: "What `rate`, `delay` and `bit_error_rate` are where they are not written, see [Media](#media).",
                 worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)),
             },
             Key {
                 name: "length",
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
-                default: Usual::Text("100m"),
+                default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
                 worlds: kernels(when("with `medium`")),
             },
@@ -285,14 +285,14 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "role",
                 kind: "`host`, `router` or `switch`",
-                default: Usual::Required,
+                default: DefaultValue::Required,
                 meaning: "What the node is.",
                 worlds: kernels(no_effect("its shape is refused")),
             },
             Key {
                 name: "address",
                 kind: "IP address",
-                default: Usual::Absent,
+                default: DefaultValue::Absent,
                 meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. What goes to a host without one is not gathered."#,
                 worlds: kernels(no_effect("its shape is refused")),
             },

@@ -7,7 +7,7 @@ use super::queue::{one_of, queues};
 use super::row::QUEUES;
 use super::support::HONOURED;
 use super::table::sections;
-use super::{Key, Section, Support, Takes, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are each written under a heading of their own.
 const LISTS: [&str; 6] = [
@@ -69,13 +69,13 @@ fn kind(key: &Key) -> String {
     }
 }
 
-fn default(default: Usual) -> String {
+fn default(default: DefaultValue) -> String {
     match default {
-        Usual::Text(text) => format!("`\"{text}\"`"),
-        Usual::Number(number) => format!("`{number}`"),
-        Usual::Required => "must be there".to_owned(),
-        Usual::Absent => "none".to_owned(),
-        Usual::Follows(words) => words.to_owned(),
+        DefaultValue::Text(text) => format!("`\"{text}\"`"),
+        DefaultValue::Number(number) => format!("`{number}`"),
+        DefaultValue::Required => "must be there".to_owned(),
+        DefaultValue::Absent => "none".to_owned(),
+        DefaultValue::Follows(words) => words.to_owned(),
     }
 }
 

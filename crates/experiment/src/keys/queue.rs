@@ -7,7 +7,7 @@ use queue::{Choice, DISCIPLINES, Field, Limit};
 use units::Bytes;
 
 use super::support::{kernels, when};
-use super::{Key, Section, Usual, Worlds};
+use super::{DefaultValue, Key, Section, Worlds};
 
 /// Where no queue is planned: keys are the same whatever may wait.
 const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
@@ -47,7 +47,9 @@ fn section(choice: &Choice) -> Section {
         keys.push(Key {
             name: key.name,
             kind: kind(&field).leak(),
-            default: key.default.map_or_else(|| usual(&field), Usual::Follows),
+            default: key
+                .default
+                .map_or_else(|| usual(&field), DefaultValue::Follows),
             meaning: key.meaning,
             worlds: match key.is_for_sources {
                 true => NOTICES,
@@ -99,24 +101,24 @@ pub(super) fn one_of(words: &[&str]) -> String {
 }
 
 /// The default that `field` holds where nothing is written.
-fn usual(field: &Field<'_>) -> Usual {
-    let text = |text: String| Usual::Text(text.leak());
+fn usual(field: &Field<'_>) -> DefaultValue {
+    let text = |text: String| DefaultValue::Text(text.leak());
     match field {
         Field::Span(span) => text(span.to_string()),
         Field::SpanOrNone(span) => text(span.map_or("none".into(), |span| span.to_string())),
-        Field::Size(size) if **size == ANY.1 => Usual::Follows("the largest frame"),
+        Field::Size(size) if **size == ANY.1 => DefaultValue::Follows("the largest frame"),
         Field::Size(size) => text(size.to_string()),
         Field::Frames(number)
         | Field::Threshold { length: number, .. }
         | Field::Number(number)
         | Field::Probability(number)
         | Field::Weight(number) => match number.to_string().parse() {
-            Ok(whole) => Usual::Number(whole),
-            Err(_) => Usual::Follows(format!("`{number}`").leak()),
+            Ok(whole) => DefaultValue::Number(whole),
+            Err(_) => DefaultValue::Follows(format!("`{number}`").leak()),
         },
-        Field::Shares(low, high) => Usual::Follows(format!("`\"{low}..{high}\"`").leak()),
-        Field::Count { count, .. } => Usual::Number(i64::from(**count)),
-        Field::Switch(truth) => Usual::Text(if **truth { "on" } else { "off" }),
-        Field::Word(words) | Field::Queue(words) => Usual::Text(words.word()),
+        Field::Shares(low, high) => DefaultValue::Follows(format!("`\"{low}..{high}\"`").leak()),
+        Field::Count { count, .. } => DefaultValue::Number(i64::from(**count)),
+        Field::Switch(truth) => DefaultValue::Text(if **truth { "on" } else { "off" }),
+        Field::Word(words) | Field::Queue(words) => DefaultValue::Text(words.word()),
     }
 }

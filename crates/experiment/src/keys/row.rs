@@ -25,7 +25,7 @@ pub(crate) struct Key {
     /// The type of its value and the unit, as a user reads them.
     pub(crate) kind: &'static str,
     /// What holds where it is not written.
-    pub(crate) default: Usual,
+    pub(crate) default: DefaultValue,
     pub(crate) meaning: &'static str,
     pub(crate) worlds: Worlds,
 }
@@ -33,9 +33,9 @@ pub(crate) struct Key {
 /// The type of a key that names a queue; documents list the names.
 pub(crate) const QUEUES: &str = "the name of a queue";
 
-/// What holds where a key is not written.
+/// The value of a key that is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Usual {
+pub(crate) enum DefaultValue {
     /// This text.
     Text(&'static str),
     /// This number.
@@ -48,7 +48,7 @@ pub(crate) enum Usual {
     Follows(&'static str),
 }
 
-impl Usual {
+impl DefaultValue {
     /// The value, if it is one.
     pub(crate) fn value(self) -> Option<Value> {
         match self {

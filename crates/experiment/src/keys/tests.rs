@@ -308,7 +308,7 @@ fn the_template_has_the_keys_of_transfers_with_their_defaults_and_no_others() {
         };
         let usual = match key.default {
             // AcrossWorlds the words of a default that follows from other keys.
-            Usual::Follows(words) => words.split('`').nth(1).map(str::to_owned),
+            DefaultValue::Follows(words) => words.split('`').nth(1).map(str::to_owned),
             usual => usual.value().map(|value| value.to_string()),
         };
         let shown = shown.value.to_string();

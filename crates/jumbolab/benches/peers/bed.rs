@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use live::clock::monotonic;
-use live::testbed::{Addresses, Link, Medium, Middle, Node, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Testbed};
 use live::tool::Tool;
 use nix::sys::resource::{UsageWho, getrusage};
 use units::{Bytes, IpMtu, IpVersion, Span};
@@ -42,7 +42,7 @@ impl Bed {
         let ip = IpVersion::V4;
         let mtu = IpMtu::new(work.mtu.into(), ip)?;
         let path = Path {
-            middle: Middle::Router,
+            middle: Forwarder::Router,
             ip,
             addresses: Addresses::Static,
             offloads: false,

@@ -203,13 +203,13 @@ fn words(program: &str, line: &str) -> Vec<String> {
     [vec![program.to_owned()], split(line)].concat()
 }
 
-/// More words; a path may have blanks in it.
-trait More {
+/// Adds words to a command line; a path may have blanks in it.
+trait Arguments {
     fn with(self, word: &str) -> Self;
     fn and(self, line: &str) -> Self;
 }
 
-impl More for Vec<String> {
+impl Arguments for Vec<String> {
     fn with(mut self, word: &str) -> Self {
         self.push(word.to_owned());
         self

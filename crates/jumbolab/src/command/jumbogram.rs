@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use anyhow::{Result, anyhow, bail, ensure};
 use live::interrupt;
 use live::jumbogram::{
-    Between, By as Live, Carrying, JumboPath, LARGEST, LEAST, Listener, Measured, Measuring, carry,
-    malformed as try_all, measure, send as send_to, super_packets,
+    Between, Carrying, HeaderSource as Live, JumboPath, LARGEST, LEAST, Listener, Measured,
+    Measuring, carry, malformed as try_all, measure, send as send_to, super_packets,
 };
 use units::{Bytes, Span};
 

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             rows.push(Row {
                 direction,
                 name: &variant.name,
-                summary: replay::what_if(&recorded, direction, &variant.directions[direction])?,
+                summary: replay::replay_with(&recorded, direction, &variant.directions[direction])?,
                 agreement: None,
             });
         }

@@ -8,7 +8,7 @@ use std::io::Write;
 use anyhow::{Context, Result, bail};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
-use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Testbed};
 use live::transfer::{Echo, Received, Transfer, keep_stamping, try_congestion_control};
 use live::worker::Command;
 use live::{Refusal, Sandbox, Worker};
@@ -155,7 +155,7 @@ impl Inside {
         let shaped = inside.step(Ability::TokenBucket, || build(&at_a_gigabit(&plain)));
         inside.step(Ability::Bridge, || {
             build(&Path {
-                middle: Middle::Switch,
+                middle: Forwarder::Switch,
                 links: vec![plain.links[0].clone(); 2],
                 ..plain.clone()
             })
@@ -218,7 +218,7 @@ impl Inside {
 /// Two hosts and an unshaped link that needs nothing but veth.
 fn path(ip: IpVersion) -> Path {
     Path {
-        middle: Middle::Router,
+        middle: Forwarder::Router,
         ip,
         addresses: Addresses::Static,
         offloads: true,

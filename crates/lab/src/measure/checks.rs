@@ -6,10 +6,10 @@ use plan::{Flag, Setting};
 use proto::{Goodput, TOLERANCE};
 use units::{Bytes, Rate, Span, Transport};
 
-use super::command::Strangers;
+use super::command::CommandObservation;
 use super::disturbance::Disturbance;
-use super::flows::Seeing;
-use super::latency_breakdown::Seeing as SeeingTrips;
+use super::flows::FlowsObservation;
+use super::latency_breakdown::RoundTripsObservation;
 use super::passes::{Ends, Passes, ratio};
 use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
@@ -98,7 +98,11 @@ pub(super) fn flags(
 }
 
 /// The checks of a trial whose traffic is not ours.
-pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Path) -> Vec<Flag> {
+pub(super) fn flags_of_command(
+    setting: &Setting,
+    seen: &CommandObservation,
+    path: &Path,
+) -> Vec<Flag> {
     let stolen = ratio(
         seen.machine.steal,
         seen.machine.elapsed * seen.machine.processors,
@@ -122,7 +126,7 @@ pub(super) fn flags_of_strangers(setting: &Setting, seen: &Strangers, path: &Pat
 pub(super) fn flags_of_flows(
     setting: &Setting,
     measurements: &Measurements,
-    seeing: &Seeing<'_>,
+    seeing: &FlowsObservation<'_>,
     path: &Path,
 ) -> Vec<Flag> {
     let throughput = measurements.metrics.get("throughput");
@@ -162,7 +166,7 @@ pub(super) fn flags_of_flows(
 pub(super) fn flags_of_latency_breakdown(
     setting: &Setting,
     trips: &LatencyBreakdown,
-    seeing: &SeeingTrips<'_>,
+    seeing: &RoundTripsObservation<'_>,
     path: &Path,
 ) -> Vec<Flag> {
     let asked = seeing.asked;
@@ -210,7 +214,7 @@ pub(super) fn flags_of_exchanges(
 /// By which share the rate of flows may read too high because a sender paused:
 /// a token bucket fills meanwhile, and what it holds goes through at once; an
 /// emulated link lets go at once what it was late with.
-fn stored_share(setting: &Setting, seeing: &Seeing<'_>) -> f64 {
+fn stored_share(setting: &Setting, seeing: &FlowsObservation<'_>) -> f64 {
     let bursts = setting.network.links.iter().map(|link| link.burst.get());
     let stored = bursts.max().unwrap_or(0);
     let counted = seeing.received.iter().filter_map(|came| came.counted);

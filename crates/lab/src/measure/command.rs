@@ -12,7 +12,7 @@ use plan::setting::{Command, Reading};
 use serde_json::{Value, json};
 use units::{Bytes, Span, Time};
 
-use super::checks::flags_of_strangers;
+use super::checks::flags_of_command;
 use super::passes::{per_gigabyte, ratio};
 use super::program_files::ProgramFiles;
 use super::{End, Pair, Programs};
@@ -30,7 +30,7 @@ const SOON: Span = Span::from_millis(5);
 const WHILE: Span = Span::from_millis(100);
 
 /// What was seen of traffic that is not ours.
-pub(super) struct Strangers {
+pub(super) struct CommandObservation {
     /// Goodput as the program says, in Mbit/s, if it says.
     pub(super) throughput: Option<f64>,
     /// What the machine did while it ran.
@@ -96,12 +96,12 @@ pub(super) fn command(
     if let Some(octets) = &command.octets {
         measurements.take_processors(octets_in(&report, octets)?, &machine);
     }
-    let seen = Strangers {
+    let seen = CommandObservation {
         throughput: measurements.metrics.get("throughput").copied(),
         machine,
         clock_step,
     };
-    measurements.flags = flags_of_strangers(setting, &seen, path);
+    measurements.flags = flags_of_command(setting, &seen, path);
     if let Some(emulator) = &emulator {
         measurements.take_emulator(emulator);
         measurements.take_crossed(setting, emulator);

@@ -27,7 +27,7 @@ const FOLDER: &str = "packets";
 const STAMPED: u64 = 1_000;
 
 /// Both ends of all flows, and what was seen beside them.
-pub(super) struct Seeing<'a> {
+pub(super) struct FlowsObservation<'a> {
     pub(super) sent: &'a [Departed],
     pub(super) received: &'a [Arrived],
     /// Packets that the path's queues dropped, or the emulator lost.
@@ -82,7 +82,7 @@ pub(super) fn flows(
         return Err(Failure::Transfer("nothing arrived".to_owned()));
     }
 
-    let seeing = Seeing {
+    let seeing = FlowsObservation {
         sent: &sent,
         received: &received,
         dropped: disturbance.dropped(),

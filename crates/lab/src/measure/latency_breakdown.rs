@@ -30,7 +30,7 @@ const FEWEST_PLAIN: u64 = 40;
 const SLEEPLESS: u64 = 40;
 
 /// What was seen beside the round trips.
-pub(super) struct Seeing<'a> {
+pub(super) struct RoundTripsObservation<'a> {
     pub(super) asked: &'a Asked,
     /// How many messages were lost that the path did not drop.
     pub(super) host_drops: bool,
@@ -63,7 +63,7 @@ pub(super) fn latency_breakdown(
     let mut measurements = Measurements::default();
     measurements.take_parts(&exchanges, trips.message, asked.lasted)?;
     measurements.take_plain(&asked.plain);
-    let seeing = Seeing {
+    let seeing = RoundTripsObservation {
         asked: &asked,
         host_drops: lost as u64 > dropped,
         clock_step: disturbance.clock_step,

@@ -171,7 +171,7 @@ fn a_record_under_other_settings_is_answered_beside_it() {
     let [deep, red] = [0, 1].map(|number: usize| {
         let settings = &variants[number].directions[0];
         assert_eq!(settings.loss.to_bits(), 0.05f64.to_bits(), "as recorded");
-        what_if(&recorded, 0, settings).unwrap()
+        replay_with(&recorded, 0, settings).unwrap()
     });
     assert_eq!(deep.of_fate(Fate::Dropped), 0);
     assert!(deep.waits.longest > was.waits.longest);

@@ -17,9 +17,9 @@ use super::message::Message;
 use crate::error::{During, Error, Result};
 use crate::{clock, meter};
 
-/// Who writes the headers.
+/// The origin of the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum HeaderSource {
     /// We do: jumbograms or not.
     Packet,
     /// The kernel does, for an ordinary socket: up to 65 527 octets.
@@ -29,8 +29,8 @@ pub enum By {
 /// What is to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Measuring<'a> {
-    /// Who writes the headers.
-    pub by: By,
+    /// The origin of the headers.
+    pub by: HeaderSource,
     /// Octets of each message.
     pub size: u32,
     /// How long all of it takes.
@@ -202,11 +202,11 @@ enum Out {
 }
 
 impl Out {
-    fn open(jumbo_path: &JumboPath, by: By, port: u16) -> Result<Self> {
+    fn open(jumbo_path: &JumboPath, by: HeaderSource, port: u16) -> Result<Self> {
         let [from, to] = jumbo_path.addresses;
         match by {
-            By::Packet => Raw::open(to).map(Self::Packets),
-            By::Socket => {
+            HeaderSource::Packet => Raw::open(to).map(Self::Packets),
+            HeaderSource::Socket => {
                 let operation = || "opening a UDP socket";
                 let socket = udp(from.into(), 0).during(operation)?;
                 socket

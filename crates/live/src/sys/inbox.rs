@@ -19,12 +19,12 @@ pub(crate) struct Inbox {
     room: usize,
     octets: Vec<u8>,
     control: Vec<[u64; CONTROL_WORDS]>,
-    taken: Vec<Taken>,
+    taken: Vec<InboxEntry>,
 }
 
 /// One datagram, or one piece of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct InboxEntry {
     /// Octets that it had, of which there may have been room for fewer.
     pub(crate) length: usize,
     /// The kernel's stamp, in nanoseconds since 1970.
@@ -55,7 +55,7 @@ impl Inbox {
 
     /// Takes what is there; waits for the first as long as the socket does,
     /// unless it is `busy`.
-    pub(crate) fn take(&mut self, socket: BorrowedFd<'_>, busy: bool) -> io::Result<&[Taken]> {
+    pub(crate) fn take(&mut self, socket: BorrowedFd<'_>, busy: bool) -> io::Result<&[InboxEntry]> {
         self.taken.clear();
         let batch = self.control.len();
         // SAFETY: all zeroes are a valid, empty piece.
@@ -97,7 +97,7 @@ impl Inbox {
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for header in &headers[..count] {
-            self.taken.push(Taken {
+            self.taken.push(InboxEntry {
                 length: usize::try_from(header.msg_len).unwrap_or(0),
                 ..said(&header.msg_hdr)
             });
@@ -106,7 +106,7 @@ impl Inbox {
     }
 
     /// What was taken last.
-    pub(crate) fn taken(&self) -> &[Taken] {
+    pub(crate) fn taken(&self) -> &[InboxEntry] {
         &self.taken
     }
 
@@ -123,8 +123,8 @@ impl Inbox {
 }
 
 /// What the kernel says of a datagram.
-fn said(header: &libc::msghdr) -> Taken {
-    let mut taken = Taken::default();
+fn said(header: &libc::msghdr) -> InboxEntry {
+    let mut taken = InboxEntry::default();
     // SAFETY: the kernel has just filled the control buffer of this header and
     // set its length; it outlives this function.
     let mut part = unsafe { libc::CMSG_FIRSTHDR(header) };

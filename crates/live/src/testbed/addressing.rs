@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use units::IpVersion;
 
-use super::{Addresses, Interface, Middle, Node, Part, Path, Testbed};
+use super::{Addresses, Forwarder, Interface, Node, Part, Path, Testbed};
 use crate::error::{Error, Result};
 use crate::testbed::advertise;
 
@@ -113,7 +113,7 @@ impl Testbed {
         let address = |node: usize, towards: usize| {
             Plan::of(path).address(&self.nodes[node].interfaces[towards])
         };
-        (path.middle == Middle::Router).then(|| [address(1, 0), address(last, 1)])
+        (path.middle == Forwarder::Router).then(|| [address(1, 0), address(last, 1)])
     }
 
     /// Tells every router of a chain the way to the links that are not its own.
@@ -144,13 +144,13 @@ impl Testbed {
     /// The interfaces that have addresses: a switch has none.
     fn addressed(&self) -> impl Iterator<Item = (&Node, &Interface)> {
         self.interfaces()
-            .filter(|(node, _)| node.part != Part::Middle(Middle::Switch))
+            .filter(|(node, _)| node.part != Part::Forwarder(Forwarder::Switch))
     }
 
     /// Lets the router give the hosts prefix, MTU and default route, as in
     /// the 2019 study [Praptodiyono2019 s2], and waits until they have them.
     pub(super) fn address_by_router(&self, path: &Path) -> Result<()> {
-        if path.middle != Middle::Router || path.links.len() != 2 || path.ip != IpVersion::V6 {
+        if path.middle != Forwarder::Router || path.links.len() != 2 || path.ip != IpVersion::V6 {
             return Err(Error::new(
                 "addressing the hosts",
                 "Router Advertisements need IPv6 and one router",

@@ -5,9 +5,9 @@ use units::{Bytes, IpMtu, IpVersion, Rate};
 
 use super::interface::Offloads;
 
-/// What stands between two links of the path.
+/// The kind of node between two links of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Middle {
+pub enum Forwarder {
     /// Routers, which forward IP.
     Router,
     /// Switches, which bridge frames.
@@ -62,7 +62,7 @@ impl Medium {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// What stands between its links.
-    pub middle: Middle,
+    pub middle: Forwarder,
     /// The protocol that gets addresses and routes.
     pub ip: IpVersion,
     /// Who gives the addresses.
@@ -79,7 +79,7 @@ pub enum Part {
     /// It sends or receives.
     Host,
     /// It stands between two links.
-    Middle(Middle),
+    Forwarder(Forwarder),
 }
 
 impl Path {
@@ -96,8 +96,8 @@ impl Path {
     /// The nodes in order, sender first, by name and part.
     pub(super) fn node_names(&self) -> Vec<(String, Part)> {
         let word = match self.middle {
-            Middle::Router => "router",
-            Middle::Switch => "switch",
+            Forwarder::Router => "router",
+            Forwarder::Switch => "switch",
         };
         let last = self.links.len().saturating_sub(1);
         let middles = (1..=last).map(|number| match last {
@@ -106,7 +106,7 @@ impl Path {
         });
         let host = |name: &str| (name.to_owned(), Part::Host);
         std::iter::once(host("sender"))
-            .chain(middles.map(|name| (name, Part::Middle(self.middle))))
+            .chain(middles.map(|name| (name, Part::Forwarder(self.middle))))
             .chain([host("receiver")])
             .collect()
     }

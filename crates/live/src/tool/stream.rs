@@ -19,9 +19,9 @@ pub(super) struct Stream {
     whole: bool,
 }
 
-/// What came of listening.
+/// The outcome of listening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum ListenOutcome {
     Something,
     Nothing,
     /// A signal came first.
@@ -71,7 +71,7 @@ impl Stream {
 
 /// Waits for at most `timeout` until one of `streams` has something to say,
 /// and reads it.
-pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<Heard> {
+pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<ListenOutcome> {
     let ready: Vec<bool> = {
         let mut watched: Vec<PollFd<'_>> = streams
             .iter()
@@ -79,13 +79,13 @@ pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<Heard> {
             .map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN))
             .collect();
         if watched.is_empty() {
-            return Ok(Heard::AllClosed);
+            return Ok(ListenOutcome::AllClosed);
         }
         let millis = timeout.as_nanos().div_ceil(1_000_000);
         let timeout = PollTimeout::from(u16::try_from(millis).unwrap_or(u16::MAX));
         match poll(&mut watched, timeout) {
-            Ok(0) => return Ok(Heard::Nothing),
-            Err(Errno::EINTR) => return Ok(Heard::Signal),
+            Ok(0) => return Ok(ListenOutcome::Nothing),
+            Err(Errno::EINTR) => return Ok(ListenOutcome::Signal),
             result => result.during(|| "hearing a program")?,
         };
         watched.iter().map(|one| one.any() == Some(true)).collect()
@@ -94,7 +94,7 @@ pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<Heard> {
     for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
         stream.read()?;
     }
-    Ok(Heard::Something)
+    Ok(ListenOutcome::Something)
 }
 
 #[cfg(test)]
@@ -115,15 +115,15 @@ mod tests {
         for text in ["ab", "cd", "ef"] {
             writer.write_all(text.as_bytes()).unwrap();
             let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
-            assert_eq!(heard, Heard::Something);
+            assert_eq!(heard, ListenOutcome::Something);
         }
         assert_eq!((bounded.kept(), bounded.whole()), (&b"abc"[..], None));
         let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
-        assert_eq!(heard, Heard::Nothing);
+        assert_eq!(heard, ListenOutcome::Nothing);
         drop(writer);
         hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
         let heard = hear([&mut bounded, &mut silent], Span::ZERO).unwrap();
-        assert_eq!(heard, Heard::AllClosed);
+        assert_eq!(heard, ListenOutcome::AllClosed);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use proto::clock_offset::{ClockExchange, ClockOffset};
-use proto::control::{Client, News, Secret};
+use proto::control::{Client, ReceiverMessage, Secret};
 use units::{Span, Time};
 use wire::control::{self, Report};
 
@@ -177,7 +177,7 @@ impl Session {
             longest: Span::ZERO,
         };
         match session.hear(TIMEOUT)? {
-            News::Welcome {
+            ReceiverMessage::Welcome {
                 flows,
                 longest,
                 same_clock,
@@ -200,7 +200,7 @@ impl Session {
         for _ in 0..COMPARISONS {
             self.client.compare(clock::monotonic_nanos());
             match self.hear(TIMEOUT)? {
-                News::Compared(exchange) => exchanges.push(exchange),
+                ReceiverMessage::Compared(exchange) => exchanges.push(exchange),
                 _ => return Err(self.out_of_turn()),
             }
         }
@@ -239,7 +239,7 @@ impl Session {
             cookie,
         });
         let (port, buffer) = match self.hear(TIMEOUT)? {
-            News::Ready { flow, port, buffer } if flow == number => (port, buffer),
+            ReceiverMessage::Ready { flow, port, buffer } if flow == number => (port, buffer),
             _ => return Err(self.out_of_turn()),
         };
         let mut to = self.connection.peer();
@@ -346,7 +346,7 @@ impl Session {
     }
 
     /// What the receiver says within a moment.
-    fn listen(&mut self) -> Result<Vec<News>> {
+    fn listen(&mut self) -> Result<Vec<ReceiverMessage>> {
         self.connection.write(self.client.output())?;
         let octets = self
             .connection
@@ -358,7 +358,7 @@ impl Session {
     }
 
     /// The next thing that the receiver says.
-    fn hear(&mut self, timeout: Span) -> Result<News> {
+    fn hear(&mut self, timeout: Span) -> Result<ReceiverMessage> {
         let deadline = clock::monotonic() + timeout;
         while clock::monotonic() < deadline {
             self.connection.write(self.client.output())?;
@@ -392,9 +392,9 @@ impl Session {
     }
 }
 
-fn report(news: News) -> Option<Report> {
+fn report(news: ReceiverMessage) -> Option<Report> {
     match news {
-        News::Report(report) => Some(report),
+        ReceiverMessage::Report(report) => Some(report),
         _ => None,
     }
 }

@@ -85,7 +85,7 @@ pub enum InjectionPoint {
 /// What the near end stamped of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Near {
+pub struct NearStamps {
     /// Of the message.
     pub left: Left,
     /// Of its echo.
@@ -99,7 +99,7 @@ pub struct Near {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Asked {
     /// Of each message in order; none of those that were lost.
-    pub trips: Vec<Option<Near>>,
+    pub trips: Vec<Option<NearStamps>>,
     /// What round trips without departure stamps took, in nanoseconds.
     pub plain: Vec<u64>,
     /// From the arrival of an echo until a reader that does not sleep finds it,
@@ -116,7 +116,7 @@ pub struct Asked {
 /// What the far end stamped of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Far {
+pub struct FarStamps {
     /// Of the message.
     pub came: Came,
     /// Of its echo.
@@ -128,7 +128,7 @@ pub struct Far {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answered {
     /// Of each message in order; none of those that did not come.
-    pub trips: Vec<Option<Far>>,
+    pub trips: Vec<Option<FarStamps>>,
     /// From the arrival of a message until a reader that does not sleep finds
     /// it, in nanoseconds.
     pub softirq: Option<u64>,
@@ -182,7 +182,7 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
     end.take_last_stamps(LAST_STAMPS)?;
     let trips = (0..).zip(trips).map(|(place, trip)| {
         let left = end.left(place);
-        trip.map(|(came, took)| Near { left, came, took })
+        trip.map(|(came, took)| NearStamps { left, came, took })
     });
     Ok(Asked {
         trips: trips.collect(),
@@ -270,7 +270,7 @@ impl Answerer {
         end.take_last_stamps(LAST_STAMPS)?;
         let trips = (0..).zip(came).map(|(place, came)| {
             let left = end.left(place);
-            came.map(|came| Far { came, left })
+            came.map(|came| FarStamps { came, left })
         });
         Ok(Answered {
             trips: trips.collect(),

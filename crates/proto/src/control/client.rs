@@ -8,9 +8,9 @@ use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
 use crate::clock_offset::ClockExchange;
 
-/// What the receiver says.
+/// A message of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ReceiverMessage {
     /// Both know each other.
     Welcome {
         /// The most flows that may be asked for.
@@ -78,7 +78,7 @@ impl Client {
     ///
     /// # Errors
     /// Why the session is over.
-    pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<News>, Fault> {
+    pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<ReceiverMessage>, Fault> {
         self.channel.receive(octets);
         let mut news = Vec::new();
         while let Some(message) = self.channel.next()? {
@@ -126,7 +126,7 @@ impl Client {
         self.channel.output()
     }
 
-    fn take(&mut self, clock: u64, message: Control) -> Result<Option<News>, Fault> {
+    fn take(&mut self, clock: u64, message: Control) -> Result<Option<ReceiverMessage>, Fault> {
         match (self.stage, message) {
             (_, Control::Refused(reason)) => Err(Fault::Refused(reason)),
             (
@@ -169,7 +169,7 @@ impl Client {
                     self.channel.seal(End::Sender, secret, &self.with);
                 }
                 self.stage = Stage::Open;
-                Ok(Some(News::Welcome {
+                Ok(Some(ReceiverMessage::Welcome {
                     flows,
                     longest: Span::from_secs(longest.into()),
                     same_clock: self.with.sender_clock == self.with.receiver_clock,
@@ -182,16 +182,16 @@ impl Client {
                     received,
                     answered,
                 },
-            ) => Ok(Some(News::Compared(ClockExchange {
+            ) => Ok(Some(ReceiverMessage::Compared(ClockExchange {
                 asked,
                 received,
                 answered,
                 back: clock,
             }))),
             (Stage::Open, Control::Ready { flow, port, buffer }) => {
-                Ok(Some(News::Ready { flow, port, buffer }))
+                Ok(Some(ReceiverMessage::Ready { flow, port, buffer }))
             }
-            (Stage::Open, Control::Report(report)) => Ok(Some(News::Report(report))),
+            (Stage::Open, Control::Report(report)) => Ok(Some(ReceiverMessage::Report(report))),
             _ => Err(Fault::Unexpected),
         }
     }

@@ -48,7 +48,10 @@ fn flow(number: u16) -> Flow {
 
 /// What both say until neither has anything to say: a driver without sockets.
 /// Octets go one by one, so that no frame comes whole.
-fn talk(client: &mut Client, server: &mut Server) -> Result<(Vec<News>, Vec<Request>), Fault> {
+fn talk(
+    client: &mut Client,
+    server: &mut Server,
+) -> Result<(Vec<ReceiverMessage>, Vec<Request>), Fault> {
     let (mut news, mut requests) = (Vec::new(), Vec::new());
     loop {
         let to_server = std::mem::take(client.output());
@@ -88,7 +91,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
         let (mut client, mut server) = (client(known), server(known, 7));
         let (news, requests) = talk(&mut client, &mut server).unwrap();
         assert!(requests.is_empty() && server.is_open());
-        let welcome = News::Welcome {
+        let welcome = ReceiverMessage::Welcome {
             flows: 2,
             longest: LIMITS.longest,
             same_clock: false,
@@ -104,7 +107,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
             answered: 500,
             back: 900,
         };
-        assert_eq!(news, [News::Compared(compared)]);
+        assert_eq!(news, [ReceiverMessage::Compared(compared)]);
         let clocks = Request::Clocks {
             epoch: 11,
             offset: -5,
@@ -114,7 +117,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
         server.ready(0, 4000, 77);
         client.ended(0, 10, 640);
         let (news, requests) = talk(&mut client, &mut server).unwrap();
-        let ready = News::Ready {
+        let ready = ReceiverMessage::Ready {
             flow: 0,
             port: 4000,
             buffer: 77,
@@ -131,7 +134,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
         server.report(Report::default());
         client.farewell();
         let (news, requests) = talk(&mut client, &mut server).unwrap();
-        assert_eq!(news, [News::Report(Report::default())]);
+        assert_eq!(news, [ReceiverMessage::Report(Report::default())]);
         assert_eq!(requests, [Request::Farewell]);
     }
 }

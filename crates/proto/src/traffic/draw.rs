@@ -14,7 +14,7 @@ const MOST: f64 = 1.8e19;
 /// A law with a random stream of its own: what is drawn from one never changes the other.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
-    dice: Dice,
+    sampler: Sampler,
     generator: ChaCha8Rng,
     /// What the last whole number left of what was drawn, so that means are
     /// exact although each draw is rounded down.
@@ -24,14 +24,14 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(law: Law, seed: Seed) -> Self {
         Self {
-            dice: Dice::of(law),
+            sampler: Sampler::of(law),
             generator: ChaCha8Rng::seed_from_u64(seed.get()),
             rest: 0.0,
         }
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        let drawn = self.dice.draw(&mut self.generator) + self.rest;
+        let drawn = self.sampler.draw(&mut self.generator) + self.rest;
         let whole = drawn.floor();
         self.rest = drawn - whole;
         #[expect(
@@ -46,7 +46,7 @@ impl Stream {
 
 /// A law that is ready to be drawn from.
 #[derive(Clone, Debug)]
-pub(super) enum Dice {
+pub(super) enum Sampler {
     /// What needs no preparation.
     Plain(Law),
     /// A count, and the unit that it is of.
@@ -56,7 +56,7 @@ pub(super) enum Dice {
     Gamma(Gamma<f64>, f64, Option<f64>),
 }
 
-impl Dice {
+impl Sampler {
     /// Of what [`Law::check`] refuses nothing but zeros are drawn.
     pub(super) fn of(law: Law) -> Self {
         if law.check().is_err() {

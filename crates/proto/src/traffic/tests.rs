@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use units::{Seed, Time};
 
-use super::draw::{Dice, Stream};
+use super::draw::{Sampler, Stream};
 use super::*;
 
 const SEED: Seed = Seed::new(7);
@@ -80,11 +80,11 @@ proptest! {
     fn rounding_down_loses_less_than_one_in_all(law in laws()) {
         let mut stream = Stream::new(law.clone(), SEED);
         let mut exact = ChaCha8Rng::seed_from_u64(SEED.get());
-        let dice = Dice::of(law);
+        let sampler = Sampler::of(law);
         let (mut whole, mut drawn, mut largest) = (0u128, 0.0, 1e9f64);
         for _ in 0..500 {
             whole += u128::from(stream.next());
-            let one = dice.draw(&mut exact);
+            let one = sampler.draw(&mut exact);
             largest = largest.max(one);
             drawn += one;
         }

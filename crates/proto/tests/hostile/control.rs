@@ -1,6 +1,6 @@
 //! Control messages, through the whole state of a receiver.
 
-use jumbolab_proto::control::{Client, Limits, News, Request, Secret, Server, Settings};
+use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
 use units::Transport;
 use units::{Span, Time};
 use wire::control::{Control, Flow, LONGEST, Meter, Name, Report};
@@ -182,7 +182,7 @@ fn a_true_session_is_served(chance: &mut Chance) {
         }
         let answer = std::mem::take(session.server.output());
         let news = session.client.receive(0, &answer).unwrap();
-        welcome |= matches!(news[..], [News::Welcome { .. }]);
+        welcome |= matches!(news[..], [ReceiverMessage::Welcome { .. }]);
     }
     assert!(welcome);
 }

@@ -35,7 +35,7 @@ struct Frame<P> {
 struct Marked {
     at: Time,
     frame: u64,
-    met: Met,
+    met: DropAction,
 }
 
 /// Packets and their octets.
@@ -45,9 +45,9 @@ struct Counted {
     bytes: Bytes,
 }
 
-/// What happens to packets that are met.
+/// The treatment of packets that are selected for dropping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Met {
+pub(super) struct DropAction {
     pub(super) reason: Reason,
     /// They are marked where that is possible.
     pub(super) mark: bool,
@@ -126,7 +126,7 @@ impl<P: Packet> Frames<P> {
     }
 
     /// Drops or marks `count` packets of the frame at `place` now.
-    pub(super) fn meet(&mut self, place: usize, count: u32, met: Met, drops: &mut Drops<P>) {
+    pub(super) fn meet(&mut self, place: usize, count: u32, met: DropAction, drops: &mut Drops<P>) {
         let Some(frame) = self.waiting.get_mut(place) else {
             return;
         };
@@ -143,7 +143,14 @@ impl<P: Packet> Frames<P> {
     /// Marks `count` packets of the frame at `place` for later: they are met one
     /// after the other, each `apart` after the one before it, behind all that
     /// are marked already.
-    pub(super) fn mark(&mut self, now: Time, place: usize, count: u32, met: Met, apart: Span) {
+    pub(super) fn mark(
+        &mut self,
+        now: Time,
+        place: usize,
+        count: u32,
+        met: DropAction,
+        apart: Span,
+    ) {
         let last = self.marked.back().map_or(now, |last| last.at.max(now));
         let Some(frame) = self.waiting.get_mut(place) else {
             return;
@@ -176,7 +183,7 @@ pub(super) fn meet<P: Packet>(
     packet: &mut P,
     count: u32,
     victims: Victims,
-    met: Met,
+    met: DropAction,
     drops: &mut Drops<P>,
 ) -> bool {
     if count == 0 {

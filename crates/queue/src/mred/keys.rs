@@ -2,13 +2,13 @@
 
 use units::Bytes;
 
-use super::{Bounds, MredSettings, Over, Reading, SizeOf, When};
+use super::{Activation, Bounds, MredSettings, Over, Reading, SizeOf};
 use crate::keys::{Field, Key, Keyed, Keys, Reaction, Word};
 use crate::law::{Pick, Profile};
 use crate::red::in_packets;
 use crate::{BadSpec, Limit, Unit, Victims};
 
-impl Word for When {
+impl Word for Activation {
     const WORDS: &'static [(&'static str, Self)] =
         &[("average", Self::Average), ("no-room", Self::NoRoom)];
 }

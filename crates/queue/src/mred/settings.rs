@@ -41,10 +41,10 @@ impl Bounds {
     };
 }
 
-/// When the law is asked at all.
+/// When the law is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum When {
+pub enum Activation {
     /// At every arrival: the average decides.
     Average,
     /// At an arrival that finds no room; before that every frame is let in
@@ -100,7 +100,7 @@ pub struct MredSettings {
     /// How the paper is read.
     pub reading: Reading,
     /// When the law is asked.
-    pub when: When,
+    pub when: Activation,
     /// In which frames packets are met.
     pub over: Over,
     /// What is believed of how much is in a frame.
@@ -134,7 +134,7 @@ impl MredSettings {
             adaptive: red.adaptive,
             profile: red.profile,
             reading: Reading::Inner,
-            when: When::Average,
+            when: Activation::Average,
             over: Over::Arriving,
             size: SizeOf::Live,
             victims: Victims::Front,
@@ -151,7 +151,7 @@ impl MredSettings {
         Self {
             unit: Unit::Frames,
             reading: Reading::Paper(Bounds::PRINTED),
-            when: When::NoRoom,
+            when: Activation::NoRoom,
             over: Over::Queue,
             size: SizeOf::Header,
             pick: Pick::Round,
@@ -160,7 +160,7 @@ impl MredSettings {
     }
 
     /// The RED that it is where nothing is bundled, read as inner packets with
-    /// [`When::Average`], no drop time and every pick that goes by the spread.
+    /// [`Activation::Average`], no drop time and every pick that goes by the spread.
     pub const fn red(&self) -> RedSettings {
         RedSettings {
             limit: self.limit,

@@ -25,7 +25,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         let alarm = "Do not rely on the figures above.";
         blocks.push(Block::paragraph(Style::Alarm, alarm));
     }
-    blocks.push(found_out(certificate));
+    blocks.push(faults_and_notes(certificate));
     blocks.extend(remarkable(found.trials).map(|fold| Block::Page(vec![fold])));
     blocks.push(Block::Page(vec![Block::subheading("Program and machine")]));
     blocks.push(whole(certificate.facts.clone()));
@@ -53,7 +53,7 @@ pub(crate) fn plan(found: &Findings<'_>) -> Option<Section> {
 }
 
 /// Faults and notes.
-pub(crate) fn found_out(certificate: &Certificate) -> Block {
+pub(crate) fn faults_and_notes(certificate: &Certificate) -> Block {
     let of = |label: &'static str, lines: &[String]| -> Vec<Item> {
         let item = |text: &String| Item {
             label,

@@ -205,7 +205,7 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
             let change = figure::change_percent(comparison);
             format!("{words} {change}{}", composition(plan, comparison))
         }
-        Difference::NotFound => match figure::would_have_shown(comparison) {
+        Difference::NotFound => match figure::smallest_detectable_change(comparison) {
             Some(margin) => {
                 format!("no difference in {words} found (one above {margin} % would have shown)")
             }

@@ -19,7 +19,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 }
 
 /// Open questions that more trials would settle.
-pub(crate) fn left_open(found: &Findings<'_>) -> Option<Section> {
+pub(crate) fn open_questions(found: &Findings<'_>) -> Option<Section> {
     Section::listed(
         "Open: about so many trials a cell (--repeat) would settle it",
         open(found.plan, &found.comparisons),

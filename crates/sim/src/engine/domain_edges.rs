@@ -57,7 +57,7 @@ impl<W: Tracer> Engine<'_, W> {
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
         let number = self.edge_at(node);
         if let Some(load) = packet.load.take_if(|load| load.egress == node) {
-            self.contents.let_go(&packet);
+            self.contents.discard(&packet);
             let machine = &mut self.edges.all[number].machine;
             machine.receive_bundle(self.now, load.bundle, load.origin as u64);
             machine.handle_timeout();

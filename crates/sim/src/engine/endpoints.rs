@@ -77,7 +77,7 @@ impl<W: Tracer> Engine<'_, W> {
                 unreachable!("packets are made by their own flow")
             }
         }
-        self.contents.let_go(&packet);
+        self.contents.discard(&packet);
     }
 
     /// A packet has come to an end of a connection, which may answer at once.

@@ -5,7 +5,7 @@ use queue::Packet as _;
 
 use super::Engine;
 use crate::direction::{Direction, Machine};
-use crate::link_stats::{Opening, What};
+use crate::link_stats::{EventKind, Opening};
 use crate::packet::{Header, Packet};
 use crate::{Inside, Location, Opened, Seen, Tracer};
 
@@ -22,7 +22,7 @@ impl<W: Tracer> Engine<'_, W> {
     }
 
     /// Hands on what has come to the far end of a direction.
-    pub(super) fn come_out(&mut self, direction: usize) {
+    pub(super) fn deliver_arrived(&mut self, direction: usize) {
         let to = self.directions[direction].to;
         loop {
             // Asked anew each time: what is handed on may come back to this direction.
@@ -108,7 +108,7 @@ impl<W: Tracer> Engine<'_, W> {
                             }
                             None => self.tell_source(direction, &packet.header),
                         }
-                        self.contents.let_go(&packet);
+                        self.contents.discard(&packet);
                         None
                     }
                     Entry::TooBig(packet) => Some(packet),
@@ -153,7 +153,7 @@ impl<W: Tracer> Engine<'_, W> {
             if may_be_told {
                 self.tell_source(direction, &header);
             }
-            self.contents.let_go(&Packet::bare(header));
+            self.contents.discard(&Packet::bare(header));
         }
         if let Machine::Full(link) = &mut self.directions[direction].machine {
             *link.observer().gone() = gone;
@@ -174,19 +174,21 @@ impl<W: Tracer> Engine<'_, W> {
                 ..self.seen(&note.packet)
             };
             match note.what {
-                What::Queued { state } => self.tracer.queued(note.at, place, seen, state),
-                What::Sent { ends, waited } => {
+                EventKind::Queued { state } => self.tracer.queued(note.at, place, seen, state),
+                EventKind::Sent { ends, waited } => {
                     if let Some(opening) = &note.opened {
                         let opened = self.opened(&note.packet, opening);
                         self.tracer.opened(note.at, place, &opened);
                     }
                     self.tracer.sent(note.at, ends, place, seen, waited);
                 }
-                What::Lost(why) => {
+                EventKind::Lost(why) => {
                     let location = Location::Direction(place.0, place.1);
                     self.tracer.lost(note.at, location, seen, why);
                 }
-                What::InnerDropped(why) => self.tracer.inner_dropped(note.at, place, seen, why),
+                EventKind::InnerDropped(why) => {
+                    self.tracer.inner_dropped(note.at, place, seen, why)
+                }
             }
         }
         if let Machine::Full(link) = &mut self.directions[direction].machine {

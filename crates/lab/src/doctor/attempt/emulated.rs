@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use live::clock;
-use live::testbed::{Addresses, Link, Medium, Middle, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Testbed};
 use live::transfer::{Transfer, keep_stamping};
 use proto::link::Settings;
 use queue::{Limit, Spec};
@@ -144,7 +144,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         ..Settings::perfect(Some(rate), Spec::DropTail { limit })
     };
     let path = Path {
-        middle: Middle::Router,
+        middle: Forwarder::Router,
         ip,
         addresses: Addresses::Static,
         // As experiments have it unless they ask for them.

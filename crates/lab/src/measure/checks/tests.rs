@@ -274,7 +274,7 @@ fn of_a_second_path_the_frames_are_checked_too() {
 fn of_programs_goodput_frames_clock_and_steal_are_checked() {
     let setting = setting("");
     let judged = |throughput, steal, clock_step, largest| {
-        let seen = Strangers {
+        let seen = CommandObservation {
             throughput,
             machine: MachineUse {
                 steal: Span::from_millis(steal),
@@ -284,7 +284,7 @@ fn of_programs_goodput_frames_clock_and_steal_are_checked() {
         };
         let mut path = path(&setting);
         path.inspection.largest_received = Bytes::new(largest);
-        flags_of_strangers(&setting, &seen, &path)
+        flags_of_command(&setting, &seen, &path)
     };
     assert_eq!(judged(Some(94.0), 1_000, 0, 1_500), []);
     assert_eq!(judged(None, 0, 0, 1_500), []);
@@ -296,11 +296,11 @@ fn of_programs_goodput_frames_clock_and_steal_are_checked() {
 /// The flags of a trial of one flow at `throughput`, with one fact changed.
 fn flags_of_flow(
     throughput: f64,
-    change: impl FnOnce(&mut Departed, &mut Arrived, &mut Seeing<'_>),
+    change: impl FnOnce(&mut Departed, &mut Arrived, &mut FlowsObservation<'_>),
 ) -> Vec<Flag> {
     let setting = setting(BUCKET);
     let (mut sent, mut received) = flow();
-    let mut seeing = Seeing {
+    let mut seeing = FlowsObservation {
         sent: &[],
         received: &[],
         dropped: 0,
@@ -309,7 +309,7 @@ fn flags_of_flow(
         stolen: 0.0,
     };
     change(&mut sent, &mut received, &mut seeing);
-    let seeing = Seeing {
+    let seeing = FlowsObservation {
         sent: &[sent],
         received: &[received],
         ..seeing
@@ -368,7 +368,7 @@ fn flows_may_exceed_the_limit_by_what_a_bucket_and_a_late_emulator_stored() {
         flags_of_flow(limit * 1.014, |_, _, _| {}),
         [Flag::AboveLimit]
     );
-    let late = |_: &mut Departed, _: &mut Arrived, seeing: &mut Seeing<'_>| {
+    let late = |_: &mut Departed, _: &mut Arrived, seeing: &mut FlowsObservation<'_>| {
         seeing.latest = 10_000_000;
     };
     assert_eq!(flags_of_flow(limit * 1.021, late), []);
@@ -392,7 +392,7 @@ fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
             buffers: [200_000, 400_000],
         };
         change(&mut asked);
-        let seeing = SeeingTrips {
+        let seeing = RoundTripsObservation {
             asked: &asked,
             host_drops,
             clock_step: 0,

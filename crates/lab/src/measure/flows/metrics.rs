@@ -7,7 +7,7 @@ use plan::setting::Flows;
 use serde_json::{Map, Value, json};
 use units::{Span, Time};
 
-use super::Seeing;
+use super::FlowsObservation;
 use crate::agent::{Arrived, Departed};
 use crate::measure::passes::connection;
 use crate::measurements::Measurements;
@@ -20,7 +20,7 @@ type Ends<'a> = (&'a Departed, &'a Arrived);
 
 impl Measurements {
     /// Puts down what `flows` came to.
-    pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &Seeing<'_>) {
+    pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &FlowsObservation<'_>) {
         let ends: Vec<Ends<'_>> = seeing.sent.iter().zip(seeing.received).collect();
         let stats: Vec<FlowStats> = ends.iter().map(stats).collect();
         self.put_flows(flows, &stats, Spread::Averaged);
@@ -29,7 +29,7 @@ impl Measurements {
 
     /// Puts down what processors did for a message. What a node in between does
     /// with a packet, the kernel mostly does in the context of whoever sent it.
-    pub(in crate::measure) fn take_work(&mut self, seeing: &Seeing<'_>) {
+    pub(in crate::measure) fn take_work(&mut self, seeing: &FlowsObservation<'_>) {
         // Each flow of a process reports the statistics of all its flows.
         let sender = seeing.sent.iter().map(|flow| flow.cpu).max();
         let receiver = seeing.received.iter().map(|flow| flow.cpu).max();

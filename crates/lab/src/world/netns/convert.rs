@@ -1,7 +1,7 @@
 //! From the neutral words of an experiment to those of this world.
 
 use live::emulator::Cross;
-use live::testbed::{Addresses, Link, Medium, Middle, Path};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Path};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
 use proto::traffic::{Law, mean_gap};
@@ -49,8 +49,8 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
             | spec::Shape::Routed
             | spec::Shape::Chain
             | spec::Shape::Dumbbell
-            | spec::Shape::Explicit => Middle::Router,
-            spec::Shape::Switched => Middle::Switch,
+            | spec::Shape::Explicit => Forwarder::Router,
+            spec::Shape::Switched => Forwarder::Switch,
         },
         ip: network.ip,
         addresses: match network.addresses {

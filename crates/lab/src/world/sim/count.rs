@@ -21,7 +21,7 @@ use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
 use losses::Losses;
 use series::Series;
-use window::{More, Window};
+use window::{GatherMetrics, Window};
 
 /// Counts on the links that a setting asks for.
 pub(super) struct Counter {
@@ -66,7 +66,7 @@ impl Counter {
             let link = &setting.network.links[wire.link];
             let counted = &link.counted;
             let window = |window| {
-                let more = gathers.then(|| More::new(link, duration));
+                let more = gathers.then(|| GatherMetrics::new(link, duration));
                 Window::new(window, more)
             };
             counted.is_any().then(|| LinkCounters {

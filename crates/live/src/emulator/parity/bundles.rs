@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proto::link::{Link, Settings};
 use queue::law::{Pick, Spread};
 use queue::{
-    Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason, SizeOf, Spec,
-    Tick, Unit as Counting, Victims, View, When,
+    Activation, Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
+    SizeOf, Spec, Tick, Unit as Counting, Victims, View,
 };
 use units::{Bytes, Rate, Seed, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, Unit};
@@ -252,7 +252,7 @@ fn dropping_inner() -> Vec<Spec> {
         },
         inner,
         MredSettings {
-            when: When::Average,
+            when: Activation::Average,
             pick: Pick::Ceil,
             mark: true,
             ..paper.clone()

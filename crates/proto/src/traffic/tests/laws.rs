@@ -37,9 +37,9 @@ fn distance(mut drawn: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
 }
 
 fn drawn(law: &Law, seed: Seed) -> Vec<f64> {
-    let dice = Dice::of(law.clone());
+    let sampler = Sampler::of(law.clone());
     let mut generator = ChaCha8Rng::seed_from_u64(seed.get());
-    (0..DRAWS).map(|_| dice.draw(&mut generator)).collect()
+    (0..DRAWS).map(|_| sampler.draw(&mut generator)).collect()
 }
 
 /// What is below zero counts as zero.
@@ -236,9 +236,9 @@ proptest! {
             _ => Law::Weibull(one, other),
         };
         let mut generator = ChaCha8Rng::seed_from_u64(1);
-        let dice = Dice::of(law.clone());
+        let sampler = Sampler::of(law.clone());
         for _ in 0..10 {
-            let drawn = dice.draw(&mut generator);
+            let drawn = sampler.draw(&mut generator);
             prop_assert!((0.0..=1.8e19).contains(&drawn));
             let (least, most) = law.range();
             let most = most.min(1.8e19);

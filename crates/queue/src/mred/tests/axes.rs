@@ -90,7 +90,7 @@ fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
 #[test]
 fn when_there_must_be_no_room_nothing_is_lost_before() {
     let settings = MredSettings {
-        when: When::NoRoom,
+        when: Activation::NoRoom,
         limit: Limit::Packets(10),
         ..half()
     };
@@ -109,7 +109,7 @@ fn when_there_must_be_no_room_nothing_is_lost_before() {
 fn the_paper_takes_a_share_within_bounds_of_every_frame_that_waits() {
     let paper = |low, high, over| MredSettings {
         reading: Reading::Paper(Bounds { low, high }),
-        when: When::NoRoom,
+        when: Activation::NoRoom,
         limit: Limit::Bytes(Bytes::new(10 * 650 + 150)),
         over,
         ..half()

@@ -38,7 +38,11 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                     Some((low, high)) => Reading::Paper(Bounds { low, high }),
                     None => Reading::Inner,
                 },
-                when: if room { When::NoRoom } else { When::Average },
+                when: if room {
+                    Activation::NoRoom
+                } else {
+                    Activation::Average
+                },
                 over,
                 size: if header { SizeOf::Header } else { SizeOf::Live },
                 victims: if spread {
@@ -124,7 +128,7 @@ proptest! {
             mred.frames.push(bundle(10 * frame, size));
         }
         let mut drops = Drops::new();
-        let met = Met { reason: Reason::Early, mark: false };
+        let met = DropAction { reason: Reason::Early, mark: false };
         let rest = mred.meet_waiting(Time::ZERO, count, met, &mut drops);
         let died = drops.drain().count();
         let lives: Vec<u32> = (0..mred.frames.len()).map(|place| mred.frames.unmarked(place)).collect();

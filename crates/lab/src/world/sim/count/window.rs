@@ -21,11 +21,11 @@ pub(super) struct Window {
     busy: u64,
     /// What waited, times how long.
     waited: i128,
-    more: Option<More>,
+    more: Option<GatherMetrics>,
 }
 
 /// The additional metrics where packets may be gathered.
-pub(super) struct More {
+pub(super) struct GatherMetrics {
     /// How long the trial is.
     duration: u64,
     /// The average from which on the queue's law drops all, or nearly.
@@ -49,7 +49,7 @@ pub(super) struct More {
     above: Option<(u64, u64)>,
 }
 
-impl More {
+impl GatherMetrics {
     /// In front of `link`, in a trial that lasts `duration`.
     pub(super) fn new(link: &spec::Link, duration: Span) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl More {
 }
 
 impl Window {
-    pub(super) fn new(window: &spec::Window, more: Option<More>) -> Self {
+    pub(super) fn new(window: &spec::Window, more: Option<GatherMetrics>) -> Self {
         Self {
             name: window.name.clone(),
             from: window.from.as_picos(),

@@ -12,7 +12,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
             high: 0.5,
         }),
         over: Over::Queue,
-        when: When::NoRoom,
+        when: Activation::NoRoom,
         limit: Limit::Bytes(Bytes::new(3 * 442 + 400)),
         drop_time: Some(milli),
         ..half()
