@@ -3,6 +3,7 @@
 //!
 //! A failure names the file, the line and what to do.
 
+mod glossary;
 mod imports;
 mod project;
 mod source;
