@@ -45,10 +45,10 @@ pub struct Recording {
     origin: Time,
 }
 
-/// What is said of a recorded wire before anything happens.
+/// What is said of a recorded link before anything happens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The instant from which all others count, on the clock that the wire
+    /// The instant from which all others count, on the clock that the link
     /// was given.
     pub origin: Time,
     /// The link of each direction.

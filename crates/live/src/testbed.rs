@@ -59,7 +59,7 @@ impl Testbed {
     }
 
     /// Makes the path and returns when packets can cross it. If links are to
-    /// be emulated, `emulate` starts the emulator of the wires between the
+    /// be emulated, `emulate` starts the emulator of the links between the
     /// interfaces in a namespace of its own, and returns when it carries frames.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ use buckets::Buckets;
 /// The next instant of every element.
 ///
 /// Equal instants are ordered by the numbers of their elements. Who acts when
-/// stands in notes; those of the next few thousand buckets are kept by bucket, as
-/// in a calendar [Brown1988], later ones in a heap. Only the notes of the current bucket are
+/// stands in notes. A calendar queue [Brown1988] keeps those of the next few thousand
+/// buckets, a heap those of later ones; only the notes of the current bucket are
 /// sorted. A note that is put off stays where it is until its old instant
 /// comes: a retransmission timer is put off by every acknowledgement. One that
 /// is brought forward stays too, beside a new one, and is thrown away when its
@@ -22,7 +22,7 @@ pub(crate) struct EventQueue {
     /// Of each element when it acts, and the earliest note of it.
     entries: Vec<Entry>,
     /// Notes of the current bucket and of buckets before, the earliest last.
-    today: Vec<Note>,
+    current: Vec<Note>,
     /// Which bucket it is: instants without their lower `shift` bits.
     bucket: u64,
     /// How long a bucket is.
@@ -70,7 +70,7 @@ impl EventQueue {
         };
         Self {
             entries: vec![nothing; elements as usize],
-            today: Vec::new(),
+            current: Vec::new(),
             bucket: 0,
             shift: SHIFT,
             buckets: Buckets::new(),
@@ -97,7 +97,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn first(&mut self) -> Option<(Time, usize)> {
         loop {
-            let Some(&Note { at, element }) = self.today.last() else {
+            let Some(&Note { at, element }) = self.current.last() else {
                 if !self.begin_day() {
                     return None;
                 }
@@ -107,7 +107,7 @@ impl EventQueue {
             if entry.due == at {
                 return Some((Time::from_picos(at), element as usize));
             }
-            self.today.pop();
+            self.current.pop();
             if entry.noted == at {
                 // It was put off, perhaps for ever.
                 entry.noted = entry.due;
@@ -124,7 +124,7 @@ impl EventQueue {
     fn put_in(&mut self, note: Note) {
         let bucket = note.at >> self.shift;
         if bucket <= self.bucket {
-            self.put_into_today(note);
+            self.put_into_current(note);
         } else if bucket - self.bucket < Buckets::COUNT {
             self.buckets.put_in(bucket, note);
         } else {
@@ -134,14 +134,14 @@ impl EventQueue {
 
     /// Puts a note among the few of the current bucket.
     #[inline]
-    fn put_into_today(&mut self, note: Note) {
-        let mut place = self.today.len();
-        self.today.push(note);
-        while place > 0 && self.today[place - 1] < note {
-            self.today[place] = self.today[place - 1];
+    fn put_into_current(&mut self, note: Note) {
+        let mut place = self.current.len();
+        self.current.push(note);
+        while place > 0 && self.current[place - 1] < note {
+            self.current[place] = self.current[place - 1];
             place -= 1;
         }
-        self.today[place] = note;
+        self.current[place] = note;
     }
 
     /// Goes on to the next bucket that has notes; returns whether there is one.
@@ -161,7 +161,7 @@ impl EventQueue {
             self.put_in(note);
         }
         while let Some(note) = self.buckets.take(next) {
-            self.put_into_today(note);
+            self.put_into_current(note);
             self.noted += 1;
             if self.noted == REVIEW * MOST {
                 break;
@@ -183,7 +183,7 @@ impl EventQueue {
             ..FEWEST => (self.shift + 1).min(u64::BITS - 1),
             _ => return,
         };
-        let mut notes = std::mem::take(&mut self.today);
+        let mut notes = std::mem::take(&mut self.current);
         self.buckets.take_all(&mut notes);
         notes.extend(self.later.drain().map(|note| note.0));
         notes.sort_unstable_by(|one, other| other.cmp(one));

@@ -160,7 +160,7 @@ fn values(folder: &TempDir, field: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_field_of_bundles_whole_and_thinned_is_printed() {
+fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     let folder = captured(&frames(&[0, 1]));
     let all =
         |field: &str, whole: &dyn Fn(usize) -> String, inner_dropped: &dyn Fn(usize) -> String| {

@@ -49,7 +49,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
 }
 
 #[test]
-fn what_cannot_be_gathered_or_thinned_is_refused_in_one_line() {
+fn what_cannot_be_gathered_or_dropped_is_refused_in_one_line() {
     let dir = Dir::new();
     for (set, words) in [
         (

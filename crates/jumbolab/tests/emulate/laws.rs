@@ -1,6 +1,6 @@
 //! How often impairments hit real datagrams, and how long it holds them back.
 //! The emulator's seed is fixed and nothing but the datagrams crosses, so that
-//! the same ones are struck whenever this runs.
+//! the same ones are hit whenever this runs.
 
 use super::processors::Processors;
 use super::undisturbed::until_undisturbed;

@@ -12,7 +12,7 @@ use units::{Seed, Time};
 
 use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
 
-/// A wire and what became of the packets on it.
+/// A link and what became of the packets on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// The instant from which all others count.
@@ -21,7 +21,7 @@ pub struct Recorded {
     pub directions: [Traced; 2],
 }
 
-/// One direction of a recorded wire.
+/// One direction of a recorded link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
     /// What its link is like.

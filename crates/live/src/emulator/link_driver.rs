@@ -19,9 +19,9 @@ use crate::frames::{Frame, Pool};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cross {
-    /// The number of the wire, from 0.
+    /// The number of the link, from 0.
     pub link: usize,
-    /// 0: from the wire's first interface to the second; 1: back.
+    /// 0: from the link's first interface to the second; 1: back.
     pub direction: usize,
     /// Gaps between arrivals, in picoseconds.
     pub gaps: Law,

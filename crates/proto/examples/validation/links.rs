@@ -87,7 +87,7 @@ fn crooked() -> Row {
 /// How often impairments occur.
 fn impairments() -> Vec<Row> {
     const FRAMES: u64 = 100_000;
-    let struck = |settings: Settings, frame: u64, fate: Fate| {
+    let hits = |settings: Settings, frame: u64, fate: Fate| {
         let mut link = Link::new(settings, Seed::new(3)).expect("a plain link");
         for number in 0..FRAMES {
             let now = Time::ZERO + Span::from_micros(100) * number;
@@ -107,7 +107,7 @@ fn impairments() -> Vec<Row> {
         rows.push(Row::frequency(
             what,
             loss,
-            struck(settings, 1518, Fate::Lost),
+            hits(settings, 1518, Fate::Lost),
             FRAMES,
         ));
     }
@@ -120,8 +120,8 @@ fn impairments() -> Vec<Row> {
         let bits = 8.0 * frame as f64;
         let expected = -(bits * (-bit_error_rate).ln_1p()).exp_m1();
         let what = format!("bit error rate {bit_error_rate:e}, {frame} octets: share damaged");
-        let struck = struck(settings, frame, Fate::Damaged);
-        rows.push(Row::frequency(what, expected, struck, FRAMES));
+        let hits = hits(settings, frame, Fate::Damaged);
+        rows.push(Row::frequency(what, expected, hits, FRAMES));
     }
     let settings = Settings {
         duplicate: 0.05,
@@ -130,7 +130,7 @@ fn impairments() -> Vec<Row> {
     rows.push(Row::frequency(
         "duplicate = 0.05: share that arrives twice",
         0.05,
-        struck(settings, 1518, Fate::Duplicated),
+        hits(settings, 1518, Fate::Duplicated),
         FRAMES,
     ));
     rows

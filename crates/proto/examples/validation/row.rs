@@ -66,12 +66,12 @@ impl Row {
     pub(crate) fn frequency(
         what: impl Into<String>,
         probability: f64,
-        struck: u64,
+        hits: u64,
         count: u64,
     ) -> Self {
-        let (struck, count) = (struck as f64, count as f64);
+        let (hits, count) = (hits as f64, count as f64);
         let half = 2.576 * (probability * (1.0 - probability) / count).sqrt();
-        let share = struck / count;
+        let share = hits / count;
         Self {
             what: what.into(),
             expected: digits(probability),

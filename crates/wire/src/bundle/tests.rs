@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn a_thinned_bundle_is_what_packing_the_survivors_would_have_made(
+    fn a_bundle_with_inner_drops_is_what_packing_the_survivors_would_have_made(
         packing in packing(), packets in packets(),
         victims in prop::collection::vec((any::<bool>(), 0u16..45), 1..12), between in any::<bool>(),
     ) {

@@ -32,8 +32,8 @@ pub(crate) struct TestbedHandle {
 impl TestbedHandle {
     pub(super) fn build(path: Path, paced: Paced) -> Result<Self> {
         let mut emulation = None;
-        let testbed = Testbed::build_with(&path, |namespace, wires| {
-            emulation = Some(Emulation::start(namespace, wires, SEED)?);
+        let testbed = Testbed::build_with(&path, |namespace, links| {
+            emulation = Some(Emulation::start(namespace, links, SEED)?);
             Ok::<_, anyhow::Error>(())
         })?;
         for (node, interface) in testbed.interfaces() {
