@@ -46,22 +46,22 @@ pub(super) fn read(
 
 /// What is made longer on purpose, if anything is.
 fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
-    let places = word(&[
+    let points = word(&[
         ("none", None),
         ("send", Some(InjectionPoint::Send)),
         ("wire", Some(InjectionPoint::Wire)),
         ("receive", Some(InjectionPoint::Receive)),
         ("echo", Some(InjectionPoint::Echo)),
     ]);
-    let place = reader.read("traffic.inject.point", places)?;
+    let point = reader.read("traffic.inject.place", points)?;
     let length = reader.read("traffic.inject.span", span)?;
     if length.value > LONGEST {
         return Err(length.refuse("inject at most \"100ms\""));
     }
-    if place.value == Some(InjectionPoint::Wire) && link == LinkKind::Kernel {
-        return Err(place.refuse("only an emulated link can be longer: write link = \"emulated\""));
+    if point.value == Some(InjectionPoint::Wire) && link == LinkKind::Kernel {
+        return Err(point.refuse("only an emulated link can be longer: write link = \"emulated\""));
     }
-    Ok(place.value.map(|point| Inject {
+    Ok(point.value.map(|point| Inject {
         point,
         span: length.value,
     }))
