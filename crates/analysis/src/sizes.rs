@@ -248,14 +248,14 @@ impl Point {
 /// What a message of one octet more needs one frame more for, up to `last`:
 /// the sizes of messages that fill their frames.
 fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
-    let Some(exchange) = setting.traffic.exchange() else {
+    let Some(request_response) = setting.traffic.request_response() else {
         return Vec::new();
     };
     let Network { ip, .. } = setting.network;
     let Some(mtu) = setting.network.path_mtu() else {
         return Vec::new();
     };
-    let frames = |size: u32| frames(exchange.protocol, Bytes::new(size.into()), mtu, ip);
+    let frames = |size: u32| frames(request_response.protocol, Bytes::new(size.into()), mtu, ip);
     let mut ends = Vec::new();
     let mut before = frames(1);
     for size in 2..=last {
@@ -320,8 +320,8 @@ fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
 fn without_sizes(setting: &Setting) -> Option<Setting> {
     let mut setting = setting.clone();
     match &mut setting.traffic {
-        Traffic::Exchange(exchange) => {
-            exchange.sizes = Sizes {
+        Traffic::RequestResponse(request_response) => {
+            request_response.sizes = Sizes {
                 from: 0,
                 to: 0,
                 step: 1,

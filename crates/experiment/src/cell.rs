@@ -3,12 +3,12 @@
 
 mod command;
 mod domain;
-mod exchange;
 mod flows;
 mod host;
 mod latency_breakdown;
 mod message;
 mod network;
+mod request_response;
 mod tcp;
 mod traffic;
 mod unused;

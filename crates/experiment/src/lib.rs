@@ -81,11 +81,13 @@ impl Experiment {
             line: 1,
         };
         read_format(&mut Reader::new(&tree, "", place.clone()))?;
+        let mut notices = retired::replace_keys(&mut tree);
         let aliases = Aliases::read(&tree, &place)?;
         published::remember_comparison(&mut tree);
         unstated::write_first(&mut tree, &aliases, &place)?;
+        notices.extend(retired::replace_values(&mut tree));
         Ok(Self {
-            notices: retired::replace_values(&mut tree),
+            notices,
             tree,
             place,
         })
@@ -138,11 +140,12 @@ impl Experiment {
                 "write key=value, for instance mtu=1500,9000",
             ));
         };
+        let (key, notice) = retired::key(key.trim(), &origin);
+        let key = key.as_ref();
+        self.notices.extend(notice);
         let aliases = Aliases::read(&self.tree, &self.place)?;
-        let path = aliases
-            .resolve(key.trim())
-            .map_err(|why| fault(&origin, why))?;
-        let unit = aliases.unit(key.trim());
+        let path = aliases.resolve(key).map_err(|why| fault(&origin, why))?;
+        let unit = aliases.unit(key);
         self.state(&aliases, &path)?;
         let (values, listed) = match argument::values(text, &shown).as_slice() {
             [
@@ -177,9 +180,9 @@ impl Experiment {
             (None, _) if path.root() == "sweep" => (path, list),
             (None, _) => {
                 let path = aliases
-                    .resolve_factor(key.trim())
+                    .resolve_factor(key)
                     .map_err(|why| refusal(&origin, &path.to_string(), &list.value, why))?;
-                let name = aliases.factor_name(key.trim(), &path);
+                let name = aliases.factor_name(key, &path);
                 (KeyPath(vec!["sweep".into(), name]), list)
             }
         };
@@ -193,8 +196,9 @@ impl Experiment {
     pub fn key_of(&self, argument: &str) -> Result<String> {
         let origin = Origin::Set(one_line(argument).into());
         let key = argument.split('=').next().unwrap_or_default();
+        let (key, _) = retired::key(key.trim(), &origin);
         let aliases = Aliases::read(&self.tree, &self.place)?;
-        let path = aliases.resolve(key.trim());
+        let path = aliases.resolve(&key);
         Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 

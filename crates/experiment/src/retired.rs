@@ -1,14 +1,81 @@
 //! Names that experiments used to have, and what they are called now.
 
+use std::borrow::Cow;
+
 use super::on;
-use super::tree::{Node, Table, Value, one_line};
+use super::tree::{Node, Origin, Table, Value, one_line};
 
 /// Former and present names of shipped experiments.
 const EXPERIMENTS: [(&str, &str); 1] = [("mechanisms", "latency-breakdown")];
 
 /// Former and present values of [`KEY`].
-const KINDS: [(&str, &str); 1] = [("mechanisms", "latency-breakdown")];
+const KINDS: [(&str, &str); 2] = [
+    ("mechanisms", "latency-breakdown"),
+    ("exchange", "request-response"),
+];
 const KEY: [&str; 2] = ["traffic", "kind"];
+
+/// Former and present names of keys, by their table.
+const KEYS: [(&str, &str, &str); 3] = [
+    ("traffic", "taking", "read_mode"),
+    ("traffic", "writing", "write_mode"),
+    ("traffic", "again", "retransmit_after"),
+];
+
+/// The present name of the dotted key `text`, and a notice if `text` is a
+/// former one.
+pub(super) fn key<'a>(text: &'a str, origin: &Origin) -> (Cow<'a, str>, Option<String>) {
+    match present(text) {
+        Some(present) => {
+            let notice = one_line(&format!("{origin}: {text} is now written {present}"));
+            (present.into(), Some(notice))
+        }
+        None => (text.into(), None),
+    }
+}
+
+fn present(text: &str) -> Option<String> {
+    KEYS.iter().find_map(|(table, former, present)| {
+        (text.split_once('.')? == (table, former)).then(|| format!("{table}.{present}"))
+    })
+}
+
+/// Replaces former names of keys wherever `tree` names a key: in a table, as a
+/// dotted key of a sweep or a choice, and as the value of an alias. Returns one
+/// notice for each.
+pub(super) fn replace_keys(tree: &mut Table) -> Vec<String> {
+    let mut notices = Vec::new();
+    replace_in(tree, None, &mut notices);
+    notices
+}
+
+fn replace_in(table: &mut Table, name: Option<&str>, notices: &mut Vec<String>) {
+    let taken: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+    for (name_of, node) in table.iter_mut() {
+        let in_table = KEYS
+            .iter()
+            .find(|(table, former, _)| Some(*table) == name && former == name_of)
+            .map(|(_, former, present)| ((*former).to_owned(), (*present).to_owned()));
+        let dotted = || present(name_of).map(|present| (name_of.clone(), present));
+        let renamed = in_table.or_else(dotted);
+        // Written twice, the former name stays and is refused as unknown.
+        if let Some((former, present)) = renamed.filter(|(_, now)| !taken.contains(now)) {
+            let notice = format!("{}: {former} is now written {present}", node.origin);
+            notices.push(one_line(&notice));
+            *name_of = present;
+        }
+        match &mut node.value {
+            Value::Table(inner) => replace_in(inner, Some(name_of.as_str()), notices),
+            Value::Text(text) => {
+                let (now, notice) = key(text, &node.origin);
+                let now = now.into_owned();
+                notices.extend(notice);
+                *text = now;
+            }
+            _ => (),
+        }
+    }
+}
 
 /// The present name of the shipped experiment `name`, and a notice if `name`
 /// is a former one.
@@ -106,6 +173,41 @@ kind = \"mechanisms\"
         let in_world = Experiment::parse(&text, "x.toml").unwrap();
         assert_eq!(in_world.notices().len(), 1);
         assert!(canonical(in_world).contains("kind = \"latency-breakdown\""));
+    }
+
+    #[test]
+    fn former_keys_mean_the_present_ones_wherever_a_key_is_named() {
+        let present = "\
+format = 1
+name = \"x\"
+[aliases]
+wait = \"traffic.retransmit_after\"
+[traffic]
+kind = \"request-response\"
+protocol = \"tcp\"
+write_mode = \"parts\"
+[sweep]
+\"traffic.read_mode\" = [\"whole\", \"once\"]
+";
+        let text = present
+            .replace("retransmit_after", "again")
+            .replace("write_mode", "writing")
+            .replace("read_mode", "taking");
+        let mut former = Experiment::parse(&text, "x.toml").unwrap();
+        former.set("traffic.again=5ms").unwrap();
+        assert_eq!(
+            former.notices(),
+            [
+                "x.toml:4: traffic.again is now written traffic.retransmit_after",
+                "x.toml:8: writing is now written write_mode",
+                "x.toml:10: traffic.taking is now written traffic.read_mode",
+                "--set traffic.again=5ms: traffic.again is now written traffic.retransmit_after",
+            ]
+        );
+        let mut expected = Experiment::parse(present, "x.toml").unwrap();
+        expected.set("wait=5ms").unwrap();
+        assert!(expected.notices().is_empty());
+        assert_eq!(canonical(former), canonical(expected));
     }
 
     #[test]

@@ -101,6 +101,10 @@ impl Table {
         self.0.iter().map(|(key, node)| (key.as_str(), node))
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut (String, Node)> {
+        self.0.iter_mut()
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.iter()
             .find_map(|(name, node)| (name == key).then_some(node))

@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
-use live::exchange::{Answered, Answerer, Asked, Exchange, ask as ask_other};
+use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
 use live::testbed::Testbed;
 use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
@@ -31,7 +31,7 @@ const FLOWS_MARGIN: Span = Span::from_secs(120);
 
 /// How much longer than they are given exchanges may take, until an end that
 /// hears nothing has given up.
-const EXCHANGE_MARGIN: Span = Span::from_secs(30);
+const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
 
 /// What a worker is asked to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,9 +45,9 @@ enum Request {
     /// Send flows to that port.
     SendFlows(Sending, u16),
     /// Open a port, name it, and answer messages.
-    Answer(Exchange),
+    Answer(RequestResponse),
     /// Send messages to that port, one at a time.
-    Ask(Exchange, u16),
+    Ask(RequestResponse, u16),
     /// Open a port, name it, and answer messages with what was stamped of each.
     AnswerProbes(Probe),
     /// Send messages to that port, each once the one before it is back.
@@ -90,7 +90,9 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
-            Request::Ask(exchange, port) => ask_other(&exchange, port).map(Reply::Asked),
+            Request::Ask(request_response, port) => {
+                ask_other(&request_response, port).map(Reply::Asked)
+            }
             Request::SendProbes(probe, port) => {
                 latency_breakdown::ask(&probe, port).map(Reply::Probed)
             }
@@ -101,7 +103,7 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
-            Request::Answer(exchange) => match Answerer::open(exchange) {
+            Request::Answer(request_response) => match Answerer::open(request_response) {
                 Ok(answerer) => {
                     answer(&Reply::Listening(answerer.port))?;
                     answerer.answer().map(Reply::Answered)
@@ -192,14 +194,18 @@ impl Agents {
         }
     }
 
-    /// Has the sender go through the sizes of `exchange` with the receiver.
+    /// Has the sender go through the sizes of `request_response` with the receiver.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
-    pub(crate) fn exchange(&mut self, exchange: &Exchange) -> Result<(Asked, Answered), Failure> {
-        let timeout = exchange.timeout + exchange.deadline * 4 + EXCHANGE_MARGIN;
-        let receiving = Request::Answer(exchange.clone());
-        let sending = |port| Request::Ask(exchange.clone(), port);
+    pub(crate) fn request_response(
+        &mut self,
+        request_response: &RequestResponse,
+    ) -> Result<(Asked, Answered), Failure> {
+        let timeout =
+            request_response.timeout + request_response.deadline * 4 + REQUEST_RESPONSE_MARGIN;
+        let receiving = Request::Answer(request_response.clone());
+        let sending = |port| Request::Ask(request_response.clone(), port);
         match self.both(receiving, sending, timeout)? {
             (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
             others => Err(Failure::unexpected_of_two(others)),

@@ -31,7 +31,7 @@ pub fn summary(plan: &Plan) -> String {
     let seconds: Option<f64> = settings.map(seconds).sum();
     let length = match (plan.world.profile().runs_in_real_time, seconds) {
         (false, _) => "as fast as they can be simulated".to_owned(),
-        (true, None) if exchanges(plan) => "as long as answers take".to_owned(),
+        (true, None) if request_responses(plan) => "as long as answers take".to_owned(),
         (true, None) => "as long as the commands take".to_owned(),
         (true, Some(seconds)) => {
             format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil())
@@ -47,12 +47,12 @@ pub fn summary(plan: &Plan) -> String {
 }
 
 /// Whether messages go one at a time, each as fast as this machine answers it.
-fn exchanges(plan: &Plan) -> bool {
+fn request_responses(plan: &Plan) -> bool {
     let mut settings = plan
         .cells
         .iter()
         .filter_map(|cell| cell.setting.as_ref().ok());
-    settings.any(|setting| setting.traffic.exchange().is_some())
+    settings.any(|setting| setting.traffic.request_response().is_some())
 }
 
 fn traffic(setting: &Setting) -> String {
@@ -83,12 +83,12 @@ fn traffic(setting: &Setting) -> String {
             trips.messages,
             trips.message.get()
         ),
-        Traffic::Exchange(exchange) => format!(
+        Traffic::RequestResponse(request_response) => format!(
             "{} each in messages of {} sizes from {} to {} B",
-            exchange.octets,
-            exchange.sizes.all().len(),
-            exchange.sizes.from,
-            exchange.sizes.to
+            request_response.octets,
+            request_response.sizes.all().len(),
+            request_response.sizes.from,
+            request_response.sizes.to
         ),
     };
     format!(

@@ -8,12 +8,12 @@ mod checks;
 mod command;
 mod convert;
 mod disturbance;
-mod exchange;
 mod flows;
 mod latency_breakdown;
 mod pair;
 mod passes;
 mod program_files;
+mod request_response;
 mod sample;
 #[cfg(test)]
 mod synthetic;

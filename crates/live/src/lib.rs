@@ -4,7 +4,7 @@
 //! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
 //! path of network namespaces inside it; a [`Worker`] is a process of its own
 //! in one of them, a [`Tool`](tool::Tool) a program of the user's; a [`transfer`]
-//! is what two workers do with each other, an [`exchange`] what they do message by message; an [`emulator`] is what links are made
+//! is what two workers do with each other, an [`request_response`] what they do message by message; an [`emulator`] is what links are made
 //! of that behave like wires, out of a [`port`] at each end and [`frames`] between them; the [`meter`] reads what it cost the machine. What the machine is and how well
 //! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
 //!
@@ -14,7 +14,6 @@ pub mod capture;
 pub mod clock;
 pub mod emulator;
 mod error;
-pub mod exchange;
 pub mod frames;
 pub mod interrupt;
 pub mod jumbogram;
@@ -29,6 +28,7 @@ pub mod port;
 pub mod precision;
 pub mod processes;
 mod processor;
+pub mod request_response;
 mod sandbox;
 pub mod stamps;
 mod sys;

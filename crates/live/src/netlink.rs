@@ -63,7 +63,7 @@ impl Route {
             Mode::Create => NLM_F_CREATE | NLM_F_EXCL,
             Mode::Replace => NLM_F_CREATE | NLM_F_REPLACE,
         };
-        self.exchange(message, NLM_F_ACK | flags, |_| ())
+        self.request_response(message, NLM_F_ACK | flags, |_| ())
             .during(operation)
     }
 
@@ -74,11 +74,11 @@ impl Route {
         operation: &str,
         entry: impl FnMut(RouteNetlinkMessage),
     ) -> Result<()> {
-        self.exchange(message, NLM_F_DUMP, entry)
+        self.request_response(message, NLM_F_DUMP, entry)
             .during(|| operation)
     }
 
-    fn exchange(
+    fn request_response(
         &self,
         message: RouteNetlinkMessage,
         flags: u16,

@@ -6,10 +6,10 @@ mod counted;
 mod cross;
 mod domain;
 mod emulated;
-mod exchange;
 mod flows;
 mod graph;
 mod latency_breakdown;
+mod request_response;
 mod watched;
 
 pub use proto::link::JitterLaw;
@@ -21,10 +21,10 @@ pub use command::{Command, Reading};
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
-pub use exchange::{Answer, Exchange, Sizes, Taking, Writing};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
+pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 
 /// Everything that one trial needs to know.
@@ -306,7 +306,7 @@ pub enum Traffic {
     /// Round trips that are taken apart.
     LatencyBreakdown(LatencyBreakdown),
     /// Messages of many sizes, one at a time.
-    Exchange(Exchange),
+    RequestResponse(RequestResponse),
 }
 
 /// So many octets from sender to receiver.
@@ -353,16 +353,17 @@ impl Traffic {
     pub const fn transfer(&self) -> Option<&Transfer> {
         match self {
             Self::Transfer(transfer) => Some(transfer),
-            Self::Command(_) | Self::Flows(_) | Self::LatencyBreakdown(_) | Self::Exchange(_) => {
-                None
-            }
+            Self::Command(_)
+            | Self::Flows(_)
+            | Self::LatencyBreakdown(_)
+            | Self::RequestResponse(_) => None,
         }
     }
 
-    /// The exchange, if it is one.
-    pub const fn exchange(&self) -> Option<&Exchange> {
+    /// The request-response traffic, if it is that.
+    pub const fn request_response(&self) -> Option<&RequestResponse> {
         match self {
-            Self::Exchange(exchange) => Some(exchange),
+            Self::RequestResponse(request_response) => Some(request_response),
             Self::Transfer(_) | Self::Command(_) | Self::Flows(_) | Self::LatencyBreakdown(_) => {
                 None
             }
@@ -373,7 +374,7 @@ impl Traffic {
     pub fn has_connections(&self) -> bool {
         match self {
             Self::Transfer(transfer) => transfer.tcp.is_some(),
-            Self::Exchange(exchange) => exchange.tcp.is_some(),
+            Self::RequestResponse(request_response) => request_response.tcp.is_some(),
             Self::Command(_) | Self::LatencyBreakdown(_) => false,
             Self::Flows(flows) => flows
                 .flows

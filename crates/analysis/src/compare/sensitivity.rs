@@ -110,7 +110,7 @@ fn has_choice(traffic: &Traffic) -> bool {
             Sends::Messages { .. } => true,
             Sends::Octets { settings, .. } => is_standard(settings),
         }),
-        Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::Exchange(_) => true,
+        Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::RequestResponse(_) => true,
     }
 }
 

@@ -1,4 +1,4 @@
-use plan::setting::{Answer, Exchange, Taking, Writing};
+use plan::setting::{Answer, ReadMode, RequestResponse, WriteMode};
 use units::{IpMtu, IpVersion, Span};
 
 use super::*;
@@ -9,7 +9,7 @@ fn setting(protocol: Transport, mtu: u64) -> Setting {
     for link in &mut setting.network.links {
         link.mtu = IpMtu::new(mtu, IpVersion::V4).unwrap();
     }
-    setting.traffic = Traffic::Exchange(Exchange {
+    setting.traffic = Traffic::RequestResponse(RequestResponse {
         protocol,
         sizes: Sizes {
             from: 1_000,
@@ -19,15 +19,15 @@ fn setting(protocol: Transport, mtu: u64) -> Setting {
         },
         octets: Bytes::new(1_000_000),
         answer: Answer::Acknowledgement,
-        taking: Taking::Whole,
-        writing: Writing::Whole,
+        read_mode: ReadMode::Whole,
+        write_mode: WriteMode::Whole,
         send_buffer: None,
         receive_buffer: None,
         nagle: false,
         delayed_ack: None,
         pause: Span::ZERO,
         deadline: Span::from_secs(1),
-        again: Span::from_millis(100),
+        retransmit_after: Span::from_millis(100),
         timeout: Span::from_secs(60),
         tcp: None,
     });
@@ -55,8 +55,8 @@ fn frames_end_where_their_headers_leave_no_room() {
 fn cells_that_differ_in_their_sizes_alone_are_one_curve() {
     let one = setting(Transport::Udp, 1_500);
     let mut other = one.clone();
-    if let Traffic::Exchange(exchange) = &mut other.traffic {
-        exchange.sizes.from = 30_000;
+    if let Traffic::RequestResponse(request_response) = &mut other.traffic {
+        request_response.sizes.from = 30_000;
     }
     assert!(one != other && without_sizes(&one) == without_sizes(&other));
     assert!(without_sizes(&one) != without_sizes(&setting(Transport::Udp, 9_000)));

@@ -7,7 +7,7 @@ use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
 use super::message::written;
-use super::{command, exchange, flows, latency_breakdown, tcp};
+use super::{command, flows, latency_breakdown, request_response, tcp};
 use crate::auto_burst;
 use crate::keys::{self, KeyNode};
 use crate::quantity::{on_off, size, size_or, span, switch, word};
@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Command,
     Flows,
     LatencyBreakdown,
-    Exchange,
+    RequestResponse,
 }
 
 const KINDS: &[(&str, Kind)] = &[
@@ -42,7 +42,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("command", Kind::Command),
     ("flows", Kind::Flows),
     ("latency-breakdown", Kind::LatencyBreakdown),
-    ("exchange", Kind::Exchange),
+    ("request-response", Kind::RequestResponse),
 ];
 
 /// What a trial carries over `network`, whose links have these MTUs.
@@ -75,14 +75,14 @@ pub(super) fn read(
         Kind::LatencyBreakdown => {
             latency_breakdown::read(reader, network, mtus).map(Traffic::LatencyBreakdown)
         }
-        Kind::Exchange => {
-            on_a_path(&kind, tree, network, "an exchange")?;
+        Kind::RequestResponse => {
+            on_a_path(&kind, tree, network, "request-response traffic")?;
             if network.links.iter().any(|link| link.watch.is_any()) {
                 return Err(kind.refuse(
-                    "of an exchange the simulator keeps no packets; remove what is recorded or watched of links",
+                    "the simulator keeps no packets of request-response traffic; remove what is recorded or watched of links",
                 ));
             }
-            exchange::read(reader, tree, network, host, world).map(Traffic::Exchange)
+            request_response::read(reader, tree, network, host, world).map(Traffic::RequestResponse)
         }
     }
 }

@@ -128,7 +128,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "rate, or `none`",
                 default: DefaultValue::Text("1gbit"),
                 meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
-                worlds: simulator(when("; a transfer and an exchange need one on some link")),
+                worlds: simulator(when(
+                    "; a transfer and requests with responses need one on some link",
+                )),
             },
             Key {
                 name: "burst",

@@ -347,7 +347,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["jump"],
         kinds: &[],
-        about: "What a study asserts of a size at which times jump, see [Exchanges](#exchanges).",
+        about: "What a study asserts of a size at which times jump, see [Requests and responses](#requests-and-responses).",
         worlds: everywhere(),
         keys: &[
             Key {

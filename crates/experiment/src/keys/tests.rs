@@ -30,8 +30,8 @@ const OTHERS: [(&str, World); 16] = [
     ("network.load = \"30%\"", World::Sim),
     ("network.medium = \"cat5e\"", World::Sim),
     ("network.link = \"emulated\"", World::Netns),
-    ("traffic.kind = \"exchange\"", World::Netns),
-    ("traffic.kind = \"exchange\"", World::Sim),
+    ("traffic.kind = \"request-response\"", World::Netns),
+    ("traffic.kind = \"request-response\"", World::Sim),
     ("traffic.kind = \"latency-breakdown\"", World::Netns),
     (
         "[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/loss\"",
@@ -183,7 +183,7 @@ fn no_key_has_two_rows_for_one_kind_of_traffic() {
                 "command",
                 "flows",
                 "latency-breakdown",
-                "exchange",
+                "request-response",
             ],
             kinds => kinds,
         };

@@ -28,9 +28,9 @@ pub(super) const SECTIONS: &[Section] = &[
         worlds: everywhere(),
         keys: &[Key {
             name: "kind",
-            kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `exchange`",
+            kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `request-response`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips that are taken apart](#round-trips-taken-apart); `exchange`: [messages of many sizes](#exchanges), each answered before the next leaves.",
+            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips that are taken apart](#round-trips-taken-apart); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
             worlds: simulator(all_but(&[
                 ("command", "the simulator runs no programs: --on netns"),
                 (
@@ -118,7 +118,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["transfer", "latency-breakdown", "exchange"],
+        kinds: &["transfer", "latency-breakdown", "request-response"],
         about: "",
         worlds: everywhere(),
         keys: &[
@@ -147,7 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
     Section {
         tables: &["traffic"],
-        kinds: &["exchange"],
+        kinds: &["request-response"],
         about: "",
         worlds: everywhere(),
         keys: &[
@@ -201,14 +201,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
             },
             Key {
-                name: "taking",
+                name: "read_mode",
                 kind: "`whole` or `once`",
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP: how the sender takes an answer. `whole`: until all of it is there; `once`: with one read, whatever that brings.",
                 worlds: simulator(only(&["whole"], NO_PROGRAMS)),
             },
             Key {
-                name: "writing",
+                name: "write_mode",
                 kind: "`whole` or `parts`",
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP. `whole`: a message is one write; `parts`: its header is one, the rest another.",
@@ -242,7 +242,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(no_effect("nothing else is in flight")),
             },
             Key {
-                name: "again",
+                name: "retransmit_after",
                 kind: "time",
                 default: DefaultValue::Text("100ms"),
                 meaning: "Over UDP: after so long without an answer a datagram is sent again.",
@@ -252,7 +252,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "timeout",
                 kind: "time",
                 default: DefaultValue::Text("5min"),
-                meaning: "An exchange that takes longer has failed.",
+                meaning: "A trial that takes longer has failed.",
                 worlds: simulator(no_effect("a simulation comes to its end")),
             },
         ],

@@ -111,11 +111,11 @@ fn a_size_stands_in_command_lines_or_nowhere() {
 #[test]
 fn keys_of_the_other_kind_are_refused_by_name() {
     let messages = "\"transfer\" or \"latency-breakdown\"";
-    let sockets = "\"transfer\" or \"flows\" or \"latency-breakdown\" or \"exchange\"";
+    let sockets = "\"transfer\" or \"flows\" or \"latency-breakdown\" or \"request-response\"";
     for (key, kinds) in [
         (
             "protocol",
-            "\"transfer\" or \"latency-breakdown\" or \"exchange\"",
+            "\"transfer\" or \"latency-breakdown\" or \"request-response\"",
         ),
         ("message", messages),
         ("preroll", "\"transfer\""),
@@ -145,7 +145,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
     check_refused(
         TOOL,
         &["traffic.kind=video"],
-        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"latency-breakdown\" or \"exchange\"",
+        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"latency-breakdown\" or \"request-response\"",
     );
 }
 

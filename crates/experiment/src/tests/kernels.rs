@@ -86,7 +86,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
         ),
         (
             "traffic.size=5MB",
-            "--set traffic.size=5MB: traffic.size = \"5MB\": only traffic of kind = \"transfer\" or \"command\" or \"exchange\" has this key; remove it",
+            "--set traffic.size=5MB: traffic.size = \"5MB\": only traffic of kind = \"transfer\" or \"command\" or \"request-response\" has this key; remove it",
         ),
     ] {
         check_refused(FLOWS, &[set], line);

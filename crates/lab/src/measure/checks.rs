@@ -190,7 +190,7 @@ pub(super) fn flags_of_latency_breakdown(
 }
 
 /// The checks of a trial of messages one at a time.
-pub(super) fn flags_of_exchanges(
+pub(super) fn flags_of_request_response(
     setting: &Setting,
     measurements: &Measurements,
     disturbance: &Disturbance,

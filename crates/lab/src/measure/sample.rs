@@ -30,7 +30,7 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
             let sockets = flows.sockets.as_ref();
             little(sockets.and_then(|sockets| sockets.receive_buffer))
         }
-        Traffic::Exchange(exchange) => little(exchange.receive_buffer),
+        Traffic::RequestResponse(request_response) => little(request_response.receive_buffer),
         Traffic::LatencyBreakdown(trips) => Transfer {
             protocol: Transport::Tcp,
             message: OUTRUNNING,

@@ -6,10 +6,10 @@ use plan::setting::Traffic;
 use units::Seed;
 
 use super::command::command;
-use super::exchange::exchange;
 use super::flows::flows;
 use super::latency_breakdown::latency_breakdown;
 use super::pair::Pair;
+use super::request_response::request_response;
 use super::transfers::transfers;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
@@ -35,7 +35,7 @@ pub(crate) fn trial(
         Traffic::Command(wanted) => command(first, setting, wanted, artifacts),
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
-        Traffic::Exchange(wanted) => exchange(first, setting, wanted, seed),
+        Traffic::RequestResponse(wanted) => request_response(first, setting, wanted, seed),
     }?;
     measurements.take_setting(setting, &pairs[0].path);
     Ok(measurements)

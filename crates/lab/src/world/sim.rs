@@ -6,8 +6,8 @@
 mod check;
 mod count;
 mod cross_traffic;
-mod exchange;
 mod measurements;
+mod request_response;
 mod scenario;
 mod tee;
 mod trace;
@@ -67,8 +67,8 @@ impl Simulator {
     /// # Errors
     /// Why nothing could be measured.
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Measurements, f64), String> {
-        if let Traffic::Exchange(exchange) = &setting.traffic {
-            return self.exchange(setting, exchange, seed);
+        if let Traffic::RequestResponse(request_response) = &setting.traffic {
+            return self.request_response(setting, request_response, seed);
         }
         let (scenario, others) = self.scenario(setting, seed)?;
         let stop = scenario.end;
@@ -93,8 +93,8 @@ impl Simulator {
         seed: Seed,
         artifacts: ArtifactDir<'_>,
     ) -> Result<(Measurements, f64), String> {
-        if let Traffic::Exchange(exchange) = &setting.traffic {
-            return self.exchange(setting, exchange, seed);
+        if let Traffic::RequestResponse(request_response) = &setting.traffic {
+            return self.request_response(setting, request_response, seed);
         }
         let (scenario, others) = self.scenario(setting, seed)?;
         let recorder = TraceRecorder::of(setting, &scenario, artifacts);

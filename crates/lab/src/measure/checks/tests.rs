@@ -423,7 +423,7 @@ fn of_exchanges_clock_frames_congestion_control_and_steal_are_checked() {
             clock_step,
             ..disturbance()
         };
-        flags_of_exchanges(&setting, &measurements, &disturbance, &path(&setting))
+        flags_of_request_response(&setting, &measurements, &disturbance, &path(&setting))
     };
     assert_eq!(judged("cubic", 0), []);
     let all = [Flag::ClockStepped, Flag::CongestionDiffers];

@@ -27,7 +27,9 @@ impl Paced {
         match setting.traffic {
             Traffic::Transfer(_) => Self::beds(kind).collect(),
             Traffic::Command(_) => vec![bulk],
-            Traffic::Flows(_) | Traffic::LatencyBreakdown(_) | Traffic::Exchange(_) => vec![single],
+            Traffic::Flows(_) | Traffic::LatencyBreakdown(_) | Traffic::RequestResponse(_) => {
+                vec![single]
+            }
         }
     }
 

@@ -50,7 +50,7 @@ impl Counter {
             Traffic::Transfer(_)
             | Traffic::Command(_)
             | Traffic::LatencyBreakdown(_)
-            | Traffic::Exchange(_) => (Span::ZERO, [].as_slice()),
+            | Traffic::RequestResponse(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
         let gathers = setting.network.domain.is_some();

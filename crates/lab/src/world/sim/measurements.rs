@@ -30,7 +30,7 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Mea
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::LatencyBreakdown(_)
-        | Traffic::Exchange(_) => {
+        | Traffic::RequestResponse(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
             if let Some(transfer) = transfer {
@@ -189,7 +189,7 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::LatencyBreakdown(_)
-        | Traffic::Exchange(_) => outcome.flows.chunks(1).collect(),
+        | Traffic::RequestResponse(_) => outcome.flows.chunks(1).collect(),
     }
 }
 

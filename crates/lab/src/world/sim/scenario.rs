@@ -4,7 +4,7 @@ mod connections;
 mod cross_traffic;
 mod domain;
 mod elements;
-mod exchange;
+mod request_response;
 
 use experiment::MESSAGE_HEADER;
 use plan::setting::{Costs, Traffic};
@@ -19,7 +19,7 @@ use units::{Bytes, Seed, Span, Time};
 pub(super) use cross_traffic::{CROSS_TRAFFIC, at_first, of_message, outlast, place_of};
 pub(super) use elements::{ECHO, TRANSFER};
 use elements::{direction, octets, place, slowest_gap, whole};
-pub(super) use exchange::settling;
+pub(super) use request_response::settling;
 
 /// What is added to the time that a transfer takes, so that rounding never
 /// stops its source.
@@ -44,17 +44,17 @@ pub(super) fn shared_until(
     scenario
 }
 
-/// What is simulated of one message of an exchange, beside others who send until an
+/// What is simulated of one request and its response, beside others who send until an
 /// instant.
 pub(super) fn scenario_of_size(
     setting: &Setting,
-    exchange: &spec::Exchange,
+    request_response: &spec::RequestResponse,
     size: u32,
     seed: Seed,
     (budget, until): (Bytes, Option<Time>),
 ) -> Scenario {
     let graph = setting.network.as_graph();
-    let flows = exchange::of(setting, &graph, exchange, size);
+    let flows = request_response::of(setting, &graph, request_response, size);
     let mut scenario = alone(setting, &graph, flows, seed, budget);
     cross_traffic::join(setting, &graph, until, &mut scenario);
     scenario
@@ -157,7 +157,9 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
             Some(settings) => connections::of(setting, graph, transfer, settings),
             None => of_datagrams(setting, graph, transfer),
         },
-        Traffic::Exchange(exchange) => exchange::of(setting, graph, exchange, exchange.sizes.to),
+        Traffic::RequestResponse(request_response) => {
+            request_response::of(setting, graph, request_response, request_response.sizes.to)
+        }
         // Refused when the experiment was read.
         Traffic::Command(_) | Traffic::LatencyBreakdown(_) => (Vec::new(), Time::ZERO),
     }

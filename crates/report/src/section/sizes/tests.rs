@@ -42,7 +42,7 @@ rate = "1gbit"
 buffer = "1MB"
 ip = 4
 [traffic]
-kind = "exchange"
+kind = "request-response"
 protocol = "udp"
 from = 5100
 to = 22300

@@ -10,7 +10,7 @@ use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
 use super::elements::{direction, octets, slowest_gap, whole};
-use super::exchange::settling;
+use super::request_response::settling;
 
 /// How the names of its nodes, links and flows begin; no other may have a stroke.
 pub(in crate::world::sim) const CROSS_TRAFFIC: &str = "others/";
@@ -24,7 +24,7 @@ const LONGER: Span = Span::from_secs(2);
 /// is repaired after that is repaired in nobody's way.
 const BEYOND: Span = Span::from_secs(1);
 
-/// Until when others send beside a message of an exchange at first: for as long again
+/// Until when others send beside a request and its response at first: for as long again
 /// as it may be in flight, there and back, as they have before.
 pub(in crate::world::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
     let settling = settling(setting, Bytes::new(u64::from(size)))?;
@@ -39,8 +39,8 @@ pub(in crate::world::sim) fn at_first(setting: &Setting) -> Option<Time> {
         .links
         .iter()
         .any(|link| link.cross.is_some());
-    if let Some(exchange) = setting.traffic.exchange().filter(|_| crossed) {
-        return of_message(setting, exchange.sizes.to);
+    if let Some(request_response) = setting.traffic.request_response().filter(|_| crossed) {
+        return of_message(setting, request_response.sizes.to);
     }
     let transfer = setting.traffic.transfer().filter(|_| crossed)?;
     transfer.tcp.as_ref()?;

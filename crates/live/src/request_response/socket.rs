@@ -1,4 +1,4 @@
-//! Blocking sockets with the options that an exchange asks for: a blocking call
+//! Blocking sockets with the options that requests and responses ask for: a blocking call
 //! is what the program of the study makes, and costs no second system call.
 
 use std::io;
@@ -12,7 +12,7 @@ use nix::sys::socket::{
 };
 use units::{Bytes, Span, Transport};
 
-use super::{Exchange, TcpStats};
+use super::{RequestResponse, TcpStats};
 use crate::error::{During, Result};
 use crate::sys::{option, tcp_info};
 use crate::transfer::{choose_congestion_control, endpoint};
@@ -20,13 +20,13 @@ use crate::transfer::{choose_congestion_control, endpoint};
 /// How long a connection may take to be there.
 const CONNECTING: Span = Span::from_secs(30);
 
-/// A socket for `exchange`, all options set.
-pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
-    let family = match exchange.address.is_ipv4() {
+/// A socket for `request_response`, all options set.
+pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
+    let family = match request_response.address.is_ipv4() {
         true => AddressFamily::Inet,
         false => AddressFamily::Inet6,
     };
-    let kind = match exchange.protocol {
+    let kind = match request_response.protocol {
         Transport::Tcp => SockType::Stream,
         Transport::Udp => SockType::Datagram,
     };
@@ -37,46 +37,46 @@ pub(super) fn open(exchange: &Exchange) -> Result<OwnedFd> {
             .unwrap_or(usize::MAX)
             .min(1 << 30)
     };
-    if let Some(size) = exchange.send_buffer {
+    if let Some(size) = request_response.send_buffer {
         setsockopt(&socket, sockopt::SndBuf, &octets(size))
             .during(|| format!("setting a send buffer of {size}"))?;
     }
-    if let Some(size) = exchange.receive_buffer {
+    if let Some(size) = request_response.receive_buffer {
         setsockopt(&socket, sockopt::RcvBuf, &octets(size))
             .during(|| format!("setting a receive buffer of {size}"))?;
     }
-    if exchange.protocol == Transport::Tcp {
-        choose_congestion_control(socket.as_fd(), &exchange.congestion)?;
-        setsockopt(&socket, sockopt::TcpNoDelay, &!exchange.nagle)
+    if request_response.protocol == Transport::Tcp {
+        choose_congestion_control(socket.as_fd(), &request_response.congestion)?;
+        setsockopt(&socket, sockopt::TcpNoDelay, &!request_response.nagle)
             .during(|| "switching Nagle's algorithm")?;
     }
     Ok(socket)
 }
 
-/// A socket that waits at a port of the exchange's address for connections.
-pub(super) fn listening(exchange: &Exchange) -> Result<TcpListener> {
-    let socket = bound(exchange)?;
-    let operation = || format!("opening a port on {}", exchange.address);
+/// A socket that waits at a port of the address of the requests for connections.
+pub(super) fn listening(request_response: &RequestResponse) -> Result<TcpListener> {
+    let socket = bound(request_response)?;
+    let operation = || format!("opening a port on {}", request_response.address);
     listen(&socket, Backlog::new(8).during(operation)?).during(operation)?;
     Ok(TcpListener::from(socket))
 }
 
 /// A socket that waits there for datagrams.
-pub(super) fn receiving(exchange: &Exchange) -> Result<UdpSocket> {
-    Ok(UdpSocket::from(bound(exchange)?))
+pub(super) fn receiving(request_response: &RequestResponse) -> Result<UdpSocket> {
+    Ok(UdpSocket::from(bound(request_response)?))
 }
 
 /// A connection to `port` of the exchange's address.
-pub(super) fn connected(exchange: &Exchange, port: u16) -> Result<TcpStream> {
-    let socket = joined(exchange, port)?;
+pub(super) fn connected(request_response: &RequestResponse, port: u16) -> Result<TcpStream> {
+    let socket = joined(request_response, port)?;
     let stream = TcpStream::from(socket);
-    limit(stream.as_fd(), exchange.deadline)?;
+    limit(stream.as_fd(), request_response.deadline)?;
     Ok(stream)
 }
 
 /// A socket for datagrams to there.
-pub(super) fn sending(exchange: &Exchange, port: u16) -> Result<UdpSocket> {
-    Ok(UdpSocket::from(joined(exchange, port)?))
+pub(super) fn sending(request_response: &RequestResponse, port: u16) -> Result<UdpSocket> {
+    Ok(UdpSocket::from(joined(request_response, port)?))
 }
 
 /// Has calls of the socket return after `span` without progress.
@@ -133,20 +133,20 @@ pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Resu
     })
 }
 
-fn bound(exchange: &Exchange) -> Result<OwnedFd> {
-    let socket = open(exchange)?;
-    let operation = || format!("opening a port on {}", exchange.address);
-    bind(socket.as_raw_fd(), &endpoint(exchange.address, 0)).during(operation)?;
+fn bound(request_response: &RequestResponse) -> Result<OwnedFd> {
+    let socket = open(request_response)?;
+    let operation = || format!("opening a port on {}", request_response.address);
+    bind(socket.as_raw_fd(), &endpoint(request_response.address, 0)).during(operation)?;
     Ok(socket)
 }
 
-fn joined(exchange: &Exchange, port: u16) -> Result<OwnedFd> {
-    let socket = open(exchange)?;
+fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
+    let socket = open(request_response)?;
     // Where frames are lost the first one may be, and the next comes a second later.
     limit(socket.as_fd(), CONNECTING)?;
-    let to: SockaddrStorage = endpoint(exchange.address, port);
+    let to: SockaddrStorage = endpoint(request_response.address, port);
     let operation = || {
-        let to = SocketAddr::new(exchange.address, port);
+        let to = SocketAddr::new(request_response.address, port);
         format!("connecting to the receiver at {to}")
     };
     connect(socket.as_raw_fd(), &to).during(operation)?;

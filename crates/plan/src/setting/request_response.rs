@@ -1,12 +1,12 @@
 //! Messages of many sizes, each sent once the one before it was answered.
 
-pub use proto::exchange::{Answer, Taking, Writing};
+pub use proto::request_response::{Answer, ReadMode, WriteMode};
 use proto::tcp;
 use units::{Bytes, Span, Transport};
 
 /// Messages of many sizes, one at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exchange {
+pub struct RequestResponse {
     /// The transport.
     pub protocol: Transport,
     /// The sizes of messages.
@@ -16,9 +16,9 @@ pub struct Exchange {
     /// What comes back of a message.
     pub answer: Answer,
     /// How the sender's program takes what comes back.
-    pub taking: Taking,
+    pub read_mode: ReadMode,
     /// How it writes a message.
-    pub writing: Writing,
+    pub write_mode: WriteMode,
     /// SO_SNDBUF of both ends; `None` leaves it to the kernel.
     pub send_buffer: Option<Bytes>,
     /// SO_RCVBUF of both ends; `None` leaves it to the kernel.
@@ -33,7 +33,7 @@ pub struct Exchange {
     /// How long a message may take before it counts as stalled.
     pub deadline: Span,
     /// How long a datagram is waited for before it is sent again.
-    pub again: Span,
+    pub retransmit_after: Span,
     /// How long one trial may take before it is given up.
     pub timeout: Span,
     /// What a simulated connection is like; `None` over UDP, and where the

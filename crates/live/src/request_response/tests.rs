@@ -5,15 +5,15 @@ use units::{Bytes, Span};
 
 use super::*;
 
-fn over(protocol: Transport, answer: Answer) -> Exchange {
-    Exchange {
+fn over(protocol: Transport, answer: Answer) -> RequestResponse {
+    RequestResponse {
         protocol,
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         sizes: vec![1_000, 65_000, 3_643],
         octets: 200_000,
         answer,
-        taking: Taking::Whole,
-        writing: Writing::Whole,
+        read_mode: ReadMode::Whole,
+        write_mode: WriteMode::Whole,
         congestion: "reno".to_owned(),
         send_buffer: None,
         receive_buffer: None,
@@ -21,16 +21,16 @@ fn over(protocol: Transport, answer: Answer) -> Exchange {
         delayed_ack: None,
         pause: Span::ZERO,
         deadline: Span::from_secs(5),
-        again: Span::from_secs(1),
+        retransmit_after: Span::from_secs(1),
         timeout: Span::from_secs(60),
     }
 }
 
-fn run(exchange: &Exchange) -> (Asked, Answered) {
-    let answerer = Answerer::open(exchange.clone()).unwrap();
+fn run(request_response: &RequestResponse) -> (Asked, Answered) {
+    let answerer = Answerer::open(request_response.clone()).unwrap();
     let port = answerer.port;
     let other = thread::spawn(move || answerer.answer());
-    let asked = ask(exchange, port).unwrap();
+    let asked = ask(request_response, port).unwrap();
     (asked, other.join().unwrap().unwrap())
 }
 
@@ -59,7 +59,7 @@ fn every_message_of_every_size_is_answered_over_one_connection() {
 #[test]
 fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
     let buffers = Some(Bytes::new(4_096));
-    let exchange = Exchange {
+    let request_response = RequestResponse {
         sizes: vec![1_000, 1 << 22],
         octets: 1 << 22,
         send_buffer: buffers,
@@ -68,7 +68,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
         deadline: Span::from_secs(2),
         ..over(Transport::Tcp, Answer::Pieces)
     };
-    let (asked, answered) = run(&exchange);
+    let (asked, answered) = run(&request_response);
     assert_eq!(asked.sizes.len(), 1, "the small ones fit into the buffers");
     let [stall] = asked.stalls.as_slice() else {
         panic!("{:?}", asked.stalls);
@@ -79,17 +79,17 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
     assert!(stall.tcp.is_some());
     assert_eq!(answered.broken.len(), 1);
     // The same messages pass where the answer waits until all is there.
-    let careful = Exchange {
+    let careful = RequestResponse {
         answer: Answer::Whole,
         deadline: Span::from_secs(20),
-        ..exchange
+        ..request_response
     };
     assert_eq!(run(&careful).0.stalls, []);
 }
 
 #[test]
 fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
-    let prompt = Exchange {
+    let prompt = RequestResponse {
         sizes: vec![60_000],
         octets: 60_000,
         receive_buffer: Some(Bytes::new(8_192)),
@@ -98,9 +98,9 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
     let (asked, answered) = run(&prompt);
     assert_eq!((asked.stalls.len(), answered.dropped), (0, 0));
     // The end that answers lets messages wait for longer than the other one does.
-    let slow = Exchange {
+    let slow = RequestResponse {
         pause: Span::from_millis(60),
-        again: Span::from_millis(5),
+        retransmit_after: Span::from_millis(5),
         ..prompt
     };
     let (asked, answered) = run(&slow);
@@ -110,13 +110,13 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
 
 #[test]
 fn an_end_that_reads_later_answers_later() {
-    let exchange = Exchange {
+    let request_response = RequestResponse {
         sizes: vec![1_000],
         octets: 10_000,
         pause: Span::from_millis(2),
         ..over(Transport::Tcp, Answer::Acknowledgement)
     };
-    let (asked, _) = run(&exchange);
+    let (asked, _) = run(&request_response);
     // A pause before each message is read. It may begin before the message is
     // sent, where the asking end was kept from it.
     assert_eq!(asked.sizes[0].messages, 10);
@@ -128,14 +128,14 @@ fn an_end_that_reads_later_answers_later() {
 fn a_farewell_arrives_though_answers_were_left_unread() {
     // Of three answers of a mebibyte one read each is taken, and the end that
     // answers reads late: a connection that was closed at once would be reset.
-    let exchange = Exchange {
+    let request_response = RequestResponse {
         sizes: vec![1 << 20],
         octets: 3 << 20,
-        taking: Taking::Once,
+        read_mode: ReadMode::Once,
         pause: Span::from_millis(2),
         ..over(Transport::Tcp, Answer::Whole)
     };
-    let (asked, answered) = run(&exchange);
+    let (asked, answered) = run(&request_response);
     assert_eq!((asked.sizes.len(), asked.stalls.len()), (1, 0), "{asked:?}");
     assert_eq!((answered.messages, answered.broken), (3, vec![]));
 }

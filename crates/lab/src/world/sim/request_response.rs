@@ -1,8 +1,8 @@
 //! Messages of many sizes, one at a time, each through a network of its own.
 
-use live::exchange::OfSize;
+use live::request_response::OfSize;
 use plan::Setting;
-use plan::setting::Exchange;
+use plan::setting::RequestResponse;
 use sim::Outcome;
 use units::{Bytes, Seed, Span, Time};
 
@@ -21,33 +21,33 @@ const TRIES: u64 = 100;
 struct Round<'a> {
     simulator: &'a Simulator,
     setting: &'a Setting,
-    exchange: &'a Exchange,
+    request_response: &'a RequestResponse,
     seed: Seed,
     /// For how many seconds networks ran so far.
     ran: f64,
 }
 
 impl Simulator {
-    /// Goes through the sizes of `exchange`; for how many seconds their
+    /// Goes through the sizes of `request-response`; for how many seconds their
     /// networks ran together.
-    pub(super) fn exchange(
+    pub(super) fn request_response(
         &self,
         setting: &Setting,
-        exchange: &Exchange,
+        request_response: &RequestResponse,
         seed: Seed,
     ) -> Result<(Measurements, f64), String> {
         let mut round = Round {
             simulator: self,
             setting,
-            exchange,
+            request_response,
             seed,
             ran: 0.0,
         };
-        let sizes = exchange.sizes.all();
+        let sizes = request_response.sizes.all();
         let sizes: Result<Vec<OfSize>, String> =
             sizes.iter().map(|&size| round.of_size(size)).collect();
         let mut measurements = Measurements::default();
-        measurements.take_sizes(exchange, &sizes?);
+        measurements.take_sizes(request_response, &sizes?);
         // Instants are counted in picoseconds: a nanosecond, in milliseconds.
         for metric in ["message_time", "megabyte_time"] {
             measurements.note(&format!("resolution_{metric}"), 1e-6.into());
@@ -59,7 +59,7 @@ impl Simulator {
 impl Round<'_> {
     /// All messages of one size.
     fn of_size(&mut self, size: u32) -> Result<OfSize, String> {
-        let octets = self.exchange.octets.get();
+        let octets = self.request_response.octets.get();
         let (messages, rest) = (octets / u64::from(size), octets % u64::from(size));
         let few = match settling(self.setting, Bytes::new(size.into())) {
             Some(_) => messages.clamp(1, MOST),
@@ -101,7 +101,7 @@ impl Round<'_> {
     /// whose answer is, is sent again after a while, as it is between kernels.
     fn message(&mut self, size: u32, number: u64) -> Result<Span, String> {
         let is_random = settling(self.setting, Bytes::new(size.into())).is_some();
-        let tries = match is_random && self.exchange.tcp.is_none() {
+        let tries = match is_random && self.request_response.tcp.is_none() {
             true => TRIES,
             false => 1,
         };
@@ -111,7 +111,7 @@ impl Round<'_> {
                 false => self.seed,
             };
             if let Some(time) = round_trip(&self.outcome(size, seed)?) {
-                return Ok(time + self.exchange.again * attempt);
+                return Ok(time + self.request_response.retransmit_after * attempt);
             }
         }
         Err(format!(
@@ -125,7 +125,7 @@ impl Round<'_> {
         let mut until = of_message(self.setting, size);
         loop {
             let room = (self.simulator.budget, until);
-            let scenario = scenario_of_size(self.setting, self.exchange, size, seed, room);
+            let scenario = scenario_of_size(self.setting, self.request_response, size, seed, room);
             let end = scenario.end;
             let simulation = simulation_of(self.setting, scenario);
             let outcome = simulation.map_err(|bad| bad.to_string())?.run();

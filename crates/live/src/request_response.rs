@@ -14,7 +14,7 @@ mod socket;
 
 use std::net::IpAddr;
 
-use proto::exchange::{Answer, Taking, Writing};
+use proto::request_response::{Answer, ReadMode, WriteMode};
 use units::{Bytes, Span, Transport};
 
 pub use answer::Answerer;
@@ -28,7 +28,7 @@ pub const COARSE: [u64; 3] = [1, 10, 55];
 /// What both ends must agree on.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Exchange {
+pub struct RequestResponse {
     /// The transport.
     pub protocol: Transport,
     /// The answering end's address.
@@ -41,9 +41,9 @@ pub struct Exchange {
     /// What comes back.
     pub answer: Answer,
     /// How it is taken.
-    pub taking: Taking,
+    pub read_mode: ReadMode,
     /// How a message is written.
-    pub writing: Writing,
+    pub write_mode: WriteMode,
     /// TCP congestion control.
     pub congestion: String,
     /// SO_SNDBUF of both ends, or the kernel's choice.
@@ -60,7 +60,7 @@ pub struct Exchange {
     /// How long a message may take, its answer included.
     pub deadline: Span,
     /// After which time without an answer a datagram is sent again.
-    pub again: Span,
+    pub retransmit_after: Span,
     /// How long all of it may take.
     pub timeout: Span,
 }

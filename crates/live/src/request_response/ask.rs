@@ -8,7 +8,7 @@ use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::recorder::SizeRecorder;
-use super::{Answer, Asked, Exchange, Stall, Taking, Writing, socket};
+use super::{Answer, Asked, ReadMode, RequestResponse, Stall, WriteMode, socket};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::sys::{queued, tcp_info};
@@ -17,23 +17,23 @@ use crate::transfer::{receive_buffer, send_buffer, tcp_state};
 /// After so many stalls in a row the rest of the sizes would stall too.
 const HOPELESS: usize = 8;
 
-/// Goes through all sizes of `exchange` with the end that answers at `port`.
+/// Goes through all sizes of `request_response` with the end that answers at `port`.
 ///
 /// # Errors
 /// When the kernel refuses a socket, the other end is gone, or all of it takes
 /// longer than its time. A message that is not answered is no error.
-pub fn ask(exchange: &Exchange, port: u16) -> Result<Asked> {
-    let mut desk = Desk::new(exchange, port)?;
+pub fn ask(request_response: &RequestResponse, port: u16) -> Result<Asked> {
+    let mut desk = Desk::new(request_response, port)?;
     let begun = clock::monotonic();
     let mut in_a_row = 0;
-    for &size in &exchange.sizes {
+    for &size in &request_response.sizes {
         let took = clock::monotonic().since(begun).unwrap_or_default();
-        if took > exchange.timeout {
+        if took > request_response.timeout {
             return Err(Error::new(
                 "exchanging messages",
                 format!(
                     "not done within {}; a larger traffic.timeout gives it longer, a larger traffic.step asks for less",
-                    exchange.timeout
+                    request_response.timeout
                 ),
             ));
         }
@@ -56,7 +56,7 @@ enum Line {
 
 /// The asking end at work.
 struct Desk<'a> {
-    exchange: &'a Exchange,
+    request_response: &'a RequestResponse,
     port: u16,
     line: Line,
     /// The message, and room for its answer.
@@ -66,7 +66,7 @@ struct Desk<'a> {
     asked: Asked,
 }
 
-/// Where an exchange of one message stood when its time was over.
+/// The state of one request and its response when its time was over.
 struct Late {
     at: &'static str,
     written: u64,
@@ -80,14 +80,19 @@ enum Trouble {
 }
 
 impl<'a> Desk<'a> {
-    fn new(exchange: &'a Exchange, port: u16) -> Result<Self> {
-        let longest = exchange.sizes.iter().max().copied().unwrap_or_default();
+    fn new(request_response: &'a RequestResponse, port: u16) -> Result<Self> {
+        let longest = request_response
+            .sizes
+            .iter()
+            .max()
+            .copied()
+            .unwrap_or_default();
         let longest = usize::try_from(longest).unwrap_or(HEADER_LEN);
         let longest = longest.max(HEADER_LEN);
         Ok(Self {
-            exchange,
+            request_response,
             port,
-            line: line(exchange, port)?,
+            line: line(request_response, port)?,
             octets: vec![0; longest],
             room: vec![0; longest.max(1 << 16)],
             sequence: 0,
@@ -97,7 +102,7 @@ impl<'a> Desk<'a> {
 
     /// Sends all octets of one size; whether all of them were answered in time.
     fn go_through(&mut self, size: u32) -> Result<bool> {
-        let mut left = self.exchange.octets;
+        let mut left = self.request_response.octets;
         let mut number = 0;
         let mut recorder = SizeRecorder::open(size);
         while left > 0 {
@@ -119,7 +124,9 @@ impl<'a> Desk<'a> {
             }
             left = left.saturating_sub(u64::from(length));
         }
-        self.asked.sizes.push(recorder.close(self.exchange.octets));
+        self.asked
+            .sizes
+            .push(recorder.close(self.request_response.octets));
         Ok(true)
     }
 
@@ -136,17 +143,26 @@ impl<'a> Desk<'a> {
             .emit(&mut self.octets)
             .expect("every message has room for its header");
         let length = usize::try_from(length).expect("a message fits into memory");
-        let back = match self.exchange.answer {
+        let back = match self.request_response.answer {
             Answer::Acknowledgement => HEADER_LEN,
             Answer::Whole | Answer::Pieces => length,
         };
         let (message, room) = (&self.octets[..length], &mut self.room[..]);
         match &mut self.line {
-            Line::Stream(stream) => over_stream(stream, self.exchange, message, &mut room[..back]),
+            Line::Stream(stream) => {
+                over_stream(stream, self.request_response, message, &mut room[..back])
+            }
             Line::Datagrams(socket) => {
                 let repeats = &mut self.asked.repeats;
                 let sequence = self.sequence - 1;
-                over_datagrams(socket, self.exchange, message, room, sequence, repeats)
+                over_datagrams(
+                    socket,
+                    self.request_response,
+                    message,
+                    room,
+                    sequence,
+                    repeats,
+                )
             }
         }
     }
@@ -168,7 +184,7 @@ impl<'a> Desk<'a> {
             },
         });
         self.keep_account()?;
-        self.line = line(self.exchange, self.port)?;
+        self.line = line(self.request_response, self.port)?;
         Ok(())
     }
 
@@ -206,7 +222,7 @@ impl<'a> Desk<'a> {
                 stream,
                 octets,
                 &mut self.room,
-                answer_timeout(self.exchange),
+                answer_timeout(self.request_response),
             ),
             Line::Datagrams(socket) => {
                 for _ in 0..3 {
@@ -227,12 +243,17 @@ impl AsFd for Line {
     }
 }
 
-fn line(exchange: &Exchange, port: u16) -> Result<Line> {
-    Ok(match exchange.protocol {
-        Transport::Tcp => Line::Stream(socket::connected(exchange, port)?),
+fn line(request_response: &RequestResponse, port: u16) -> Result<Line> {
+    Ok(match request_response.protocol {
+        Transport::Tcp => Line::Stream(socket::connected(request_response, port)?),
         Transport::Udp => {
-            let socket = socket::sending(exchange, port)?;
-            socket::limit(socket.as_fd(), exchange.again.min(exchange.deadline))?;
+            let socket = socket::sending(request_response, port)?;
+            socket::limit(
+                socket.as_fd(),
+                request_response
+                    .retransmit_after
+                    .min(request_response.deadline),
+            )?;
             Line::Datagrams(socket)
         }
     })
@@ -240,14 +261,14 @@ fn line(exchange: &Exchange, port: u16) -> Result<Line> {
 
 fn over_stream(
     stream: &mut TcpStream,
-    exchange: &Exchange,
+    request_response: &RequestResponse,
     message: &[u8],
     answer: &mut [u8],
 ) -> std::result::Result<(), Trouble> {
-    let deadline = clock::monotonic() + exchange.deadline;
-    let parts = match exchange.writing {
-        Writing::Whole => [message, &[]],
-        Writing::Parts => [&message[..HEADER_LEN], &message[HEADER_LEN..]],
+    let deadline = clock::monotonic() + request_response.deadline;
+    let parts = match request_response.write_mode {
+        WriteMode::Whole => [message, &[]],
+        WriteMode::Parts => [&message[..HEADER_LEN], &message[HEADER_LEN..]],
     };
     let mut written = 0;
     for part in parts {
@@ -283,7 +304,7 @@ fn over_stream(
             }
             Err(_) => return Err(late("waiting for the answer", written, whole(Ok(read)))),
         }
-        if exchange.taking == Taking::Once {
+        if request_response.read_mode == ReadMode::Once {
             return Ok(());
         }
         if read < answer.len() && clock::monotonic() > deadline {
@@ -296,13 +317,13 @@ fn over_stream(
 /// Sends the datagram again whenever no answer came for a while.
 fn over_datagrams(
     socket: &UdpSocket,
-    exchange: &Exchange,
+    request_response: &RequestResponse,
     message: &[u8],
     room: &mut [u8],
     sequence: u64,
     repeats: &mut u64,
 ) -> std::result::Result<(), Trouble> {
-    let deadline = clock::monotonic() + exchange.deadline;
+    let deadline = clock::monotonic() + request_response.deadline;
     let mut first = true;
     let mut written = 0;
     loop {
@@ -380,6 +401,6 @@ fn whole(count: io::Result<usize>) -> u64 {
 }
 
 /// The time that both ends grant a message.
-pub(super) fn answer_timeout(exchange: &Exchange) -> Span {
-    exchange.deadline + exchange.deadline
+pub(super) fn answer_timeout(request_response: &RequestResponse) -> Span {
+    request_response.deadline + request_response.deadline
 }

@@ -1,4 +1,4 @@
-//! How the two ends of an exchange of messages behave: what is answered, and
+//! How the two ends of request-response traffic behave: what is answered, and
 //! how messages are written and answers read.
 
 /// What comes back of a message.
@@ -17,7 +17,7 @@ pub enum Answer {
 /// How the asking end takes an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Taking {
+pub enum ReadMode {
     /// It reads until all of the answer is there.
     Whole,
     /// It reads once and takes what came for all of it, as a program does that
@@ -29,7 +29,7 @@ pub enum Taking {
 /// How a message is handed to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Writing {
+pub enum WriteMode {
     /// In one piece.
     Whole,
     /// Its header first and the rest after it, two writes as of a program that

@@ -54,11 +54,11 @@ pub(in crate::world::sim) fn settling(setting: &Setting, size: Bytes) -> Option<
 pub(super) fn of(
     setting: &Setting,
     graph: &spec::Graph,
-    exchange: &spec::Exchange,
+    request_response: &spec::RequestResponse,
     size: u32,
 ) -> (Vec<Flow>, Time) {
     let size = Bytes::new(u64::from(size));
-    let answer = match exchange.answer {
+    let answer = match request_response.answer {
         Answer::Acknowledgement => MESSAGE_HEADER,
         Answer::Whole | Answer::Pieces => size,
     };
@@ -76,7 +76,7 @@ pub(super) fn of(
         traffic,
     };
     let (forth, back) = (["sender", "receiver"], ["receiver", "sender"]);
-    let flows = match &exchange.tcp {
+    let flows = match &request_response.tcp {
         Some(settings) => {
             let connection = |messages: Messages| {
                 // It was there before: what a message meets, its handshake has not

@@ -8,7 +8,7 @@ use nix::poll::PollFlags;
 use units::{Span, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::{Answer, Answered, Broken, Exchange, ask, socket};
+use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::option;
@@ -22,7 +22,7 @@ const FIRST: Span = Span::from_secs(40);
 
 /// An end that waits to be asked.
 pub struct Answerer {
-    exchange: Exchange,
+    request_response: RequestResponse,
     door: Door,
     /// The port that the asking end needs.
     pub port: u16,
@@ -42,26 +42,26 @@ enum End {
 }
 
 impl Answerer {
-    /// Opens a port on the exchange's address, and nowhere else.
+    /// Opens a port on the address of the requests, and nowhere else.
     ///
     /// # Errors
     /// When the kernel refuses the address or an option.
-    pub fn open(exchange: Exchange) -> Result<Self> {
+    pub fn open(request_response: RequestResponse) -> Result<Self> {
         let operation = || "reading a port";
-        let (door, port) = match exchange.protocol {
+        let (door, port) = match request_response.protocol {
             Transport::Tcp => {
-                let listener = socket::listening(&exchange)?;
+                let listener = socket::listening(&request_response)?;
                 let port = listener.local_addr().during(operation)?.port();
                 (Door::Stream(listener), port)
             }
             Transport::Udp => {
-                let socket = socket::receiving(&exchange)?;
+                let socket = socket::receiving(&request_response)?;
                 let port = socket.local_addr().during(operation)?.port();
                 (Door::Datagrams(socket), port)
             }
         };
         Ok(Self {
-            exchange,
+            request_response,
             door,
             port,
         })
@@ -82,19 +82,20 @@ impl Answerer {
     fn answer_streams(&self, listener: &TcpListener) -> Result<Answered> {
         let mut answered = Answered::default();
         loop {
-            let deadline = clock::monotonic() + FIRST.max(ask::answer_timeout(&self.exchange));
+            let deadline =
+                clock::monotonic() + FIRST.max(ask::answer_timeout(&self.request_response));
             if wait(listener.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
                 return Err(Error::new("waiting for messages", "nobody connected"));
             }
             let (stream, _) = listener.accept().during(|| "accepting the sender")?;
-            socket::limit(stream.as_fd(), ask::answer_timeout(&self.exchange))?;
-            if let Some(delay) = self.exchange.delayed_ack {
+            socket::limit(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
+            if let Some(delay) = self.request_response.delayed_ack {
                 socket::delay_acknowledgements(stream.as_fd(), delay)?;
             }
             stream
-                .set_nodelay(!self.exchange.nagle)
+                .set_nodelay(!self.request_response.nagle)
                 .during(|| "switching Nagle's algorithm")?;
-            let mut service = Service::new(stream, &self.exchange, &mut answered);
+            let mut service = Service::new(stream, &self.request_response, &mut answered);
             if let End::Farewell = service.serve()? {
                 return Ok(answered);
             }
@@ -104,12 +105,12 @@ impl Answerer {
     fn answer_datagrams(&self, socket: &UdpSocket) -> Result<Answered> {
         socket::limit(
             socket.as_fd(),
-            FIRST.max(ask::answer_timeout(&self.exchange)),
+            FIRST.max(ask::answer_timeout(&self.request_response)),
         )?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
         loop {
-            pause(self.exchange.pause);
+            pause(self.request_response.pause);
             let (count, from) = match socket.recv_from(&mut room) {
                 Ok(came) => came,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -121,7 +122,7 @@ impl Answerer {
                 answered.dropped = dropped.during(|| "reading what was dropped")?.into();
                 return Ok(answered);
             }
-            let back = match self.exchange.answer {
+            let back = match self.request_response.answer {
                 Answer::Acknowledgement => HEADER_LEN,
                 Answer::Whole | Answer::Pieces => count,
             };
@@ -150,13 +151,22 @@ struct Service<'a> {
 }
 
 impl<'a> Service<'a> {
-    fn new(stream: TcpStream, exchange: &Exchange, answered: &'a mut Answered) -> Self {
-        let longest = exchange.sizes.iter().max().copied().unwrap_or_default();
+    fn new(
+        stream: TcpStream,
+        request_response: &RequestResponse,
+        answered: &'a mut Answered,
+    ) -> Self {
+        let longest = request_response
+            .sizes
+            .iter()
+            .max()
+            .copied()
+            .unwrap_or_default();
         let longest = usize::try_from(longest).unwrap_or(ROOM);
         Self {
             stream,
-            answer: exchange.answer,
-            pause: exchange.pause,
+            answer: request_response.answer,
+            pause: request_response.pause,
             answered,
             room: vec![0; 2 * longest.max(ROOM)],
             filled: 0,

@@ -2,13 +2,13 @@
 
 use std::slice;
 
-use live::exchange::{self, Asked, OfSize};
+use live::request_response::{self, Asked, OfSize};
 use plan::{Setting, setting as spec};
 use serde_json::{Value, json};
 use units::{Seed, Transport};
 
 use super::Pair;
-use super::checks::flags_of_exchanges;
+use super::checks::flags_of_request_response;
 use super::disturbance::Before;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
@@ -17,44 +17,45 @@ use crate::measurements::Measurements;
 /// other: a megabyte.
 const MEGABYTE: f64 = 1e6;
 
-/// Goes through the sizes of `exchange` in an order that follows from `seed`.
-pub(super) fn exchange(
+/// Goes through the sizes of `request_response` in an order that follows from `seed`.
+pub(super) fn request_response(
     pair: &mut Pair<'_>,
     setting: &Setting,
-    exchange: &spec::Exchange,
+    request_response: &spec::RequestResponse,
     seed: Seed,
 ) -> Result<Measurements, Failure> {
-    let wanted = exchange::Exchange {
-        protocol: exchange.protocol,
+    let wanted = request_response::RequestResponse {
+        protocol: request_response.protocol,
         address: pair.path.addresses.receiver,
-        sizes: shuffled(exchange.sizes.all(), seed.derive("sizes")),
-        octets: exchange.octets.get(),
-        answer: exchange.answer,
-        taking: exchange.taking,
-        writing: exchange.writing,
+        sizes: shuffled(request_response.sizes.all(), seed.derive("sizes")),
+        octets: request_response.octets.get(),
+        answer: request_response.answer,
+        read_mode: request_response.read_mode,
+        write_mode: request_response.write_mode,
         congestion: setting.host.congestion.clone(),
-        send_buffer: exchange.send_buffer,
-        receive_buffer: exchange.receive_buffer,
-        nagle: exchange.nagle,
-        delayed_ack: exchange.delayed_ack,
-        pause: exchange.pause,
-        deadline: exchange.deadline,
-        again: exchange.again,
-        timeout: exchange.timeout,
+        send_buffer: request_response.send_buffer,
+        receive_buffer: request_response.receive_buffer,
+        nagle: request_response.nagle,
+        delayed_ack: request_response.delayed_ack,
+        pause: request_response.pause,
+        deadline: request_response.deadline,
+        retransmit_after: request_response.retransmit_after,
+        timeout: request_response.timeout,
     };
     let before = Before::look(slice::from_mut(pair))?;
-    let (asked, answered) = pair.agents.exchange(&wanted)?;
+    let (asked, answered) = pair.agents.request_response(&wanted)?;
     let disturbance = before.disturbance(slice::from_mut(pair))?;
     if asked.sizes.is_empty() && asked.stalls.is_empty() {
         return Err(Failure::Transfer("no message was answered".to_owned()));
     }
 
     let mut measurements = Measurements::default();
-    measurements.take_exchange(exchange, asked);
-    if exchange.protocol == Transport::Udp {
+    measurements.take_request_response(request_response, asked);
+    if request_response.protocol == Transport::Udp {
         measurements.put("receiver_drops", Some(whole(answered.dropped)));
     }
-    measurements.flags = flags_of_exchanges(setting, &measurements, &disturbance, &pair.path);
+    measurements.flags =
+        flags_of_request_response(setting, &measurements, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
     if let Some(emulator) = &disturbance.emulator {
         // A round trip crosses each link twice.
@@ -70,11 +71,15 @@ pub(super) fn exchange(
 
 impl Measurements {
     /// What the asking end saw, size by size.
-    fn take_exchange(&mut self, exchange: &spec::Exchange, mut asked: Asked) {
+    fn take_request_response(
+        &mut self,
+        request_response: &spec::RequestResponse,
+        mut asked: Asked,
+    ) {
         asked.sizes.sort_by_key(|one| one.size);
         self.put("stalls", Some(count(asked.stalls.len())));
         self.put("repeats", Some(whole(asked.repeats)));
-        if exchange.protocol == Transport::Tcp {
+        if request_response.protocol == Transport::Tcp {
             self.put("retransmissions", Some(whole(asked.retransmitted)));
             self.put("segments", Some(whole(asked.segments)));
             let each = whole(asked.acknowledgements) / whole(asked.segments.max(1));
@@ -86,16 +91,23 @@ impl Measurements {
         }
         self.note("send_buffer", json!(asked.send_buffer));
         self.note("receive_buffer", json!(asked.receive_buffer));
-        self.take_sizes(exchange, &asked.sizes);
+        self.take_sizes(request_response, &asked.sizes);
     }
 
     /// Times by size, in ascending order.
-    pub(crate) fn take_sizes(&mut self, exchange: &spec::Exchange, sizes: &[OfSize]) {
+    pub(crate) fn take_sizes(
+        &mut self,
+        request_response: &spec::RequestResponse,
+        sizes: &[OfSize],
+    ) {
         if sizes.is_empty() {
             return;
         }
         let millis = |nanos: f64| nanos / 1e6;
-        if let Some(at) = sizes.iter().find(|one| one.size == exchange.sizes.at) {
+        if let Some(at) = sizes
+            .iter()
+            .find(|one| one.size == request_response.sizes.at)
+        {
             self.put("message_time", Some(millis(at.mean)));
             if at.processor > 0.0 {
                 self.put("message_time_processor", Some(millis(at.processor)));
@@ -106,7 +118,7 @@ impl Measurements {
                 }
             }
         }
-        let per_megabyte = MEGABYTE / whole(exchange.octets.get());
+        let per_megabyte = MEGABYTE / whole(request_response.octets.get());
         let wholes: f64 = sizes.iter().map(|one| whole(one.whole)).sum();
         let mean = wholes / count(sizes.len()) * per_megabyte;
         self.put("megabyte_time", Some(millis(mean)));
@@ -114,7 +126,7 @@ impl Measurements {
     }
 }
 
-/// The metrics of the coarse clocks, in the order of [`exchange::COARSE`].
+/// The metrics of the coarse clocks, in the order of [`request_response::COARSE`].
 const COARSE: [&str; 3] = ["message_time_1ms", "message_time_10ms", "message_time_55ms"];
 
 /// What is kept of sizes: lists of numbers as words, which a journal of

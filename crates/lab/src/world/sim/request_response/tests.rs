@@ -21,7 +21,7 @@ fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Measurements 
     let text = format!(
         "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n\
          [sweep]\nmtu = [{mtu}]\n[compare]\nfactor = \"mtu\"\nbaseline = {mtu}\n[network]\n{shape}\nlink = \"emulated\"\nrate = \"1gbit\"\n\
-         buffer = \"1MB\"\nip = 4\n{network}\n[tcp]\ninitial_window = 64\n[traffic]\nkind = \"exchange\"\n{traffic}"
+         buffer = \"1MB\"\nip = 4\n{network}\n[tcp]\ninitial_window = 64\n[traffic]\nkind = \"request-response\"\n{traffic}"
     );
     let plan = Experiment::parse(&text, "one").unwrap();
     let plan = plan
@@ -152,7 +152,7 @@ fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
     let refused = |keys: &str| {
         let text = format!(
             "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n[network]\nip = 4\n\
-             [traffic]\nkind = \"exchange\"\n{keys}\n[sweep]\nmtu = [1500]\n[compare]\nfactor = \"mtu\"\nbaseline = 1500\n"
+             [traffic]\nkind = \"request-response\"\n{keys}\n[sweep]\nmtu = [1500]\n[compare]\nfactor = \"mtu\"\nbaseline = 1500\n"
         );
         let plan = Experiment::parse(&text, "one")
             .unwrap()

@@ -1,8 +1,8 @@
-//! Reads `[traffic]` of the kind `exchange`: messages of many sizes, one at a
+//! Reads `[traffic]` of the kind `request-response`: messages of many sizes, one at a
 //! time.
 
 use anyhow::Result;
-use plan::setting::{Answer, Exchange, Host, Network, Sizes, Taking, Writing};
+use plan::setting::{Answer, Host, Network, ReadMode, RequestResponse, Sizes, WriteMode};
 use plan::{Hosts, World};
 use units::{Bytes, IpVersion, Span, Transport};
 
@@ -18,14 +18,14 @@ const MOST_SIZES: u32 = 70_000;
 /// The longest that Linux delays acknowledgements for [Linux].
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
-/// The exchange in `tree` through `network`.
+/// The request-response traffic in `tree` through `network`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     network: &Network,
     host: &Host,
     world: World,
-) -> Result<Exchange> {
+) -> Result<RequestResponse> {
     let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
     if world.profile().needs_a_rate && network.links.iter().all(|link| link.rate.is_none()) {
@@ -46,15 +46,17 @@ pub(super) fn read(
         ("pieces", Answer::Pieces),
     ]);
     let answer = reader.read("traffic.answer", answers)?;
-    let takings = word(&[("whole", Taking::Whole), ("once", Taking::Once)]);
-    let taking = reader.read("traffic.taking", takings)?;
-    let writings = word(&[("whole", Writing::Whole), ("parts", Writing::Parts)]);
-    let writing = reader.read("traffic.writing", writings)?;
-    if protocol == Transport::Udp && taking.value == Taking::Once {
-        return Err(taking.refuse("a datagram is read as a whole or not at all; write \"whole\""));
+    let read_modes = word(&[("whole", ReadMode::Whole), ("once", ReadMode::Once)]);
+    let read_mode = reader.read("traffic.read_mode", read_modes)?;
+    let write_modes = word(&[("whole", WriteMode::Whole), ("parts", WriteMode::Parts)]);
+    let write_mode = reader.read("traffic.write_mode", write_modes)?;
+    if protocol == Transport::Udp && read_mode.value == ReadMode::Once {
+        return Err(
+            read_mode.refuse("a datagram is read as a whole or not at all; write \"whole\"")
+        );
     }
-    if protocol == Transport::Udp && writing.value == Writing::Parts {
-        return Err(writing.refuse("each write is a datagram of its own; write \"whole\""));
+    if protocol == Transport::Udp && write_mode.value == WriteMode::Parts {
+        return Err(write_mode.refuse("each write is a datagram of its own; write \"whole\""));
     }
     let delayed_ack = reader.read("traffic.delayed_ack", span_or_auto)?;
     let pause = reader.read("traffic.pause", span)?;
@@ -74,21 +76,21 @@ pub(super) fn read(
         }
         Hosts::Simulated | Hosts::Kernels => None,
     };
-    Ok(Exchange {
+    Ok(RequestResponse {
         protocol,
         sizes,
         octets: octets.value,
         answer: answer.value,
-        taking: taking.value,
-        writing: writing.value,
+        read_mode: read_mode.value,
+        write_mode: write_mode.value,
         send_buffer: socket_buffer(reader, "traffic.send_buffer")?,
         receive_buffer: socket_buffer(reader, "traffic.receive_buffer")?,
         nagle: reader.read("traffic.nagle", switch)?.value,
         delayed_ack: delayed_ack.value,
         pause: pause.value,
         deadline: some(reader, "traffic.deadline")?,
-        again: some(reader, "traffic.again")?,
-        timeout: timeout(reader, "exchange")?,
+        retransmit_after: some(reader, "traffic.retransmit_after")?,
+        timeout: timeout(reader, "request-response")?,
         tcp: tcp.map(tcp::Connections::into_settings),
     })
 }
