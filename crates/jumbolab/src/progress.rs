@@ -73,7 +73,7 @@ impl run::Progress for Progress {
             bar.set_position(done as u64);
             bar.reset_eta();
         } else {
-            output::say(&format!("{total} trials, {done} of them already done"));
+            output::say(&format!("{total} trials, {done} already done"));
         }
     }
 
@@ -106,7 +106,7 @@ impl run::Progress for Progress {
             self.said = clock::monotonic();
             let left = self
                 .left()
-                .map_or_else(String::new, |left| format!(", about {left} left"));
+                .map_or_else(String::new, |left| format!(", about {left} remaining"));
             output::say(&format!("{} of {} trials{left}", self.done, self.total));
             for line in report::progress(plan, trials) {
                 output::say(&format!("  {line}"));

@@ -33,7 +33,7 @@ fn look() -> Result<Facts> {
     } else {
         ProgressBar::hidden()
     };
-    let style = ProgressStyle::with_template("looking at {msg} ...");
+    let style = ProgressStyle::with_template("checking {msg} ...");
     line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     let facts = Facts::here(|what| {
         line.set_message(what.to_owned());
@@ -107,10 +107,7 @@ fn summary(checks: &[Check]) -> String {
         count => format!("{count} missing"),
     };
     let notes = named(count(Status::Note), "note", "notes");
-    format!(
-        "{missing}, {notes}, {} as they should be",
-        count(Status::Ok)
-    )
+    format!("{missing}, {notes}, {} in order", count(Status::Ok))
 }
 
 /// `text` in lines of at most `width` columns, broken between words; a word

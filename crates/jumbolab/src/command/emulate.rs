@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     };
     let [first, second] = &ends;
     output::say(&format!(
-        "carrying frames between {first} and {second} {end}"
+        "forwarding frames between {first} and {second} {end}"
     ));
     let reporter = Reporter::start(ends, args.json, recording)?;
     let outcome = carry(&mut emulator, &reporter, length);
@@ -115,12 +115,12 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     let [first, second] = ends;
     ensure!(
         first != second,
-        "--between {first} {second}: a link is between two interfaces; name another one"
+        "--between {first} {second}: a link needs two different interfaces"
     );
     let mut largest = Bytes::ZERO;
     for name in ends {
         let end = End::look(name).map_err(|error| {
-            anyhow!("--between {first} {second}: {name} is not here ({error}); `ip link` lists the interfaces")
+            anyhow!("--between {first} {second}: there is no interface {name} ({error}); `ip link` lists the interfaces")
         })?;
         ensure!(
             !end.loopback && end.ethernet,
@@ -142,7 +142,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
 fn privileges(error: live::Error) -> anyhow::Error {
     match error.source.kind() {
         ErrorKind::PermissionDenied => anyhow!(
-            "{error}: emulating needs CAP_NET_RAW; type `sudo jumbolab emulate ...`, or do it inside `unshare -Urnm`, where you are root of a network of your own"
+            "{error}: emulation needs CAP_NET_RAW; type `sudo jumbolab emulate ...`, or run it inside `unshare -Urnm`, as root of a private network namespace"
         ),
         _ => error.into(),
     }

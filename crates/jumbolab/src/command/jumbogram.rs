@@ -38,14 +38,14 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
     }
     ensure!(
         args.keys.gap.is_none() && args.port == PORT,
-        "--gap and --port: a world of its own has one of its own, and sends one after the other; leave them out"
+        "--gap and --port: they need HOST; leave them out, or add HOST"
     );
     let length = args.keys.length.as_deref().map(span).transpose()?;
     if by == Method::Tcp && over != Over::Loopback {
-        bail!("--by tcp: super-packets are measured over loopback; leave --over out");
+        bail!("--by tcp: works over loopback only; leave --over out");
     }
     if by == Method::Tcp && args.jumbo.capture.is_some() {
-        bail!("--capture: datagrams are captured, by packet or socket; leave it out with --by tcp");
+        bail!("--capture: captures datagrams only; leave it out with --by tcp");
     }
     let between = match over {
         Over::Loopback => Between::Loopback,
@@ -73,16 +73,14 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
             let whole = whole.count() as u64;
             ensure!(
                 whole == carried.sent,
-                "{whole} of {} messages arrived whole; see the counters in /proc/net/snmp6 of a world that stands, jumbolab send --malformed",
+                "only {whole} of {} messages arrived complete and unchanged; `jumbolab send --malformed` shows how the kernel handles jumbograms",
                 carried.sent
             );
             return Ok(());
         }
-        (None, _) => bail!("--by: only measuring knows it; add for instance --for 1s"),
+        (None, _) => bail!("--by: selects the method of a measurement; add for instance --for 1s"),
         (Some(_), _) if args.keys.packets.is_some() => {
-            bail!(
-                "--packets and --for: a measurement lasts so long, whatever it carries; leave one out"
-            )
+            bail!("--packets and --for: they exclude each other; leave one out")
         }
         (Some(length), Method::Tcp) => text::measured(
             &super_packets(&jumbo_path, size, length)?,
@@ -120,7 +118,7 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
         ([], false) => IpAddr::from(Ipv6Addr::LOCALHOST),
         ([], true) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
         ([one], _) if one.is_ipv6() => *one,
-        _ => bail!("--bind: jumbograms are IPv6's; write one IPv6 address"),
+        _ => bail!("--bind: jumbograms need IPv6; write one IPv6 address"),
     };
     let mut listener = Listener::open(address, args.port)?;
     output::say(&format!("listening on {address} port {}", listener.port()?));
@@ -139,11 +137,11 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
 fn to_host(size: u32, args: &Send) -> Result<()> {
     let to = match super::send::resolve(args)? {
         SocketAddr::V6(to) => to,
-        SocketAddr::V4(to) => bail!("{}: jumbograms are IPv6's; write an IPv6 address", to.ip()),
+        SocketAddr::V4(to) => bail!("{}: jumbograms need IPv6; write an IPv6 address", to.ip()),
     };
     ensure!(
         args.keys.length.is_none(),
-        "--for: messages to a host are counted; write --packets, or leave HOST out to measure"
+        "--for: not available with HOST; write --packets, or leave HOST out to measure"
     );
     let gap = args
         .keys
@@ -171,7 +169,7 @@ fn size(text: &str) -> Result<u32> {
         .filter(|size| (LEAST..=LARGEST).contains(size))
         .ok_or_else(|| {
             anyhow!(
-                "--jumbogram {text}: no kernel sends that in one packet, whatever the link, because it has 4 MiB in one piece at most; write {LEAST} to {LARGEST} octets"
+                "--jumbogram {text}: Linux builds a packet in at most 4 MiB of contiguous memory; write {LEAST} to {LARGEST} octets"
             )
         })
 }
@@ -192,5 +190,5 @@ fn count(args: &Send, otherwise: u64) -> Result<u64> {
     text.parse()
         .ok()
         .filter(|&count| count > 0)
-        .ok_or_else(|| anyhow!("--packets {text}: write a number from 1 on"))
+        .ok_or_else(|| anyhow!("--packets {text}: write a number of at least 1"))
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Man) -> Result<()> {
             Some(name) => program.find_subcommand(name).ok_or_else(|| {
                 let names: Vec<_> = shown(&program).map(clap::Command::get_name).collect();
                 anyhow!(
-                    "no command is called `{name}`; write one of {}",
+                    "there is no command `{name}`; write one of {}",
                     names.join(", ")
                 )
             })?,

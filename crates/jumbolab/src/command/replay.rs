@@ -19,14 +19,14 @@ pub(crate) const EXPERIMENT: &str = "replay";
 pub(crate) fn run(args: &Run) -> Result<()> {
     let Some(path) = &args.trace else {
         bail!(
-            "replay: the recording is missing; write for instance `jumbolab run replay --trace wire.csv`"
+            "replay: needs a recording; write for instance `jumbolab run replay --trace frames.csv`"
         );
     };
     if args.experiment.as_deref() != Some(EXPERIMENT) {
-        bail!("--trace: only `jumbolab run replay` goes by a recording");
+        bail!("--trace: works with `jumbolab run replay` only");
     }
     if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
-        bail!("--on {world}: a replay is simulated; leave it out");
+        bail!("--on {world}: a replay is always simulated; leave it out");
     }
     let recorded = Recorded::read(path)?;
     let variants = replay::variants(&recorded, &args.set)?;
@@ -106,7 +106,7 @@ fn table(rows: &[Row<'_>]) -> String {
     let mut text = format!(
         "way  {:width$} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10} {:>10} {:>10}\n",
         "settings",
-        "passed on",
+        "forwarded",
         "dropped",
         "full",
         "early",
@@ -150,11 +150,11 @@ fn verdict(rows: &[Row<'_>]) -> String {
     let agreed: usize = directions().map(|(_, agreement)| agreement.agreed).sum();
     let first = directions().find_map(|(direction, agreement)| Some((direction, agreement.first?)));
     match first {
-        None => format!(
-            "reproduced: all {compared} recorded decisions, each at its instant, are made again"
-        ),
+        None => {
+            format!("reproduced: all {compared} decisions are as recorded, each at the same time")
+        }
         Some((direction, first)) => format!(
-            "not reproduced: {agreed} of {compared} recorded decisions are made again; the first that differs: {}",
+            "not reproduced: {agreed} of {compared} decisions are as recorded; first difference: {}",
             difference(direction, &first)
         ),
     }
@@ -187,7 +187,7 @@ fn decision(decision: &Decision) -> String {
         Some(Reason::Late) => " (late)",
     };
     let marked = if decision.marked { " with a mark" } else { "" };
-    format!("{fate}{reason}{marked} after {:.9} s", seconds(decision.at))
+    format!("{fate}{reason}{marked} at {:.9} s", seconds(decision.at))
 }
 
 fn seconds(at: Time) -> f64 {

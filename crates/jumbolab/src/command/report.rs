@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
         [one] => alone(args, one),
         [first, second] if one_world(&runs) => changes(args, first, second),
         all if one_world(all) => bail!(
-            "{} runs of the world {} are not laid side by side; give two, for what changed, or runs of several worlds",
+            "cannot compare {} runs in world {}; give two runs, or runs in different worlds",
             all.len(),
             all[0].plan.world
         ),
@@ -94,7 +94,9 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<()> {
 
 fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<()> {
     if args.csv {
-        bail!("--csv writes the trials of one folder; give one, or use --json for what changed");
+        bail!(
+            "--csv prints the trials of one folder; give one folder, or use --json for the comparison"
+        );
     }
     let [first, second] = [first.run(), second.run()];
     if args.json {
@@ -106,7 +108,9 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<(
 
 fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
     if args.csv {
-        bail!("--csv writes the trials of one folder; give one, or use --json for all worlds");
+        bail!(
+            "--csv prints the trials of one folder; give one folder, or use --json for all worlds"
+        );
     }
     let runs: Vec<Run<'_>> = runs.iter().map(ReadRun::run).collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();

@@ -51,9 +51,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         shard,
         complete,
     })?;
-    output::say(&format!("results go to {}", folder.path().display()));
+    output::say(&format!("writing results to {}", folder.path().display()));
     let kept = format!(
-        "what was measured is in {}; add --resume to go on",
+        "the trials so far are in {}; add --resume to continue",
         folder.path().display()
     );
     bench
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         .count();
     if failed > 0 {
         output::say(&format!(
-            "{failed} trials failed and are in no figure; -o DIR begins anew"
+            "{failed} trials failed and are excluded from all results; use -o DIR for a new run"
         ));
     }
     let (trials, path) = (folder.trials(), folder.path());
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
         .with_context(|| {
             format!(
-                "all is measured and kept: see `jumbolab report {}`",
+                "all trials are saved: see `jumbolab report {}`",
                 path.display()
             )
         })

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Send) -> Result<()> {
     let (meter, slot) = (flows[0].meter, Rc::clone(&opened));
     ensure!(
         log.is_none() || flows.iter().all(|flow| flow.meter == meter),
-        "--log: a packet log has flows of one meter; send the others by themselves"
+        "--log: all flows of a packet log must have the same meter; send the others separately"
     );
     let keep = move |epoch| {
         let Some(path) = &log else {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Send) -> Result<()> {
     match outcome.fault {
         None => Ok(()),
         Some(fault) => Err(anyhow!(
-            "{fault}; the figures are of what was sent until then"
+            "{fault}; the results cover the traffic sent before that"
         )),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
     let host = args.host.as_deref().unwrap_or_default();
     let addresses: Vec<SocketAddr> = (host, args.port)
         .to_socket_addrs()
-        .with_context(|| format!("{host}: write the name or the address of a host"))?
+        .with_context(|| format!("{host}: write the name or address of a host"))?
         .collect();
     let fits = |address: &&SocketAddr| {
         (!args.ipv4 || address.is_ipv4()) && (!args.ipv6 || address.is_ipv6())
@@ -98,7 +98,7 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     };
     ensure!(
         !named.is_empty(),
-        "--flows {}: write a number from 1 on",
+        "--flows {}: write a number of at least 1",
         args.flows
     );
     let mut flows = Vec::new();
@@ -107,10 +107,12 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     }
     let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
     if echoes > 0 && echoes < flows.len() {
-        bail!("echoes need no receiver, and the other flows do; send them one after the other");
+        bail!(
+            "echo flows cannot run together with flows that need a receiver; send them separately"
+        );
     }
     if echoes > 0 && args.secret.is_some() {
-        bail!("--secret: echoes are answered by kernels, which know none; leave it out");
+        bail!("--secret: echo requests are answered by the kernel and use no secret; leave it out");
     }
     Ok(flows)
 }

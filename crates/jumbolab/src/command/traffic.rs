@@ -21,7 +21,7 @@ pub(super) fn secret(file: &Path) -> Result<Secret> {
     }
     ensure!(
         (8..=4096).contains(&octets.len()),
-        "--secret {name}: a secret has 8 to 4096 octets; make one with: head -c 24 /dev/urandom | base64 > {name}"
+        "--secret {name}: a secret must have 8 to 4096 octets; create one: head -c 24 /dev/urandom | base64 > {name}"
     );
     Ok(Secret::new(octets))
 }
@@ -35,7 +35,7 @@ pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
     };
     let what = match meter {
         Meter::OneWay => "one way",
-        Meter::RoundTrip => "there and back",
+        Meter::RoundTrip => "round trip",
     };
     format!("{how}, {what}")
 }
@@ -96,14 +96,14 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     if sent.refused + sent.unsent > 0 {
         let _ = writeln!(
             text,
-            "  not sent    {} of a size that the protocol cannot carry, {} that the kernel did not take",
+            "  not sent    {} too large or small for the protocol, {} not accepted by the kernel",
             sent.refused, sent.unsent
         );
     }
     if let Some(lateness) = sent.lateness {
         let _ = writeln!(
             text,
-            "  lateness    p50 {}, p99 {}, at most {}",
+            "  lateness    p50 {}, p99 {}, maximum {}",
             time(lateness.median),
             time(lateness.p99),
             time(lateness.most)
@@ -116,7 +116,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
         let lost = sent.messages.saturating_sub(sent.echoes);
         let _ = writeln!(
             text,
-            "  back        {} messages, {}",
+            "  returned    {} messages, {}",
             sent.echoes,
             share(lost, sent.messages)
         );
@@ -127,7 +127,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     if let Some(tcp) = &sent.tcp {
         let _ = writeln!(
             text,
-            "  TCP         {}, segments of {} octets, {} of {} sent again, round trip {}",
+            "  TCP         {}, segments of {} octets, {} of {} retransmitted, round trip {}",
             tcp.congestion,
             tcp.segment_size,
             tcp.retransmitted,
@@ -159,14 +159,17 @@ fn received(
     if report.duplicates + report.reordered + report.overflowed + report.merged > 0 {
         let _ = writeln!(
             text,
-            "  of these    {} copies, {} overtaken; {} had no room in the receiver, {} reads were merged",
+            "  of these    {} duplicates, {} reordered; also {} dropped for lack of receive buffer, {} merged reads",
             report.duplicates, report.reordered, report.overflowed, report.merged
         );
     }
     if meter == Meter::OneWay && report.delayed + report.negative > 0 {
         let bound = offset.map_or(0, |offset| offset.bound);
         let bound = if bound > 0 {
-            format!(", each ± {} for the clocks", time(Span::from_nanos(bound)))
+            format!(
+                ", each ± {} by the clock offset",
+                time(Span::from_nanos(bound))
+            )
         } else {
             String::new()
         };
@@ -179,14 +182,14 @@ fn received(
         if report.negative > 0 {
             let _ = writeln!(
                 text,
-                "  impossible  {} arrived before they were sent, by clocks that differ",
+                "  impossible  {} have a negative delay because the clocks differ",
                 report.negative
             );
         }
         if report.unstamped > 0 {
             let _ = writeln!(
                 text,
-                "  unstamped   {} had no stamp of the kernel, and have the program's",
+                "  unstamped   {} have a timestamp of the program, none of the kernel",
                 report.unstamped
             );
         }
@@ -209,7 +212,7 @@ fn delays(report: &Report) -> DelayDistribution {
 
 fn clocks(offset: ClockOffset, same: bool) -> String {
     if same {
-        return "clocks: both ends read the same one\n".to_owned();
+        return "clocks: both ends use the same clock\n".to_owned();
     }
     let ahead = if offset.nanos < 0 {
         "behind"
@@ -219,7 +222,7 @@ fn clocks(offset: ClockOffset, same: bool) -> String {
     let by = Span::from_nanos(offset.nanos.unsigned_abs());
     let bound = Span::from_nanos(offset.bound);
     format!(
-        "clocks: the receiver's is {ahead} this one by {} ± {}\n",
+        "clocks: the receiver's clock is {} ± {} {ahead} this one\n",
         time(by),
         time(bound)
     )
@@ -227,7 +230,7 @@ fn clocks(offset: ClockOffset, same: bool) -> String {
 
 fn quantiles(delays: &DelayDistribution) -> String {
     format!(
-        "least {}, mean {}, p50 {}, p95 {}, p99 {}, at most {}",
+        "minimum {}, mean {}, p50 {}, p95 {}, p99 {}, maximum {}",
         time(delays.least),
         time(delays.mean),
         time(delays.median),

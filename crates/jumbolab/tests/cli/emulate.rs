@@ -39,10 +39,10 @@ fn bad_values_are_refused_by_option_and_value() {
 
 #[test]
 fn interfaces_that_make_no_link_are_refused_by_name() {
-    refused("", &["--between", "no-such-a", "not here", "ip link"]);
+    refused("", &["--between", "no interface no-such-a", "ip link"]);
     let dir = Dir::new();
     dir.run("emulate --between lo lo")
-        .refused(&["--between lo lo", "another"]);
+        .refused(&["--between lo lo", "two different"]);
     dir.run("emulate --between lo no-such-b")
         .refused(&["lo does not carry Ethernet", "veth"]);
 }

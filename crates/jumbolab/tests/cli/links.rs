@@ -130,16 +130,16 @@ fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
     for (line, words) in [
         (
             "run replay",
-            "replay: the recording is missing; write for instance `jumbolab run replay --trace wire.csv`",
+            "replay: needs a recording; write for instance `jumbolab run replay --trace frames.csv`",
         ),
         (
             "run os-comparison --trace wire.csv",
-            "--trace: only `jumbolab run replay` goes by a recording",
+            "--trace: works with `jumbolab run replay` only",
         ),
         ("run replay --trace nowhere.csv", "cannot read nowhere.csv"),
         (
             "run replay --on netns --trace wire.csv",
-            "--on netns: a replay is simulated; leave it out",
+            "--on netns: a replay is always simulated; leave it out",
         ),
         (
             "run replay --trace wire.csv",

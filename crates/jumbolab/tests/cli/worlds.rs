@@ -82,7 +82,7 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
     dir.run("report s n --csv")
         .refused(&["--csv", "one folder"]);
     dir.run("report s s s")
-        .refused(&["3 runs of the world sim", "give two"]);
+        .refused(&["3 runs in world sim", "give two"]);
     let other = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 1 -o o";
     dir.run(other).fine();
     dir.run("report o n")

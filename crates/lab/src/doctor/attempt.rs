@@ -103,8 +103,8 @@ pub(super) fn attempt() -> Attempt {
     let ask = || -> Result<Attempt> {
         let mut worker = Worker::spawn(Command::local(None, ROLE))?;
         match worker.receive_line(clock::monotonic() + TIMEOUT)? {
-            Some(line) => serde_json::from_str(&line).context("hearing the worker"),
-            None => bail!("it gave no answer within {TIMEOUT}"),
+            Some(line) => serde_json::from_str(&line).context("reading the reply of the worker"),
+            None => bail!("the worker did not reply within {TIMEOUT}"),
         }
     };
     ask().unwrap_or_else(|error| Attempt::Lost(format!("{error:#}")))

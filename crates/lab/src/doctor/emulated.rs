@@ -13,7 +13,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
             inside.emulated.iter().map(carriage).collect()
         }
         Attempt::Inside(_) | Attempt::Refused { .. } | Attempt::Lost(_) => {
-            vec![Check::ok(GROUP, "carried", "not tried: there is no test bed").noted()]
+            vec![Check::ok(GROUP, "carried", "not tested: no test bed could be built").noted()]
         }
     }
 }
@@ -23,21 +23,21 @@ fn carriage(carriage: &Carriage) -> Check {
     let check = |finding: String| Check::ok(GROUP, name.as_str(), finding);
     let Some(fastest) = carriage.fastest() else {
         return match (&carriage.problem, carriage.trials.last()) {
-            (Some(problem), _) => check(format!("not carried: {problem}")),
+            (Some(problem), _) => check(format!("failed: {problem}")),
             (None, Some(last)) => check(format!(
-                "no link is filled in time, not even at {}: TCP reached {:.0} of {:.0} Mbit/s, 1 frame in 100 \
-                 at least {} late, {} refused",
+                "no rate is sustained, not even {}: TCP reached {:.0} of {:.0} Mbit/s, p99 lateness {}, \
+                 {} frames dropped",
                 rate(last.rate_mbit),
                 last.goodput_mbit,
                 last.limit_mbit,
                 short(last.late),
                 last.refused
             )),
-            (None, None) => check("not tried: there was no time".to_owned()),
+            (None, None) => check("not tested: out of time".to_owned()),
         }
         .noted_with(
             "top",
-            "to see what keeps the processors busy, and ask again",
+            "to see which processes are busy, then run the check again",
         );
     };
     let above = |trial: &&Trial| trial.rate_mbit > fastest.rate_mbit;
@@ -46,10 +46,10 @@ fn carriage(carriage: &Carriage) -> Check {
         .map(|trial| trial.rate_mbit)
         .min()
         .map_or_else(String::new, |too_much| {
-            format!("; {} is too much for it", rate(too_much))
+            format!("; {} is too fast", rate(too_much))
         });
     let filled = check(format!(
-        "TCP fills {}, 1 frame in 100 at least {} late{beyond}",
+        "TCP fills {}, p99 lateness {}{beyond}",
         rate(fastest.rate_mbit),
         short(fastest.late),
     ))
@@ -63,7 +63,7 @@ fn carriage(carriage: &Carriage) -> Check {
                 "jumbolab run os-comparison --set rate={}mbit",
                 fastest.rate_mbit
             ),
-            "or fewer links, or let the machine be idle",
+            "or use fewer links, or stop other processes",
         ),
         false => filled,
     }

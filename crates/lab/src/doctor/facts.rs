@@ -82,16 +82,16 @@ impl Facts {
     /// When the kernel keeps no CPU times or has no clock.
     pub fn here(mut watch: impl FnMut(&str)) -> anyhow::Result<Self> {
         let (begun, wall_before) = (clock::monotonic(), clock::wall_offset_nanos());
-        watch("what others do");
+        watch("processor load");
         let load = Load::here()?;
         watch("the clock");
         let (reading, stamps) = (precision::reading(), stamps::try_loopback(DATAGRAMS));
         let waits = [Wait::Sleep, Wait::Timer, Wait::Pacer].map(|wait| {
-            watch("sleep and pacing");
+            watch("timers and pacing");
             let late = precision::measure(wait, INTERVAL, WAITS);
             (wait, late.map_err(|error| error.to_string()))
         });
-        watch("namespaces, links and what they carry");
+        watch("namespaces and links");
         let attempt = attempt();
         watch("interfaces");
         Ok(Self {

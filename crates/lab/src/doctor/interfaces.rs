@@ -14,14 +14,12 @@ const JUMBO: u32 = 9000;
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     match &facts.nics {
         Ok(nics) if nics.is_empty() => {
-            vec![Check::ok(
-                GROUP,
-                "none",
-                "no interface has hardware below it",
-            )]
+            vec![Check::ok(GROUP, "none", "no physical interface")]
         }
         Ok(nics) => nics.iter().map(nic).collect(),
-        Err(problem) => vec![Check::ok(GROUP, "none", format!("not listed: {problem}")).noted()],
+        Err(problem) => {
+            vec![Check::ok(GROUP, "none", format!("cannot list interfaces: {problem}")).noted()]
+        }
     }
 }
 
@@ -31,7 +29,7 @@ fn nic(nic: &Nic) -> Check {
     words.extend((!nic.up).then(|| "down".to_owned()));
     words.extend(nic.speed.map(|speed| speed.to_string()));
     words.push(match nic.largest_mtu {
-        Some(largest) => format!("MTU {} of at most {largest}", nic.mtu),
+        Some(largest) => format!("MTU {}, maximum {largest}", nic.mtu),
         None => format!("MTU {}", nic.mtu),
     });
     words.extend(nic.rings.map(|rings| {
@@ -43,7 +41,7 @@ fn nic(nic: &Nic) -> Check {
     words.extend(nic.coalescing.map(|gathers| {
         let adaptive = if gathers.adaptive { ", adaptive" } else { "" };
         match gathers.receive_delay {
-            Span::ZERO => format!("interrupts at once{adaptive}"),
+            Span::ZERO => format!("interrupts undelayed{adaptive}"),
             delay => format!("interrupts within {}{adaptive}", short(delay)),
         }
     }));
@@ -54,7 +52,10 @@ fn nic(nic: &Nic) -> Check {
     let check = figures(Check::ok(GROUP, nic.name.clone(), words.join(", ")), nic);
     match nic.largest_mtu {
         Some(largest) if largest < JUMBO => Check {
-            finding: format!("{}; its driver carries no jumbo frames", check.finding),
+            finding: format!(
+                "{}; the driver does not support jumbo frames",
+                check.finding
+            ),
             ..check
         }
         .noted(),

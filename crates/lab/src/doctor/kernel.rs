@@ -48,19 +48,19 @@ const FEATURES: [Feature; 6] = [
         name: "veth",
         use_of_it: "links between namespaces",
         remedy: Remedy::Load("veth"),
-        otherwise: "without it there is no test bed",
+        otherwise: "without it no test bed can be built",
     },
     Feature {
         ability: Ability::TokenBucket,
         name: "token bucket",
         use_of_it: "links with a rate (tbf)",
         remedy: Remedy::Load("sch_tbf"),
-        otherwise: "or leave links unshaped with --set rate=none",
+        otherwise: "or run without a rate: --set rate=none",
     },
     Feature {
         ability: Ability::Bridge,
         name: "bridge",
-        use_of_it: "switches in the path",
+        use_of_it: "switches",
         remedy: Remedy::Load("bridge"),
         otherwise: "or choose another network.shape",
     },
@@ -69,21 +69,21 @@ const FEATURES: [Feature; 6] = [
         name: "IPv6",
         use_of_it: "the protocol of most experiments",
         remedy: Remedy::Load("ipv6"),
-        otherwise: "or measure over IPv4 with --set ip=4; the kernel may have been started with ipv6.disable=1",
+        otherwise: "or use IPv4 with --set ip=4; the kernel may have been booted with ipv6.disable=1",
     },
     Feature {
         ability: Ability::Offloads,
         name: "offloads",
         use_of_it: "all segmentation offloads of a veth can be switched off",
         remedy: Remedy::Type("jumbolab run os-comparison --set offloads=on"),
-        otherwise: "measures with them; without them it takes a kernel that lets them be switched off",
+        otherwise: "measures with offloads on; measuring without them needs a kernel that can switch them off",
     },
     Feature {
         ability: Ability::PacketSocket,
         name: "packet sockets",
-        use_of_it: "a look at the frames (AF_PACKET)",
+        use_of_it: "capture of frames (AF_PACKET)",
         remedy: Remedy::Load("af_packet"),
-        otherwise: "without it no run can look at its frames",
+        otherwise: "without it no run can check its frames",
     },
 ];
 
@@ -103,7 +103,7 @@ impl Feature {
                 };
                 check(problem).missing(remedy, self.otherwise)
             }
-            None => check("not tried: there was no test bed").noted(),
+            None => check("not tested: no test bed could be built").noted(),
         }
     }
 }
@@ -124,18 +124,18 @@ fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
         return check(here.join(", "));
     }
     let modules: Vec<String> = absent.iter().map(|name| format!("tcp_{name}")).collect();
-    let finding = format!("{}; not here: {}", here.join(", "), absent.join(", "));
+    let finding = format!("{}; not available: {}", here.join(", "), absent.join(", "));
     let command = format!("modprobe -a {}", modules.join(" "));
     check(finding).missing(
         as_root(facts, &command),
-        "or leave them to others: host.congestion is cubic unless you say otherwise",
+        "or do without: host.congestion is cubic by default",
     )
 }
 
 /// Information only: this program brings queues of its own.
 fn queues(inside: Option<&Inside>) -> Check {
     let Some(inside) = inside else {
-        return Check::ok(GROUP, "queues", "not tried: there was no test bed").noted();
+        return Check::ok(GROUP, "queues", "not tested: no test bed could be built").noted();
     };
     let has = |name: &&str| inside.queues.iter().any(|known| known == name);
     let (here, absent): (Vec<&str>, Vec<&str>) = QUEUES.into_iter().partition(has);
@@ -144,8 +144,12 @@ fn queues(inside: Option<&Inside>) -> Check {
         names => names.join(", "),
     };
     let finding = match absent.as_slice() {
-        [] => format!("{} (none is needed)", list(&here)),
-        absent => format!("{}; not here and not needed: {}", list(&here), list(absent)),
+        [] => format!("{} (none is required)", list(&here)),
+        absent => format!(
+            "{}; not available and not required: {}",
+            list(&here),
+            list(absent)
+        ),
     };
     Check::ok(GROUP, "queues", finding).figure("queues", inside.queues.clone())
 }
@@ -166,24 +170,24 @@ fn udp_buffer(facts: &Facts, inside: Option<&Inside>) -> Check {
     if granted >= asked {
         let limit = limit.unwrap_or(0);
         let how = if limit < asked.get() {
-            format!(", which root may have beyond rmem_max of {limit} B")
+            format!(", which root may set beyond rmem_max of {limit} B")
         } else {
             String::new()
         };
         return check(format!(
-            "a receiver gets the {} B that it asks for{how}",
+            "a receiver gets the {} B that it requests{how}",
             asked.get()
         ));
     }
     let command = format!("sysctl net.core.rmem_max={}", asked.get());
     check(format!(
-        "a receiver gets {} B of the {} B it asks for: it loses datagrams at full rate",
+        "a receiver gets {} B of the {} B that it requests, and may lose datagrams at full rate",
         granted.get(),
         asked.get()
     ))
     .noted_with(
         as_root(facts, &command),
-        "or run as root, who may have more than the limit",
+        "or run as root, which may exceed the limit",
     )
 }
 
@@ -203,9 +207,9 @@ fn memory<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
 
 fn peer(facts: &Facts) -> Check {
     if facts.iperf3 {
-        Check::ok(GROUP, "iperf3", "here, for figures of somebody else's")
+        Check::ok(GROUP, "iperf3", "installed; used for comparison only")
     } else {
-        Check::ok(GROUP, "iperf3", "not here; only comparisons want it")
+        Check::ok(GROUP, "iperf3", "not installed; used for comparison only")
             .noted_with(as_root(facts, "apt-get install iperf3"), "")
     }
 }

@@ -30,7 +30,7 @@ fn count(facts: &Facts) -> Check {
         ""
     };
     let model = match machine.cpu_model.as_str() {
-        "" => "processor of no name",
+        "" => "unnamed processor",
         model => model,
     };
     let check = Check::ok(
@@ -43,12 +43,12 @@ fn count(facts: &Facts) -> Check {
         return check;
     }
     Check {
-        finding: format!("{}: sender and receiver share it", check.finding),
+        finding: format!("{}: sender and receiver share one processor", check.finding),
         ..check
     }
     .missing(
         "taskset -cp 0-1 $$",
-        "if the machine has more than this shell may use; otherwise it needs a second",
+        "if the machine has more processors than this shell may use; otherwise add a second one",
     )
 }
 
@@ -81,31 +81,35 @@ fn idle(facts: &Facts) -> Check {
         .figure("busy_cpus", load.busy)
         .noted_with(
             "top",
-            "and stop what is busy; or expect trials with the flag `disturbed`",
+            "and stop the busy processes; otherwise trials may get the flag `disturbed`",
         )
 }
 
 fn steal(facts: &Facts) -> Check {
     let percent = facts.load.steal_percent;
-    let finding = format!("the hypervisor gave {percent:.1} % of the time to others");
+    let finding = format!("the hypervisor took {percent:.1} % of the processor time (steal)");
     let check = Check::ok(GROUP, "steal", finding).figure("steal_percent", percent);
     if percent <= STEAL {
         return check;
     }
     check.noted_with(
         "vmstat 1",
-        "to see (column st) when it is quiet; or expect trials with the flag `disturbed`",
+        "to wait for low steal time (column st); otherwise trials may get the flag `disturbed`",
     )
 }
 
 fn frequency(facts: &Facts) -> Check {
     match facts.machine.governor.as_deref() {
-        None => Check::ok(GROUP, "frequency", "the kernel shows no policy"),
-        Some("performance") => Check::ok(GROUP, "frequency", "policy performance"),
+        None => Check::ok(
+            GROUP,
+            "frequency",
+            "the kernel reports no frequency governor",
+        ),
+        Some("performance") => Check::ok(GROUP, "frequency", "governor performance"),
         Some(policy) => Check::ok(
             GROUP,
             "frequency",
-            format!("policy {policy}: speed follows the load, and so do times"),
+            format!("governor {policy}: frequency follows the load, and so do processing times"),
         )
         .noted_with(
             "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",

@@ -188,7 +188,7 @@ fn every_part_that_a_test_bed_lacks_is_missing_with_a_remedy() {
     says(
         &bbr,
         Status::Missing,
-        "not here: bbr",
+        "not available: bbr",
         "sudo modprobe -a tcp_bbr",
     );
 }
@@ -220,7 +220,7 @@ fn a_worker_that_is_lost_leaves_netns_missing() {
 #[test]
 fn one_processor_is_too_few_and_a_busy_machine_is_no_idle_one() {
     let one = check("count", |facts| facts.machine.processors = 1);
-    says(&one, Status::Missing, "share it", "taskset");
+    says(&one, Status::Missing, "share one processor", "taskset");
     let busy = check("idle", |facts| {
         facts.load.busy = 1.23;
         facts.load.busiest = vec![("cargo".into(), 0.9), ("rustc".into(), 0.3)];
@@ -245,7 +245,7 @@ fn a_coarse_slow_or_stepped_clock_is_noted_with_what_would_be_better() {
         facts.clock.source = "hpet".into();
         facts.clock.reading.step = Span::from_millis(4);
     });
-    says(&coarse, Status::Note, "steps of 4.0 ms", "echo tsc |");
+    says(&coarse, Status::Note, "resolution 4.0 ms", "echo tsc |");
     let slow = check("reading", |facts| {
         facts.clock.reading.cost = Span::from_nanos(2_300);
     });
@@ -295,10 +295,7 @@ fn only_the_best_way_of_waiting_is_judged() {
 #[test]
 fn an_interface_says_whether_it_carries_jumbo_frames_and_leaves_out_what_is_unknown() {
     let jumbo = check("eth0", |_| {});
-    assert_eq!(
-        jumbo.finding,
-        "ixgbe, MTU 1500 of at most 9216, offloads TSO"
-    );
+    assert_eq!(jumbo.finding, "ixgbe, MTU 1500, maximum 9216, offloads TSO");
     assert_eq!(jumbo.figures["largest_mtu"], 9216);
     assert!(!jumbo.figures.contains_key("speed_mbit"));
     let small = check("eth0", |facts| facts.nics = Ok(vec![nic(1500)]));
@@ -310,9 +307,9 @@ fn an_interface_says_whether_it_carries_jumbo_frames_and_leaves_out_what_is_unkn
 #[test]
 fn programs_that_are_absent_are_noted_with_their_package() {
     let hosts = check("hosts", |facts| facts.ssh = false);
-    says(&hosts, Status::Note, "not here", "openssh-client");
+    says(&hosts, Status::Note, "not installed", "openssh-client");
     let peer = check("iperf3", |facts| facts.iperf3 = false);
-    says(&peer, Status::Note, "not here", "iperf3");
+    says(&peer, Status::Note, "not installed", "iperf3");
 }
 
 #[test]
@@ -352,7 +349,7 @@ fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
         "TCP fills 500 Mbit/s",
         "--set rate=500mbit",
     );
-    assert!(slow.finding.contains("700 Mbit/s is too much"), "{slow:?}");
+    assert!(slow.finding.contains("700 Mbit/s is too fast"), "{slow:?}");
     let none = check("MTU 9000", with(carriage(9000, &[(100, 50.0)])));
     says(&none, Status::Note, "not even at 100 Mbit/s", "top");
     let broken = Carriage {

@@ -39,7 +39,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
 
 fn source(facts: &Facts) -> Check {
     match facts.clock.source.as_str() {
-        "" => Check::ok(CLOCK, "source", "the kernel does not say"),
+        "" => Check::ok(CLOCK, "source", "the kernel does not name it"),
         source => Check::ok(CLOCK, "source", source),
     }
 }
@@ -51,7 +51,7 @@ fn reading(facts: &Facts) -> Check {
         CLOCK,
         "reading",
         format!(
-            "takes {}, steps of {} seen, {} declared",
+            "takes {}, resolution {} observed, {} declared",
             short(cost),
             short(step),
             short(clock.resolution)
@@ -74,7 +74,7 @@ fn reading(facts: &Facts) -> Check {
         ),
         None => check.noted_with(
             "sudo dmesg | grep -i -e clocksource -e tsc",
-            "to see why no better clock is used",
+            "to see why no better clock source is used",
         ),
     }
 }
@@ -90,12 +90,12 @@ fn wall(facts: &Facts) -> Check {
         return check(format!("not stepped within {watched:.1} s"));
     }
     check(format!(
-        "stepped by {} within {watched:.1} s: trials would be flagged `clock-stepped`",
+        "stepped by {} within {watched:.1} s: trials would get the flag `clock-stepped`",
         short(Span::from_nanos(moved))
     ))
     .noted_with(
         "timedatectl set-ntp false",
-        "while measuring; and see what else sets the clock",
+        "during measurements; then look for other programs that set the clock",
     )
 }
 
@@ -104,12 +104,12 @@ fn stamps(facts: &Facts) -> Check {
     let stamps = match &facts.stamps {
         Ok(stamps) => stamps,
         Err(problem) => {
-            return check(format!("not tried on loopback: {problem}"))
+            return check(format!("loopback test failed: {problem}"))
                 .noted_with("sudo ip link set lo up", "");
         }
     };
     let counted = format!(
-        "{} of {} datagrams carried the kernel's receive stamp",
+        "{} of {} datagrams have a receive timestamp of the kernel",
         stamps.stamped, stamps.sent
     );
     let check = check(match stamps.delay {
@@ -125,11 +125,11 @@ fn stamps(facts: &Facts) -> Check {
     if stamps.stamped < stamps.sent {
         return check.missing(
             "uname -r",
-            "and choose a kernel with SO_TIMESTAMPING: without stamps arrivals are timed too late",
+            "and use a kernel with SO_TIMESTAMPING; without timestamps, arrival times are too late",
         );
     }
     if stamps.delay.is_some_and(|delay| delay > LATE_STAMP) {
-        return check.noted_with("top", "to see what delays the kernel");
+        return check.noted_with("top", "to see which processes delay the kernel");
     }
     check
 }
@@ -142,14 +142,14 @@ fn wait(kind: Wait, late: Result<&Lateness, &String>) -> Check {
     };
     let late = match late {
         Ok(late) => late,
-        Err(problem) => return Check::ok(PACING, name, format!("not tried: {problem}")).noted(),
+        Err(problem) => return Check::ok(PACING, name, format!("not tested: {problem}")).noted(),
     };
     let micros = |span: Span| nanos(span) / 1e3;
     let check = Check::ok(
         PACING,
         name,
         format!(
-            "at 1000/s: {:>6} median, {:>6} p99, {:>6} at most late",
+            "lateness at 1000/s: {:>6} median, {:>6} p99, {:>6} maximum",
             short(late.median),
             short(late.p99),
             short(late.max)
@@ -161,7 +161,7 @@ fn wait(kind: Wait, late: Result<&Lateness, &String>) -> Check {
     if kind == Wait::Pacer && late.p99 > LATE_PACE {
         return check.noted_with(
             "top",
-            "and stop what is busy; where nothing is, the hypervisor or power saving delays it: packets at a pace leave late",
+            "and stop the busy processes; on an idle machine the cause is the hypervisor or power saving. Paced packets leave late",
         );
     }
     check

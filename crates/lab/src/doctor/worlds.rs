@@ -9,11 +9,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     vec![
         netns(facts),
         Check::ok(GROUP, "model", not_built).noted(),
-        Check::ok(
-            GROUP,
-            "sim",
-            "ready on every machine: it needs no privileges; over UDP so far",
-        ),
+        Check::ok(GROUP, "sim", "ready; needs no privileges"),
         hosts(facts),
     ]
 }
@@ -29,9 +25,9 @@ fn netns(facts: &Facts) -> Check {
             return check(&format!("no namespaces: {reason}")).missing(command, advice);
         }
         Attempt::Lost(problem) => {
-            return check(&format!("a test bed was tried, but: {problem}")).missing(
+            return check(&format!("building a test bed failed: {problem}")).missing(
                 "jumbolab run os-comparison --repeat 1",
-                "to see where it fails",
+                "to see the failing step",
             );
         }
         Attempt::Inside(inside) => inside,
@@ -46,13 +42,13 @@ fn netns(facts: &Facts) -> Check {
     if let Some(problem) = failed {
         return check(problem).missing(
             "jumbolab run os-comparison --repeat 1",
-            "once what is missing below is there",
+            "once the items missing below are installed",
         );
     }
     let user = if facts.privileged {
-        "as root; receive steering (RPS), BPF and buffers beyond the limits are open to it too"
+        "as root, with receive packet steering (RPS), BPF and buffers beyond the limits"
     } else {
-        "as an ordinary user, in a user namespace: without receive steering (RPS), BPF and buffers beyond the limits"
+        "as an ordinary user, in a user namespace, without receive packet steering (RPS), BPF and buffers beyond the limits"
     };
     match inside.goodput_mbit {
         Some(goodput) => check(&format!(
@@ -65,12 +61,12 @@ fn netns(facts: &Facts) -> Check {
 
 fn hosts(facts: &Facts) -> Check {
     let check = |ssh: &str| {
-        let finding = format!("not built yet (docs/roadmap.md); ssh, which it will need, is {ssh}");
+        let finding = format!("not built yet (docs/roadmap.md); it will need ssh, which is {ssh}");
         Check::ok(GROUP, "hosts", finding)
     };
     if facts.ssh {
-        check("here").noted()
+        check("installed").noted()
     } else {
-        check("not here").noted_with(as_root(facts, "apt-get install openssh-client"), "")
+        check("not installed").noted_with(as_root(facts, "apt-get install openssh-client"), "")
     }
 }

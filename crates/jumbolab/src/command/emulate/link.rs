@@ -95,7 +95,7 @@ pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
     let span: Span = quantity(text).map_err(|why| anyhow!("{option} {text}: {why}"))?;
     ensure!(
         span > Span::default(),
-        "{option} {text}: write how long, for instance 30s; leave it out for no end"
+        "{option} {text}: write a time above 0, for instance 30s, or leave the option out to run until Ctrl-C"
     );
     Ok(span)
 }
@@ -112,7 +112,7 @@ impl Direction {
                     "uniform" => JitterLaw::Uniform,
                     "normal" => JitterLaw::Normal,
                     "exponential" => JitterLaw::Exponential,
-                    _ => bail!("no such law; write uniform, normal or exponential"),
+                    _ => bail!("unknown distribution; write uniform, normal or exponential"),
                 }
             }
             "loss" => self.loss = share(value)?,
@@ -125,7 +125,7 @@ impl Direction {
                 let mtu: Bytes = quantity(value)?;
                 ensure!(
                     (68..=65_535).contains(&mtu.get()),
-                    "an MTU of IP is from 68 to 65535, for instance 1500"
+                    "an IP MTU is from 68 to 65535, for instance 1500"
                 );
                 self.mtu = Some(mtu);
             }
@@ -143,7 +143,7 @@ impl Direction {
                     _ => bail!("write yes or no"),
                 }
             }
-            _ => bail!("no such key; there are {KEYS}"),
+            _ => bail!("unknown option; write one of {KEYS}"),
         }
         Ok(())
     }
@@ -153,18 +153,18 @@ impl Direction {
     fn settings(&self, largest: Bytes) -> Result<Settings> {
         ensure!(
             self.too_big == TooBig::Drop || self.mtu.is_some(),
-            "--too-big answer: without --mtu nothing is too big; write for instance --mtu 1400"
+            "--too-big answer: needs --mtu, for instance --mtu 1400"
         );
         ensure!(
             self.jitter_law == JitterLaw::Uniform || self.jitter > Span::ZERO,
-            "--jitter-law: without --jitter there is nothing to spread; write for instance --jitter 2ms"
+            "--jitter-law: needs --jitter, for instance --jitter 2ms"
         );
         let packet = self.mtu.unwrap_or(largest).min(largest);
         let frame = Framing::Ethernet.frame_size(packet);
         if let Limit::Bytes(buffer) = self.buffer {
             ensure!(
                 buffer >= frame,
-                "--buffer {buffer}: a frame of {} B finds no room in it; give at least that, for instance 500kB",
+                "--buffer {buffer}: a frame of {} B does not fit; write at least that size, for instance 500kB",
                 frame.get()
             );
         }
@@ -195,7 +195,7 @@ fn buffer(text: &str) -> Result<Limit> {
     };
     match packets.trim().parse() {
         Ok(packets @ 1..) => Ok(Limit::Packets(packets)),
-        _ => bail!("write how many packets may wait, for instance \"35 packets\""),
+        _ => bail!("write a number of packets of at least 1, for instance \"35 packets\""),
     }
 }
 
@@ -208,7 +208,7 @@ fn short(text: &str) -> Result<Span> {
     let span: Span = quantity(text)?;
     ensure!(
         span <= LONGEST,
-        "at most {LONGEST}; write for instance 10ms"
+        "must be at most {LONGEST}, for instance 10ms"
     );
     Ok(span)
 }
@@ -325,7 +325,7 @@ mod tests {
                 "--rate 10: the unit is missing; write for instance 1gbit",
             ),
             ("--rate 0mbit", "--rate 0mbit: a rate of zero"),
-            ("--delay 61s", "--delay 61s: at most 60s"),
+            ("--delay 61s", "--delay 61s: must be at most 60s"),
             (
                 "--loss 0.1",
                 "--loss 0.1: write a share of frames in per cent",
@@ -350,30 +350,24 @@ mod tests {
             ),
             (
                 "--buffer 0packets",
-                "--buffer 0packets: write how many packets",
+                "--buffer 0packets: write a number of packets",
             ),
             ("--buffer 1517", "--buffer 1517B: a frame of 1518 B"),
-            ("--mtu 67", "--mtu 67: an MTU of IP is from 68"),
+            ("--mtu 67", "--mtu 67: an IP MTU is from 68"),
             (
                 "--jitter 1ms --jitter-law gauss",
-                "--jitter-law gauss: no such law; write uniform",
+                "--jitter-law gauss: unknown distribution; write uniform",
             ),
-            (
-                "--jitter-law normal",
-                "--jitter-law: without --jitter there is nothing to spread",
-            ),
+            ("--jitter-law normal", "--jitter-law: needs --jitter"),
             (
                 "--mtu 1400 --too-big tell",
                 "--too-big tell: write drop or answer",
             ),
-            (
-                "--too-big answer",
-                "--too-big answer: without --mtu nothing is too big",
-            ),
+            ("--too-big answer", "--too-big answer: needs --mtu"),
             ("--back rate", "--back rate: write KEY=VALUE"),
             (
                 "--back color=red",
-                "--back color=red: no such key; there are rate",
+                "--back color=red: unknown option; write one of rate",
             ),
             ("--back rate=1", "--back rate=1: the unit is missing"),
         ] {

@@ -102,7 +102,7 @@ impl Reporter {
             Ok(()) if waiting <= MOST_EVENTS => Ok(true),
             Err(TrySendError::Disconnected(_)) => Ok(false),
             _ => bail!(
-                "--record: frames come faster than the file can be written; write it to memory (/dev/shm), or lower the rate"
+                "--record: frames arrive faster than the file can be written; write the file to memory (/dev/shm), or lower the rate"
             ),
         }
     }

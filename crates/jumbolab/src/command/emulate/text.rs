@@ -17,7 +17,7 @@ const SWITCHES: &str = "gro off lro off gso off tso off tx-udp-segmentation off"
 /// mostly set alike, and the other one may be in a namespace that we cannot see.
 pub(super) fn bundling(name: &str, features: &[String]) -> String {
     format!(
-        "warning: {name} has {} on; super-packets, which these make here or at the other end of a veth pair, are refused; type at both ends: ethtool -K {name} {SWITCHES}",
+        "warning: {name} has {} on, which can produce super-packets here or at the other end of a veth pair; the link drops them; type at both ends: ethtool -K {name} {SWITCHES}",
         features.join(", ")
     )
 }
@@ -25,7 +25,7 @@ pub(super) fn bundling(name: &str, features: &[String]) -> String {
 /// That an interface handed over super-packets.
 pub(super) fn super_packets(name: &str, count: u64) -> String {
     format!(
-        "warning: {count} super-packets from {name} were refused, as no wire carries them; type: ethtool -K {name} {SWITCHES}; of a veth pair, at the other end too"
+        "warning: the link dropped {count} super-packets from {name}, because no real link carries them; type: ethtool -K {name} {SWITCHES}; with a veth pair, also at the other end"
     )
 }
 
@@ -43,7 +43,7 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
         time(tick.elapsed),
         "frames/s",
         "Mbit/s",
-        "waiting B",
+        "queued B",
         "dropped",
         "lost",
         "too big",
@@ -84,8 +84,8 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("frames arrived", &|direction| {
         direction.counters.arrived.to_string()
     });
-    row("frames passed on", &|direction| out(direction).to_string());
-    row("Mbit/s passed on", &|direction| {
+    row("frames forwarded", &|direction| out(direction).to_string());
+    row("Mbit/s forwarded", &|direction| {
         format!(
             "{:.3}",
             per_second(direction.counters.octets * 8, seconds) / 1e6
@@ -98,11 +98,11 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("lost", &count(Fate::Lost));
     row("lost to bit errors", &count(Fate::Damaged));
     row("too big", &count(Fate::TooBig));
-    row("too big, sender notified", &|direction| {
+    row("too big, answered", &|direction| {
         direction.counters.answered.to_string()
     });
-    row("passed on twice", &count(Fate::Duplicated));
-    row("still waiting", &|direction| {
+    row("forwarded twice", &count(Fate::Duplicated));
+    row("still queued", &|direction| {
         direction.backlog.packets.to_string()
     });
     row("refused: super-packets", &|direction| {
@@ -119,7 +119,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     let _ = writeln!(
         text,
         "{:22} {there:>width$} {back:>width$}",
-        "not taken at the end"
+        "not sent by the end"
     );
     let _ = writeln!(text, "{}", late(&whole));
     text
@@ -185,7 +185,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 
 fn late(late: &[Span; 3]) -> String {
     let [median, p99, max] = late.map(micros);
-    format!("late: {median:.1} us median, {p99:.1} us p99, {max:.1} us at most")
+    format!("lateness: {median:.1} us median, {p99:.1} us p99, {max:.1} us maximum")
 }
 
 fn micros(span: Span) -> f64 {

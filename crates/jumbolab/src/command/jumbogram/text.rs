@@ -30,7 +30,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
         }));
     }
     let mut text = format!(
-        "{} of {} arrived whole {}: {}, {} octets of payload each, {} packets taken in\n",
+        "{} of {} arrived complete {}: {}, {} octets of payload each, {} packets received\n",
         whole,
         carried.sent,
         place(over),
@@ -98,7 +98,7 @@ pub(super) fn measured(
         Method::Packet | Method::Socket => what(found.jumbogram, found.packet),
     };
     format!(
-        "{what} {}\n  one at a time: {:.1} us in the middle, {:.1} us for 99 of 100, of {}\n  many: {:.0} Mbit/s, {:.3} s of processor time a GB, {} messages in {} packets, {} lost\n",
+        "{what} {}\n  one at a time: delay {:.1} us median, {:.1} us p99, of {} messages\n  at full rate: {:.0} Mbit/s, {:.3} s of processor time per GB, {} messages in {} packets, {} lost\n",
         place(over),
         middle * 1e3,
         high * 1e3,
@@ -157,7 +157,7 @@ pub(super) fn ended(all: &[Ended], as_json: bool) -> String {
         return all.iter().map(of_each).collect();
     }
     let mut text =
-        String::from("| a jumbogram of which | asked for | by | seen | |\n|---|---|---|---|---|\n");
+        String::from("| malformed in | required | by | observed | |\n|---|---|---|---|---|\n");
     for one in all {
         let _ = writeln!(
             text,
@@ -167,14 +167,14 @@ pub(super) fn ended(all: &[Ended], as_json: bool) -> String {
             one.source,
             seen(one),
             if one.as_asked() {
-                "as asked"
+                "as required"
             } else {
-                "NOT as asked"
+                "NOT as required"
             }
         );
     }
     let right = all.iter().filter(|one| one.as_asked()).count();
-    let _ = writeln!(text, "\n{right} of {} end as is asked for", all.len());
+    let _ = writeln!(text, "\n{right} of {} handled as required", all.len());
     text
 }
 
@@ -209,12 +209,12 @@ fn of_arrived(one: &Arrived) -> Value {
 
 fn of_one(one: &Arrived) -> String {
     let whole = match one.whole {
-        Some(true) => "as its hash says",
-        Some(false) => "NOT as its hash says",
+        Some(true) => "hash correct",
+        Some(false) => "hash WRONG",
         None => "not hashed",
     };
     format!(
-        "  number {}: {} octets, {whole} ({}..), {:.1} us in flight\n",
+        "  number {}: {} octets, {whole} ({}..), delay {:.1} us\n",
         one.number,
         one.octets,
         hexadecimal(one.digest),

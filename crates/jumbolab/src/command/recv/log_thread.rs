@@ -59,7 +59,7 @@ impl LogThread {
         Builder::new()
             .name("log".into())
             .spawn(move || here.say_all())
-            .context("starting the thread that says who comes")?;
+            .context("starting the log thread")?;
         Ok(Self(shared))
     }
 
@@ -130,7 +130,7 @@ impl Unsaid {
         if self.left_out > 0 && self.lines.is_empty() {
             let left_out = std::mem::take(&mut self.left_out);
             return Some(format!(
-                "{left_out} lines are left out here: nobody read them"
+                "{left_out} lines omitted: the output was not read in time"
             ));
         }
         if let Some(line) = self.lines.pop_front() {
@@ -143,7 +143,9 @@ impl Unsaid {
         self.hush = now + BETWEEN_REFUSALS;
         Some(match std::mem::take(&mut self.refusals) - 1 {
             0 => format!("{peer}: refused: {why}"),
-            others => format!("{peer}: refused: {why}; since the last such line {others} others"),
+            others => {
+                format!("{peer}: refused: {why}; {others} other refusals since the last such line")
+            }
         })
     }
 }
@@ -171,7 +173,7 @@ mod tests {
         refuse(&mut unsaid, 2);
         let line = unsaid.next(at(1_005)).unwrap();
         assert!(
-            line.ends_with("late; since the last such line 8 others"),
+            line.ends_with("late; 8 other refusals since the last such line"),
             "{line}"
         );
         assert_eq!(unsaid.next(at(9_000)), None, "all is said");

@@ -31,7 +31,7 @@ fn a_receiver_that_stops_ends_its_senders_with_what_was_measured() {
     receiver.says("UDP, one way");
     receiver.stop().fine();
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
-    outcome.refused(&["the receiver refuses: it was stopped", "until then"]);
+    outcome.refused(&["the receiver refuses: it was stopped", "before that"]);
     assert!(outcome.stdout.contains("sent"), "{}", outcome.stdout);
 }
 
@@ -65,7 +65,7 @@ fn what_cannot_be_sent_is_refused_in_one_line() {
     );
     receiver
         .send(&dir, "::1 --file echoes.toml --for 1s")
-        .refused(&["echoes need no receiver", "one after the other"]);
+        .refused(&["echo flows", "send them separately"]);
     dir.run("send 127.0.0.1 --port 1")
         .refused(&["nobody listens there", "jumbolab recv"]);
     receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();

@@ -105,7 +105,7 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     // A session keeps its slot, and there are as many slots as --sessions says.
     let line = "::1 --secret key --meter round-trip --for 50min --json";
     let sender = receiver.begin(&dir, line);
-    receiver.says("there and back");
+    receiver.says("round trip");
     receiver
         .send(&dir, &format!("::1 {quick}"))
         .refused(&["as many senders as it may"]);
@@ -212,7 +212,9 @@ fn strangers_are_counted_and_told_of_once_a_second_at_most() {
     let mut lines = 0;
     while refused < 100 {
         let line = receiver.says("refused");
-        let others = line.trim().strip_suffix(" others");
+        let others = line
+            .trim()
+            .strip_suffix(" other refusals since the last such line");
         let others = others.and_then(|line| line.rsplit_once(' '));
         refused += 1 + others.map_or(0, |(_, others)| others.parse::<u32>().unwrap());
         lines += 1;

@@ -136,8 +136,8 @@ fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()
 
 /// One transfer over a link of `megabits`.
 fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
-    let mtu = IpMtu::new(mtu, ip).context("an MTU")?;
-    let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("a rate")?;
+    let mtu = IpMtu::new(mtu, ip).context("the MTU is out of range")?;
+    let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("the rate is zero")?;
     let limit = Limit::Bytes(BUFFER);
     let direction = Settings {
         largest_packet: Some(mtu.bytes()),
@@ -163,7 +163,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     let _stamping = keep_stamping()?;
     let mut agents = Agents::of(&testbed)?;
     let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet);
-    let limit_mbit = bits.context("no payload fits")? / 1e6;
+    let limit_mbit = bits.context("the MTU leaves no room for payload")? / 1e6;
     let received = carried(
         &mut agents,
         &Transfer {
