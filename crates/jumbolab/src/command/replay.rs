@@ -162,7 +162,7 @@ fn verdict(rows: &[Row<'_>]) -> String {
 
 fn difference(direction: usize, first: &Difference) -> String {
     format!(
-        "packet {} of way {direction}, which came after {:.9} s, was {}, and is now {}",
+        "packet {} of direction {direction}, arrived at {:.9} s, was {} and is now {}",
         first.number,
         seconds(first.arrival),
         decision(&first.recorded),
