@@ -98,7 +98,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "lateness",
                 kind: "time, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](#when-a-trial-over-emulated-links-is-not-valid)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
+                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](#validity-of-trials-over-emulated-links)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
                 worlds: worlds(
                     when(
                         r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
@@ -243,7 +243,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "too_big",
                 kind: "`drop` or `answer`",
                 default: DefaultValue::Text("drop"),
-                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is notified, see [below](#wires-that-are-narrower-than-their-interfaces).",
+                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is notified, see [below](#links-with-a-smaller-mtu-than-their-interfaces).",
                 worlds: worlds(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(

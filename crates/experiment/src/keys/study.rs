@@ -289,7 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["ranking"],
         kinds: &[],
-        about: "Figures of a study that does not tell all of its settings, and which cells come nearest to them, see [below](#settings-that-a-study-does-not-tell).",
+        about: "Figures of a study that does not tell all of its settings, and which cells come nearest to them, see [below](#ranking-of-settings).",
         worlds: everywhere(),
         keys: &[
             Key {

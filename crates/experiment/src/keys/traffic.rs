@@ -30,7 +30,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "kind",
             kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `request-response`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips that are taken apart](#round-trips-taken-apart); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
+            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
             worlds: simulator(all_but(&[
                 ("command", "the simulator runs no programs: --on netns"),
                 (

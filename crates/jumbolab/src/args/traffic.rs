@@ -138,7 +138,7 @@ pub(crate) struct FlowKeys {
     /// Protocol: `udp`, `tcp` or `echo` (ICMP echo, which needs no receiver) [default: udp].
     #[arg(long, value_name = "PROTOCOL", help_heading = TRAFFIC)]
     protocol: Option<String>,
-    /// Measurement: `one-direction`, or `round-trip` (the receiver returns every message) [default: one-way].
+    /// Measurement: `one-way`, or `round-trip` (the receiver returns every message) [default: one-way].
     #[arg(long, value_name = "METER", help_heading = TRAFFIC)]
     meter: Option<String>,
     /// Message size, including the 28-byte header of Jumbolab: a size or a distribution [default: 512; tcp: 128KiB].
