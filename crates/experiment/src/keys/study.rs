@@ -238,7 +238,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "by",
                 kind: "number",
                 default: DefaultValue::Number(0),
-                meaning: "AcrossWorlds `is`: by how much at least, in the metric's unit; -1: it may fall short of the other by up to 1.",
+                meaning: "With `is`: by how much at least, in the metric's unit; -1: it may fall short of the other by up to 1.",
                 worlds: everywhere(),
             },
             Key {
@@ -252,7 +252,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "over",
                 kind: "`each`, `any` or `mean`",
                 default: DefaultValue::Text("each"),
-                meaning: r#"AcrossWorlds `by_percent`, where there are several settings. `each`: in all of them; `any`: in one at least ("by up to 59 %"), held against intervals that hold the truth at 95 % all together [Dunn1961]; `mean`: on average over them ("by 117 % on average")."#,
+                meaning: r#"With `by_percent`, where there are several settings. `each`: in all of them; `any`: in one at least ("by up to 59 %"), held against intervals that hold the truth at 95 % all together [Dunn1961]; `mean`: on average over them ("by 117 % on average")."#,
                 worlds: everywhere(),
             },
         ],

@@ -307,7 +307,7 @@ fn the_template_has_the_keys_of_transfers_with_their_defaults_and_no_others() {
             continue;
         };
         let usual = match key.default {
-            // AcrossWorlds the words of a default that follows from other keys.
+            // Beside the words of a default that follows from other keys.
             DefaultValue::Follows(words) => words.split('`').nth(1).map(str::to_owned),
             usual => usual.value().map(|value| value.to_string()),
         };
