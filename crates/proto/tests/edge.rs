@@ -58,6 +58,7 @@ const GATHER: GatherSettings = GatherSettings {
         framing: Bytes::ZERO,
     },
     tick: Tick::Micro,
+    share: 1.0,
 };
 
 fn edge(number: usize, gather: Option<GatherSettings>) -> Edge<Ip> {

@@ -49,6 +49,9 @@ pub enum BadSpec {
         "only reading = \"paper\" keeps a share within bounds; write it too, or leave them out"
     )]
     IdleBounds,
+    /// A share that no frame loses.
+    #[error("only reading = \"paper\" takes a share of frames; write it too, or share = \"same\"")]
+    IdleShare,
     /// A reaction of sources that are not notified.
     #[error("only notified sources react: write notify = \"on\" too, or leave it out")]
     IdleReaction,
@@ -62,6 +65,7 @@ impl BadSpec {
             Self::Thresholds | Self::Octets => "max",
             Self::Weight => "weight",
             Self::Bounds | Self::IdleBounds => "bounds",
+            Self::IdleShare => "share",
             Self::Pick => "pick",
             Self::Nested => "each",
             Self::IdleReaction => "react",

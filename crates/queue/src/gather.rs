@@ -26,7 +26,7 @@ pub enum Trigger {
 }
 
 /// How packets are gathered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GatherSettings {
     /// The octets of IP that a bundle may have.
@@ -37,6 +37,10 @@ pub struct GatherSettings {
     pub carriage: Carriage,
     /// In what it says how long packets waited.
     pub tick: Tick,
+    /// The share of what goes on that may be a bundle, above 0 and at most 1: of
+    /// packets that find none open, so many open one, evenly spread, and the
+    /// others go on bare at once.
+    pub share: f64,
 }
 
 /// A gathering that there cannot be.
@@ -53,6 +57,11 @@ pub enum BadGather {
         /// What two of the smallest packets take.
         least: u64,
     },
+    /// A share that there cannot be.
+    #[error(
+        "a share of bundles is above 0 and at most 1; where nothing is gathered, switch it off"
+    )]
+    Share,
     /// A timer that has expired when it is started.
     #[error("a timer of 0 gathers nothing; give it a time, or gather while the link is busy")]
     Timer,
@@ -70,6 +79,9 @@ impl GatherSettings {
                 mtu: self.mtu.get(),
                 least: least.get(),
             });
+        }
+        if !(self.share > 0.0 && self.share <= 1.0) {
+            return Err(BadGather::Share);
         }
         if self.trigger == Trigger::Timer(Span::ZERO) {
             return Err(BadGather::Timer);
@@ -91,8 +103,10 @@ pub struct Gather<P> {
     waiting: Vec<(P, Time)>,
     /// What a bundle of them has of octets of IP.
     octets: Bytes,
-    /// Nothing that comes can fit any more.
+    /// Nothing that comes can fit any more, or is to.
     full: bool,
+    /// What of the next bundle is due by [`GatherSettings::share`].
+    credit: f64,
 }
 
 impl<P: Packet> Gather<P> {
@@ -108,6 +122,7 @@ impl<P: Packet> Gather<P> {
             waiting: Vec::new(),
             octets: settings.carriage.header,
             full: false,
+            credit: 0.0,
         })
     }
 
@@ -131,9 +146,21 @@ impl<P: Packet> Gather<P> {
             None
         };
         self.octets += carriage.entry + size;
-        self.full = size > LARGEST || self.octets + carriage.entry + SMALLEST > self.settings.mtu;
+        let opens = !self.waiting.is_empty() || self.may_open();
+        let room = self.octets + carriage.entry + SMALLEST <= self.settings.mtu;
+        self.full = size > LARGEST || !room || !opens;
         self.waiting.push((packet, now));
         gone
+    }
+
+    /// Whether the packet that comes may open a bundle.
+    fn may_open(&mut self) -> bool {
+        self.credit += self.settings.share;
+        let opens = self.credit >= 1.0;
+        if opens {
+            self.credit -= 1.0;
+        }
+        opens
     }
 
     /// When the bundle must go: at once, in the past, if it is full; `None`

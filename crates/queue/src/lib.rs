@@ -51,7 +51,7 @@ pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use keys::{Field, Key, NamedChoice, Reaction, Visitor};
 pub use limit::Limit;
-pub use mred::{Activation, Bounds, Mred, MredSettings, Over, Reading, SizeOf};
+pub use mred::{Activation, Bounds, Mred, MredSettings, Over, Reading, Share, SizeOf};
 pub use packet::{Advertised, InnerDrop, Packet, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;

@@ -3,6 +3,7 @@
 mod frames;
 mod keys;
 mod settings;
+mod share;
 
 use units::{Bytes, Rate, Seed, Time};
 
@@ -11,7 +12,8 @@ use crate::rng::Rng;
 use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
-pub use settings::{Activation, Bounds, MredSettings, Over, Reading, SizeOf};
+pub use settings::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
+use share::Shares;
 
 /// First in, first out, with MRED at admission: it says how many packets of
 /// which frames are met, and DDF drops them, the first of a frame first. An
@@ -49,10 +51,7 @@ impl<P: Packet> Mred<P> {
             }
             Reading::Paper(bounds) => match self.is_congested(arrival) {
                 None => Judgement::Pass,
-                Some(reason) => {
-                    let share = self.law.probability().clamp(bounds.low, bounds.high);
-                    Judgement::Share(share, self.met(reason))
-                }
+                Some(reason) => Judgement::Shares(self.shares(bounds, arrival), self.met(reason)),
             },
         }
     }
@@ -71,15 +70,23 @@ impl<P: Packet> Mred<P> {
             Judgement::Pass => None,
             Judgement::Count(count, met) if arriving => Some((count, met)),
             Judgement::Count(count, met) => Some((self.meet_waiting(now, count, met, drops), met)),
-            Judgement::Share(share, met) if arriving => {
-                let count = self.draw(share, packets(arrival, self.settings.size));
-                Some((count, met))
+            Judgement::Shares(shares, met) if arriving => {
+                let there = packets(arrival, self.settings.size);
+                Some((self.draw(shares.of(there), there), met))
             }
-            Judgement::Share(share, met) => {
-                self.take_shares(now, share, met, drops);
+            Judgement::Shares(shares, met) => {
+                self.take_shares(now, shares, met, drops);
                 None
             }
         }
+    }
+
+    /// The shares of the frames that wait and of `arrival`.
+    fn shares(&self, bounds: Bounds, arrival: &P) -> Shares {
+        let size = self.settings.size;
+        let waiting = (0..self.frames.len()).map(|place| self.frames.packets(place, size));
+        let frames = waiting.chain([packets(arrival, size)]);
+        Shares::new(self.settings.share, bounds, &self.law, frames)
     }
 
     /// How many packets of `arrival` the law meets, and why.
@@ -185,8 +192,8 @@ impl<P: Packet> Mred<P> {
         (0..all).find(has(1))
     }
 
-    /// Takes `share` of every frame that waits, or of the oldest.
-    fn take_shares(&mut self, now: Time, share: f64, met: DropAction, drops: &mut Drops<P>) {
+    /// Takes its share of every frame that waits, or of the oldest.
+    fn take_shares(&mut self, now: Time, shares: Shares, met: DropAction, drops: &mut Drops<P>) {
         let frames = match self.settings.over {
             Over::Queue => self.frames.len(),
             Over::Head | Over::Arriving => self.frames.len().min(1),
@@ -195,7 +202,8 @@ impl<P: Packet> Mred<P> {
         let spare = (0..frames).any(|place| self.frames.unmarked(place) > 1);
         let mut place = 0;
         for _ in 0..frames {
-            let drawn = self.draw(share, self.frames.packets(place, self.settings.size));
+            let packets = self.frames.packets(place, self.settings.size);
+            let drawn = self.draw(shares.of(packets), packets);
             let there = self.frames.unmarked(place);
             let whole = self.settings.over == Over::Head || !spare;
             let most = if whole {
@@ -319,8 +327,8 @@ enum Judgement {
     Pass,
     /// So many packets are met.
     Count(u32, DropAction),
-    /// Such a share of frames is.
-    Share(f64, DropAction),
+    /// Such shares of frames are.
+    Shares(Shares, DropAction),
 }
 
 impl<P: Packet> Discipline<P> for Mred<P> {

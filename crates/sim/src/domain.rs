@@ -32,7 +32,7 @@ pub struct Domain {
 }
 
 /// A router at the border of a domain: it unpacks what is addressed through it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
     /// Its place in the scenario.
     pub node: usize,
@@ -41,7 +41,7 @@ pub struct Edge {
 }
 
 /// How packets are gathered that enter a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ingress {
     /// The octets of IP that a bundle may have.
     pub mtu: Bytes,
@@ -53,6 +53,8 @@ pub struct Ingress {
     pub entry: Bytes,
     /// In what it says how long packets waited.
     pub tick: Tick,
+    /// See [`GatherSettings::share`].
+    pub share: f64,
 }
 
 impl Ingress {
@@ -67,6 +69,7 @@ impl Ingress {
                 framing: Bytes::ZERO,
             },
             tick: self.tick,
+            share: self.share,
         }
     }
 }

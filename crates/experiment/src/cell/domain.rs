@@ -9,7 +9,7 @@ use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::{Bytes, Framing, IpVersion, Span};
 
-use crate::quantity::{size, span, switch, word};
+use crate::quantity::{probability, size, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
 
@@ -222,6 +222,7 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
     let mtu = reader.read("domain.mtu", size)?;
     let kind = reader.read("domain.trigger", word(TRIGGERS))?;
     let jfet = reader.read("domain.jfet", span)?;
+    let share = reader.read("domain.share", probability)?;
     let tick = reader.read("domain.tick", word(TICKS))?;
     let ip = match ip {
         IpVersion::V4 => IPV4,
@@ -241,6 +242,7 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
             framing: Bytes::ZERO,
         },
         tick: tick.value,
+        share: share.value,
     };
     if mtu.value > LARGEST {
         let most = LARGEST.get();
@@ -249,6 +251,7 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
     match settings.check() {
         Ok(()) => Ok(on.value.then_some(settings)),
         Err(bad @ BadGather::Mtu { .. }) => Err(mtu.refuse(bad)),
+        Err(bad @ BadGather::Share) => Err(share.refuse(bad)),
         Err(bad @ BadGather::Timer) => Err(jfet.refuse_with(&kind.origin, bad)),
     }
 }

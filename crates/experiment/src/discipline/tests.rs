@@ -131,6 +131,10 @@ fn what_cannot_be_is_refused_with_its_name() {
             "mred.bounds: only reading = \"paper\" keeps a share within bounds",
         ),
         (
+            "mred,share=own",
+            "mred.share: only reading = \"paper\" takes a share of frames",
+        ),
+        (
             "mred,max=9kB",
             "mred.max: octets are a threshold only where unit = \"bytes\"",
         ),

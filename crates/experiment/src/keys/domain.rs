@@ -50,6 +50,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: SIMULATED,
             },
             Key {
+                name: "share",
+                kind: "number above 0, at most 1",
+                default: DefaultValue::Number(1),
+                meaning: "The share of what goes on that may be a bundle: of packets that find none open so many open one, evenly spread, and the others travel bare at once. Of `0.025`, one of 40 is a bundle, if a second packet comes in time; order is kept.",
+                worlds: SIMULATED,
+            },
+            Key {
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
                 default: DefaultValue::Text("ip"),

@@ -64,6 +64,7 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
             framing: Bytes::ZERO,
         },
         tick: Tick::Micro,
+        share: 1.0,
     };
     let plain = domain(&[]);
     assert_eq!(plain.gather, Some(usual));
@@ -82,6 +83,7 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
         "domain.jfet=500us",
         "domain.carriage=udp",
         "domain.tick=10us",
+        "domain.share=0.025",
         "domain.destination=first-packet",
         "domain.shaping=off",
         "domain.routes.east.next_as=64500",
@@ -93,6 +95,7 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
         (gather.carriage.header, gather.tick),
         (Bytes::new(34), Tick::TenMicros)
     );
+    assert!((gather.share - 0.025).abs() < 1e-12);
     assert!(!other.shaping);
     assert_eq!(other.destination, Destination::FirstPacket);
     assert!(other.routes.iter().any(|route| route.next_as == 64_500));

@@ -53,6 +53,7 @@ fn settings(mtu: u64, trigger: Trigger) -> Settings {
                 framing: Bytes::ZERO,
             },
             tick: Tick::Micro,
+            share: 1.0,
         }),
         addressing: Addressing::Egress,
         shaping: true,

@@ -19,6 +19,7 @@ fn settings(mtu: u64, trigger: Trigger) -> GatherSettings {
         trigger,
         carriage: IPV4,
         tick: Tick::Micro,
+        share: 1.0,
     }
 }
 
@@ -27,6 +28,35 @@ fn gather(mtu: u64, trigger: Trigger) -> Gather<Numbered> {
 }
 
 const MILLI: Span = Span::from_millis(1);
+
+#[test]
+fn of_what_goes_on_a_share_is_bundled_and_the_rest_bare_in_order() {
+    let mut gather = Gather::new(GatherSettings {
+        share: 0.25,
+        ..settings(1_000, Trigger::Timer(MILLI))
+    })
+    .unwrap();
+    let mut gone: Vec<Vec<u64>> = Vec::new();
+    for number in 0..36 {
+        let now = Time::ZERO + Span::from_micros(number);
+        gone.extend(gather.push(now, Numbered(number, 200)).map(|bundle| {
+            let packets = bundle.unpack();
+            packets.map(|(packet, _)| packet.0).collect()
+        }));
+        if gather.due().is_some_and(|due| due <= now) {
+            let packets = gather.flush(now).unwrap().unpack();
+            gone.push(packets.map(|(packet, _)| packet.0).collect());
+        }
+    }
+    let sizes: Vec<usize> = gone.iter().map(Vec::len).collect();
+    assert_eq!(sizes[..20], [1, 1, 1, 4].repeat(5), "{gone:?}");
+    assert!(gone.concat().is_sorted());
+    let zero = GatherSettings {
+        share: 0.0,
+        ..settings(1_000, Trigger::Full)
+    };
+    assert_eq!(zero.check(), Err(BadGather::Share));
+}
 
 #[test]
 fn a_timer_gathers_as_many_of_poisson_arrivals_as_the_closed_form_says() {

@@ -86,6 +86,13 @@ impl Red {
         self.curve.probability(self.average.value())
     }
 
+    /// Where the average stands between the thresholds: from 0 at
+    /// [`Curve::min`] to 1 at [`Curve::max`], and no more beyond.
+    pub fn level(&self) -> f64 {
+        let Curve { min, max, .. } = self.curve;
+        ((self.average.value() - min) / (max - min)).clamp(0.0, 1.0)
+    }
+
     /// Whether the link rests.
     pub const fn is_idle(&self) -> bool {
         self.average.is_idle()

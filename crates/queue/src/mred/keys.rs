@@ -2,7 +2,7 @@
 
 use units::Bytes;
 
-use super::{Activation, Bounds, MredSettings, Over, Reading, SizeOf};
+use super::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
 use crate::keys::{Field, Key, Keyed, Keys, Reaction, Word};
 use crate::law::{Pick, Profile};
 use crate::red::in_packets;
@@ -18,6 +18,14 @@ impl Word for Over {
         ("arriving", Self::Arriving),
         ("head", Self::Head),
         ("queue", Self::Queue),
+    ];
+}
+
+impl Word for Share {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("same", Self::Same),
+        ("weighted", Self::Weighted),
+        ("own", Self::Own),
     ];
 }
 
@@ -70,6 +78,8 @@ pub(crate) struct MredKeys {
     octets: bool,
     /// Whether bounds were written that the reading has no use for.
     has_idle_bounds: bool,
+    /// Whether a kind of share was written that it has no use for.
+    has_idle_share: bool,
     /// Whether sources are notified of drops.
     notify: bool,
     reaction: Reaction,
@@ -87,6 +97,7 @@ impl Keyed for MredKeys {
             mred: MredSettings::new(limit, largest),
             octets: false,
             has_idle_bounds: false,
+            has_idle_share: false,
             notify: false,
             reaction: Reaction::Retransmit,
             has_idle_reaction: false,
@@ -105,6 +116,9 @@ impl Keyed for MredKeys {
         let mut mred = self.mred;
         if self.has_idle_bounds {
             return Err(BadSpec::IdleBounds);
+        }
+        if self.has_idle_share {
+            return Err(BadSpec::IdleShare);
         }
         if self.octets && mred.unit != Unit::Bytes {
             return Err(BadSpec::Octets);
@@ -140,11 +154,23 @@ impl MredKeys {
             ),
             Field::Shares(&mut low, &mut high),
         );
+        let mut share = Share::Same;
+        let has_share = keys.show(
+            Key::new(
+                "share",
+                r#"With `reading = "paper"` alone, that share: `same`: RED's probability within `bounds`; `weighted`: that times the packets of the frame over those of an average one; `own`: from the lower bound at `min` to the upper at `max` for the frame with the most packets, and in proportion nearer to the lower bound for a frame with fewer."#,
+            ),
+            Field::Word(&mut share),
+        );
         match reading {
-            ReadAs::Inner => self.has_idle_bounds = has_bounds,
+            ReadAs::Inner => {
+                self.has_idle_bounds = has_bounds;
+                self.has_idle_share = has_share && share != Share::Same;
+            }
             ReadAs::Paper => {
                 self.mred = MredSettings {
                     reading: Reading::Paper(Bounds { low, high }),
+                    share,
                     ..MredSettings::paper(self.mred.limit, self.mred.mean_size)
                 };
             }

@@ -41,6 +41,22 @@ impl Bounds {
     };
 }
 
+/// Which share of a frame is met, with [`Reading::Paper`]: it is to be
+/// "different from jumbo frame to another" [Mulahuwaish s3], by no formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Share {
+    /// The law's probability, the same of every frame.
+    Same,
+    /// The law's probability times the packets of the frame over those of an
+    /// average one: a frame with more packets loses a larger share.
+    Weighted,
+    /// No probability: from [`Bounds::low`] at the lower threshold to
+    /// [`Bounds::high`] at the upper one for the frame with the most packets,
+    /// and in proportion less above the lower bound for a frame with fewer.
+    Own,
+}
+
 /// When the law is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -99,6 +115,8 @@ pub struct MredSettings {
     pub profile: Profile,
     /// How the paper is read.
     pub reading: Reading,
+    /// Which share of a frame is met, as the paper is read.
+    pub share: Share,
     /// When the law is asked.
     pub when: Activation,
     /// In which frames packets are met.
@@ -134,6 +152,7 @@ impl MredSettings {
             adaptive: red.adaptive,
             profile: red.profile,
             reading: Reading::Inner,
+            share: Share::Same,
             when: Activation::Average,
             over: Over::Arriving,
             size: SizeOf::Live,

@@ -28,6 +28,7 @@ fn pass(
             framing: Bytes::ZERO,
         },
         tick,
+        share: 1.0,
     };
     let mut gather = Gather::new(settings).unwrap();
     let mut release = Release::new(shaping);

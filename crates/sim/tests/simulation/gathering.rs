@@ -25,6 +25,7 @@ fn ingress(trigger: Trigger) -> Ingress {
         header: Bytes::new(26),
         entry: Bytes::new(4),
         tick: Tick::Micro,
+        share: 1.0,
     }
 }
 

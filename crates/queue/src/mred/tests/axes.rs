@@ -133,6 +133,40 @@ fn the_paper_takes_a_share_within_bounds_of_every_frame_that_waits() {
 }
 
 #[test]
+fn the_share_of_a_frame_may_go_by_its_packets() {
+    // How many packets each of three frames loses as one of four packets comes:
+    // the probability is a half, and the average half-way between thresholds.
+    let lost = |share, (low, high), frames: [u64; 3]| {
+        let settings = MredSettings {
+            reading: Reading::Paper(Bounds { low, high }),
+            share,
+            when: Activation::NoRoom,
+            over: Over::Queue,
+            limit: Limit::Packets(3),
+            curve: Curve {
+                max: 6.0,
+                ..plain().curve
+            },
+            ..half()
+        };
+        let mut mred = queue(&settings);
+        for (place, packets) in (0..).zip(frames) {
+            mred.frames.push(bundle(100 * place, packets));
+        }
+        let lost = arrive(&mut mred, Time::ZERO, bundle(1_000, 4)).inner_dropped;
+        [0, 1, 2].map(|place| lost.iter().filter(|number| *number / 100 == place).count())
+    };
+    let all = (0.0, 1.0);
+    assert_eq!(lost(Share::Same, all, [4, 8, 16]), [2, 4, 8]);
+    // The average frame, the one that arrives included, has eight; the last keeps one.
+    assert_eq!(lost(Share::Weighted, all, [4, 8, 16]), [1, 4, 15]);
+    assert_eq!(lost(Share::Weighted, (0.5, 0.75), [4, 8, 16]), [2, 4, 12]);
+    // Half of the way from bound to bound for the largest, a quarter for half of it.
+    assert_eq!(lost(Share::Own, all, [4, 8, 8]), [1, 4, 4]);
+    assert_eq!(lost(Share::Own, (0.5, 0.5), [4, 8, 8]), [2, 4, 4]);
+}
+
+#[test]
 fn the_paper_asked_at_every_arrival_acts_where_red_would_drop() {
     let settings = |max| MredSettings {
         reading: Reading::Paper(Bounds {

@@ -61,6 +61,7 @@ fn gathering(mtu: u64) -> Simulation {
         header: Bytes::new(26),
         entry: Bytes::new(4),
         tick: Tick::Micro,
+        share: 1.0,
     };
     let address = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     let domain = Domain {

@@ -48,5 +48,6 @@ const fn ingress(gather: &GatherSettings) -> Ingress {
         header: gather.carriage.header,
         entry: gather.carriage.entry,
         tick: gather.tick,
+        share: gather.share,
     }
 }
