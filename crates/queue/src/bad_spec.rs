@@ -113,3 +113,30 @@ impl BadSpec {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_key_at_fault_unless_the_link_is() {
+        for (bad, key) in [
+            (BadSpec::Empty, None),
+            (BadSpec::Small, None),
+            (BadSpec::NoRate("RED"), None),
+            (BadSpec::Thresholds, Some("max")),
+            (BadSpec::Octets, Some("max")),
+            (BadSpec::Weight, Some("weight")),
+            (BadSpec::Bounds, Some("bounds")),
+            (BadSpec::IdleBounds, Some("bounds")),
+            (BadSpec::Pick, Some("pick")),
+            (BadSpec::Nested, Some("each")),
+            (BadSpec::IdleReaction, Some("react")),
+            (BadSpec::Probability("beta"), Some("beta")),
+            (BadSpec::Zero("quantum"), Some("quantum")),
+            (BadSpec::Negative("alpha"), Some("alpha")),
+        ] {
+            assert_eq!(bad.key(), key, "{bad:?}");
+        }
+    }
+}

@@ -217,3 +217,21 @@ impl Word for Spread {
 impl Word for Profile {
     const WORDS: &'static [(&'static str, Self)] = &[("clean", Self::Clean), ("ns2", Self::Ns2)];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_of_the_queue_without_a_default_in_words_unless_it_says_so() {
+        let key = Key::new("target", "Meaning.");
+        assert_eq!((key.name, key.meaning), ("target", "Meaning."));
+        assert_eq!((key.default, key.is_for_sources), (None, false));
+        let other = key.or("as the link").for_sources();
+        assert_eq!((other.name, other.meaning), ("target", "Meaning."));
+        assert_eq!(
+            (other.default, other.is_for_sources),
+            (Some("as the link"), true)
+        );
+    }
+}

@@ -85,3 +85,32 @@ pub trait Packet {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Numbered;
+
+    #[test]
+    fn a_packet_that_is_no_bundle_is_one_live_packet_that_stays_as_it_is() {
+        let mut packet = Numbered(1, 1_500);
+        let advertised = Advertised {
+            packets: 1,
+            average: Bytes::new(1_500),
+        };
+        assert_eq!(
+            (packet.live(), packet.advertised(), packet.tags()),
+            (1, advertised, Bytes::ZERO)
+        );
+        assert!(!packet.markable() && !packet.mark());
+        for mark in [false, true] {
+            let inner = InnerDrop {
+                packets: 1,
+                victims: Victims::Front,
+                mark,
+            };
+            let marked = packet.drop_inner(inner, &mut |lost| panic!("{lost:?} was dropped"));
+            assert_eq!((marked, packet), (0, Numbered(1, 1_500)));
+        }
+    }
+}

@@ -39,3 +39,44 @@ impl<P: Packet> Packet for Stamped<P> {
         self.packet.mark()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+    use crate::tests::Numbered;
+    use crate::{Bundle, Carriage, Tick};
+
+    struct Markable;
+
+    impl Packet for Markable {
+        fn view(&self) -> View {
+            View::default()
+        }
+
+        fn mark(&mut self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_stamped_packet_answers_as_the_packet_in_it() {
+        let carriage = Carriage {
+            header: Bytes::new(26),
+            entry: Bytes::new(4),
+            framing: Bytes::ZERO,
+        };
+        let packets = (0..3).map(|number| (Numbered(number, 100), Span::ZERO));
+        let bundle = Bundle::pack(packets, carriage, Tick::Micro, None).unwrap();
+        let mut stamped = Stamped::new(bundle.clone(), Time::ZERO);
+        assert_eq!(
+            (stamped.view(), stamped.live(), stamped.advertised()),
+            (bundle.view(), 3, bundle.advertised())
+        );
+        assert!(!stamped.mark(), "nothing in it can be marked");
+        assert!(Stamped::new(Markable, Time::ZERO).mark());
+        let later = Time::ZERO + Span::from_millis(2);
+        assert_eq!(stamped.sojourn(later), Span::from_millis(2));
+    }
+}

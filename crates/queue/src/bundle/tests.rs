@@ -101,6 +101,28 @@ fn a_single_packet_travels_bare() {
 }
 
 #[test]
+fn a_bundle_looks_like_its_first_packet_unless_it_has_a_flow_of_its_own() {
+    let packets = [3, 1].map(|flow| Flowing {
+        number: flow,
+        octets: 100,
+        flow,
+        able: false,
+        marked: false,
+    });
+    for (own, seen) in [(None, 3), (Some(9), 9)] {
+        let packets = packets.map(|packet| (packet, Span::ZERO));
+        let bundle = Bundle::pack(packets, IPV4, Tick::Micro, own).unwrap();
+        // The bundle's header, and two packets with an entry each.
+        let view = View {
+            size: ETHERNET + Bytes::new(26 + 2 * 104),
+            flow: seen,
+            ..packets[0].0.view()
+        };
+        assert_eq!(bundle.view(), view);
+    }
+}
+
+#[test]
 fn a_wait_is_stated_in_whole_ticks_up_to_the_most_there_can_be() {
     for (tick, micros, ticks) in [
         (Tick::Micro, 0, 0),

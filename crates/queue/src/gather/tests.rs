@@ -141,9 +141,11 @@ fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
         assert_eq!((gather.due(), gather.due_on_idle_link()), (due, idle));
         assert!(gather.push(came + MILLI, Numbered(1, 1_360)).is_none());
         assert_eq!(gather.due(), Some(came), "it is full: {trigger:?}");
+        assert_eq!((gather.len(), gather.is_empty()), (2, false));
         let bundle = gather.flush(came + MILLI).unwrap();
         assert_eq!(bundle.entries()[0].waited(), 1_000);
         assert_eq!((gather.due(), gather.len()), (None, 0));
+        assert!(gather.is_empty());
     }
 }
 

@@ -255,6 +255,29 @@ fn pie_is_as_quick_after_a_hundred_days_of_silence() {
 }
 
 #[test]
+fn pie_spares_a_queue_whose_delay_was_short_while_the_probability_is_low() {
+    // 1 Mb/s: 125 octets are 1 ms, and half the target is 7.5 ms.
+    let (short, half, long) = (Bytes::new(900), Bytes::new(938), Bytes::new(9_000));
+    for (probability, last, picked) in [
+        (0.05, short, false),
+        (0.05, half, true),
+        (0.25, short, true),
+    ] {
+        let mut law = Pie::new(GAINS, rate(1_000_000));
+        let mut now = Time::ZERO;
+        while law.probability() < probability {
+            now += GAINS.update;
+            law.advance(now, Bytes::new(4_000));
+        }
+        law.advance(now + GAINS.update, last);
+        assert_eq!(law.probability() < 0.2, probability < 0.2);
+        assert!(law.probability() > 0.0);
+        let picks = law.picks(long, Bytes::new(500), || 0.0);
+        assert_eq!(picks, picked, "{probability} {last:?}");
+    }
+}
+
+#[test]
 fn pie_spreads_its_drops_over_arrivals() {
     let mut law = Pie::new(
         PieGains {

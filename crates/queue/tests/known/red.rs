@@ -296,6 +296,89 @@ fn ns2_drops_the_second_for_want_of_room_and_never_with_one_waiting() {
     }
 }
 
+#[test]
+fn ns2_drops_one_packet_for_each_that_finds_no_room_whoever_is_the_victim() {
+    for victim in [Victim::Arriving, Victim::Front, Victim::Random] {
+        let settings = RedSettings {
+            victim,
+            curve: Curve {
+                min: 50.0,
+                max: 100.0,
+                ..CURVE
+            },
+            ..RedSettings::ns2(3, Bytes::new(1000))
+        };
+        let (queue, dropped) = filled(settings, 200, false);
+        assert_eq!((queue.backlog().packets, dropped.len()), (3, 197));
+    }
+}
+
+#[test]
+fn an_average_of_min_is_over_min_in_ns2() {
+    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
+    // The first arrival over min is never dropped; those behind it may be.
+    for (between, verdict) in [
+        (CURVE.min, Verdict::Early),
+        (CURVE.min - 0.001, Verdict::Pass),
+    ] {
+        let mut law = Law::new(
+            average.clone(),
+            CURVE,
+            Spread::Independent,
+            false,
+            Profile::Ns2,
+        );
+        for queue in [10.0, between] {
+            law.observe(Time::ZERO, queue);
+            assert_eq!(law.judge(9, || 1.0), Verdict::Pass);
+        }
+        law.observe(Time::ZERO, 10.0);
+        assert_eq!(law.judge(9, || 0.0), verdict, "{between}");
+    }
+}
+
+#[test]
+fn ns2_takes_the_slope_it_began_with_from_max_on() {
+    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
+    let mut law = Law::new(average, CURVE, Spread::Independent, true, Profile::Ns2);
+    law.observe(Time::ZERO, CURVE.max);
+    law.judge(9, || 1.0);
+    law.observe(Time::ZERO + Span::from_secs(1), CURVE.max);
+    assert!((law.max_probability() - 0.11).abs() < 1e-12);
+    // Between the largest probability as it was and as it is now.
+    assert_eq!(law.judge(9, || 0.105), Verdict::Pass);
+    assert_eq!(law.judge(9, || 0.1), Verdict::Early);
+}
+
+#[test]
+fn rio_marks_below_max_and_drops_from_max_on() {
+    let curve = Curve {
+        max_probability: 1.0,
+        ..CURVE
+    };
+    let settings = RioSettings {
+        inside: curve,
+        weight: 1.0,
+        spread: Spread::Independent,
+        ecn: true,
+        ..RioSettings::new(Limit::Packets(100), Bytes::new(1000))
+    };
+    let mut queue = Rio::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
+    let mut drops = Drops::new();
+    for number in 0..300 {
+        let packet = Tiny {
+            capable: true,
+            ..Tiny::new(number, 1000)
+        };
+        queue.enqueue(Time::ZERO, packet, &mut drops);
+    }
+    // The average is what waits; from 15 on every arrival is drawn.
+    assert_eq!(queue.backlog().packets, 15);
+    assert!(drops.drain().all(|drop| drop.1 == Reason::Early));
+    let waiting = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops));
+    assert!(waiting.filter(|packet| packet.marked).count() > 2);
+}
+
 /// A curve that lets nobody in from an average of 0.06 on.
 const WALL: Curve = Curve {
     min: 0.05,
@@ -390,6 +473,10 @@ fn adaptive_red_takes_its_parameters_from_the_link() {
     let fast = settings.settings(rate(1_000_000_000));
     assert!((fast.curve.min - 250.0).abs() < 1e-9 && (fast.curve.max - 750.0).abs() < 1e-9);
     assert!((fast.weight - 0.999_995e-5).abs() < 1e-12 && fast.adaptive);
+    for ecn in [false, true] {
+        let settings = AdaptiveRedSettings { ecn, ..settings };
+        assert_eq!(settings.settings(rate(10_000_000)).ecn, ecn);
+    }
 }
 
 #[test]
