@@ -104,7 +104,28 @@ fn own_factors(plan: &Plan, cells: &[(u64, usize)]) -> Factors {
 
 #[cfg(test)]
 mod tests {
+    use plan::synthetic;
+
     use super::*;
+
+    #[test]
+    fn a_group_is_named_by_what_its_cells_share_and_others_do_not() {
+        let cells = [
+            ("LU-LU", "off", 1500),
+            ("LU-LU", "off", 9000),
+            ("LW-LW", "off", 1500),
+        ];
+        let cells = cells.map(|(scenario, offloads, mtu)| {
+            synthetic::cell(synthetic::full_factors(scenario, offloads, mtu))
+        });
+        let plan = synthetic::plan(cells.to_vec(), 1, Vec::new());
+        let own = own_factors(&plan, &[(64, 0), (64, 1)]);
+        let scenario = ("scenario".to_owned(), Level::Text("LU-LU".into()));
+        assert_eq!(own, Factors(vec![scenario]));
+        assert_eq!(own_factors(&plan, &[]), Factors::default());
+        let all = [(64, 0), (64, 1), (64, 2)];
+        assert_eq!(own_factors(&plan, &all), Factors::default());
+    }
 
     #[test]
     fn the_knee_is_the_smallest_size_with_enough_of_the_peak() {

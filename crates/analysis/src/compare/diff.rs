@@ -108,6 +108,7 @@ fn gain(
 mod tests {
     use super::*;
     use crate::compare::Difference;
+    use plan::Level;
     use plan::synthetic::{Normal, cell, factors, plan, trial};
 
     /// A run at 1500 and 9000 with these means and a spread of 0.5 %.
@@ -151,6 +152,25 @@ mod tests {
             diff((&plan, &one), (&plan, &other)).iter().any(found)
         });
         assert!(found.count() <= 6);
+    }
+
+    #[test]
+    fn factors_are_the_same_whatever_their_order_but_not_if_one_is_missing() {
+        let pairs = [
+            ("mtu", Level::Integer(9000)),
+            ("offloads", Level::Text("on".into())),
+        ];
+        let [mtu, offloads] = pairs.map(|(name, level)| (name.to_owned(), level));
+        let both = Factors(vec![mtu.clone(), offloads.clone()]);
+        let written = ("mtu".to_owned(), Level::Text("9000".into()));
+        assert!(same_factors(
+            &both,
+            &Factors(vec![offloads.clone(), written])
+        ));
+        let one = Factors(vec![mtu]);
+        assert!(!same_factors(&one, &both) && !same_factors(&both, &one));
+        let other = ("mtu".to_owned(), Level::Integer(1500));
+        assert!(!same_factors(&both, &Factors(vec![other, offloads])));
     }
 
     #[test]

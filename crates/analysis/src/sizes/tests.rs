@@ -1,7 +1,9 @@
 use plan::setting::{Answer, ReadMode, RequestResponse, WriteMode};
+use plan::{OfStep, Sign, StepClaim};
 use units::{IpMtu, IpVersion, Span};
 
 use super::*;
+use crate::verdict::Verdict;
 
 fn setting(protocol: Transport, mtu: u64) -> Setting {
     let mut setting = plan::synthetic::setting(1500, false);
@@ -68,4 +70,128 @@ fn the_median_is_in_the_middle() {
     assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
     assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
     assert_eq!(median(&[]), None);
+}
+
+/// A curve over these sizes, which has no times.
+fn curve(setting: &Setting, sizes: impl Iterator<Item = u32>) -> Curve<'_> {
+    let point = |size| Point {
+        size,
+        ..Point::default()
+    };
+    Curve {
+        factors: Factors::default(),
+        setting,
+        points: sizes.map(point).collect(),
+        shape: None,
+    }
+}
+
+#[test]
+fn points_on_either_side_of_a_gap_stay_within_a_frame() {
+    // A frame has 1480 octets: so many of these steps fit into it.
+    let udp = setting(Transport::Udp, 1_500);
+    for (step, side) in [
+        (10, Some(MOST_SIDE)),
+        (100, Some(7)),
+        (148, Some(LEAST_SIDE)),
+        (240, Some(LEAST_SIDE)),
+        (290, None),
+        (1_000, None),
+    ] {
+        let curve = curve(&udp, (1_000..=8_000).step_by(step));
+        assert_eq!(curve.side(), side, "{step}");
+    }
+}
+
+/// A jump of `height` between two sizes.
+fn jump(between: [f64; 2], height: f64, error: f64) -> Jump {
+    Jump {
+        between,
+        height,
+        error,
+        freedom: 10.0,
+        inner: true,
+    }
+}
+
+/// What a curve with these jumps in its times shows, and with these steps.
+fn shape(jumps: Vec<Jump>, steps: Vec<Jump>) -> Shape {
+    Shape {
+        jumps_of_shortest: jumps.clone(),
+        jumps,
+        steps,
+        of_shortest: Vec::new(),
+        of_variance: Vec::new(),
+        families: Vec::new(),
+    }
+}
+
+#[test]
+fn the_step_of_a_full_frame_is_looked_for_behind_its_last_octet() {
+    // 1472 octets fill a frame: the step is in the gap from 1472 on.
+    let before = jump([1_372.0, 1_472.0], 0.5, 0.1);
+    let behind = jump([1_472.0, 1_572.0], 2.0, 0.1);
+    let next = jump([1_572.0, 1_672.0], 0.25, 0.1);
+    let jumps = vec![before, behind, next];
+    let of_steps = |steps| family(&shape(jumps.clone(), steps), String::new(), &[1_472]);
+    let found = of_steps(vec![behind]).unwrap();
+    assert_eq!((found.places, found.marked), (1, 1));
+    assert_eq!(found.height.unwrap().mean, 2.0);
+    assert_eq!(found.of_shortest.unwrap().mean, 2.0);
+    // Three gaps about each step, of three in all.
+    assert_eq!(found.by_chance, 1.0);
+    let far = jump([1_672.0, 1_772.0], 2.0, 0.1);
+    assert_eq!(of_steps(vec![far]).unwrap().marked, 0);
+    assert!(family(&shape(jumps, Vec::new()), String::new(), &[4_096]).is_none());
+}
+
+#[test]
+fn a_step_that_a_study_asserts_is_found_missed_or_too_small_to_be_seen() {
+    use Verdict::*;
+    // 58 octets of headers take 0.464 us at 1 Gbit/s; four errors must be less.
+    let udp = setting(Transport::Udp, 1_500);
+    let (fine, coarse) = (0.1, 0.2);
+    for (error, heights, sign, verdict) in [
+        (fine, vec![2.0], Sign::Up, Reproduced),
+        (fine, vec![2.0], Sign::Down, NotReproduced),
+        (fine, vec![2.0], Sign::None, NotReproduced),
+        (fine, vec![-2.0], Sign::Down, Reproduced),
+        (fine, vec![-2.0], Sign::Up, NotReproduced),
+        (fine, vec![], Sign::Up, NotReproduced),
+        (fine, vec![], Sign::None, Reproduced),
+        (coarse, vec![], Sign::Up, BelowResolution),
+        (coarse, vec![], Sign::None, BelowResolution),
+        (0.0, vec![], Sign::Up, NotMeasured),
+    ] {
+        let gap = [1_472.0, 1_572.0];
+        let steps = heights.iter().map(|&height| jump(gap, height, error));
+        let mut curve = curve(&udp, [1_472, 1_572].into_iter());
+        curve.shape = Some(shape(vec![jump(gap, 0.0, error)], steps.collect()));
+        let mut plan = plan::synthetic::plan(Vec::new(), 1, Vec::new());
+        let mut of = |of| {
+            plan.steps = vec![StepClaim {
+                text: String::new(),
+                source: String::new(),
+                cells: Vec::new(),
+                of,
+                at: 1_500,
+                within: 0,
+                sign,
+            }];
+            let judged = judged(&plan, std::slice::from_ref(&curve));
+            judged[0].curves[0].1
+        };
+        assert_eq!(of(OfStep::Time), verdict, "{error} {heights:?} {sign:?}");
+        // Steps of time are none of the variance.
+        let variance = match (verdict, sign) {
+            (NotMeasured, _) => NotMeasured,
+            (_, Sign::None) => Reproduced,
+            (_, Sign::Up | Sign::Down) => NotReproduced,
+        };
+        assert_eq!(
+            of(OfStep::Variance),
+            variance,
+            "{error} {heights:?} {sign:?}"
+        );
+    }
 }

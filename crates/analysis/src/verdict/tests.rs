@@ -166,3 +166,31 @@ fn figures_in_another_unit_are_not_shown_as_ours() {
     assert_eq!(figures.value, None);
     assert_eq!(figures.claim.unwrap().percent, 100.0);
 }
+
+#[test]
+fn figures_are_there_where_a_value_or_a_change_is_printed() {
+    let value = PublishedFigures {
+        value: Some(938.88),
+        ..PublishedFigures::default()
+    };
+    let change = PublishedFigures {
+        claim: Some(claim_of(25.03)),
+        ..PublishedFigures::default()
+    };
+    assert!(value.is_any() && change.is_any());
+    assert!(!PublishedFigures::default().is_any());
+}
+
+#[test]
+fn a_resolution_is_written_in_two_digits_and_no_more_than_two_places() {
+    for (figure, text) in [
+        (0.0, "0.00"),
+        (0.254, "0.25"),
+        (1.0, "1.0"),
+        (9.94, "9.9"),
+        (10.0, "10"),
+        (123.4, "123"),
+    ] {
+        assert_eq!(digits(figure), text);
+    }
+}
