@@ -117,5 +117,10 @@ mod tests {
         assert_eq!(ticks.timeout(), Span::from_millis(600));
         ticks.forgive();
         assert_eq!(ticks.timeout(), Span::from_millis(300));
+        // An eighth of the error of 10 ticks, and a quarter of what it exceeds
+        // the deviation of 5 ticks by: 11.25 ticks, and 4 times 6.25 of deviation.
+        ticks.measure(Time::from_nanos(0), Time::from_nanos(200_000_000));
+        assert_eq!(ticks.round_trip(), Some(Span::from_millis(110)));
+        assert_eq!(ticks.timeout(), Span::from_millis(360));
     }
 }

@@ -178,3 +178,6 @@ impl Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
