@@ -112,3 +112,29 @@ fn drain(mred: &mut Mred<Bundle<Inner>>) -> Vec<Vec<u64>> {
         .map(numbers)
         .collect()
 }
+
+#[test]
+fn packets_marked_for_a_later_drop_add_up_until_they_are_dropped() {
+    let action = DropAction {
+        reason: Reason::Early,
+        mark: false,
+    };
+    let mut frames = Frames::new(Victims::Front);
+    frames.push(bundle(0, 5));
+    assert_eq!(frames.unmarked(0), 5);
+    let milli = Span::from_millis(1);
+    frames.mark(Time::ZERO, 0, 2, action, milli);
+    frames.mark(Time::ZERO, 0, 1, action, milli);
+    assert_eq!(frames.unmarked(0), 2);
+    // One falls due after each millisecond.
+    let mut drops = Drops::new();
+    for millis in 1..=3_u32 {
+        frames.meet_due(Time::ZERO + milli * millis.into(), &mut drops);
+        assert_eq!(
+            (frames.packets(0, SizeOf::Live), frames.unmarked(0)),
+            (5 - millis, 2)
+        );
+    }
+    frames.meet_due(Time::ZERO + milli * 9, &mut drops);
+    assert_eq!(frames.packets(0, SizeOf::Live), 2);
+}

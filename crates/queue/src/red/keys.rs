@@ -169,3 +169,25 @@ pub(crate) fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limi
         *limit = Limit::Bytes(mean_size * u64::from(packets));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_written_in_octets_only_where_the_unit_is_bytes() {
+        for (unit, octets, refused) in [
+            (Unit::Frames, false, None),
+            (Unit::Frames, true, Some(BadSpec::Octets)),
+            (Unit::Inner, false, None),
+            (Unit::Inner, true, Some(BadSpec::Octets)),
+            (Unit::Bytes, false, None),
+            (Unit::Bytes, true, None),
+        ] {
+            let mut keys = RedKeys::usual(Limit::Packets(10), Bytes::new(1_500));
+            keys.red.unit = unit;
+            keys.octets = octets;
+            assert_eq!(keys.settings().err(), refused, "{unit:?} {octets}");
+        }
+    }
+}
