@@ -250,6 +250,8 @@ mod tests {
     fn a_row_holds_a_cell_of_every_world_that_has_it() {
         let all = joined(&two()).unwrap();
         assert_eq!(all.names, ["sim", "netns"]);
+        let of_its_cell = |row: &Comparison| all.plan.cells[row.cell].factors == row.factors;
+        assert!(!all.comparisons.is_empty() && all.comparisons.iter().all(of_its_cell));
         let rows = all.rows(Metric::named("throughput").unwrap());
         let seen: Vec<(String, Vec<usize>)> = rows
             .iter()

@@ -88,6 +88,19 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_is_students_about_the_share_left_by_each_value_in_turn() {
+        // Of 0 to 19, 55 pairs of 190 are 10 apart. Without a value that is in
+        // k of them, 55 - k of 171 are; each k from 1 to 10 occurs twice. So
+        // the standard error is sqrt(19/20 x 2 x 82.5) / 171, times t = 2.0930.
+        let values: Vec<f64> = (0..20).map(f64::from).collect();
+        let found = separation(&values, 10.0).unwrap();
+        let interval = found.ci95.unwrap();
+        assert!((found.share - 55.0 / 190.0).abs() < 1e-12);
+        assert!((interval.low - 0.13624).abs() < 1e-4, "{interval:?}");
+        assert!((interval.high - 0.44271).abs() < 1e-4, "{interval:?}");
+    }
+
+    #[test]
     fn of_normal_values_it_is_the_known_share_in_about_95_of_100_samples() {
         // Two values of deviation 1 differ by a normal one of deviation
         // sqrt(2): by 1 or more with probability 2 Phi(-1/sqrt(2)) = 0.4795.
