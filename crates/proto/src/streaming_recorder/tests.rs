@@ -69,6 +69,12 @@ fn late_packets_count_from_the_first_that_overtook_them() {
 }
 
 #[test]
+fn the_octets_of_the_first_arrival_are_kept_apart() {
+    assert_eq!(StreamingFlowRecorder::new(None).first_octets(), 0);
+    assert_eq!(ordered(&[4, 5, 6]).first_octets(), 100);
+}
+
+#[test]
 fn runs_of_lost_packets_are_bursts() {
     let summary = ordered(&[1, 2, 5, 6, 10]).summary(Some(13));
     let order = summary.order;
