@@ -1,4 +1,4 @@
-//! What headers and frames leave of a link.
+//! The share of a link's rate that headers and framing leave.
 
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
 
@@ -32,7 +32,7 @@ pub fn frames(size: Bytes, payload_per_packet: Bytes) -> u64 {
     size.get().div_ceil(payload_per_packet.get().max(1))
 }
 
-/// What full packets deliver to the application, in bits per second: the rate,
+/// The goodput of full packets, in bits per second: the rate,
 /// times payload, divided by what the packet takes of the wire.
 pub fn goodput_limit(
     rate: Rate,
@@ -45,7 +45,7 @@ pub fn goodput_limit(
     Some(share(rate, payload, framing.wire_size(mtu.bytes())))
 }
 
-/// What UDP messages of this size, one after the other, deliver to the
+/// The goodput of UDP messages of this size, one after the other, to the
 /// application, in bits per second. A message above the MTU is fragmented by
 /// its sender. `None` for a message that no UDP datagram holds.
 pub fn datagram_goodput_limit(

@@ -1,4 +1,4 @@
-//! What a long TCP flow reaches at a given loss: the law of the inverse
+//! The throughput of a long TCP flow at a given loss: the law of the inverse
 //! square root and its kin.
 //!
 //! A window of so many segments crosses the path once a round trip, so that
@@ -10,7 +10,7 @@ use units::{Bytes, Span};
 /// C of CUBIC, in segments per cubic second [RFC9438 s5.1].
 const CUBIC_SCALE: f64 = 0.4;
 
-/// What CUBIC multiplies its window with at a loss [RFC9438 s4.6].
+/// CUBIC's factor of the window at a loss [RFC9438 s4.6].
 const CUBIC_DECREASE: f64 = 0.7;
 
 /// How Reno's window grows by a segment in a round trip or in two.

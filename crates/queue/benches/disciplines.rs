@@ -1,4 +1,4 @@
-//! What a packet costs in each discipline: it comes, another one leaves.
+//! The cost of a packet in each discipline: one arrival and one departure.
 //!
 //!     cargo bench -p jumbolab-queue
 

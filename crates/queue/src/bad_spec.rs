@@ -32,10 +32,10 @@ pub enum BadSpec {
     /// A law that decides packet by packet, and a pick that does not.
     #[error("RED as in ns-2 decides packet by packet; use pick = each with it")]
     Pick,
-    /// What must be at least something.
+    /// A value that must be above 0.
     #[error("{0} must be more than 0")]
     Zero(&'static str),
-    /// What must be a number that is not negative.
+    /// A value that must not be negative.
     #[error("{0} must be a number from 0 on")]
     Negative(&'static str),
     /// Classes of classes.

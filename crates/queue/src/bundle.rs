@@ -6,25 +6,25 @@ use units::{Bytes, Span};
 
 use crate::{Advertised, InnerDrop, Packet, View};
 
-/// What it takes to carry packets in a bundle.
+/// The overhead of carrying packets in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Carriage {
-    /// Octets of IP that a bundle has whatever is in it: the outer header and
-    /// the 6 of a jumbo frame [Mulahuwaish s2.A].
+    /// Octets of IP of an empty bundle: the outer header and the 6 of the jumbo
+    /// frame's header [Mulahuwaish s2.A].
     pub header: Bytes,
     /// Octets of IP that each packet adds besides its own: 4
     /// [Mulahuwaish s2.A].
     pub entry: Bytes,
-    /// Octets of a link around each IP packet, in the sizes that queues see: a
-    /// packet in a bundle leaves its own behind.
+    /// Octets of link framing around each IP packet, part of the sizes that
+    /// queues see. A packet in a bundle loses its own.
     pub framing: Bytes,
 }
 
 impl Carriage {
-    /// By how many octets a bundle of `packets` is longer than they are by
-    /// themselves: HIP + 6 + 4 N - Hp (N - 1). The paper prints N - 4 in place
-    /// of 4 N, which is not what its own example comes to
+    /// The octets that a bundle of `packets` adds to their sum:
+    /// HIP + 6 + 4 N - Hp (N - 1). The paper prints N - 4 in place of 4 N, which
+    /// contradicts its own example
     /// [Mulahuwaish Equation 1].
     pub fn cost(&self, packets: u32) -> i128 {
         let packets = i128::from(packets);
@@ -39,8 +39,8 @@ impl Carriage {
     }
 }
 
-/// The unit in which a bundle says how long each packet waited for it. It has
-/// 16 bits, so that what waited longer says the most that it can.
+/// The unit in which a bundle states the waiting time of each packet. The field
+/// has 16 bits; a longer time is stated as the largest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Tick {
@@ -199,7 +199,7 @@ impl<P: Packet> Bundle<P> {
         Err(self)
     }
 
-    /// What it was packed of, the dead included.
+    /// The packets that it was made of, dropped ones included.
     pub fn entries(&self) -> &[Entry<P>] {
         &self.entries
     }

@@ -1,4 +1,4 @@
-//! What every queue discipline does.
+//! The interface of every queue discipline.
 
 use alloc::vec::{Drain, Vec};
 
@@ -6,51 +6,52 @@ use units::{Bytes, Time};
 
 use crate::{Limit, Packet};
 
-/// A queue with a rule for who goes next and who never.
+/// A queue with a rule for which packet leaves next and which is dropped.
 ///
 /// Instants never decrease from call to call.
 pub trait Discipline<P: Packet> {
-    /// Takes a packet in. Whatever has no place any more, it or others, goes
-    /// to `drops`.
+    /// Adds a packet. Every packet that is dropped to do so, the arrival or
+    /// another one, goes to `drops`.
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>);
 
     /// The next packet to go; the rule may drop others before it finds one.
     fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P>;
 
-    /// Where an arrival that finds nothing waiting and the link free goes at
-    /// once, and leaves no trace here: what it must fit into. Then nobody needs
-    /// to take it in. `None` where a law wants to see every packet.
+    /// The limit that an arrival must fit if the queue is empty and the link is
+    /// idle. Such an arrival may be sent at once, without a call of
+    /// [`Discipline::enqueue`], and leaves no trace in the state. `None` where the
+    /// law must see every packet.
     fn open(&self) -> Option<Limit> {
         None
     }
 
-    /// From when on [`Discipline::dequeue`] has a packet: the beginning of
-    /// time where it has one at once; `None` where nothing waits. It changes
-    /// with what waits, and with nothing else.
+    /// The instant from which [`Discipline::dequeue`] returns a packet: the
+    /// beginning of time if it does so at once, `None` if the queue is empty. It
+    /// depends on the packets in the queue only.
     fn ready_at(&self) -> Option<Time>;
 
-    /// What waits.
+    /// The packets and octets in the queue.
     fn backlog(&self) -> Backlog;
 
-    /// The link behind the queue has had nothing to do since `since`, when it
-    /// finished its last packet. Laws that age while a link rests need to hear
-    /// it; a [`Discipline::dequeue`] that finds nothing says the same of now.
+    /// Reports that the link behind the queue has been idle since `since`, when
+    /// it finished its last packet. Laws whose average decays on an idle link need
+    /// it; a [`Discipline::dequeue`] of an empty queue reports the same of now.
     fn rest(&mut self, _since: Time) {}
 
-    /// The average length that the law goes by, in the law's unit, as the
-    /// latest arrival left it; `None` for laws without one.
+    /// The average length on which the law decides, in the law's unit, after
+    /// the latest arrival; `None` for laws without one.
     fn average(&self) -> Option<f64> {
         None
     }
 }
 
-/// What waits in a queue.
+/// The contents of a queue, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Backlog {
     /// Packets, bundles counted once.
     pub packets: u32,
-    /// Their octets.
+    /// The octets of their frames.
     pub bytes: Bytes,
 }
 

@@ -70,7 +70,7 @@ impl<P: Packet> Fifo<P> {
         self.live
     }
 
-    /// What it holds.
+    /// The packets and octets that it holds.
     pub fn backlog(&self) -> Backlog {
         Backlog {
             packets: u32::try_from(self.packets.len()).unwrap_or(u32::MAX),

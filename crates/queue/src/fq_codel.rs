@@ -16,11 +16,11 @@ use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FqCodelSettings {
-    /// What every flow is watched by; its limit is that of all together.
+    /// CoDel's parameters for each flow; the limit is that of all flows together.
     pub codel: CodelSettings,
-    /// Over how many queues flows are spread by chance.
+    /// The number of queues over which a hash spreads the flows.
     pub queues: u16,
-    /// What a flow may send in one turn.
+    /// The octets that a flow may send in one round.
     pub quantum: Bytes,
 }
 
@@ -133,7 +133,7 @@ pub struct FqCodel<P> {
 #[derive(Debug)]
 struct Queue<P> {
     flow: Flow<P>,
-    /// What it may send in this turn; below zero, what it has sent too much.
+    /// The octets that it may still send in this round; negative after an overdraft.
     credits: i64,
     /// Whether it is in one of the lists.
     active: bool,

@@ -33,9 +33,9 @@ pub struct GatherSettings {
     pub mtu: Bytes,
     /// When a bundle goes.
     pub trigger: Trigger,
-    /// What it adds.
+    /// The octets that the format of bundles adds.
     pub carriage: Carriage,
-    /// In what it says how long packets waited.
+    /// The unit in which a bundle states the waiting time of its packets.
     pub tick: Tick,
     /// The share of what goes on that may be a bundle, above 0 and at most 1: of
     /// packets that find none open, so many open one, evenly spread, and the
@@ -43,7 +43,7 @@ pub struct GatherSettings {
     pub share: f64,
 }
 
-/// A gathering that there cannot be.
+/// Settings with which nothing can be gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadGather {
     /// No two packets would ever fit.
@@ -52,9 +52,9 @@ pub enum BadGather {
          give it {least} B at least"
     )]
     Mtu {
-        /// What was asked for.
+        /// The MTU asked for, in octets.
         mtu: u64,
-        /// What two of the smallest packets take.
+        /// The octets of a bundle of two packets of the smallest size.
         least: u64,
     },
     /// A share that there cannot be.
@@ -101,7 +101,7 @@ pub struct Gather<P> {
     flow: Option<u64>,
     /// In the order in which they came, each with the instant.
     waiting: Vec<(P, Time)>,
-    /// What a bundle of them has of octets of IP.
+    /// The octets of IP of a bundle of them.
     octets: Bytes,
     /// Nothing that comes can fit any more, or is to.
     full: bool,
@@ -184,8 +184,8 @@ impl<P: Packet> Gather<P> {
         }
     }
 
-    /// What waits goes at `now`, a single packet bare; `None` where nothing
-    /// waits.
+    /// Releases the waiting packets at `now`, a single packet without a bundle;
+    /// `None` if no packet waits.
     pub fn flush(&mut self, now: Time) -> Option<Bundle<P>> {
         self.octets = self.settings.carriage.header;
         self.full = false;

@@ -52,7 +52,7 @@ impl Key {
     }
 }
 
-/// What a key sets, by the type of its values.
+/// The field that a key sets, by the type of its values.
 pub enum Field<'a> {
     /// A time.
     Span(&'a mut Span),

@@ -1,12 +1,13 @@
-//! Queues in front of links: which packet goes next, and which never.
+//! Queue disciplines in front of links: which packet leaves next, and which
+//! is dropped.
 //!
-//! A queue sees of a packet what [`Packet`] shows and nothing else, and of
-//! time given by its caller. So the same code runs on simulated headers and on
-//! real frames, and decides alike.
+//! A queue uses a packet only through [`Packet`], and its caller passes the
+//! time. So the same code runs on simulated headers and on real frames, and
+//! decides alike.
 //!
 //! Law, store and driver are apart. A [`law`] is arithmetic over numbers and
 //! holds no packet; the store ([`Fifo`]) holds them and knows no law; a
-//! [`Discipline`] joins the two, and whoever owns the link drives it.
+//! [`Discipline`] joins the two, and the owner of the link drives it.
 
 #![no_std]
 

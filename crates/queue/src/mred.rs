@@ -15,10 +15,10 @@ pub(crate) use keys::MredKeys;
 pub use settings::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
 use share::Shares;
 
-/// First in, first out, with MRED at admission: it says how many packets of
-/// which frames are met, and DDF drops them, the first of a frame first. An
-/// arrival that finds no room gets it in the same way: packets are met until it
-/// fits, a whole frame where frames are what is limited.
+/// A FIFO queue with MRED at admission: MRED chooses how many packets of which
+/// frames to drop, and DDF drops them from the front of each frame. An arrival
+/// that finds no room makes it in the same way: packets are dropped until it
+/// fits, a whole frame if the limit is in frames.
 #[derive(Debug)]
 pub struct Mred<P> {
     settings: MredSettings,
@@ -42,7 +42,7 @@ impl<P: Packet> Mred<P> {
         })
     }
 
-    /// What the law says at the arrival of `arrival`.
+    /// The law's decision at the arrival of `arrival`.
     fn judge(&mut self, arrival: &P) -> Judgement {
         match self.settings.reading {
             Reading::Inner => {
@@ -135,7 +135,7 @@ impl<P: Packet> Mred<P> {
         }
     }
 
-    /// What RED says of one more packet, of `size`.
+    /// RED's decision about one more packet, of `size`.
     fn ask(&mut self, size: Bytes) -> Verdict {
         let chance = || self.rng.draw();
         match self.settings.unit {
@@ -152,7 +152,7 @@ impl<P: Packet> Mred<P> {
         self.settings.pick.count(share, packets, || self.rng.draw())
     }
 
-    /// What happens to packets that the law meets for `reason`.
+    /// The action on packets that the law chooses for `reason`.
     fn met(&self, reason: Reason) -> DropAction {
         let mark = self.settings.mark && self.law.average() < self.settings.curve.max;
         DropAction { reason, mark }
@@ -320,12 +320,12 @@ impl<P: Packet> Mred<P> {
     }
 }
 
-/// What the law says at an arrival.
+/// The law's decision at an arrival.
 #[derive(Clone, Copy, Debug)]
 enum Judgement {
     /// Nothing.
     Pass,
-    /// So many packets are met.
+    /// This many packets are chosen.
     Count(u32, DropAction),
     /// Such shares of frames are.
     Shares(Shares, DropAction),

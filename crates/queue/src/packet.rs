@@ -1,42 +1,42 @@
-//! What a queue may know of a packet, and do to it.
+//! The packet as a queue sees it: the properties it reads and the changes it makes.
 
 use units::Bytes;
 
 use crate::Victims;
 
-/// What a queue sees of a packet.
+/// The properties of a packet that a queue may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// The octets that it takes in the queue: those of its frame.
+    /// The octets of its frame, which count in the queue.
     pub size: Bytes,
     /// Which flow it belongs to; packets of one flow have the same number.
     pub flow: u64,
-    /// Its class: the higher the number, the better it is to be treated, as
-    /// the class selectors order them, 0 to 7 [RFC2474 s4.2.2.2].
+    /// Its class, 0 to 7: a higher number gets better treatment, in the order of
+    /// the class selectors [RFC2474 s4.2.2.2].
     pub class: u8,
-    /// Its drop precedence: 0 is inside of what its sender may send, more is
-    /// outside and dropped sooner [RFC2597 s2].
+    /// Its drop precedence: 0 is within the sender's profile, more is outside
+    /// and dropped sooner [RFC2597 s2].
     pub precedence: u8,
 }
 
 /// The packets in a bundle as its header advertises them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advertised {
-    /// How many it was packed of: one, unless it is a bundle. Inner drops leave
-    /// it as it was.
+    /// The packets at the time of packing: one, unless it is a bundle. Inner
+    /// drops do not change it.
     pub packets: u32,
-    /// Their octets on average, as they were packed.
+    /// Their mean size at the time of packing.
     pub average: Bytes,
 }
 
 /// Which packets are dropped out of a bundle, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InnerDrop {
-    /// How many of its packets are met, at most.
+    /// The most packets to drop or mark.
     pub packets: u32,
-    /// Which.
+    /// Which of its packets are chosen.
     pub victims: Victims,
-    /// Whether those that can be are marked instead of dropped.
+    /// Whether packets that support ECN are marked instead of dropped.
     pub mark: bool,
 }
 
@@ -45,13 +45,13 @@ pub trait Packet {
     /// Its size, flow and class.
     fn view(&self) -> View;
 
-    /// The octets of its VLAN tags, which count on a wire and in no MTU.
+    /// The octets of its VLAN tags, which count on the link but not in the MTU.
     fn tags(&self) -> Bytes {
         Bytes::ZERO
     }
 
-    /// How many packets of senders it carries that are still alive: one,
-    /// unless it is a bundle. Nothing but [`Packet::drop_inner`] changes it.
+    /// The senders' packets that it carries and that were not dropped: one,
+    /// unless it is a bundle. Only [`Packet::drop_inner`] changes it.
     fn live(&self) -> u32 {
         1
     }

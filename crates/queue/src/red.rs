@@ -42,13 +42,13 @@ pub enum Victim {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RedSettings {
-    /// How much may wait.
+    /// The limit of the queue.
     pub limit: Limit,
     /// The unit of the thresholds.
     pub unit: Unit,
     /// The probability over the average.
     pub curve: Curve,
-    /// What one arrival counts in the average, from 0 (excluded) to 1.
+    /// The weight of one arrival in the average, above 0 and at most 1.
     pub weight: f64,
     /// The size of packets on average, for ageing while the link rests.
     pub mean_size: Bytes,
@@ -88,9 +88,8 @@ impl RedSettings {
         }
     }
 
-    /// What ns-2.35 does unless told otherwise [Ns2], but with the weight
-    /// 0.0027 and the largest probability 0.1 of our runs of it: frames, wait,
-    /// gentle.
+    /// The defaults of ns-2.35 [Ns2], except for the weight 0.0027 and the largest
+    /// probability 0.1, which our runs of it use: frames, wait, gentle.
     pub const fn ns2(frames: u32, mean_size: Bytes) -> Self {
         Self {
             weight: 0.0027,
@@ -147,8 +146,8 @@ impl AdaptiveRedSettings {
         }
     }
 
-    /// What it comes to in front of a link of `rate`, with C the link's packets
-    /// per second: weight 1 - exp(-1/C), min the larger of 5 and target x C/2,
+    /// The settings in front of a link of `rate`, with C the link's packets per
+    /// second: weight 1 - exp(-1/C), min the larger of 5 and target x C/2,
     /// max three times that, both in frames [Floyd2001 s5].
     pub fn settings(&self, rate: Rate) -> RedSettings {
         let capacity = rate.bits_per_second() as f64 / self.mean_size.bits().max(1) as f64;
@@ -235,7 +234,7 @@ impl<P: Packet> Red<P> {
         &self.admission.law
     }
 
-    /// What waits, in the unit of the thresholds.
+    /// The length of the queue, in the unit of the thresholds.
     fn queue(&self) -> f64 {
         match self.admission.unit {
             Unit::Frames => self.fifo.len() as f64,

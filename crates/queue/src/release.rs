@@ -14,8 +14,8 @@ pub struct Release {
 }
 
 impl Release {
-    /// With `shaping` each survivor goes on as far after the one before it as it
-    /// was when they were gathered; without it, all go on at once.
+    /// With `shaping`, packets leave with the spacing that they had at the ingress
+    /// [Mulahuwaish s2.B]; without it, all leave at once.
     pub const fn new(shaping: bool) -> Self {
         Self {
             shaping,
@@ -23,9 +23,9 @@ impl Release {
         }
     }
 
-    /// What survived in a bundle that came at `now`, in order, each with the
-    /// instant at which it goes on. The first goes on at once, unless packets of
-    /// earlier bundles are still to go: none is overtaken.
+    /// The packets left in a bundle that arrived at `now`, in order, each with the
+    /// instant at which it leaves. The first leaves at once, unless packets of
+    /// earlier bundles are still waiting: the order is kept.
     pub fn unpack<P: Packet>(
         &mut self,
         now: Time,

@@ -14,14 +14,14 @@ use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RioSettings {
-    /// How much may wait.
+    /// The limit of the queue.
     pub limit: Limit,
     /// For packets inside of their profile (precedence 0), over the average of
     /// such packets.
     pub inside: Curve,
     /// For all others, over the average of all packets.
     pub outside: Curve,
-    /// What one arrival counts in the averages, from 0 (excluded) to 1.
+    /// The weight of one arrival in the averages, above 0 and at most 1.
     pub weight: f64,
     /// The size of packets on average, for ageing while the link rests.
     pub mean_size: Bytes,

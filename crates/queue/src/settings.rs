@@ -1,4 +1,4 @@
-//! What settings of every discipline have in common.
+//! The interface of every discipline's settings.
 
 use alloc::boxed::Box;
 

@@ -36,9 +36,9 @@ macro_rules! disciplines {
             },
             /// See [`Priority`].
             Priority {
-                /// How many classes there are.
+                /// The number of classes.
                 classes: u8,
-                /// What the queue of each class is like.
+                /// The queue of each class.
                 each: Box<Self>,
             },
             $($(

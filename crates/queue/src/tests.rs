@@ -18,7 +18,7 @@ impl Packet for Numbered {
     }
 }
 
-/// What is done to a queue: an arrival of so many octets, or a departure.
+/// An operation on a queue: an arrival of this many octets, or a departure.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Arrive(u64),

@@ -1,4 +1,4 @@
-//! What a link puts around an IP packet.
+//! The octets that a link adds around an IP packet.
 
 use crate::Bytes;
 

@@ -56,7 +56,7 @@ impl Rate {
         Span::from_picos(u64::try_from(picos).unwrap_or(u64::MAX))
     }
 
-    /// What passes at this rate within `span`, rounded down to a whole octet.
+    /// The octets that pass at this rate within `span`, rounded down.
     pub fn carries(self, span: Span) -> Bytes {
         let octets = u128::from(span.as_picos()) * u128::from(self.0) / 8 / PICOS;
         Bytes::new(u64::try_from(octets).unwrap_or(u64::MAX))

@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Span, Time};
 
 /// The bottleneck of those runs.
 const RATE: u64 = 1_500_000;
-/// What one arrival counts in their averages.
+/// The weight of one arrival in their averages.
 const WEIGHT: f64 = 0.0027;
 /// Instants are rounded to 1 us, so that two closer than this have no order.
 const TIE: Span = Span::from_nanos(1_000);
@@ -26,7 +26,7 @@ pub(crate) enum Loser {
     Second,
 }
 
-/// What agreed.
+/// The decisions that agreed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Agreement {
     /// Arrivals.

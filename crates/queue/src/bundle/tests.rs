@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tests::Numbered;
 
-/// What every link of Ethernet takes for a packet, counted in full.
+/// The octets of a packet on every Ethernet link, framing included.
 const ETHERNET: Bytes = Bytes::new(38);
 
 const IPV4: Carriage = Carriage {

@@ -1,17 +1,18 @@
-//! RED's largest probability, moved until the average is half-way.
+//! RED's largest probability, adapted to keep the average half-way between the
+//! thresholds.
 
 use units::{Span, Time};
 
 use super::{Curve, Profile};
 
-/// How often it moves at most [Floyd2001 Fig 2].
+/// The shortest time between two adaptations [Floyd2001 Fig 2].
 const INTERVAL: Span = Span::from_millis(500);
-/// What it is multiplied by to decrease [Floyd2001 Fig 2].
+/// The factor of a decrease [Floyd2001 Fig 2].
 const DECREASE: f64 = 0.9;
-/// What is added to increase: this, or a quarter of it if that is less
+/// The step of an increase, or a quarter of the probability if that is less
 /// [Floyd2001 Fig 2].
 const INCREASE: f64 = 0.01;
-/// Where it stays [Floyd2001 Fig 2].
+/// Its bounds [Floyd2001 Fig 2].
 const BOTTOM: f64 = 0.01;
 const TOP: f64 = 0.5;
 /// The share of the way from min to max below and above which it moves: the
@@ -21,16 +22,16 @@ const MARGIN: f64 = 0.4;
 /// Adaptive RED's rule [Floyd2001 s4].
 #[derive(Clone, Debug, Default)]
 pub struct Adaptation {
-    /// When it moved last, or looked last.
+    /// The instant of the latest adaptation or check.
     last: Time,
 }
 
 impl Adaptation {
-    /// What the largest probability of `curve` becomes at `now`, where the
-    /// average is `average`.
+    /// The largest probability of `curve` after the step at `now`, given the
+    /// average queue `average`.
     ///
-    /// The profile of ns-2 waits 0.5 s from the last move only, looks later
-    /// than that and not at it, and may step a little over the bounds.
+    /// The profile of ns-2 waits 0.5 s from the last change only, excludes that
+    /// instant, and may step a little over the bounds.
     pub fn adapt(&mut self, now: Time, average: f64, curve: &Curve, profile: Profile) -> f64 {
         let old = curve.max_probability;
         let next = self.last + INTERVAL;
@@ -52,7 +53,7 @@ impl Adaptation {
         match profile {
             Profile::Clean => {
                 self.last = now;
-                // What began outside of the bounds is not pulled in.
+                // A probability that was set outside the bounds is not pulled in.
                 new.clamp(BOTTOM.min(old), TOP.max(old))
             }
             Profile::Ns2 => {

@@ -16,7 +16,7 @@ const SCALES: [(f64, f64); 6] = [
 /// [RFC8033 s5.5].
 const STEEP: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
-/// What is left of the probability after a step without any delay
+/// The factor of the probability after a step without any delay
 /// [RFC8033 s4.2].
 const DECAY: f64 = 0.98;
 /// Below this probability a short queue is not touched [RFC8033 s4.1].
@@ -26,7 +26,7 @@ const SAFE: f64 = 0.2;
 const TOO_SOON: f64 = 0.85;
 const TOO_LATE: f64 = 8.5;
 
-/// What drives the controller.
+/// The parameters of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieGains {
     /// The delay that it aims at (QDELAY_REF).

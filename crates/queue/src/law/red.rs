@@ -19,7 +19,7 @@ pub enum Profile {
     Ns2,
 }
 
-/// What RED says of an arrival.
+/// RED's decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may wait.
@@ -118,8 +118,8 @@ impl Red {
         }
     }
 
-    /// What becomes of the packet that was observed; `waiting` packets are
-    /// before it, and `draw` is uniform in [0, 1).
+    /// Decides about the packet that was observed; `waiting` packets are ahead
+    /// of it, and `draw` is uniform in [0, 1).
     pub fn judge(&mut self, waiting: u32, draw: impl FnOnce() -> f64) -> Verdict {
         match self.profile {
             Profile::Clean => self.judge_clean(draw),

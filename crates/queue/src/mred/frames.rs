@@ -80,7 +80,7 @@ impl<P: Packet> Frames<P> {
         }
     }
 
-    /// What waits, in `unit`, as far as `size` may be believed.
+    /// The length of the queue in `unit`, taken from the source `size`.
     pub(super) fn queue(&self, unit: Unit, size: SizeOf) -> f64 {
         let counted = match size {
             SizeOf::Header => self.advertised,

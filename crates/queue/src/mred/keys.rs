@@ -104,7 +104,7 @@ impl Keyed for MredKeys {
         }
     }
 
-    /// What is left out depends on how the paper is read: so this comes first.
+    /// The defaults depend on the reading of the paper, so it comes first.
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         self.reading(keys);
         self.inner_drop(keys);

@@ -1,4 +1,4 @@
-//! What there is to choose about MRED.
+//! The settings of MRED and the readings of its paper.
 
 use alloc::boxed::Box;
 
@@ -13,11 +13,11 @@ use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victi
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reading {
-    /// To the letter: of each frame that waits a share of its packets is met,
-    /// the law's probability kept within bounds [Mulahuwaish s3].
+    /// To the letter: a share of the packets of each waiting frame is dropped,
+    /// the law's probability limited to bounds [Mulahuwaish s3].
     Paper(Bounds),
-    /// The packet of a sender is what the law decides about: a bundle of N meets
-    /// N decisions at the same average.
+    /// The law decides about each sender's packet: a bundle of N gets N decisions
+    /// at the same average.
     Inner,
 }
 
@@ -76,19 +76,19 @@ pub enum Over {
     Arriving,
     /// In the one that has waited longest; where all of it is met, in the next.
     Head,
-    /// Spread over those that wait, from the oldest on, so that none dies whole
-    /// while another has packets to spare [Mulahuwaish s3].
+    /// Spread over the waiting frames, the oldest first, so that no frame loses
+    /// all its packets while another has some left [Mulahuwaish s3].
     Queue,
 }
 
-/// What is believed of how much is in a frame.
+/// The source of the number of packets in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SizeOf {
     /// Its header: the number of packets and their average length, which do not
     /// change when packets are dropped out of it [Mulahuwaish s3].
     Header,
-    /// What lives.
+    /// The packets that were not dropped.
     Live,
 }
 
@@ -96,7 +96,7 @@ pub enum SizeOf {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MredSettings {
-    /// How much may wait.
+    /// The limit of the queue.
     pub limit: Limit,
     /// The unit of the thresholds.
     pub unit: Unit,
@@ -110,36 +110,36 @@ pub struct MredSettings {
     pub spread: Spread,
     /// Whether the largest probability adapts [Floyd2001].
     pub adaptive: bool,
-    /// Whose RED decides. As in ns-2, no room comes before everything else, and
-    /// the law is asked packet by packet.
+    /// The variant of RED. That of ns-2 checks the limit first and decides packet
+    /// by packet.
     pub profile: Profile,
     /// How the paper is read.
     pub reading: Reading,
-    /// Which share of a frame is met, as the paper is read.
+    /// The share of a frame that is dropped, as the paper is read.
     pub share: Share,
-    /// When the law is asked.
+    /// When the law decides.
     pub when: Activation,
-    /// In which frames packets are met.
+    /// The frames that lose packets.
     pub over: Over,
-    /// What is believed of how much is in a frame.
+    /// The source of the number of packets in a frame.
     pub size: SizeOf,
-    /// Which packets of a frame are met.
+    /// Which packets of a frame are chosen.
     pub victims: Victims,
-    /// How many.
+    /// How their number is drawn.
     pub pick: Pick,
-    /// Whether packets that are met are marked, where they can be, instead of
-    /// dropped; beyond [`Curve::max`] they are dropped all the same
-    /// [RFC3168 s7]. It takes a frame that says so of each of its packets: the
-    /// ECN field of an outer header is one for all [RFC3168 s5].
+    /// Whether chosen packets that support ECN are marked instead of dropped;
+    /// beyond [`Curve::max`] they are dropped in any case
+    /// [RFC3168 s7]. It needs a frame with an ECN field for each packet: the
+    /// outer header has one for all [RFC3168 s5].
     pub mark: bool,
-    /// How long the drop of one packet takes, after those that are due before
-    /// it; a frame that leaves before its turn keeps the rest. `None`: no time.
+    /// The time that the drop of one packet takes; drops are done one after the
+    /// other, and a frame that leaves earlier keeps the rest. `None`: no time.
     pub drop_time: Option<Span>,
 }
 
 impl MredSettings {
-    /// RED's usual parameters [`RedSettings::new`], counting packets of senders;
-    /// the arriving bundle loses its first.
+    /// RED's usual parameters [`RedSettings::new`], counting senders' packets;
+    /// the arriving bundle loses its first packets.
     pub const fn new(limit: Limit, mean_size: Bytes) -> Self {
         let red = RedSettings::new(limit, mean_size);
         Self {
@@ -163,9 +163,9 @@ impl MredSettings {
         }
     }
 
-    /// What the paper says, as far as it says it: frames are counted, nothing
-    /// happens while there is room, then shares within its bounds are taken of
-    /// the frames that wait [Mulahuwaish s3].
+    /// The settings that the paper states: thresholds in frames, no drop while
+    /// there is room, then a share of each waiting frame, within its bounds
+    /// [Mulahuwaish s3].
     pub const fn paper(limit: Limit, mean_size: Bytes) -> Self {
         Self {
             unit: Unit::Frames,

@@ -106,7 +106,7 @@ fn filled(settings: &MredSettings, frames: u64, each: u64) -> Mred<Bundle<Inner>
     mred
 }
 
-/// What waits, by the numbers of packets.
+/// The packets in the queue, by number.
 fn drain(mred: &mut Mred<Bundle<Inner>>) -> Vec<Vec<u64>> {
     core::iter::from_fn(|| mred.frames.take(0))
         .map(numbers)

@@ -77,7 +77,7 @@ impl RedAdmission {
         self.law.rest(since);
     }
 
-    /// What the law says of an arrival.
+    /// The law's decision about an arrival.
     pub(super) fn judge(
         &mut self,
         now: Time,

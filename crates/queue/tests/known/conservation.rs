@@ -1,4 +1,4 @@
-//! What holds for every discipline, whatever its parameters and its load.
+//! Properties of every discipline, for all parameters and loads.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use crate::server::{Tiny, rate};
 
-/// What is done to a queue after so many nanoseconds.
+/// An operation on a queue after this many nanoseconds.
 #[derive(Clone, Debug)]
 enum Act {
     Arrive(Tiny),

@@ -211,7 +211,7 @@ fn pie_follows_the_recurrence() {
         plain.update(backlog.get() as f64 * 8.0 / 1e6);
         let apart = (law.probability() - plain.drop_prob).abs();
         assert!(apart <= 1e-12 * plain.drop_prob.max(1e-300), "step {step}");
-        // What is drawn as 0 is below any probability.
+        // A draw of 0 is below any probability.
         let calm = plain.qdelay_old < 0.0075 && plain.drop_prob < 0.2;
         let short = backlog.get() <= 2 * 500;
         let picked = law.picks(backlog, Bytes::new(500), || 0.0);

@@ -36,7 +36,7 @@ fn another_queue_than_that_of_ns2_is_noticed() {
     assert!(wrong.queue_unexcused > 5, "{wrong:?}");
 }
 
-/// What one of the runs showed between 100 s and 400 s: the share dropped in
+/// The figures of one run between 100 s and 400 s: the share dropped in
 /// per cent, the mean number found waiting, the mean average.
 type Shown = [f64; 3];
 

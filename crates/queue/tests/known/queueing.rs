@@ -12,7 +12,7 @@ const MEAN: f64 = 1_000_000.0;
 /// Picoseconds of that.
 const SERVICE: f64 = 1e9;
 
-/// What twenty independent runs showed, each in its place.
+/// The figures of twenty independent runs, in order.
 struct Seen {
     /// The mean wait before service, in service times.
     wait: [f64; 20],

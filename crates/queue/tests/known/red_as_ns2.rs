@@ -8,7 +8,7 @@ use crate::naive::{NaiveRed, Parameters};
 use crate::red::{CURVE, bursts, bursts_of};
 use crate::server::{Server, Tiny, rate};
 
-/// What `seed` says of gentle, wait, adaptive, and drop-from-front: 5 to 15
+/// The options gentle, wait, adaptive and drop-from-front that `seed` selects: 5 to 15
 /// packets of `mean_size`, and room for 25.
 fn both(seed: u64, mean_size: u64) -> (RedSettings, Parameters) {
     let [gentle, wait, adaptive, drop_front] = [0, 1, 2, 3].map(|bit| seed >> bit & 1 == 1);

@@ -49,7 +49,7 @@ impl Packet for Tiny {
     }
 }
 
-/// What became of a packet, and when.
+/// The fate of a packet, and its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Its transmission began.

@@ -1,4 +1,4 @@
-//! What each choice changes.
+//! The effect of each setting.
 
 mod amounts;
 
@@ -74,7 +74,7 @@ fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
         (lost.inner_dropped, lost.whole),
         ([0, 1, 10].into(), [[2].into()].into())
     );
-    // What those that wait cannot lose, the arrival does.
+    // The arrival loses the packets that the waiting frames cannot.
     let settings = MredSettings {
         curve: Curve {
             max: 1.0,

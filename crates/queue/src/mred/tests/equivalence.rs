@@ -21,7 +21,7 @@ fn settings() -> impl Strategy<Value = MredSettings> {
     (limit, unit, spread, over, flags, 0.002f64..0.9).prop_map(
         |(limit, unit, spread, over, (adaptive, mark, gentle, ns2, header), weight)| {
             let scale = if unit == Unit::Bytes { 700.0 } else { 1.0 };
-            // What ns-2 does with other victims it does to the second packet.
+            // Where ns-2 drops another victim, it drops the second packet.
             let ns2 = ns2 && over == Over::Arriving;
             MredSettings {
                 unit,

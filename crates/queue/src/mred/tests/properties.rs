@@ -1,4 +1,4 @@
-//! What holds of MRED whatever is chosen.
+//! Properties of MRED that hold for all settings.
 
 use alloc::collections::BTreeMap;
 

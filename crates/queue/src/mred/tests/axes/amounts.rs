@@ -44,7 +44,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
         [21],
         "it was due before"
     );
-    // What is marked of an arrival waits with it.
+    // Marked packets of an arrival wait with it.
     let arriving = MredSettings {
         drop_time: Some(milli),
         ..half()
