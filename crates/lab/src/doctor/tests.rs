@@ -299,7 +299,7 @@ fn an_interface_says_whether_it_carries_jumbo_frames_and_leaves_out_what_is_unkn
     assert_eq!(jumbo.figures["largest_mtu"], 9216);
     assert!(!jumbo.figures.contains_key("speed_mbit"));
     let small = check("eth0", |facts| facts.nics = Ok(vec![nic(1500)]));
-    says(&small, Status::Note, "no jumbo frames", "");
+    says(&small, Status::Note, "does not support jumbo frames", "");
     let none = check("none", |facts| facts.nics = Ok(Vec::new()));
     assert_eq!(none.status, Status::Ok);
 }
@@ -351,7 +351,7 @@ fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
     );
     assert!(slow.finding.contains("700 Mbit/s is too fast"), "{slow:?}");
     let none = check("MTU 9000", with(carriage(9000, &[(100, 50.0)])));
-    says(&none, Status::Note, "not even at 100 Mbit/s", "top");
+    says(&none, Status::Note, "not even 100 Mbit/s", "top");
     let broken = Carriage {
         problem: Some("no emulator".into()),
         ..carriage(9000, &[])
