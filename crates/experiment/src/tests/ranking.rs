@@ -114,8 +114,8 @@ fn a_ranking_that_cannot_be_is_refused_by_its_place() {
         ),
         (
             "gap = 1.5",
-            "gap = 1.5\nscale = 2",
-            "20: ranking.figure.scale = 2: unknown key",
+            "gap = 1.5\ncolour = 2",
+            "20: ranking.figure.colour = 2: unknown key",
         ),
     ] {
         assert!(RANKED.contains(from), "{from}");
