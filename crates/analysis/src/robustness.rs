@@ -7,10 +7,12 @@
 //! many of them an answer holds, [`effects`] which settings decide that,
 //! [`turn`] which two points with opposite answers differ least, and [`nearest`]
 //! which point comes nearest to printed figures. Only [`questions`] knows plans
-//! and trials; the others are functions of points and numbers.
+//! and trials; the others are functions of points and numbers. [`findings`] puts
+//! all of it together.
 
 mod design;
 pub mod effects;
+pub mod findings;
 pub mod nearest;
 pub mod questions;
 pub mod search;

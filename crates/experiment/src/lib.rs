@@ -315,6 +315,17 @@ impl Experiment {
         })
     }
 
+    /// The experiment as TOML, `--set` applied and nothing else written out. A plan's
+    /// text has defaults that follow from other keys; this leaves them free to follow
+    /// when an unstated setting changes.
+    pub fn written(&self) -> String {
+        let lines = self.tree.iter().map(|(key, node)| {
+            let key = KeyPath(vec![key.to_owned()]);
+            format!("{key} = {}\n", node.value)
+        });
+        lines.collect()
+    }
+
     fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
         let origin = node.origin.clone();
         let put = self.tree.put(&place.0, node);

@@ -16,7 +16,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 pub(crate) use decode::{Decode, Metrics};
 pub(crate) use emulate::Emulate;
 pub(crate) use examples::examples_of;
-pub(crate) use experiments::{List, Report, Resume, Run, Shell};
+pub(crate) use experiments::{List, Report, Resume, Robustness, Run, Shell};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
@@ -35,6 +35,8 @@ pub(crate) enum Command {
     List(List),
     /// Run an experiment and print its report.
     Run(Run),
+    /// Search which settings that a study does not state decide its claims.
+    Robustness(Robustness),
     /// Print the report of an earlier run, or compare several runs.
     Report(Report),
     /// Run a program in a node of an experiment's test bed.
@@ -57,7 +59,10 @@ pub(crate) enum Command {
 
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
-    ("Experiments", &["list", "run", "report", "shell"]),
+    (
+        "Experiments",
+        &["list", "run", "robustness", "report", "shell"],
+    ),
     ("Tools", &["emulate", "send", "recv", "decode"]),
     ("Set-up", &["doctor", "completions", "man"]),
 ];

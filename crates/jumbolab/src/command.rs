@@ -11,6 +11,7 @@ mod page;
 pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod robustness;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod shell;

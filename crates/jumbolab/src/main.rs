@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         None => match args::parse().command {
             Command::List(list) => command::list::run(&list).map(done),
             Command::Run(run) => command::run::run(&run).map(done),
+            Command::Robustness(search) => command::robustness::run(&search).map(done),
             Command::Report(report) => command::report::run(&report).map(done),
             Command::Shell(shell) => command::shell::run(shell),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),

@@ -18,6 +18,7 @@ pub mod measurements;
 pub mod packet_log;
 pub mod recording;
 pub mod replay;
+pub mod robustness;
 pub mod run;
 pub mod shell;
 pub mod worker;

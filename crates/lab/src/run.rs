@@ -5,11 +5,13 @@
 //! when to stop, what is kept. How trials are run is each world's own:
 //! `one_by_one` on this machine, `side_by_side` in the simulator.
 
+mod job;
 mod one_by_one;
 mod order;
 mod side_by_side;
 
 use std::num::NonZero;
+use std::path::Path;
 use std::thread;
 
 use analysis::completion::enough;
@@ -21,6 +23,7 @@ use results::folder::{Folder, Shard};
 use crate::interrupted;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
+pub(crate) use job::Job;
 use order::{Slot, order};
 pub use order::{sort, trial_ids};
 
@@ -131,6 +134,44 @@ impl Bench {
         let synced = sink.folder.sync();
         sink.progress.end();
         result.and(synced)
+    }
+}
+
+impl Bench {
+    /// Runs `jobs` for `plan` in their order and hands each trial to `keep`, until
+    /// it wants no more. Files of single packets go to `results`.
+    ///
+    /// # Errors
+    /// Where `keep` fails, the test bed is lost, or someone asked to stop.
+    pub(crate) fn each(
+        &mut self,
+        plan: &Plan,
+        jobs: &[Job<'_>],
+        results: &Path,
+        mut keep: impl FnMut(Trial) -> Result<bool>,
+    ) -> Result<()> {
+        match self {
+            Self::Netns(netns) => {
+                for job in jobs {
+                    if interrupt::asked() {
+                        return Err(interrupted());
+                    }
+                    let seed = plan.seed.derive(&format!("luck/{}", job.id));
+                    if !keep(one_by_one::trial(netns, job.clone(), seed, results)?)? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            Self::Sim(simulator, threads) => {
+                let run = |position: usize| {
+                    let job = jobs[position].clone();
+                    let seed = plan.seed.derive(&format!("repeat/{}", job.repeat));
+                    side_by_side::trial(simulator, job, seed, results)
+                };
+                side_by_side::in_order(*threads, jobs.len(), run, |_, trial| keep(trial))
+            }
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) enum Block {
     Table(Table),
     /// Plots. A terminal has none.
     Figure(Figure),
+    /// Strips of coloured columns. A terminal has none.
+    Picture(Picture),
     /// Blocks that a reader unfolds on the page. A terminal leaves them out.
     Fold { summary: String, blocks: Vec<Self> },
     /// Text whose lines stay as they are.
@@ -177,6 +179,36 @@ pub(crate) enum Tone {
     Good,
     /// Bad.
     Bad,
+}
+
+/// Strips of coloured columns, one below the other, each with as many columns.
+pub(crate) struct Picture {
+    pub(crate) title: String,
+    /// How that is meant.
+    pub(crate) note: String,
+    pub(crate) strips: Vec<Strip>,
+}
+
+/// A strip of a picture.
+pub(crate) struct Strip {
+    pub(crate) label: String,
+    /// A column each.
+    pub(crate) shades: Vec<Shade>,
+}
+
+/// The colour of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shade {
+    /// For good.
+    Good,
+    /// For bad.
+    Bad,
+    /// For neither.
+    Open,
+    /// For nothing.
+    Missing,
+    /// For one value of so many.
+    Value(usize, usize),
 }
 
 /// Plots with what they show.

@@ -13,6 +13,7 @@ mod worlds;
 
 use analysis::Findings;
 
+pub(crate) use line::json_line;
 pub use shifts::changes_json;
 pub use worlds::worlds_json;
 

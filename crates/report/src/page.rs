@@ -5,6 +5,7 @@
 //! no tag can begin. So what a journal or a plan holds stays text.
 
 mod library;
+mod picture;
 
 use std::collections::BTreeMap;
 
@@ -83,6 +84,7 @@ fn block(block: &Block) -> Markup {
         Block::List(own) => list(own),
         Block::Table(own) => table(own),
         Block::Figure(own) => figure(own),
+        Block::Picture(own) => picture::picture(own),
         Block::Fold {
             summary,
             blocks: own,

@@ -270,6 +270,12 @@ fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
     }
     if !resume {
         let (done, expected) = (plan.finished_trials(&trials), plan.expected_trials());
+        if done == 0 && !trials.is_empty() {
+            bail!(
+                "{place} holds {} trials of a search; add --resume to go on, or -o DIR to begin anew",
+                trials.len()
+            );
+        }
         bail!(
             "{place} holds {done} of {expected} trials; add --resume to go on, or -o DIR to begin anew"
         );

@@ -74,6 +74,19 @@ fn a_run_uses_the_first_values_and_each_point_its_own() {
 }
 
 #[test]
+fn an_experiment_is_written_so_that_defaults_still_follow() {
+    let mut experiment = parsed(FILE);
+    experiment.set("rate=10mbit").unwrap();
+    let again = parsed(&experiment.written());
+    for point in [[0, 0, 0], [2, 1, 3]] {
+        let [one, other] =
+            [&experiment, &again].map(|own| plan_of(own.with_unstated(&point).unwrap()));
+        assert_eq!(one.text, other.text);
+        assert_eq!(one.cells[1].setting, other.cells[1].setting);
+    }
+}
+
+#[test]
 fn without_unstated_settings_the_same_trials_are_run() {
     let plan = plan_of(parsed(FILE));
     let (stated, _) = FILE.split_once("[[unstated]]").unwrap();

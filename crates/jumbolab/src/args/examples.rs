@@ -66,6 +66,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "robustness",
+        &[
+            example(
+                "Search the settings that a paper does not state for ten minutes",
+                "jumbolab robustness aqm-congestion",
+            ),
+            example(
+                "Search 20000 trials with one TCP, two at a time",
+                "jumbolab robustness aqm-congestion --set tcp=reno --budget runs=20000 --threads 2",
+            ),
+        ],
+    ),
+    (
         "report",
         &[
             example(

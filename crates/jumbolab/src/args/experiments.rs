@@ -72,6 +72,54 @@ pub(crate) enum Resume {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Robustness {
+    /// Name of a shipped experiment with `[[unstated]]` settings, or path of a TOML file.
+    pub(crate) experiment: String,
+
+    /// World to search in: `netns` or `sim` [default: the experiment's, else netns].
+    #[arg(long, value_name = "WORLD", help_heading = "Experiment")]
+    pub(crate) on: Option<String>,
+    /// Set a key, as for `run`. A setting that is set leaves the search. Repeatable.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Experiment")]
+    pub(crate) set: Vec<String>,
+    /// Seed of the search and its trials [default: the experiment's].
+    #[arg(long, value_name = "SEED", help_heading = "Experiment")]
+    pub(crate) seed: Option<u64>,
+
+    /// When to stop: after a time, e.g. `2h`, or after a number of trials, `runs=5000`, those of an earlier part included.
+    #[arg(
+        long,
+        value_name = "BUDGET",
+        help_heading = "Execution",
+        default_value = "10min"
+    )]
+    pub(crate) budget: String,
+    /// Continue an earlier search, with the budget that is given now.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        help_heading = "Execution",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "same"
+    )]
+    pub(crate) resume: Option<Resume>,
+    /// Number of parallel trials, in world `sim` only [default: number of processors].
+    #[arg(long, value_name = "COUNT", help_heading = "Execution")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Run part I of N of each round, in world `sim` only.
+    #[arg(long, value_name = "I/N", help_heading = "Execution")]
+    pub(crate) shard: Option<String>,
+
+    /// Folder for the results [default: results/NAME-robustness-HASH].
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the results as one JSON object per line instead of tables.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// Results folder. Two runs in one world are compared; runs in different worlds are shown side by side.
     #[arg(value_name = "DIR", required = true)]

@@ -6,11 +6,12 @@ use analysis::Findings;
 use analysis::across_worlds::across_worlds;
 use anyhow::{Result, anyhow, bail};
 use experiment::Experiment;
+use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
 use report::Run;
 use results::folder::Folder;
 
-use super::page;
+use super::{page, robustness};
 use crate::args::Report;
 use crate::output;
 
@@ -25,7 +26,12 @@ pub(crate) fn run(args: &Report) -> Result<()> {
             .all(|other| other.plan.world == runs[0].plan.world)
     };
     match runs.as_slice() {
-        [one] => alone(args, one),
+        [one] => match searched(one)? {
+            Some(study) if !args.csv => {
+                robustness::print(&study, &one.trials, one.folder, args.json)
+            }
+            _ => alone(args, one),
+        },
         [first, second] if one_world(&runs) => changes(args, first, second),
         all if one_world(all) => bail!(
             "cannot compare {} runs in world {}; give two runs, or runs in different worlds",
@@ -34,6 +40,21 @@ pub(crate) fn run(args: &Report) -> Result<()> {
         ),
         all => worlds(args, all),
     }
+}
+
+/// The study of a folder that `robustness` made.
+fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
+    if !is_search(&run.plan, &run.trials) {
+        return Ok(None);
+    }
+    // The plan has defaults written out that follow from unstated settings.
+    let name = run
+        .folder
+        .join(robustness::EXPERIMENT)
+        .display()
+        .to_string();
+    let experiment = Experiment::load(&name)?;
+    Study::new(experiment, run.plan.world).map(Some)
 }
 
 /// The content of a results folder.

@@ -17,7 +17,7 @@ use crate::output;
 use crate::progress::Progress;
 
 /// Where results go unless `-o` says otherwise.
-const RESULTS: &str = "results";
+pub(super) const RESULTS: &str = "results";
 
 pub(crate) fn run(args: &Run) -> Result<()> {
     if args.template {

@@ -10,9 +10,10 @@ use live::machine::Machine;
 use live::transfer::try_congestion_control;
 use plan::command_line::CommandLine;
 use plan::setting::Traffic;
-use plan::{Cell, Plan, Setting, Trial};
+use plan::{Plan, Setting, Trial};
 use units::{Seed, Span};
 
+use super::job::Job;
 use super::order::Slot;
 use super::{TrialSink, settings};
 use crate::agent::Failure;
@@ -49,33 +50,33 @@ pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -
         let cell = &sink.plan.cells[slot.cell];
         sink.progress.trial(cell, slot.repeat);
         let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
-        let trial = trial(netns, cell, *slot, seed, sink.folder.path())?;
+        let trial = trial(netns, slot.job(cell), seed, sink.folder.path())?;
         sink.keep(trial)?;
     }
     Ok(())
 }
 
-fn trial(netns: &mut Netns, cell: &Cell, slot: Slot, seed: Seed, results: &Path) -> Result<Trial> {
-    let setting = slot.setting(cell);
+/// Runs one trial.
+pub(super) fn trial(netns: &mut Netns, job: Job<'_>, seed: Seed, results: &Path) -> Result<Trial> {
     let (epoch, begun) = (Epoch::now(), clock::monotonic());
-    let id = slot.id();
     let artifacts = ArtifactDir {
         results,
-        trial: &id,
+        trial: &job.id,
     };
-    let (measurements, failure) = match netns.measure_and_record(setting, seed, epoch, artifacts) {
-        Ok(measurements) => (measurements, None),
-        Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
-        Err(Failure::Lost(error)) => {
-            return Err(error).with_context(|| format!("trial {id} ({})", cell.factors));
-        }
-    };
+    let (measurements, failure) =
+        match netns.measure_and_record(job.setting, seed, epoch, artifacts) {
+            Ok(measurements) => (measurements, None),
+            Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
+            Err(Failure::Lost(error)) => {
+                return Err(error).with_context(|| format!("trial {} ({})", job.id, job.factors));
+            }
+        };
     Ok(Trial {
         start: Some(rfc3339(epoch.unix_nanos())),
         seconds: clock::monotonic()
             .since(begun)
             .map_or(0.0, Span::as_secs_f64),
-        ..slot.trial(cell, measurements, failure)
+        ..job.trial(measurements, failure)
     })
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Cell, Plan, Setting, Trial, trial_id};
+use plan::{Cell, Plan, Trial, trial_id};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use units::Seed;
 
-use crate::measurements::Measurements;
+use super::job::Job;
 
 /// A place in the order of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,34 +22,16 @@ impl Slot {
         trial_id(self.cell, self.repeat)
     }
 
-    /// What `cell`, which is ours, asks for.
-    pub(super) fn setting(self, cell: &Cell) -> &Setting {
-        cell.setting
-            .as_ref()
-            .expect("only cells that can be measured have slots")
-    }
-
-    /// The trial that ran here, without its times.
-    pub(super) fn trial(
-        self,
-        cell: &Cell,
-        measurements: Measurements,
-        failure: Option<String>,
-    ) -> Trial {
-        Trial {
+    /// What is to be run here of `cell`, which is ours.
+    pub(super) fn job(self, cell: &Cell) -> Job<'_> {
+        Job {
             id: self.id(),
             factors: cell.factors.clone(),
             repeat: self.repeat,
-            start: None,
-            seconds: 0.0,
-            failure,
-            flags: measurements
-                .flags
-                .iter()
-                .map(|flag| flag.as_str().to_owned())
-                .collect(),
-            metrics: measurements.metrics,
-            evidence: measurements.evidence,
+            setting: cell
+                .setting
+                .as_ref()
+                .expect("only cells that can be measured have slots"),
         }
     }
 }

@@ -8,9 +8,11 @@ use std::thread;
 
 use anyhow::Result;
 use live::interrupt;
-use plan::{Plan, Trial};
+use plan::Trial;
+use units::Seed;
 
 use super::TrialSink;
+use super::job::Job;
 use super::order::Slot;
 use crate::interrupted;
 use crate::recording::ArtifactDir;
@@ -29,29 +31,51 @@ pub(super) fn run(
 ) -> Result<()> {
     let plan = sink.plan;
     let results = sink.folder.path().to_owned();
-    let results = results.as_path();
+    let of_slot = |position: usize| {
+        let slot = slots[position];
+        let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
+        trial(simulator, slot.job(&plan.cells[slot.cell]), seed, &results)
+    };
+    in_order(threads, slots.len(), of_slot, |position, trial| {
+        if sink.has_enough() {
+            return Ok(false);
+        }
+        let slot = slots[position];
+        sink.progress.trial(&plan.cells[slot.cell], slot.repeat);
+        sink.keep(trial)?;
+        Ok(true)
+    })
+}
+
+/// Runs trials number 0 to `count` on so many threads, each on one, and hands them
+/// to `keep` in their order, until it wants no more.
+///
+/// # Errors
+/// Where `keep` fails, or someone asked to stop.
+pub(super) fn in_order(
+    threads: usize,
+    count: usize,
+    trial: impl Fn(usize) -> Trial + Sync,
+    keep: impl FnMut(usize, Trial) -> Result<bool>,
+) -> Result<()> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
-        for _ in 0..threads.min(slots.len()) {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+        for _ in 0..threads.min(count) {
+            let (sender, next, stop, trial) = (sender.clone(), &next, &stop, &trial);
             scope.spawn(move || {
                 // Whoever asks to stop gets what has begun: a place that was
                 // taken is always handed in, so that none is missing between.
                 while !stop.load(Ordering::Relaxed) && !interrupt::asked() {
                     let position = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&slot) = slots.get(position) else {
-                        break;
-                    };
-                    let trial = trial(simulator, plan, slot, results);
-                    if sender.send((position, trial)).is_err() {
+                    if position >= count || sender.send((position, trial(position))).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(sender);
-        let kept = keep_in_order(receiver, slots, sink);
+        let kept = keep_in_order(receiver, keep);
         stop.store(true, Ordering::Relaxed);
         kept
     })?;
@@ -61,44 +85,37 @@ pub(super) fn run(
     }
 }
 
-/// Keeps what comes in, each when all before it are kept. What comes after the
-/// plan has enough is forgotten, as if it had never been run.
+/// Keeps what comes in, each when all before it are kept. What comes after no more
+/// is wanted is forgotten, as if it had never been run.
 fn keep_in_order(
     receiver: Receiver<(usize, Trial)>,
-    slots: &[Slot],
-    sink: &mut TrialSink<'_>,
+    mut keep: impl FnMut(usize, Trial) -> Result<bool>,
 ) -> Result<()> {
     let mut early = BTreeMap::new();
     let mut position = 0;
     for (place, trial) in receiver {
         early.insert(place, trial);
         while let Some(trial) = early.remove(&position) {
-            if sink.has_enough() {
+            if !keep(position, trial)? {
                 return Ok(());
             }
-            let slot = slots[position];
-            let cell = &sink.plan.cells[slot.cell];
-            sink.progress.trial(cell, slot.repeat);
-            sink.keep(trial)?;
             position += 1;
         }
     }
     Ok(())
 }
 
-fn trial(simulator: &Simulator, plan: &Plan, slot: Slot, results: &Path) -> Trial {
-    let cell = &plan.cells[slot.cell];
-    let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
-    let id = slot.id();
+/// Runs one trial.
+pub(super) fn trial(simulator: &Simulator, job: Job<'_>, seed: Seed, results: &Path) -> Trial {
     let artifacts = ArtifactDir {
         results,
-        trial: &id,
+        trial: &job.id,
     };
-    match simulator.run_and_trace(slot.setting(cell), seed, artifacts) {
+    match simulator.run_and_trace(job.setting, seed, artifacts) {
         Ok((measurements, seconds)) => Trial {
             seconds,
-            ..slot.trial(cell, measurements, None)
+            ..job.trial(measurements, None)
         },
-        Err(reason) => slot.trial(cell, Default::default(), Some(reason)),
+        Err(reason) => job.trial(Default::default(), Some(reason)),
     }
 }

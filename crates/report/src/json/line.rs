@@ -4,7 +4,7 @@ use plan::{Flag, Trial};
 use serde::Serialize;
 
 /// An object as one line.
-pub(super) fn json_line(object: &impl Serialize) -> String {
+pub(crate) fn json_line(object: &impl Serialize) -> String {
     serde_json::to_string(object)
         .expect("a line holds only strings, numbers and maps with string keys")
 }

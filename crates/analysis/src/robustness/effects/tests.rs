@@ -41,7 +41,7 @@ fn a_planted_study_is_seen_through() {
     let (mut missed, mut wrong) = ([0; 4], [0; 4]);
     for seed in 0..100 {
         let points: Vec<Point> = Design::new(&space, Seed::new(seed), &[])
-            .take(160)
+            .take(224)
             .collect();
         let coin = Seed::new(seed);
         let studies: [Study<'_>; 4] = [

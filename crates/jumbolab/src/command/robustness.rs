@@ -1,0 +1,198 @@
+//! `jumbolab robustness`.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use experiment::Experiment;
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::facts;
+use lab::robustness::{self, Budget, End, Study};
+use lab::run::{Bench, How};
+use live::clock;
+use plan::Trial;
+use results::folder::{Folder, Opening, Resume};
+use units::{Span, Time};
+
+use super::page;
+use super::run::RESULTS;
+use crate::args::{self, Robustness};
+use crate::output;
+
+/// The file of a results folder that has the experiment whose settings are searched.
+pub(super) const EXPERIMENT: &str = "experiment.toml";
+
+/// How often a line is printed where no terminal is.
+const PLAIN_INTERVAL: Span = Span::from_secs(10);
+
+/// What a bar counts in.
+const WHOLE: u64 = 1000;
+
+pub(crate) fn run(args: &Robustness) -> Result<()> {
+    let budget: Budget = args.budget.parse()?;
+    let study = study(args)?;
+    let shard = args.shard.as_deref().map(str::parse).transpose()?;
+    let facts = facts::here(study.plan().world)?;
+    // Privileges first: where they are refused, nothing has been written.
+    let how = How {
+        threads: args.threads,
+        shard,
+    };
+    let mut bench = Bench::ready(study.plan(), how)?;
+    let mut folder = Folder::open(&Opening {
+        base: Path::new(RESULTS),
+        explicit: args.output.as_deref(),
+        plan: study.plan(),
+        facts: &facts,
+        resume: match args.resume {
+            None => Resume::No,
+            Some(args::Resume::Same) => Resume::Same,
+            Some(args::Resume::Force) => Resume::Force,
+        },
+        shard,
+        // There may always be a larger budget.
+        complete: |_, _| false,
+    })?;
+    let path = folder.path().to_owned();
+    page::write(&path, EXPERIMENT, &study.written())?;
+    output::say(&format!("results go to {}", path.display()));
+    let kept = format!(
+        "what was measured is in {}; add --resume to go on",
+        path.display()
+    );
+    let mut progress = Progress::new();
+    let end = robustness::run(
+        &study,
+        &mut bench,
+        &mut folder,
+        shard,
+        budget,
+        &mut progress,
+    );
+    progress.end();
+    let end = end.context(kept)?;
+    let runs = folder.trials().len();
+    output::say(&match end {
+        End::Complete => format!("all is searched, with {runs} trials"),
+        End::Spent => format!(
+            "the budget is used up; --budget runs={runs} does the same again, --resume with a larger one goes on"
+        ),
+        End::Waiting => "this part of the round is done; run the others in this folder, then each of them again with --resume".to_owned(),
+    });
+    print(&study, folder.trials(), &path, args.json)
+}
+
+/// Prints what a search says, and writes its page.
+pub(super) fn print(study: &Study, trials: &[Trial], path: &Path, json: bool) -> Result<()> {
+    let found = study.findings(trials);
+    let document = report::of_robustness(&found, path);
+    let page = page::write(path, report::PAGE, &report::html(&document));
+    if json {
+        output::print_lines(report::robustness_json(&found))?;
+    } else {
+        output::print(&report::text(&document, output::width()))?;
+        if let Ok(page) = &page {
+            output::print_page(page)?;
+        }
+    }
+    page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
+        .with_context(|| {
+            format!(
+                "all is measured and kept: see `jumbolab report {}`",
+                path.display()
+            )
+        })
+}
+
+/// The experiment with everything that was said on the command line.
+fn study(args: &Robustness) -> Result<Study> {
+    let mut experiment = Experiment::load(&args.experiment)?;
+    for assignment in &args.set {
+        experiment.set(assignment)?;
+    }
+    if let Some(seed) = args.seed {
+        experiment.set(&format!("trials.seed={seed}"))?;
+    }
+    for notice in experiment.notices() {
+        output::say(notice);
+    }
+    let world = match &args.on {
+        Some(named) => named.parse()?,
+        None => experiment.world()?.unwrap_or_default(),
+    };
+    Study::new(experiment, world)
+}
+
+/// Says how far a search has come: a bar on a terminal, lines elsewhere.
+struct Progress {
+    bar: Option<ProgressBar>,
+    said: Time,
+}
+
+impl Progress {
+    fn new() -> Self {
+        let style =
+            ProgressStyle::with_template("{bar:32} {elapsed} elapsed, {eta} left  {wide_msg}");
+        let bar = || {
+            ProgressBar::new(WHOLE)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        };
+        Self {
+            bar: io::stderr().is_terminal().then(bar),
+            said: clock::monotonic(),
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl robustness::Progress for Progress {
+    fn made(&mut self, trials: usize, points: usize, part: f64) {
+        let words = format!("{trials} trials at {points} settings");
+        if let Some(bar) = &self.bar {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and the whole"
+            )]
+            bar.set_position((part.clamp(0.0, 1.0) * WHOLE as f64) as u64);
+            bar.set_message(words);
+        } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
+            self.said = clock::monotonic();
+            output::say(&format!(
+                "{words}, {:.0} % of the budget",
+                100.0 * part.min(1.0)
+            ));
+        }
+    }
+
+    fn failed(&mut self, trial: &Trial) {
+        let failure = trial.failure.as_deref().unwrap_or_default();
+        let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => output::say(&line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, examples_of};
+
+    #[test]
+    fn every_example_has_something_to_search() {
+        for example in examples_of("robustness") {
+            let Command::Robustness(args) = example.parse().command else {
+                panic!("{} searches nothing", example.line)
+            };
+            args.budget.parse::<Budget>().unwrap();
+            study(&args).unwrap_or_else(|error| panic!("{}: {error:#}", example.line));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! One trial that is to be run.
+
+use plan::{Factors, Setting, Trial};
+
+use crate::measurements::Measurements;
+
+/// What a trial is called, and what it does.
+#[derive(Clone)]
+pub(crate) struct Job<'a> {
+    /// The name of the trial.
+    pub(crate) id: String,
+    /// Its factors.
+    pub(crate) factors: Factors,
+    /// Which repeat it is.
+    pub(crate) repeat: u32,
+    pub(crate) setting: &'a Setting,
+}
+
+impl Job<'_> {
+    /// The trial that came of it, without its times.
+    pub(super) fn trial(self, measurements: Measurements, failure: Option<String>) -> Trial {
+        Trial {
+            id: self.id,
+            factors: self.factors,
+            repeat: self.repeat,
+            start: None,
+            seconds: 0.0,
+            failure,
+            flags: measurements
+                .flags
+                .iter()
+                .map(|flag| flag.as_str().to_owned())
+                .collect(),
+            metrics: measurements.metrics,
+            evidence: measurements.evidence,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Pictures as inline SVG: strips of coloured columns, one below the other.
+
+use maud::{Markup, html};
+
+use crate::document::{Picture, Shade};
+
+/// The height of a strip, in the units of its width: one for each column.
+const HEIGHT: usize = 1;
+
+/// A picture with its title.
+pub(super) fn picture(picture: &Picture) -> Markup {
+    html! {
+        figure {
+            figcaption { b { (picture.title) } " " span.note { (picture.note) } }
+            div.strips {
+                @for strip in &picture.strips {
+                    div.note { (strip.label) }
+                    svg viewBox={ "0 0 " (strip.shades.len()) " " (HEIGHT) }
+                        preserveAspectRatio="none" role="img" aria-label=(strip.label) {
+                        @for (from, many, shade) in runs(&strip.shades) {
+                            rect x=(from) y="0" width=(many) height=(HEIGHT)
+                                class=(class(shade)) fill-opacity=[opacity(shade)] {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Columns side by side that look alike: where they begin, and how many they are.
+fn runs(shades: &[Shade]) -> Vec<(usize, usize, Shade)> {
+    let mut runs: Vec<(usize, usize, Shade)> = Vec::new();
+    for (at, &shade) in shades.iter().enumerate() {
+        match runs.last_mut() {
+            Some((_, many, last)) if *last == shade => *many += 1,
+            _ => runs.push((at, 1, shade)),
+        }
+    }
+    runs
+}
+
+const fn class(shade: Shade) -> &'static str {
+    match shade {
+        Shade::Good => "good",
+        Shade::Bad => "bad",
+        Shade::Open => "open",
+        Shade::Missing => "missing",
+        Shade::Value(..) => "value",
+    }
+}
+
+/// How dark a value is among so many.
+fn opacity(shade: Shade) -> Option<String> {
+    match shade {
+        Shade::Value(at, many) => {
+            let dark = 0.12 + 0.88 * at as f64 / (many.max(2) - 1) as f64;
+            Some(format!("{dark:.2}"))
+        }
+        Shade::Good | Shade::Bad | Shade::Open | Shade::Missing => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! The lines of a search: one object for it, one a question, one a near point and
+//! one a point; docs/formats.md is their schema.
+
+use analysis::robustness::effects::Effect;
+use analysis::robustness::findings::Findings;
+use analysis::robustness::nearest::Chance;
+use analysis::robustness::questions::levels;
+use analysis::robustness::shares::Shares;
+use analysis::robustness::{Answer, Point};
+use plan::Factors;
+use serde::Serialize;
+
+use crate::json::json_line;
+
+#[derive(Serialize)]
+struct SearchLine<'a> {
+    search: &'a str,
+    runs: usize,
+    settings: Option<usize>,
+    sampled: usize,
+    run: usize,
+    refused: usize,
+    is_all: bool,
+    is_complete: bool,
+    deciding: Vec<&'a str>,
+    chance: Option<Chance>,
+}
+
+#[derive(Serialize)]
+struct QuestionLine<'a> {
+    question: usize,
+    text: &'a str,
+    source: &'a str,
+    at_default: Option<Answer>,
+    shares: Option<Shares>,
+    effects: Vec<EffectLine<'a>>,
+    holds_at: Option<Factors>,
+    fails_at: Option<Factors>,
+    differing: Option<Vec<&'a str>>,
+}
+
+#[derive(Serialize)]
+struct EffectLine<'a> {
+    setting: &'a str,
+    #[serde(flatten)]
+    effect: Effect,
+}
+
+#[derive(Serialize)]
+struct NearLine<'a> {
+    near: usize,
+    reading: &'a str,
+    distance: f64,
+    fresh: Option<f64>,
+    setting: Factors,
+}
+
+#[derive(Serialize)]
+struct PointLine<'a> {
+    point: usize,
+    is_sampled: bool,
+    seeds: usize,
+    setting: Factors,
+    answers: &'a [Option<Answer>],
+}
+
+/// One object for the search, then one for each question, near point and point,
+/// without line ends.
+pub fn robustness_json(found: &Findings<'_>) -> Vec<String> {
+    let asked = found.asked;
+    let name = |setting: usize| &*found.settings()[setting].name;
+    let factors = |point: &Point| Factors(levels(asked.plan, point));
+    let deciding = found.deciding();
+    let search = SearchLine {
+        search: &asked.plan.name,
+        runs: asked.runs,
+        settings: found.space,
+        sampled: found.sampled(),
+        run: found.points.len(),
+        refused: asked.refused,
+        is_all: found.is_all,
+        is_complete: asked.is_complete,
+        deciding: deciding
+            .iter()
+            .map(|&(setting, ..)| name(setting))
+            .collect(),
+        chance: found.nearest.as_ref().and_then(|nearest| nearest.chance),
+    };
+    let questions = found.judged.iter().enumerate().map(|(at, judged)| {
+        let turn = judged.turn.as_ref();
+        let effects = judged.effects.iter().enumerate();
+        let at_place = |place: usize| factors(&found.points[place].point);
+        json_line(&QuestionLine {
+            question: at + 1,
+            text: &judged.question.text,
+            source: &judged.question.source,
+            at_default: judged.at_default,
+            shares: judged.shares,
+            effects: effects
+                .map(|(setting, &effect)| EffectLine {
+                    setting: name(setting),
+                    effect,
+                })
+                .collect(),
+            holds_at: turn.map(|turn| at_place(turn.holds)),
+            fails_at: turn.map(|turn| at_place(turn.fails)),
+            differing: turn.map(|turn| turn.settings.iter().map(|&at| name(at)).collect()),
+        })
+    });
+    let nearest = found.nearest.iter().flat_map(|nearest| &nearest.points);
+    let nearest = nearest.enumerate().map(|(at, near)| {
+        json_line(&NearLine {
+            near: at + 1,
+            reading: &near.reading.name,
+            distance: near.distance,
+            fresh: near.fresh,
+            setting: factors(&found.points[near.place].point),
+        })
+    });
+    let points = found.points.iter().enumerate().map(|(at, ran)| {
+        json_line(&PointLine {
+            point: at,
+            is_sampled: ran.is_sampled,
+            seeds: ran.seeds,
+            setting: factors(&ran.point),
+            answers: &ran.answers,
+        })
+    });
+    std::iter::once(json_line(&search))
+        .chain(questions)
+        .chain(nearest)
+        .chain(points)
+        .collect()
+}
