@@ -1,10 +1,11 @@
-//! What it costs to pack a bundle, to inspect it, to drop packets out of it, and
-//! to unpack it; and how many octets are moved for each packet that is dropped.
+//! Costs of packing, inspecting, dropping from and unpacking a bundle, and the octets
+//! moved for each dropped packet.
 //!
 //!     cargo bench -p jumbolab-wire
 //!
-//! A bundle is of packets of one size, as many as fit the MTU. Times are of a
-//! packet: of a bundle divided by its packets, or by those that are dropped.
+//! All packets of a bundle have one size, and the bundle holds as many as fit the MTU.
+//! Times are per packet: the time of a bundle divided by its packets, or by the dropped
+//! ones.
 
 use core::net::Ipv6Addr;
 
@@ -13,10 +14,10 @@ use divan::{Bencher, black_box};
 use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
 use jumbolab_wire::protocol::ip::Addresses;
 
-/// Octets of IP that a bundle may have, and of the packets in it.
+/// Largest size of a bundle, and the size of its packets, in octets of IP.
 const SIZES: [(usize, usize); 4] = [(3_000, 64), (9_000, 64), (9_000, 576), (9_000, 1_460)];
 
-/// Bundles of a sample.
+/// Bundles per sample.
 const BUNDLES: usize = 64;
 
 fn main() {
@@ -24,16 +25,16 @@ fn main() {
     divan::main();
 }
 
-/// How packets are dropped out of a bundle.
+/// The order in which packets are dropped out of a bundle, and when the rest is moved.
 #[derive(Clone, Copy, Debug)]
 enum DropMethod {
-    /// From the front on, all at once, nothing moved.
+    /// From the front, all at once; nothing is moved.
     Front,
-    /// Likewise, one by one.
+    /// From the front, one by one; nothing is moved.
     FrontEach,
-    /// Anywhere in it, what is left moved together at the end.
+    /// At random places; the rest is moved together once, at the end.
     Random,
-    /// Anywhere in it, all that follows moved up each time.
+    /// At random places; the packets behind are moved up after each drop.
     RandomEach,
 }
 
@@ -44,8 +45,8 @@ const DROP_METHODS: [DropMethod; 4] = [
     DropMethod::RandomEach,
 ];
 
-/// The carriages that differ in what an inner drop must change: with UDP there is a
-/// checksum over all.
+/// The carriages that differ in the cost of an inner drop: UDP has a checksum over the
+/// whole bundle.
 fn carriages() -> [(&'static str, Carriage); 2] {
     let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
     let (addresses, service) = (Addresses::V6(ends), 0);
@@ -57,7 +58,7 @@ fn carriages() -> [(&'static str, Carriage); 2] {
     [("ip", Carriage::Ip { addresses, service }), ("udp", udp)]
 }
 
-/// What carries, the MTU, and the size of packets.
+/// Name, carriage, MTU and packet size.
 type Case = (&'static str, Carriage, usize, usize);
 
 fn cases() -> Vec<String> {
@@ -115,7 +116,7 @@ fn packed(case: Case) -> Vec<u8> {
     octets
 }
 
-/// Every other packet, in no order.
+/// Every other packet, in random order.
 fn victims(count: u16) -> Vec<u16> {
     let mut victims: Vec<u16> = (0..count).collect();
     victims.sort_by_key(|number| u32::from(*number).wrapping_mul(2_654_435_761) >> 7 & 0xffff);
@@ -123,7 +124,7 @@ fn victims(count: u16) -> Vec<u16> {
     victims
 }
 
-/// Drops half of its packets. Returns how many octets were moved.
+/// Drops half of the packets. Returns the number of octets moved.
 fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) -> usize {
     match method {
         DropMethod::Front => {
@@ -233,7 +234,7 @@ fn drop_inner(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
         });
 }
 
-/// Says how many octets each method moves.
+/// Prints the octets that each method moves.
 #[expect(clippy::print_stdout, reason = "figures of a benchmark")]
 fn print_moved() {
     println!("octets moved for each packet dropped, half of a bundle; from the front none:");

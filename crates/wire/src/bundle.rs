@@ -1,31 +1,29 @@
-//! Bundles: packets that travel across a domain in one large frame, as JumboGen
-//! gathers them [Salyers2007], and that may lose some of them on the way
-//! [Mulahuwaish s3].
+//! Bundles: packets that cross a domain in one large frame, gathered as in JumboGen
+//! [Salyers2007]. Routers may drop single packets out of a bundle [Mulahuwaish s3].
 //!
-//! The sources give the size of the header, six octets and four for each
-//! packet, and what it says, but no places; these are ours. All numbers are
-//! big-endian:
+//! The sources give the header's size (six octets, and four for each packet) and its
+//! content, but no offsets; the offsets are ours. All numbers are big-endian:
 //!
 //! | offset | octets | field    | meaning                                                 |
 //! |-------:|-------:|----------|---------------------------------------------------------|
-//! |      0 |      2 | count    | packets that were put in, from 1                        |
-//! |      2 |      2 | average  | their length on average, in whole octets, what is over cut off |
-//! |      4 |      2 | control  | bits 15 to 13: the version, 1; bit 12: the unit of the times, 0: 1 us, 1: 10 us; bits 11 to 0: a number that grows by one with each bundle to the same egress |
-//! |  6 + 4i |     2 | length   | octets of packet i; 0: it was dropped on the way        |
-//! |  8 + 4i |     2 | waited   | for how long packet i had waited when the bundle left, in units, what is over cut off; 65535: that or longer |
-//! | 6 + 4 count | | packets  | those that are left, one after the other                |
+//! |      0 |      2 | count    | packets in the bundle when it was packed, from 1         |
+//! |      2 |      2 | average  | mean length of a packet in octets, rounded down          |
+//! |      4 |      2 | control  | bits 15 to 13: the version, 1; bit 12: the unit of the times, 0: 1 us, 1: 10 us; bits 11 to 0: a sequence number that grows by one with each bundle to the same egress |
+//! |  6 + 4i |     2 | length   | octets of packet i; 0: a router dropped it              |
+//! |  8 + 4i |     2 | waited   | waiting time of packet i when the bundle left, in units, rounded down; 65535: that or longer |
+//! | 6 + 4 count | | packets  | the remaining packets, one after the other               |
 //!
-//! A router that drops packets writes zeros for their lengths and sends fewer
-//! octets; all else stays. The egress lets each of the others go as much later
-//! than the one before as it had waited less, so that they keep their distance
-//! [Mulahuwaish s2.B].
+//! A router that drops packets sets their lengths to zero and sends fewer octets;
+//! nothing else changes. The egress releases each remaining packet after the previous
+//! one with a gap equal to the difference of their waiting times, which restores their
+//! spacing [Mulahuwaish s2.B].
 //!
-//! The frame is carried in IPv4 or IPv6, or in UDP over either, or behind an
-//! MPLS label ([`Carriage`]). Its first four bits are zero, as it has fewer than
-//! 4096 packets, so that a router that guesses what is behind a label takes it
-//! for no IP packet [RFC4928 s3].
+//! IPv4, IPv6, UDP over either, or an MPLS label carries the frame ([`Carriage`]). A
+//! bundle has fewer than 4096 packets, so its first four bits are zero. A router that
+//! guesses the content behind a label therefore does not mistake it for an IP packet
+//! [RFC4928 s3].
 //!
-//! Whatever the octets, nothing here panics.
+//! No input makes this module panic.
 
 mod carriage;
 mod carried;
@@ -47,13 +45,13 @@ pub use packing::{Packing, Piece};
 
 /// Octets in front of the entries.
 pub const HEADER_LEN: usize = 6;
-/// Octets of a packet's entry.
+/// Octets of one packet's entry.
 pub const ENTRY_LEN: usize = 4;
-/// One more than the largest number of a bundle; then they begin anew.
+/// Number of distinct sequence numbers; they wrap to 0 after the last.
 pub const SEQUENCES: u16 = 1 << 12;
-/// The most packets of a bundle: no IP packet has room for more than
-/// 65535 octets, of which a packet takes five at least; this is what leaves the
-/// first four bits zero.
+/// The most packets of a bundle. An IP packet has room for 65535 octets at most, and
+/// each packet takes at least five of them; this limit also keeps the first four bits
+/// zero.
 pub const MOST_PACKETS: u16 = (1 << 12) - 1;
 
 const VERSION: u16 = 1;
@@ -70,7 +68,7 @@ mod control {
     pub(super) const SEQUENCE_MASK: u16 = super::SEQUENCES - 1;
 }
 
-/// What the times of a bundle count.
+/// The unit of the times in a bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// 1 us: up to 65.535 ms.
@@ -81,7 +79,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// So many units.
+    /// The time that `units` stand for.
     pub const fn span(self, units: u16) -> Span {
         Span::from_micros(match self {
             Self::Microsecond => units as u64,
@@ -93,23 +91,22 @@ impl Unit {
 /// The six octets in front of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Packets that were put in.
+    /// Packets in the bundle when it was packed.
     pub count: u16,
-    /// Their length on average, in octets.
+    /// Mean length of a packet, in octets, rounded down.
     pub average: u16,
-    /// What the times count.
+    /// Unit of the waiting times.
     pub unit: Unit,
-    /// Which bundle to its egress it is, modulo [`SEQUENCES`].
+    /// Sequence number of the bundle among those to its egress, modulo [`SEQUENCES`].
     pub sequence: u16,
 }
 
 impl Header {
-    /// The header at the start of `octets`.
+    /// Reads the header at the start of `octets`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets,
-    /// [`Error::Malformed`] with another version, without packets, and with
-    /// more than [`MOST_PACKETS`].
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets; [`Error::Malformed`]
+    /// with another version, no packets, or more than [`MOST_PACKETS`].
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let octets = demand(octets, HEADER_LEN)?;
         let control = u16_at(octets, field::CONTROL)?;
@@ -134,8 +131,8 @@ impl Header {
     /// Writes the header to the first [`HEADER_LEN`] of `octets`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer; [`Error::Malformed`] for what
-    /// [`Header::parse`] refuses, and a sequence from [`SEQUENCES`] on.
+    /// [`Error::Truncated`] with fewer; [`Error::Malformed`] for values that
+    /// [`Header::parse`] refuses, and for a sequence number of [`SEQUENCES`] or more.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         if !(1..=MOST_PACKETS).contains(&self.count) {
             return Err(Error::Malformed(Field::Count));
@@ -159,23 +156,23 @@ impl Header {
         Ok(())
     }
 
-    /// Octets of the header with its entries.
+    /// Octets of the header and all entries.
     pub(crate) fn table_len(&self) -> usize {
         HEADER_LEN + ENTRY_LEN * usize::from(self.count)
     }
 }
 
-/// What the header says of one packet.
+/// The header's entry for one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its octets; none: it was dropped.
+    /// Octets of the packet; 0 if a router dropped it.
     pub length: u16,
-    /// For how long it had waited when the bundle left, in units.
+    /// Waiting time when the bundle left, in units of [`Header::unit`].
     pub waited: u16,
 }
 
 impl Entry {
-    /// The entry in four octets.
+    /// Decodes an entry.
     pub(crate) const fn read([a, b, c, d]: [u8; ENTRY_LEN]) -> Self {
         Self {
             length: u16::from_be_bytes([a, b]),

@@ -1,18 +1,18 @@
-//! What two ends of hand-made traffic say to each other over TCP before,
-//! during and after it.
+//! The control protocol of generated traffic: messages that sender and receiver
+//! exchange over TCP before, during and after a session.
 //!
-//! A stream of frames. All numbers are big-endian:
+//! The stream consists of frames. All numbers are big-endian:
 //!
 //! | offset | octets | field  | meaning                                           |
 //! |-------:|-------:|--------|---------------------------------------------------|
 //! |      0 |      2 | length | octets that follow, from 1 to [`LONGEST`]         |
-//! |      2 |      1 | type   | which message                                     |
-//! |      3 |        | body   | its fields in the order of [`Control`], no more   |
-//! |        |     16 | tag    | once both ends proved a secret: its beginning, so |
-//! |        |        |        | that nobody in between adds or changes a frame    |
+//! |      2 |      1 | type   | number of the message                             |
+//! |      3 |        | body   | fields of the message in the order of [`Control`] |
+//! |        |     16 | tag    | once both ends proved a secret: the start of a    |
+//! |        |        |        | MAC, which detects added and changed frames       |
 //!
-//! The first frame of either end has the version in the same place in all
-//! versions to come.
+//! The version of the first frame of either end keeps its offset in all future
+//! versions.
 
 mod fields;
 mod flow;
@@ -25,127 +25,127 @@ use fields::{Fields, Room, require};
 pub use flow::{Flow, Meter, Name};
 pub use report::Report;
 
-/// The version of the protocol.
+/// The protocol's version.
 pub const VERSION: u16 = 1;
 
 /// Octets of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
 
-/// The most octets that may follow a length: type, body and tag.
+/// The most octets behind the length: type, body and tag.
 pub const LONGEST: usize = 256;
 
-/// Octets of a tag.
+/// Octets of an authentication tag.
 pub const TAG_LEN: usize = 16;
 
-/// By which a stranger's stream is told from ours.
+/// Identifies a stream of this protocol.
 const MAGIC: [u8; 4] = *b"JLCT";
 
-/// One message. Times are in nanoseconds, on the clock of whoever says them
-/// unless it is said otherwise.
+/// One message. Times are in nanoseconds, on the clock of the end that states them
+/// unless noted otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// The sender's first: who is there?
+    /// The sender's first message.
     Hello {
-        /// The version that it speaks.
+        /// The version that the sender speaks.
         version: u16,
-        /// Its contribution to what both prove.
+        /// The sender's random contribution to both proofs.
         nonce: [u8; 16],
-        /// What names its clock: two ends with the same one need no offset.
+        /// Identifies the sender's clock: ends with the same clock need no offset.
         clock: [u8; 8],
     },
-    /// The receiver's first.
+    /// The receiver's first message.
     Challenge {
-        /// The version that it speaks.
+        /// The version that the receiver speaks.
         version: u16,
-        /// Its contribution to what both prove.
+        /// The receiver's random contribution to both proofs.
         nonce: [u8; 16],
-        /// What names its clock.
+        /// Identifies the receiver's clock.
         clock: [u8; 8],
-        /// Whether a secret is needed.
+        /// Whether the receiver demands a secret.
         secret: bool,
     },
     /// The sender's proof that it knows the secret; zeros without one.
     Proof([u8; 32]),
-    /// The receiver's proof, and what it allows.
+    /// The receiver's proof, and its limits.
     Welcome {
-        /// Zeros without a secret.
+        /// The receiver's proof; zeros without a secret.
         proof: [u8; 32],
         /// The most flows of a session.
         flows: u16,
         /// How long a session may last, in seconds.
         longest: u32,
     },
-    /// Why the session ends here.
+    /// Ends the session for a reason.
     Refused(Reason),
-    /// What does your clock show?
+    /// Asks for the other end's clock.
     Ask {
-        /// When this was sent.
+        /// Instant of sending.
         sent: u64,
     },
     /// The answer to [`Control::Ask`] [RFC5905 s8].
     Tell {
-        /// As it stood in the question.
+        /// `sent` of the question.
         asked: u64,
-        /// When the question arrived, by the clock of whoever answers.
+        /// Instant of the question's arrival, on the answering end's clock.
         received: u64,
-        /// When the answer left.
+        /// Instant of the answer's departure, on the answering end's clock.
         answered: u64,
     },
-    /// What the sender knows of the clocks.
+    /// The sender's estimate of the two clocks.
     Clocks {
-        /// What its clock showed at the instant from which messages count.
+        /// The sender's clock at the instant from which messages count.
         epoch: u64,
-        /// The receiver's clock less the sender's.
+        /// The receiver's clock minus the sender's.
         offset: i64,
-        /// By how much that may be wrong, either way.
+        /// Bound of the offset's error, in either direction.
         bound: u64,
     },
-    /// A flow is asked for.
+    /// Requests a flow.
     Flow(Flow),
-    /// It may begin.
+    /// The receiver is ready for a flow.
     Ready {
-        /// Its number.
+        /// Number of the flow in the session.
         flow: u16,
-        /// The port that waits for it.
+        /// The port on which the receiver waits for the flow.
         port: u16,
-        /// The receive buffer as the kernel has it, in octets of its memory.
+        /// The receive buffer that the kernel granted, in octets of its memory.
         buffer: u32,
     },
-    /// A flow has ended; of this number of messages and octets.
+    /// The end of a flow, with the totals that were sent.
     Ended {
-        /// Its number.
+        /// Number of the flow in the session.
         flow: u16,
         /// Messages handed to the kernel.
         messages: u64,
-        /// Their octets.
+        /// Octets handed to the kernel.
         octets: u64,
     },
-    /// What arrived of a flow.
+    /// The receiver's statistics of a flow.
     Report(Report),
-    /// All is said.
+    /// Ends the session regularly.
     Farewell,
 }
 
-/// Why a session ends.
+/// Reasons to end a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Another version is spoken here.
+    /// This end speaks another version.
     Version,
-    /// The secret is missing or another one.
+    /// The secret is missing or wrong.
     Secret,
-    /// Only this machine is served.
+    /// This end serves only its own machine.
     Stranger,
-    /// As many sessions as are allowed are open.
+    /// The maximum number of sessions is open.
     Busy,
-    /// More flows, longer or larger ones than are allowed.
+    /// The flows exceed the allowed number, duration or size.
     Limit,
-    /// What was said made no sense, here or at all.
+    /// A message is malformed, or not allowed at this point.
     Nonsense,
-    /// It took too long.
+    /// A deadline passed.
     Late,
-    /// The kernel here refused a socket.
+    /// The kernel of this end refused a socket.
     Kernel,
-    /// Whoever runs the other end stopped it.
+    /// The user of the other end stopped it.
     Stopped,
 }
 
@@ -177,11 +177,11 @@ mod kind {
     pub(super) const FAREWELL: u8 = 13;
 }
 
-/// How many octets follow the length at the start of `octets`.
+/// The number of octets that follow the length at the start of `octets`.
 ///
 /// # Errors
-/// [`Error::Truncated`] if the length is not there yet, [`Error::Malformed`]
-/// if no frame is so long.
+/// [`Error::Truncated`] if the length is incomplete; [`Error::Malformed`] if no frame
+/// has this length.
 pub fn frame_length(octets: &[u8]) -> Result<usize, Error> {
     let length = usize::from(u16::from_be_bytes(array(octets, 0)?));
     if (1..=LONGEST).contains(&length) {
@@ -192,12 +192,12 @@ pub fn frame_length(octets: &[u8]) -> Result<usize, Error> {
 }
 
 impl Control {
-    /// The message whose type and body are `octets`: a frame without its
-    /// length and its tag.
+    /// Reads a message from `octets`, its type and body: a frame without its length and
+    /// tag.
     ///
     /// # Errors
-    /// [`Error::Truncated`] or [`Error::Malformed`] where the fields are not
-    /// there, not allowed, or not all.
+    /// [`Error::Truncated`] or [`Error::Malformed`] if fields are missing, not allowed,
+    /// or followed by others.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let mut fields = Fields { octets, at: 0 };
         let message = match fields.u8()? {
@@ -261,7 +261,7 @@ impl Control {
         Ok(message)
     }
 
-    /// Writes type and body to the start of `room` and says how long they are.
+    /// Writes type and body to the start of `room`. Returns their length.
     pub fn emit(&self, room: &mut [u8; LONGEST]) -> usize {
         let mut fields = Room { room, at: 0 };
         match self {

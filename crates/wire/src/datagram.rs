@@ -1,5 +1,5 @@
-//! The headers of a UDP datagram, or of a fragment of one, whose payload is
-//! zeros: what a capture shows of traffic that was only simulated.
+//! Headers of a UDP datagram with zeros as payload, or of a fragment of one, for
+//! captures of simulated traffic.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,37 +10,37 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension;
 use crate::protocol::{ethernet, ipv4, ipv6, udp};
 
-/// An IP packet with a datagram of zeros, or with a part of one.
+/// An IP packet with a datagram of zeros, or with a fragment of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The frame around it: destination, source; `None`: no frame.
+    /// Destination and source of the Ethernet frame; `None`: no frame.
     pub ethernet: Option<[[u8; 6]; 2]>,
     /// Source and destination.
     pub addresses: Addresses,
     /// Source and destination port [RFC768].
     pub ports: [u16; 2],
-    /// The octet of service [RFC2474 s3].
+    /// Service octet (DSCP and ECN) [RFC2474 s3].
     pub service: u8,
-    /// What fragments of one datagram share.
+    /// Identification, which all fragments of one datagram share.
     pub identification: u32,
     /// Octets of the whole datagram, its UDP header included.
     pub whole: u16,
-    /// Octets of it before this packet's.
+    /// Octets of the datagram in front of this packet's part.
     pub offset: u16,
-    /// Octets of it in this packet.
+    /// Octets of the datagram in this packet.
     pub length: u16,
-    /// Whether no router may cut it; of no meaning over IPv6.
+    /// Whether routers must not fragment the packet; ignored over IPv6.
     pub dont_fragment: bool,
 }
 
 impl Datagram {
-    /// The octets of its headers.
+    /// Octets of the headers.
     pub const fn header_len(&self) -> usize {
         let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.around_len() + udp
     }
 
-    /// The octets in front of what IP carries.
+    /// Octets in front of the payload of IP.
     pub(crate) const fn around_len(&self) -> usize {
         let around = if self.ethernet.is_some() {
             ethernet::HEADER_LEN
@@ -54,7 +54,7 @@ impl Datagram {
         around + self.addresses.header_len() + fragment
     }
 
-    /// The octets of all of it, zeros included, without an FCS.
+    /// Octets of the whole packet, zeros included, without an FCS.
     pub const fn packet_len(&self) -> usize {
         let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.header_len() - udp + self.length as usize
@@ -68,11 +68,11 @@ impl Datagram {
         self.offset + self.length < self.whole
     }
 
-    /// Writes its headers, with checksums, to the first
-    /// [`Datagram::header_len`] octets of `octets`.
+    /// Writes the headers, with checksums, to the first [`Datagram::header_len`] octets
+    /// of `octets`.
     ///
     /// # Errors
-    /// Where there are fewer.
+    /// [`Error::Truncated`] with fewer octets.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.header_len())?;
         let udp = self.emit_around(octets, number::UDP)?;
@@ -82,8 +82,8 @@ impl Datagram {
                 length: self.whole,
             };
             fields.emit(udp)?;
-            // Over IPv4 it may be left out, over IPv6 it may not [RFC768]
-            // [RFC8200 s8.1]; the payload's zeros add nothing to it.
+            // IPv4 allows UDP without a checksum, IPv6 does not [RFC768] [RFC8200
+            // s8.1]; the payload's zeros add nothing to it.
             if let Addresses::V6(_) = self.addresses {
                 let sum = self.pseudo_header(number::UDP).add(udp).finish();
                 udp::Header::of(udp).set_checksum(sum)?;
@@ -98,7 +98,8 @@ impl Datagram {
         self.addresses.pseudo_header(protocol, length)
     }
 
-    /// Writes the headers in front of what IP carries; what follows them.
+    /// Writes the headers in front of the payload of IP. Returns the octets behind
+    /// them.
     pub(crate) fn emit_around<'a>(
         &self,
         octets: &'a mut [u8],
@@ -117,12 +118,12 @@ impl Datagram {
         }
     }
 
-    /// Octets of its part of the datagram and of a header of `header` octets.
+    /// Octets of a header of `header` octets and this packet's part of the datagram.
     fn length_with(&self, header: usize) -> u16 {
         u16::try_from(header + usize::from(self.length)).unwrap_or(u16::MAX)
     }
 
-    /// The IPv4 header; what follows it.
+    /// Writes the IPv4 header. Returns the octets behind it.
     fn ipv4<'a>(
         &self,
         octets: &'a mut [u8],
@@ -143,8 +144,8 @@ impl Datagram {
         fields.emit(octets)
     }
 
-    /// The IPv6 header and, of a fragment, the one that says so; what follows
-    /// them.
+    /// Writes the IPv6 header and, for a fragment, the Fragment header. Returns the
+    /// octets behind them.
     fn ipv6<'a>(
         &self,
         octets: &'a mut [u8],

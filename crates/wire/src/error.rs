@@ -1,16 +1,16 @@
-//! Why octets were refused.
+//! Errors of parsers and emitters.
 
 use core::fmt;
 
-/// Octets that do not have the asked meaning, or a meaning that no octets have.
+/// Octets that the format does not allow, or values that it cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// There are too few octets.
+    /// Too few octets.
     #[error("{need} octets are needed, {have} are there")]
     Truncated {
         /// Octets the format needs.
         need: usize,
-        /// Octets handed in.
+        /// Octets present.
         have: usize,
     },
     /// A field has a value that the format forbids.
@@ -18,10 +18,10 @@ pub enum Error {
     Malformed(Field),
 }
 
-/// The field that is wrong.
+/// The field with the forbidden value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The octets by which a format is known.
+    /// The magic octets that identify a format.
     Magic,
     /// The version of the format.
     Version,
@@ -29,7 +29,7 @@ pub enum Field {
     Flags,
     /// Octets that must be zero.
     Reserved,
-    /// The length of the whole.
+    /// The total length.
     Length,
     /// The instant of sending.
     Sent,
@@ -45,9 +45,9 @@ pub enum Field {
     PrefixLength,
     /// A checksum.
     Checksum,
-    /// Who read a clock.
+    /// The kind of a clock.
     Clock,
-    /// A number of things.
+    /// A number of items.
     Count,
     /// The Differentiated Services codepoint.
     Dscp,
@@ -55,19 +55,19 @@ pub enum Field {
     Flow,
     /// A name.
     Name,
-    /// A number of as many octets as it needs.
+    /// A number of variable length.
     Number,
-    /// The bits of each value of a column.
+    /// The bits per value of a column.
     Width,
-    /// The number of what a header carries.
+    /// The protocol number of the payload.
     Protocol,
     /// A port.
     Port,
-    /// Which part of a packet this is.
+    /// The place of a fragment in its packet.
     Fragment,
-    /// A label, or its class.
+    /// A label or its class.
     Label,
-    /// A place in a sequence.
+    /// A sequence number.
     Sequence,
 }
 

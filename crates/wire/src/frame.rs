@@ -1,11 +1,10 @@
-//! What a captured frame is: Ethernet [IEEE802.3 s3.1] with at most one VLAN
-//! tag [IEEE802.1Q], IPv4 [RFC791] or IPv6 [RFC8200], TCP [RFC9293] or
-//! UDP [RFC768].
+//! Classification of captured frames: Ethernet [IEEE802.3 s3.1] with at most one VLAN
+//! tag [IEEE802.1Q], IPv4 [RFC791] or IPv6 [RFC8200], TCP [RFC9293] or UDP [RFC768].
 //!
-//! A capture sees what the host handed to its card, which need not be what the
-//! wire carried: a snap length cuts the octets short, and segmentation offload
-//! shows one packet of up to megabytes where the wire had hundreds. So nothing
-//! is refused here; the summary says what could be made out.
+//! A capture shows the packets that the host handed to its card, which may differ from
+//! those on the wire: a snap length cuts octets off, and segmentation offload shows one
+//! packet of up to megabytes where the wire carried hundreds. This module therefore
+//! refuses nothing; the summary holds the fields that could be read.
 
 mod service;
 
@@ -18,30 +17,30 @@ use crate::protocol::ipv6::extension::Extension;
 use crate::protocol::{ethernet, ip, ipv4, ipv6, tcp, udp, vlan};
 pub use service::{mark, mark_packet, service, service_of};
 
-/// What IP carries.
+/// The transport protocol of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP [RFC9293].
     Tcp,
     /// UDP [RFC768].
     Udp,
-    /// The protocol of this number.
+    /// The protocol with this number.
     Other(u8),
 }
 
-/// A number for the flow of an Ethernet frame: equal for equal addresses,
-/// protocol and ports, in one direction. Frames without IP share a number, and
-/// fragments have the flow of their addresses alone.
+/// A hash of the flow of an Ethernet frame: equal for equal addresses, protocol and
+/// ports, in one direction. All frames without IP share a value, and fragments are
+/// hashed by their addresses alone.
 pub fn flow(frame: &[u8]) -> u64 {
     let ip = vlan::inside(frame, 1).map_or(frame.len(), |(_, ip)| ip);
     let packet = frame.get(ip..).unwrap_or_default();
     flow_in(&Summary::of(frame, frame.len()), packet)
 }
 
-/// The same of an IP packet without a frame.
+/// The same as [`flow`], for an IP packet without a frame.
 pub fn flow_of(packet: &[u8]) -> u64 {
     let mut summary = Summary::bare(packet.len());
-    // As in a frame, what was found before an error stands.
+    // Fields read before an error stay valid, as in a frame.
     let _ = match ip::version(packet).unwrap_or(0) {
         4 => summary.read_ipv4(packet),
         6 => summary.read_ipv6(packet),
@@ -50,7 +49,7 @@ pub fn flow_of(packet: &[u8]) -> u64 {
     flow_in(&summary, packet)
 }
 
-/// The number of the flow of `packet`, of which `summary` says what it is.
+/// The flow hash of `packet`, which `summary` classifies.
 fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
     let ends = summary.ip.map(|version| ip::ends(version, packet));
     let [source, destination] =
@@ -65,49 +64,49 @@ fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
         })
 }
 
-/// The octets of the VLAN tags of an Ethernet frame, of which it has two at most.
+/// Octets of the VLAN tags of an Ethernet frame, which has at most two.
 pub fn tags(frame: &[u8]) -> usize {
     vlan::tags(frame, 2) * vlan::TAG_LEN
 }
 
-/// What a frame is.
+/// The summary of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Octets from the destination address to the end, without FCS.
     pub frame_size: usize,
     /// The Internet Protocol, if its header could be read.
     pub ip: Option<IpVersion>,
-    /// What IP carries, if the headers could be followed so far.
+    /// The transport protocol, if the headers up to it could be read.
     pub transport: Option<Transport>,
-    /// Octets after the last header that could be read, without the padding of
-    /// a short frame. Of TCP and UDP that is what the application sent; of a
-    /// later fragment, what it carries.
+    /// Octets after the last header that could be read, without the padding of a short
+    /// frame: the application's data with TCP and UDP, the fragment's part with later
+    /// fragments.
     pub payload: usize,
-    /// The port it came from, of TCP and UDP.
+    /// Source port of TCP and UDP.
     pub source_port: Option<u16>,
-    /// The port it goes to, of TCP and UDP.
+    /// Destination port of TCP and UDP.
     pub destination_port: Option<u16>,
 }
 
 impl Summary {
-    /// What `frame` is, of which `original_len` octets were there before the
-    /// capture cut it short; fewer than were handed in are not believed.
+    /// Summarises `frame`, which had `original_len` octets before the capture cut it
+    /// short. A value below the length of `frame` is ignored.
     ///
-    /// Sizes are what the headers say, as far as the frame has room for it. A
-    /// length of zero, which packets above 64 KiB carry [RFC2675 s3], stands
-    /// for all that follows.
+    /// Sizes come from the headers, limited by the frame. A length of zero, which
+    /// packets above 64 KiB carry [RFC2675 s3], stands for all octets that follow.
     pub fn of(frame: &[u8], original_len: usize) -> Self {
         let frame_size = original_len.max(frame.len());
         let mut summary = Self {
             frame_size,
             ..Self::bare(frame_size.saturating_sub(ethernet::HEADER_LEN))
         };
-        // An error marks where the octets ended; what was found before stands.
+        // An error marks the end of the readable octets; the fields read before it stay
+        // valid.
         let _ = summary.read_ethernet(frame);
         summary
     }
 
-    /// Of octets of which nothing is known yet.
+    /// The summary of octets before any header is read.
     const fn bare(length: usize) -> Self {
         Self {
             frame_size: length,
@@ -160,8 +159,8 @@ impl Summary {
         }
         let mut rest = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
         let mut later_fragment = false;
-        // Every round takes at least eight octets off `rest`. Only the first
-        // fragment has the headers that follow.
+        // Every round consumes at least eight octets of `rest`. Only the first fragment
+        // has the headers that follow.
         while !later_fragment && let Some(extension) = Extension::parse(next, rest)? {
             self.strip(extension.length);
             rest = rest.get(extension.length..).unwrap_or_default();
@@ -171,8 +170,7 @@ impl Summary {
         self.read_transport(next, later_fragment, rest)
     }
 
-    /// Reads the header at the start of `segment`, if this is no later
-    /// fragment, which has none.
+    /// Reads the header at the start of `segment`; a later fragment has none.
     fn read_transport(&mut self, number: u8, later: bool, segment: &[u8]) -> Result<(), Error> {
         let transport = match number {
             number::TCP => Transport::Tcp,
@@ -205,7 +203,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Takes a header off the payload.
+    /// Subtracts a header from the payload.
     fn strip(&mut self, header: usize) {
         self.payload = self.payload.saturating_sub(header);
     }

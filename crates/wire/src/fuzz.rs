@@ -1,14 +1,12 @@
-//! Chance for tests that damage octets and read them.
+//! Random numbers for tests that damage octets and read them.
 
-/// How many damaged cases a test tries: what `JUMBOLAB_FUZZ_CASES` says, or else
-/// `few`.
+/// The number of damaged cases that a test tries: `JUMBOLAB_FUZZ_CASES`, or else `few`.
 pub(crate) fn cases(few: u64) -> u64 {
     let asked = std::env::var("JUMBOLAB_FUZZ_CASES").ok();
     asked.and_then(|cases| cases.parse().ok()).unwrap_or(few)
 }
 
-/// A source of words of 64 bits, of which the upper ones are by chance. Any
-/// generator will do.
+/// A generator of 64-bit words with random upper bits. Any generator will do.
 pub(crate) fn chance(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {

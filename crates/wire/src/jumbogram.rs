@@ -1,10 +1,9 @@
-//! UDP in one IPv6 packet of any length that the protocol has: up to 65 535
-//! octets behind the IPv6 header as ever, above that with the Jumbo Payload
-//! option [RFC2675].
+//! UDP in one IPv6 packet of any length: ordinary packets up to 65 535 octets behind
+//! the IPv6 header, jumbograms with the Jumbo Payload option above that [RFC2675].
 //!
-//! [`Head`] reads what stands in front of the upper layer and says with a
-//! [`Fault`] why a packet is none, and of what its sender is notified; only heads are
-//! read, so that a packet of 4 GiB is as easy as one of 100 octets.
+//! [`Head`] reads the headers in front of the upper layer. A [`Fault`] states why a
+//! packet is refused, and the error message that its sender gets. Only headers are
+//! read, so a packet of 4 GiB costs no more than one of 100 octets.
 
 mod fault;
 #[cfg(test)]
@@ -24,17 +23,17 @@ use crate::protocol::{ipv6, udp};
 pub use fault::{Answer, Fault};
 pub use head::{Head, Udp};
 
-/// The most octets that a packet has behind its IPv6 header without the option
-/// [RFC8200 s3].
+/// The largest payload length of a packet without the option, in octets behind the IPv6
+/// header [RFC8200 s3].
 pub const LARGEST_ORDINARY: u32 = 65_535;
 
-/// Octets of the IPv6 header, of the UDP header, and of a hop-by-hop header with
-/// nothing but the Jumbo Payload option [RFC2675 s2].
+/// Octets of the IPv6 header, of the UDP header, and of a Hop-by-Hop Options header
+/// with the Jumbo Payload option alone [RFC2675 s2].
 const IPV6: u32 = place(ipv6::HEADER_LEN);
 const UDP: u32 = place(udp::HEADER_LEN);
 const OPTIONS: u32 = place(option::JUMBO_HEADER_LEN);
 
-/// An offset in headers, in 32 bits as lengths of jumbograms are.
+/// An offset in headers, in 32 bits like lengths of jumbograms.
 #[expect(clippy::cast_possible_truncation, reason = "no header is so long")]
 const fn place(octets: usize) -> u32 {
     octets as u32
@@ -47,19 +46,19 @@ pub mod at {
 
     /// The payload length of the IPv6 header.
     pub const LENGTH: usize = field::PAYLOAD_LENGTH;
-    /// The number of what follows the IPv6 header.
+    /// The next header of the IPv6 header.
     pub const NEXT: usize = field::NEXT_HEADER;
-    /// The hop-by-hop header.
+    /// The Hop-by-Hop Options header.
     pub const OPTIONS: usize = HEADER_LEN;
-    /// The Jumbo Payload option in it.
+    /// The Jumbo Payload option.
     pub const OPTION: usize = OPTIONS + extension::START;
-    /// The length that the option says.
+    /// The length in the option.
     pub const JUMBO_LENGTH: usize = OPTION + option::field::DATA;
     /// The UDP header.
     pub const UDP: usize = OPTIONS + option::JUMBO_HEADER_LEN;
-    /// Its length.
+    /// The length of the UDP header.
     pub const UDP_LENGTH: usize = UDP + udp::field::LENGTH;
-    /// Its checksum.
+    /// The checksum of the UDP header.
     pub const CHECKSUM: usize = UDP + udp::field::CHECKSUM;
 }
 
@@ -74,13 +73,13 @@ pub struct Packet {
     pub payload: u32,
 }
 
-/// The sum of a payload, which its checksum needs. Every piece but the last has
-/// an even number of octets.
+/// The sum of a payload, for its checksum. Every piece but the last has an even number
+/// of octets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum(Checksum);
 
 impl Sum {
-    /// With `octets` behind the pieces before.
+    /// Adds `octets`, which follow the pieces so far.
     #[must_use]
     pub fn with(self, octets: &[u8]) -> Self {
         Self(self.0.add(octets))
@@ -88,16 +87,16 @@ impl Sum {
 }
 
 impl Packet {
-    /// The most octets of a payload: the option counts the headers behind the
-    /// IPv6 header too, in 32 bits [RFC2675 s2].
+    /// The largest payload. The option counts the octets behind the IPv6 header,
+    /// further headers included, in 32 bits [RFC2675 s2].
     pub const LARGEST: u32 = u32::MAX - OPTIONS - UDP;
 
-    /// Whether it needs the Jumbo Payload option.
+    /// Whether the packet needs the Jumbo Payload option.
     pub const fn is_jumbogram(&self) -> bool {
         self.payload > LARGEST_ORDINARY - UDP
     }
 
-    /// Octets of its headers: 48, or 56 of a jumbogram.
+    /// Octets of the headers: 48, or 56 for a jumbogram.
     pub const fn head_len(&self) -> usize {
         match self.is_jumbogram() {
             true => ipv6::HEADER_LEN + option::JUMBO_HEADER_LEN + udp::HEADER_LEN,
@@ -105,24 +104,23 @@ impl Packet {
         }
     }
 
-    /// Octets of all of it.
+    /// Octets of the whole packet.
     pub const fn packet_len(&self) -> u64 {
         self.head_len() as u64 + self.payload as u64
     }
 
-    /// Writes its headers to the first [`Packet::head_len`] octets of `octets`;
-    /// `payload` is the sum of what follows them.
+    /// Writes the headers to the first [`Packet::head_len`] octets of `octets`;
+    /// `payload` is the sum of the octets that follow them.
     ///
     /// # Errors
-    /// Where there are fewer octets, and where the payload is larger than
-    /// [`Packet::LARGEST`].
+    /// With fewer octets, and with a payload larger than [`Packet::LARGEST`].
     pub fn emit(&self, payload: Sum, octets: &mut [u8]) -> Result<(), Error> {
         if self.payload > Self::LARGEST {
             return Err(Error::Malformed(crate::Field::Length));
         }
         let octets = demand_mut(octets, self.head_len())?;
         let length = self.payload + UDP;
-        // Too long for its own field, it is 0 there [RFC2675 s4].
+        // A length that does not fit the field is written as 0 [RFC2675 s4].
         let written = u16::try_from(length).unwrap_or(0);
         let ip = ipv6::Fields {
             traffic_class: 0,
@@ -149,20 +147,21 @@ impl Packet {
             length: written,
         };
         fields.emit(udp)?;
-        // Its headers are even, so the payload's sum may be added as it is.
+        // The headers have an even number of octets, so the payload's sum may be added
+        // as it is.
         let sum = self.pseudo_header().add(udp).and(payload.0).finish();
         udp::Header::of(udp).set_checksum(sum)
     }
 
-    /// Whether the checksum `udp` holds over a payload of this sum: with the
-    /// true length, whatever its own field says [RFC2675 s4].
+    /// Whether the checksum of the header `udp` holds over a payload with this sum. The
+    /// true length counts, whatever the header's length field contains [RFC2675 s4].
     pub fn holds(&self, udp: [u8; udp::HEADER_LEN], payload: Sum) -> bool {
         let sum = self.pseudo_header().add(&udp).and(payload.0).finish();
         sum == 0 && udp::Header::of(udp).checksum() != Ok(0)
     }
 
-    /// What the checksum covers besides the datagram: the length is the true
-    /// one, in 32 bits [RFC8200 s8.1] [RFC2675 s4].
+    /// The sum of the pseudo-header, with the true length in 32 bits [RFC8200 s8.1]
+    /// [RFC2675 s4].
     fn pseudo_header(&self) -> Checksum {
         let length = self.payload.saturating_add(UDP);
         Addresses::V6(self.addresses).pseudo_header(number::UDP, length)

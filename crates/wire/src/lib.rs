@@ -1,23 +1,23 @@
-//! Octets and their meaning.
+//! Wire formats: parsers and emitters of packets, of our own protocols, and of logs and
+//! captures.
 //!
-//! | modules | what they are about |
+//! | modules | content |
 //! |---|---|
-//! | [`protocol`] | the protocols that packets are made of, one file each |
-//! | [`frame`] | what a captured frame is |
-//! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built, and some that are read |
+//! | [`protocol`] | the protocols that packets consist of, one file each |
+//! | [`frame`] | classification of captured frames |
+//! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built; some are parsed, too |
 //! | [`message`], [`control`], [`log`] | formats of our own |
 //! | [`pcapng`] | captures for other programs |
 //!
-//! One file per format. A format is a plain struct that says what the octets
-//! mean, with `parse` (octets to meaning) and `emit` (meaning to octets); the
-//! offsets stand together in a `mod field` that reads like the figure of the
-//! standard, and nowhere else: packets are put together of protocols and have no
-//! offsets. Whatever the octets, nothing here panics: `parse` and `emit`
-//! return an [`Error`] that names the field, [`frame::Summary::of`] says what
-//! it could still make out.
+//! Each format has one file: a plain struct with the meaning of the octets, `parse`
+//! (octets to meaning) and `emit` (meaning to octets). The offsets of a protocol stand
+//! together in a `mod field` that reads like the figure of the standard; packets are
+//! composed of protocols and have no offsets of their own. No input makes this crate
+//! panic: `parse` and `emit` return an [`Error`] that names the field, and
+//! [`frame::Summary::of`] returns the fields that it could read.
 //!
-//! No clock and no socket exist here. Only [`log`] allocates, and [`bundle`]
-//! where packets die in the middle of one.
+//! The crate uses no clock and no socket. Only [`log`] allocates, and [`bundle`] for
+//! drops in the middle of a bundle.
 #![no_std]
 
 extern crate alloc;

@@ -1,15 +1,14 @@
-//! The packet log: what was sent and what arrived, packet by packet.
+//! The packet log: departures and arrivals, packet by packet.
 //!
-//! A log is [`MAGIC`] and then blocks, each with its length in front and a
-//! checksum (`block.rs`), so that a file that was torn off is read up to the
-//! tear. Some blocks say what the log is about ([`Facts`], [`Flow`],
-//! [`Estimate`], [`Sent`]); the others hold up to [`BLOCK`] records each,
-//! column by column, every column in as few bits as its values need
-//! (`column.rs`). A block of records can be read without those before it.
-//! docs/formats.md has the octets.
+//! A log is [`MAGIC`] and then blocks. Each block states its length and has a checksum
+//! (`block.rs`), so a truncated file is readable up to the damage. Some blocks describe
+//! the log ([`Facts`], [`Flow`], [`Estimate`], [`Sent`]); the others hold up to
+//! [`BLOCK`] records each, column by column, with as few bits per value as the column
+//! needs (`column.rs`). A block of records can be read without those before it.
+//! docs/formats.md specifies the octets.
 //!
-//! [`Writer`] appends to a vector that the caller puts wherever the log is
-//! kept; [`next`] takes one block off the front of whatever was read.
+//! [`Writer`] appends to a vector, which the caller stores; [`next`] reads one block at
+//! the start of a buffer.
 
 mod block;
 mod column;
@@ -22,41 +21,41 @@ pub use facts::{Clock, Estimate, Facts, Flow, NAME, Role, Sent};
 pub use records::{Batch, Records};
 pub use writer::Writer;
 
-/// What a log begins with: the name, a line's end that careless copying would
-/// change, and the version of the format.
+/// The first octets of a log: the name, a line end that text conversion would change,
+/// and the version of the format.
 pub const MAGIC: [u8; 8] = *b"JLOG\r\n\0\x01";
 
-/// The most records that a block holds.
+/// The most records of a block.
 pub const BLOCK: usize = 4096;
 
-/// One packet, or one message where the flow has messages.
+/// One packet, or one message of a flow that has messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The flow, as its [`Flow`] numbers it.
+    /// Number of the flow in [`Flow::number`].
     pub flow: u32,
-    /// The place in the flow, from 0.
+    /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// When it was sent, in nanoseconds on the sender's clock.
+    /// Instant of sending, in nanoseconds on the sender's clock.
     pub sent: u64,
-    /// When it arrived, in nanoseconds on the receiver's clock. A sender does
-    /// not know.
+    /// Instant of arrival, in nanoseconds on the receiver's clock. Logs of senders do
+    /// not have it.
     pub received: Option<u64>,
-    /// When its echo was back, in nanoseconds on the sender's clock. Without
-    /// one in a log of round trips it was lost.
+    /// Instant at which the echo arrived, in nanoseconds on the sender's clock. In a
+    /// log of round trips, `None` means a loss.
     pub returned: Option<u64>,
     /// Octets of payload.
     pub size: u32,
-    /// What else is to be said of it.
+    /// Rare properties of the packet.
     pub marks: Marks,
 }
 
-/// What is to be said of few packets.
+/// Properties that few packets have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// The clock that [`Facts`] names for arrivals had no stamp for it, so a
-    /// program read its clock instead.
+    /// The clock of arrivals that [`Facts`] names gave no timestamp, so the program
+    /// read its own clock.
     pub late_stamp: bool,
-    /// It came marked as having met congestion [RFC3168 s5].
+    /// The packet arrived with a congestion mark [RFC3168 s5].
     pub congested: bool,
 }
 

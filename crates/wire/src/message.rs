@@ -1,6 +1,6 @@
-//! The header at the start of every message of our traffic.
+//! The header of every message of generated traffic.
 //!
-//! A message is what one `send` hands to UDP, or one record of a TCP stream.
+//! A message is the data of one `send` to UDP, or one record of a TCP stream.
 //! All numbers are big-endian:
 //!
 //! | offset | octets | field    | meaning                                            |
@@ -10,10 +10,10 @@
 //! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: pre-roll, not counted; the others zero |
 //! |      6 |      2 | reserved | 0                                                  |
 //! |      8 |      4 | length   | octets of the whole message, this header included  |
-//! |     12 |      8 | sequence | from 0, one more for each message of a flow        |
-//! |     20 |      8 | sent     | nanoseconds from the run's beginning to the sending|
+//! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
+//! |     20 |      8 | sent     | instant of sending, in nanoseconds since the start of the run |
 //!
-//! What follows the header, up to `length`, has no meaning.
+//! The octets behind the header, up to `length`, have no meaning.
 
 use units::{Bytes, Time};
 
@@ -44,42 +44,42 @@ mod flag {
     pub(super) const PREROLL: u8 = 1 << 2;
 }
 
-/// What a message has to do with echoes. An echo of an echo would never end,
-/// so no message both is one and wants one.
+/// The role of a message with respect to echoes. An echo of an echo would loop forever,
+/// so no message both is one and requests one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Echo {
-    /// The message goes one way.
+    /// The message requests no echo.
     #[default]
     Unwanted,
-    /// The receiver is to send the header back.
+    /// The message asks the receiver to send the header back.
     Wanted,
-    /// This message is what came back.
+    /// The message is an echo.
     Reply,
 }
 
 /// The header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Whether it wants an echo or is one.
+    /// Whether the message requests an echo or is one.
     pub echo: Echo,
-    /// Whether it belongs to the pre-roll, which no figure counts.
+    /// Whether the message belongs to the pre-roll, which no metric counts.
     pub preroll: bool,
     /// Octets of the whole message, the header included.
     pub length: u32,
-    /// The place of the message in its flow, from 0.
+    /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// When it was sent, on the sender's clock. Whole nanoseconds travel;
-    /// what is finer is cut off.
+    /// Instant of sending, on the sender's clock. The wire format has whole
+    /// nanoseconds; fractions are cut off.
     pub sent: Time,
 }
 
 impl Message {
-    /// The header at the start of `octets`, which may hold less than the
-    /// whole message, or more.
+    /// Reads the header at the start of `octets`, which may hold more or less than the
+    /// whole message.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets,
-    /// [`Error::Malformed`] where the table above is not kept.
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets; [`Error::Malformed`]
+    /// if a field violates the table of this module.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let octets = demand(octets, HEADER_LEN)?;
         let require = |holds, field| match holds {
@@ -110,12 +110,12 @@ impl Message {
         })
     }
 
-    /// Writes the header to the first [`HEADER_LEN`] of `octets`; the rest
-    /// stays as it is.
+    /// Writes the header to the first [`HEADER_LEN`] of `octets`; the other octets are
+    /// unchanged.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the header has no room, [`Error::Malformed`] if
-    /// the message is shorter than its header.
+    /// [`Error::Truncated`] if the header has no room; [`Error::Malformed`] if the
+    /// message is shorter than its header.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         if self.length < SHORTEST {
             return Err(Error::Malformed(Field::Length));
@@ -137,15 +137,14 @@ impl Message {
         Ok(())
     }
 
-    /// The whole message as a size.
+    /// The length of the message as a size.
     pub fn size(&self) -> Bytes {
         Bytes::new(u64::from(self.length))
     }
 
-    /// The echo of this message, if it wants one: a header alone, so that it
-    /// never amplifies, with the sequence number and the instant of the
-    /// original, so that the sender needs no clock but its own to know the
-    /// round trip.
+    /// The echo of this message, if it requests one. The echo is a header alone, so it
+    /// never amplifies. It has the original's sequence number and instant of sending,
+    /// so the sender computes the round-trip time from its own clock alone.
     pub fn reply(&self) -> Option<Self> {
         (self.echo == Echo::Wanted).then_some(Self {
             echo: Echo::Reply,
@@ -154,8 +153,8 @@ impl Message {
         })
     }
 
-    /// Likewise with all octets of the original behind the header, so that
-    /// the way back carries as much as the way there, and no more.
+    /// The echo with all octets of the original behind the header: both directions
+    /// carry the same load.
     pub fn reply_in_full(&self) -> Option<Self> {
         Some(Self {
             length: self.length,
@@ -255,7 +254,7 @@ mod tests {
         fn hostile_octets_parse_to_what_they_were_or_not_at_all(
             start in 0..=HEADER_LEN, noise in prop::collection::vec(any::<u8>(), 0..40),
         ) {
-            // A true beginning lets the noise reach the later checks.
+            // A valid beginning lets the noise reach the later checks.
             let mut octets = OCTETS[..start].to_vec();
             octets.extend(noise);
             if let Ok(message) = Message::parse(&octets) {

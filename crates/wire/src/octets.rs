@@ -1,8 +1,8 @@
-//! Big-endian fields at fixed places.
+//! Access to big-endian fields at fixed offsets.
 
 use crate::Error;
 
-/// The first `need` octets, which every later access stays within.
+/// The first `need` octets; later accesses stay within them.
 pub(crate) fn demand(octets: &[u8], need: usize) -> Result<&[u8], Error> {
     octets.get(..need).ok_or(Error::Truncated {
         need,
@@ -10,7 +10,7 @@ pub(crate) fn demand(octets: &[u8], need: usize) -> Result<&[u8], Error> {
     })
 }
 
-/// The same, to be written to.
+/// The first `need` octets, mutable.
 pub(crate) fn demand_mut(octets: &mut [u8], need: usize) -> Result<&mut [u8], Error> {
     let have = octets.len();
     octets
@@ -18,7 +18,7 @@ pub(crate) fn demand_mut(octets: &mut [u8], need: usize) -> Result<&mut [u8], Er
         .ok_or(Error::Truncated { need, have })
 }
 
-/// The first `N` octets, to be written to, and what follows them.
+/// The first `N` octets, mutable, and the octets behind them.
 pub(crate) fn split_mut<const N: usize>(
     octets: &mut [u8],
 ) -> Result<(&mut [u8; N], &mut [u8]), Error> {
@@ -40,7 +40,7 @@ pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> Result<[u8; N],
         })
 }
 
-/// The same, to be written to.
+/// The `N` octets from `at` on, mutable.
 pub(crate) fn array_mut<const N: usize>(
     octets: &mut [u8],
     at: usize,
@@ -54,7 +54,7 @@ pub(crate) fn array_mut<const N: usize>(
         })
 }
 
-/// Writes `field` at `at`, which the caller knows that `octets` reach beyond.
+/// Writes `field` at `at`. The caller ensures that `octets` are long enough.
 pub(crate) fn put<const N: usize>(octets: &mut [u8], at: usize, field: [u8; N]) {
     octets[at..at + N].copy_from_slice(&field);
 }

@@ -1,5 +1,4 @@
-//! Captures that tools for captures read: the blocks of a pcapng file
-//! [Pcapng], its numbers big-endian.
+//! Captures in the pcapng format [Pcapng], with big-endian numbers.
 //!
 //! A file is a section header, a description of each interface, and then the
 //! packets.
@@ -21,16 +20,16 @@ mod option {
     pub(super) const RESOLUTION: u16 = 9;
 }
 
-/// By which a reader knows the order of octets [Pcapng s4.1].
+/// The magic number that shows the byte order [Pcapng s4.1].
 const MAGIC: u32 = 0x1a2b_3c4d;
 /// The version of the format [Pcapng s4.1].
 const VERSION: [u16; 2] = [1, 0];
-/// Instants count 10^-9 s [Pcapng s4.2].
+/// Resolution of timestamps: 10^-9 s [Pcapng s4.2].
 const NANOSECONDS: u8 = 9;
-/// What stands around a block: its type, and its length twice [Pcapng s3.1].
+/// Octets around the content of a block: its type, and its length twice [Pcapng s3.1].
 const AROUND: usize = 12;
 
-/// What the octets of a packet begin with [Pcapng s4.2].
+/// The first header of the packets of an interface [Pcapng s4.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// An Ethernet frame without preamble and FCS.
@@ -39,35 +38,35 @@ pub enum LinkType {
     RawIp = 101,
 }
 
-/// A piece of a file.
+/// A block of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block<'a> {
-    /// What a file begins with.
+    /// The section header, which begins a file.
     Section,
-    /// An interface; the first one that is described has the number 0.
+    /// An interface; the first description in a file has the number 0.
     Interface {
-        /// What its packets begin with.
+        /// The first header of its packets.
         kind: LinkType,
-        /// What it is called.
+        /// Name of the interface.
         name: &'a str,
-        /// The most octets of a packet that are kept; 0: all.
+        /// The most octets kept of a packet; 0: all.
         most: u32,
     },
     /// A packet.
     Packet {
-        /// On which interface it was seen.
+        /// Number of the interface that saw the packet.
         interface: u32,
-        /// When, in nanoseconds.
+        /// Timestamp, in nanoseconds.
         nanos: u64,
-        /// The octets that were kept.
+        /// The octets kept.
         octets: &'a [u8],
-        /// How many it had.
+        /// Length of the packet before it was cut.
         length: u32,
     },
 }
 
 impl Block<'_> {
-    /// How many octets it takes.
+    /// Octets of the block.
     pub const fn buffer_len(&self) -> usize {
         AROUND
             + match self {
@@ -77,17 +76,17 @@ impl Block<'_> {
             }
     }
 
-    /// Writes it to the first [`Block::buffer_len`] octets of `octets`.
+    /// Writes the block to the first [`Block::buffer_len`] octets of `octets`.
     ///
     /// # Errors
-    /// Where there are fewer.
+    /// [`Error::Truncated`] with fewer octets.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let length = self.buffer_len();
         let mut out = Cursor {
             octets: demand_mut(octets, length)?,
             at: 0,
         };
-        // Lengths of blocks are far below 2^32: names and packets are short.
+        // Lengths of blocks are far below 2^32, because names and packets are short.
         let length = (length as u64).to_be_bytes();
         let length = [length[4], length[5], length[6], length[7]];
         match self {
@@ -97,7 +96,7 @@ impl Block<'_> {
                 out.put(&MAGIC.to_be_bytes());
                 out.put(&VERSION[0].to_be_bytes());
                 out.put(&VERSION[1].to_be_bytes());
-                // The length of the section is not known.
+                // An unknown section length.
                 out.put(&u64::MAX.to_be_bytes());
             }
             Self::Interface { kind, name, most } => {
@@ -119,7 +118,7 @@ impl Block<'_> {
                 out.put(&block::PACKET.to_be_bytes());
                 out.put(&length);
                 out.put(&interface.to_be_bytes());
-                // The upper half, then the lower half.
+                // The timestamp's upper half, then its lower half.
                 out.put(&nanos.to_be_bytes());
                 let kept = (octets.len() as u64).to_be_bytes();
                 out.put(&kept[4..]);
@@ -132,7 +131,7 @@ impl Block<'_> {
     }
 }
 
-/// Octets that are written one after the other; they have room.
+/// Writes octets one after the other into a buffer that is large enough.
 struct Cursor<'a> {
     octets: &'a mut [u8],
     at: usize,
@@ -161,7 +160,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Up to whole groups of four octets.
+/// The next multiple of four octets.
 const fn padded(length: usize) -> usize {
     length.next_multiple_of(4)
 }

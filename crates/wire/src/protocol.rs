@@ -1,18 +1,16 @@
-//! The protocols that packets are made of, one file each.
+//! The protocols that packets consist of, one file each.
 //!
-//! A file has the offsets of its protocol, in a `mod field` that reads like the
-//! figure of the standard. Two types stand for a header, each with as much as is
-//! used of it:
+//! Each file holds the offsets of its protocol, in a `mod field` that reads like the
+//! figure of the standard. Two types represent a header, each with the parts that are
+//! used:
 //!
-//! - `Header` is a view of octets. It does not need a whole header, because
-//!   captures cut packets short: an accessor returns an error if its field is
-//!   missing. Setters change octets in place, and the checksum of the header with
-//!   them.
-//! - `Fields` is the meaning of a header. `emit` writes all of the header to the
-//!   start of a buffer and returns the rest of it, for the next header or the
-//!   payload.
+//! - `Header` is a view of octets. It does not need a whole header, because captures
+//!   cut packets short: an accessor returns an error if its field is missing. Setters
+//!   change octets in place, and update the checksum of the header.
+//! - `Fields` holds the meaning of a header. `emit` writes the whole header to the
+//!   start of a buffer and returns the rest of it, for the next header or the payload.
 //!
-//! Whatever the octets, nothing here panics.
+//! No input makes this module panic.
 
 pub(crate) mod checksum;
 pub mod ethernet;

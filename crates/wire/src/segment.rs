@@ -1,5 +1,5 @@
-//! The headers of a TCP segment whose payload is zeros: what a capture shows of
-//! a connection that was only simulated.
+//! Headers of a TCP segment with zeros as payload, for captures of simulated
+//! connections.
 
 use crate::Error;
 use crate::datagram::Datagram;
@@ -7,51 +7,51 @@ use crate::octets::demand_mut;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::tcp;
 
-/// An IP packet with a segment of TCP.
+/// An IP packet with a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// The frame around it: destination, source; `None`: no frame.
+    /// Destination and source of the Ethernet frame; `None`: no frame.
     pub ethernet: Option<[[u8; 6]; 2]>,
     /// Source and destination.
     pub addresses: Addresses,
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// The octet of service, with the bits of ECN [RFC3168 s5].
+    /// Service octet, with the bits of ECN [RFC3168 s5].
     pub service: u8,
-    /// The number of the packet [RFC791 s3.1].
+    /// Identification of the IP packet [RFC791 s3.1].
     pub identification: u32,
-    /// The number of its first octet.
+    /// Sequence number of the first octet.
     pub sequence: u32,
-    /// The number that is awaited.
+    /// Sequence number of the next octet expected.
     pub acknowledgement: u32,
     /// Bits of [`tcp::flag`].
     pub flags: u8,
-    /// Octets that may be sent.
+    /// Receive window: octets that the other end may send.
     pub window: u16,
-    /// The sender's clock, and what it saw last of the other's.
+    /// The sender's timestamp, and the last one that it received.
     pub timestamps: Option<[u32; 2]>,
-    /// Ranges that are there beyond the acknowledgement: the first number, and
-    /// the first one behind it.
+    /// SACK blocks: for each range received beyond the acknowledgement, its first
+    /// sequence number and the first one behind it.
     pub blocks: &'a [[u32; 2]],
-    /// Octets of the header, options included. What has no room is left out,
-    /// what is not used is padding.
+    /// Octets of the header, options included. Options without room are left out;
+    /// unused room is padded.
     pub header: u16,
     /// Octets behind the header.
     pub payload: u16,
 }
 
 impl Segment<'_> {
-    /// The octets of its headers.
+    /// Octets of the headers.
     pub const fn header_len(&self) -> usize {
         self.around().around_len() + self.header as usize
     }
 
-    /// The octets of all of it, zeros included, without an FCS.
+    /// Octets of the whole packet, zeros included, without an FCS.
     pub const fn packet_len(&self) -> usize {
         self.header_len() + self.payload as usize
     }
 
-    /// The packet around it.
+    /// The IP packet around the segment.
     const fn around(&self) -> Datagram {
         let whole = self.header.saturating_add(self.payload);
         Datagram {
@@ -63,16 +63,16 @@ impl Segment<'_> {
             whole,
             offset: 0,
             length: whole,
-            // No router cuts a segment.
+            // TCP segments are never fragmented.
             dont_fragment: true,
         }
     }
 
-    /// Writes its headers, with checksums, to the first
-    /// [`Segment::header_len`] octets of `octets`.
+    /// Writes the headers, with checksums, to the first [`Segment::header_len`] octets
+    /// of `octets`.
     ///
     /// # Errors
-    /// Where there are fewer, or no header of TCP is so long.
+    /// With fewer octets, or if no TCP header has this length.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let data_offset = tcp::data_offset(self.header)?;
         let octets = demand_mut(octets, self.header_len())?;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(octets[40..44], [1, 1, 8, 10]);
         assert_eq!(octets[52..56], [1, 1, 5, 18]);
         assert_eq!(octets[68..72], 400_u32.to_be_bytes());
-        // Where blocks alone were counted one has to go.
+        // There is room for one block only: two would need 20 octets of options.
         let octets = emitted(&segment(&blocks, 36));
         assert_eq!(octets[40..48], [1, 1, 1, 1, 1, 1, 5, 10]);
         assert_eq!(octets[52..56], 200_u32.to_be_bytes());

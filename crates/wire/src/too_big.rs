@@ -1,10 +1,9 @@
-//! That a packet was too big: Packet Too Big [RFC4443 s3.2] and Destination
-//! Unreachable, fragmentation needed [RFC1191 s4].
+//! Error messages about packets that exceed the MTU: Packet Too Big [RFC4443 s3.2] and
+//! Destination Unreachable, fragmentation needed [RFC1191 s4].
 //!
-//! What stands between two hosts and carries only smaller packets says so in
-//! these, with the packet's own destination as their source: a wire has no
-//! address, and hosts look at the packet that is quoted, not at who quotes it
-//! [RFC8201 s4].
+//! A link between two hosts sends them with the packet's destination as their source,
+//! because a wire has no address. Hosts check the quoted packet, not the source of the
+//! message [RFC8201 s4].
 
 mod offending;
 
@@ -19,16 +18,16 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ethernet, icmp, icmpv4, icmpv6, ipv4, ipv6};
 use offending::Offending;
 
-/// The largest answer: no link carries less IPv6 [RFC4443 s3.2], and every host
-/// takes so much IPv4 [RFC1812 s4.3.2.3].
+/// The largest answers: every link carries IPv6 packets of this size [RFC4443 s3.2],
+/// and every host accepts IPv4 packets of this size [RFC1812 s4.3.2.3].
 const LARGEST_V6: usize = 1280;
 const LARGEST_V4: usize = 576;
 
-/// The octet of service of internetwork control, as errors are sent
-/// [RFC1812 s4.3.2.5].
+/// The service octet of internetwork control, which ICMP errors carry [RFC1812
+/// s4.3.2.5].
 const CONTROL: u8 = 0xc0;
 
-/// The answer to a packet that was too big.
+/// The answer to a packet that exceeds the MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooBig<'a> {
     offending: Offending<'a>,
@@ -36,25 +35,24 @@ pub struct TooBig<'a> {
 }
 
 impl<'a> TooBig<'a> {
-    /// The answer to the packet in the Ethernet frame `frame` (without FCS)
-    /// from a link that carries IP packets of `mtu` octets; `None` where there
-    /// must be no answer, or can be none:
+    /// The answer to the packet in the Ethernet frame `frame` (without FCS) from a link
+    /// that carries IP packets of `mtu` octets. `None` if no answer is allowed or
+    /// possible:
     ///
-    /// - what is no whole IP packet, or not larger than `mtu`;
-    /// - an ICMP error [RFC4443 s2.4] [RFC1122 s3.2.2], and ICMPv6 that is
-    ///   not known to be none;
-    /// - what is for many or comes from no single host, in either layer: the
-    ///   exception for multicast [RFC4443 s2.4] is not made, because one
-    ///   packet would get many answers;
-    /// - a fragment that is not the first [RFC1122 s3.2.2];
-    /// - IPv4 that may be fragmented: a router would do it, a wire does not;
-    /// - IPv6 where `mtu` is below 1280 octets, which no host would believe.
+    /// - the frame holds no whole IP packet, or one of at most `mtu` octets;
+    /// - an ICMP error [RFC4443 s2.4] [RFC1122 s3.2.2], or ICMPv6 that may be one;
+    /// - a packet to a group or from an address that is no single host's, in either
+    ///   layer; the exception for multicast [RFC4443 s2.4] is not made, because one
+    ///   packet would cause many answers;
+    /// - a fragment other than the first [RFC1122 s3.2.2];
+    /// - IPv4 that may be fragmented: a router would fragment it, a wire does not;
+    /// - IPv6 if `mtu` is below 1280 octets, which hosts ignore.
     pub fn to(frame: &'a [u8], mtu: u32) -> Option<Self> {
         let offending = Offending::read(frame)?;
         let larger = u32::try_from(offending.packet.len()).is_ok_and(|length| length > mtu);
         let heeded = match offending.addresses.version() {
             IpVersion::V4 => u16::try_from(mtu).is_ok(),
-            // No node believes that a link carries less [RFC8201 s4].
+            // Hosts ignore smaller values [RFC8201 s4].
             IpVersion::V6 => mtu >= IpVersion::V6.smallest_mtu(),
         };
         (larger && heeded).then_some(Self { offending, mtu })
@@ -65,8 +63,8 @@ impl<'a> TooBig<'a> {
         self.offending.link_header.len() + self.headers() + self.quoted().len()
     }
 
-    /// Writes the frame that goes back, with checksums, to the first
-    /// [`Self::buffer_len`] of `octets`. A VLAN tag is kept.
+    /// Writes the frame to send back, with checksums, to the first [`Self::buffer_len`]
+    /// of `octets`. It keeps a VLAN tag.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
@@ -82,8 +80,8 @@ impl<'a> TooBig<'a> {
         }
     }
 
-    /// Writes the answer to `packet`, which has the right length. The addresses are
-    /// those of the offending packet.
+    /// Writes the IPv4 answer to `packet`, which has the right length. The addresses
+    /// are those of the offending packet.
     fn emit_v4(
         &self,
         packet: &mut [u8],
@@ -106,7 +104,7 @@ impl<'a> TooBig<'a> {
         icmp::set_checksum(message, Checksum::default().add(message).finish())
     }
 
-    /// Likewise.
+    /// Writes the IPv6 answer likewise.
     fn emit_v6(
         &self,
         packet: &mut [u8],
@@ -136,7 +134,7 @@ impl<'a> TooBig<'a> {
         self.offending.addresses.header_len() + icmp::HEADER_LEN
     }
 
-    /// As much of the offending packet as the answer has room for.
+    /// The part of the offending packet that the answer has room for.
     fn quoted(&self) -> &'a [u8] {
         let largest = match self.offending.addresses.version() {
             IpVersion::V4 => LARGEST_V4,

@@ -1,5 +1,5 @@
-//! Bundles read by tshark with the dissector in docs/: a stranger must find every
-//! field in them, whole and with inner drops, whatever carries them.
+//! Bundles read by tshark with the dissector in docs/: it must find every field, with
+//! and without inner drops, in every carriage.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -26,7 +26,8 @@ const V6: Addresses = Addresses::V6([
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
 ]);
 
-/// Each with the type of its frame and how tshark calls what is in front.
+/// Each carriage with its EtherType and tshark's name of the protocol in front of the
+/// bundle.
 const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
     (
         Carriage::Ip {
@@ -135,7 +136,7 @@ fn captured(frames: &[Vec<u8>]) -> TempDir {
     folder
 }
 
-/// What tshark prints when it is given `options` too.
+/// The output of tshark with additional `options`.
 fn tshark(folder: &TempDir, options: &[&str]) -> String {
     let output = Command::new("tshark")
         .args(["-X", &format!("lua_script:{SCRIPT}")])
@@ -172,7 +173,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     let always = |field: &str, whole: &str, inner_dropped: &str| {
         all(field, &|_| whole.to_owned(), &|_| inner_dropped.to_owned());
     };
-    // IPv4 with 28 octets after its header, IPv6 with 29: 48 and 69.
+    // IPv4 with 28 octets behind its header, IPv6 with 29: 48 and 69.
     always("jumbolab.count", "4", "4");
     always("jumbolab.average", "58", "58");
     always("jumbolab.version", "1", "1");
@@ -187,7 +188,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     always("jumbolab.live", "4", "2");
     always("jumbolab.live_octets", "234", "117");
     always("jumbolab.inner", "0,1,2,3", "2,3");
-    // The packets inside are read too, behind the ports of UDP around them.
+    // The inner packets are dissected, too, behind the UDP ports of the carriage.
     for (place, ports) in values(&folder, "udp.srcport").iter().enumerate() {
         let inside = [["40000,40001,40002,40003", "40002,40003"][place % 2]];
         let around = CARRIAGES[place / 2].2.ends_with("udp").then_some("49152");
@@ -198,7 +199,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
 
 #[test]
 fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
-    // Odd octets out of the middle: the sum over what follows turns around.
+    // Drops of odd length in the middle swap the octets of the sum over the rest.
     let folder = captured(&frames(&[1, 2]));
     for (place, protocols) in values(&folder, "frame.protocols").iter().enumerate() {
         let expected = CARRIAGES[place / 2].2;

@@ -1,6 +1,5 @@
-//! Jumbograms beside other programs: Scapy and SendIP, which the literature of
-//! jumbograms names as its tools, must write the same octets, and tshark must read
-//! them.
+//! Jumbograms compared with other programs: Scapy and SendIP, the tools named in the
+//! literature on jumbograms, must write the same octets, and tshark must read them.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -14,11 +13,11 @@ use tempfile::TempDir;
 
 use capture::capture;
 
-/// Payloads: the smallest of a jumbogram, an odd one, and a large one.
+/// Payload sizes: the smallest jumbogram, an odd size, and a large one.
 const SIZES: [u32; 3] = [65_528, 70_001, 190_000];
 
-/// Writes the packet of so many octets; Scapy leaves the padding, the
-/// checksum and the next headers to itself.
+/// Writes the packet of the given size; Scapy computes padding, checksum and next
+/// headers.
 const SCAPY: &str = "\
 import sys
 from scapy.layers.inet import UDP
@@ -58,7 +57,7 @@ fn run(command: &mut Command) -> Vec<u8> {
 #[test]
 fn scapy_writes_the_same_jumbograms_and_what_it_writes_is_read() {
     for size in SIZES {
-        // Debian's own interpreter has Debian's packages.
+        // Debian's interpreter has Debian's packages.
         let mut scapy = Command::new("/usr/bin/python3");
         let theirs = run(scapy.args(["-c", SCAPY, &size.to_string()]));
         let ours = packet(size);
@@ -73,13 +72,13 @@ fn scapy_writes_the_same_jumbograms_and_what_it_writes_is_read() {
     }
 }
 
-/// Octets of an IPv6 header, and where in it the hop limit is [RFC8200 s3].
+/// Octets of an IPv6 header, and the offset of its hop limit [RFC8200 s3].
 const IPV6: usize = 40;
 const HOP_LIMIT: usize = 7;
 
-/// Has SendIP send what is in `behind` behind an IPv6 header to a socket of its own;
-/// what arrives goes to `arrived`. SendIP as Debian has it knows no hop-by-hop
-/// options: they are data to it.
+/// Sends the content of `behind` with SendIP, behind an IPv6 header, to a socket in the
+/// same namespace, and writes the received octets to `arrived`. Debian's SendIP has no
+/// hop-by-hop options, so they are plain data to it.
 const SENDIP: &str = "\
 import socket, subprocess
 there = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -97,7 +96,7 @@ fn sendip_writes_the_same_header_and_the_kernel_delivers_what_it_sends() {
         let folder = TempDir::new().unwrap();
         let mut ours = packet(size);
         std::fs::write(folder.path().join("behind"), &ours[IPV6..]).unwrap();
-        // All in a namespace of its own, whose loopback has the addresses.
+        // A private namespace whose loopback has the addresses.
         let script = "\
             ip link set lo up mtu 400000 && \
             ip -6 address add 2001:db8::1/64 dev lo nodad && \

@@ -1,4 +1,4 @@
-//! What is in front of a bundle.
+//! Carriages: the headers in front of a bundle.
 
 use super::offsets::{Offsets, Outer};
 use crate::datagram::Datagram;
@@ -7,45 +7,45 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{mpls, udp};
 use crate::{Error, Field};
 
-/// The number in the IP header: the first of two for experiments
-/// [RFC3692 s2.1], of IPv4 and IPv6 alike [RFC4727 s2] [RFC4727 s3].
+/// The protocol number in the IP header: the first of the two reserved for experiments
+/// [RFC3692 s2.1], the same in IPv4 and IPv6 [RFC4727 s2] [RFC4727 s3].
 pub const PROTOCOL: u8 = 253;
-/// The port of bundles in UDP: ours, one of those that nobody can register
+/// The UDP port of bundles: our choice from the dynamic range, which is never assigned
 /// [RFC6335 s6].
 pub const PORT: u16 = 50_253;
 
-/// What carries a bundle.
+/// The header in front of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carriage {
     /// IP, with [`PROTOCOL`].
     Ip {
-        /// Ingress and egress.
+        /// Addresses of ingress and egress.
         addresses: Addresses,
-        /// The octet of service [RFC2474 s3].
+        /// Service octet (DSCP and ECN) [RFC2474 s3].
         service: u8,
     },
-    /// UDP to [`PORT`], which passes translators and is spread over queues of
-    /// cards by its source port.
+    /// UDP to [`PORT`]. It passes address translators, and its source port spreads
+    /// bundles over the queues of network cards.
     Udp {
-        /// Ingress and egress.
+        /// Addresses of ingress and egress.
         addresses: Addresses,
-        /// The octet of service [RFC2474 s3].
+        /// Service octet (DSCP and ECN) [RFC2474 s3].
         service: u8,
         /// The source port.
         port: u16,
     },
-    /// A label that stands for a path to an egress that expects bundles
-    /// [RFC3032]. In front of it there may be others.
+    /// An MPLS label of a path to an egress that expects bundles [RFC3032]. Other
+    /// labels may precede it.
     Label {
         /// The label, 20 bits.
         label: u32,
-        /// The class, 3 bits [RFC3032 s2.1].
+        /// The traffic class, 3 bits [RFC3032 s2.1].
         class: u8,
     },
 }
 
 impl Carriage {
-    /// Its octets in front of a bundle.
+    /// Octets of the header in front of the bundle.
     pub const fn header_len(&self) -> usize {
         match self {
             Self::Ip { addresses, .. } => addresses.header_len(),
@@ -54,13 +54,13 @@ impl Carriage {
         }
     }
 
-    /// Writes its header in front of a bundle that takes the rest of `octets`,
-    /// with all checksums but that of UDP, which [`Offsets::seal`] adds. Returns
-    /// where things are.
+    /// Writes the header in front of a bundle that takes the rest of `octets`, with all
+    /// checksums but that of UDP, which [`Offsets::seal`] adds. Returns the offsets of
+    /// the parts.
     ///
     /// # Errors
-    /// [`Error::Truncated`] without room for the header, [`Error::Malformed`]
-    /// where the bundle is too long, or a label or its class too large.
+    /// [`Error::Truncated`] without room for the header; [`Error::Malformed`] if the
+    /// bundle is too long, or a label or its class too large.
     pub(super) fn emit(&self, octets: &mut [u8]) -> Result<Offsets, Error> {
         let (header, all) = (self.header_len(), octets.len());
         demand_mut(octets, header)?;
@@ -78,7 +78,8 @@ impl Carriage {
                 addresses: *addresses,
                 ports: [port, PORT],
                 service,
-                // What is never cut needs no number [RFC6864 s4.1].
+                // Packets that are never fragmented need no identification [RFC6864
+                // s4.1].
                 identification: 0,
                 whole: length,
                 offset: 0,

@@ -1,4 +1,4 @@
-//! A bundle as it travels.
+//! Views of a carried bundle: a packet or frame with a bundle inside.
 
 mod drop_inner;
 
@@ -16,9 +16,8 @@ use crate::protocol::{udp, vlan};
 use crate::{Error, Field};
 pub use drop_inner::InnerDropped;
 
-/// A packet, or a frame, with a bundle inside: a view of its octets that knows
-/// where things are. What was dropped here stays where it was, and is left out
-/// of [`Carried::parts`].
+/// A view of a packet or frame with a bundle inside, with the offsets of its parts.
+/// Packets dropped here stay in the buffer; [`Carried::parts`] leaves them out.
 #[derive(Clone, Debug)]
 pub struct Carried<T> {
     octets: T,
@@ -28,43 +27,43 @@ pub struct Carried<T> {
     live: u16,
 }
 
-/// A packet that is left in a bundle.
+/// A remaining packet of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inner<'a> {
-    /// Its place among those that were put in, from 0.
+    /// Index among the packets that were packed, from 0.
     pub index: u16,
-    /// For how long it had waited when the bundle left.
+    /// Waiting time of the packet when the bundle left.
     pub waited: Span,
-    /// Its octets, from its IP header on.
+    /// Octets of the packet, from its IP header on.
     pub octets: &'a [u8],
 }
 
 impl Inner<'_> {
-    /// A number for its flow, as [`crate::frame::flow`] has it.
+    /// A hash of the packet's flow, as [`crate::frame::flow`] computes it.
     pub fn flow(&self) -> u64 {
         flow_of(self.octets)
     }
 
-    /// Its octet of service, where it is IP.
+    /// The service octet, if this is an IP packet.
     pub fn service(&self) -> Option<u8> {
         service_of(self.octets)
     }
 }
 
 impl<T: AsRef<[u8]>> Carried<T> {
-    /// The bundle in the IP packet at the start of `octets`.
+    /// Reads the bundle in the IP packet at the start of `octets`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] where the packet is not whole; [`Error::Malformed`]
-    /// where it is a fragment, carries something else, or does not agree with
-    /// itself. The checksum of UDP is left to [`Carried::checksum_holds`].
+    /// [`Error::Truncated`] if the packet is not whole; [`Error::Malformed`] if it is a
+    /// fragment, carries something else, or contradicts itself.
+    /// [`Carried::checksum_holds`] checks the checksum of UDP.
     pub fn parse(octets: T) -> Result<Self, Error> {
         let offsets = Offsets::of_packet(octets.as_ref(), 0)?;
         Self::at(octets, offsets)
     }
 
-    /// The bundle behind the labels at the start of `octets`. Whether that is
-    /// what a label stands for, the octets do not tell.
+    /// Reads the bundle behind the labels at the start of `octets`. The octets do not
+    /// show whether a label stands for bundles.
     ///
     /// # Errors
     /// As [`Carried::parse`].
@@ -73,7 +72,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
         Self::at(octets, offsets)
     }
 
-    /// The bundle in an Ethernet frame, with two tags at most.
+    /// Reads the bundle in an Ethernet frame with at most two VLAN tags.
     ///
     /// # Errors
     /// As [`Carried::parse`].
@@ -130,35 +129,35 @@ impl<T: AsRef<[u8]>> Carried<T> {
         })
     }
 
-    /// What its header says, which nothing changes on the way.
+    /// The header of the bundle, which inner drops do not change.
     pub const fn header(&self) -> Header {
         self.header
     }
 
-    /// What carries it.
+    /// The carriage of the bundle.
     ///
     /// # Errors
-    /// None, unless the octets are others by now.
+    /// None, unless the octets changed since they were parsed.
     pub fn carriage(&self) -> Result<Carriage, Error> {
         self.offsets.carriage(self.octets.as_ref())
     }
 
-    /// The packets that are left.
+    /// The number of remaining packets.
     pub const fn live(&self) -> u16 {
         self.live
     }
 
-    /// Their octets.
+    /// Octets of the remaining packets.
     pub fn live_octets(&self) -> usize {
         self.offsets.end - self.body() - self.gaps.total()
     }
 
-    /// The octets that are sent of the packet or frame, without padding.
+    /// Octets of the packet or frame that are sent, without padding.
     pub const fn sent_len(&self) -> usize {
         self.offsets.end - self.gaps.total()
     }
 
-    /// What the header says of packet `index`.
+    /// The header's entry for packet `index`.
     pub fn entry(&self, index: u16) -> Option<Entry> {
         (index < self.header.count)
             .then(|| array(self.octets.as_ref(), self.entry_at(index)).ok())
@@ -166,7 +165,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
             .map(Entry::read)
     }
 
-    /// The packets that are left, in order.
+    /// The remaining packets, in order.
     pub fn packets(&self) -> impl Iterator<Item = Inner<'_>> {
         let octets = self.octets.as_ref();
         let mut at = self.body();
@@ -185,8 +184,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
         })
     }
 
-    /// What is sent, piece by piece: all octets but those of packets that were
-    /// dropped here.
+    /// The octets to send, in pieces: all but those of packets dropped here.
     pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
         let octets = self.octets.as_ref();
         let begins = [0].into_iter().chain(self.gaps.iter().map(|gap| gap.end));
@@ -196,7 +194,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
         parts.filter_map(|(begin, end)| octets.get(begin..end))
     }
 
-    /// Whether the checksum of UDP is right, or there is none to be.
+    /// Whether the checksum of UDP is right, or not required.
     pub fn checksum_holds(&self) -> bool {
         let octets = self.octets.as_ref();
         let Some(udp) = self.offsets.udp else {
@@ -212,12 +210,12 @@ impl<T: AsRef<[u8]>> Carried<T> {
         checksum == 0 || matches!(sum.checksum(), 0 | u16::MAX)
     }
 
-    /// What the octets are in, with those that are not sent.
+    /// The underlying buffer, including octets that are not sent.
     pub const fn inside(&self) -> &T {
         &self.octets
     }
 
-    /// Where packets begin.
+    /// The offset of the first packet.
     fn body(&self) -> usize {
         self.offsets.bundle + self.header.table_len()
     }
@@ -231,7 +229,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
         header.checksum().unwrap_or(0)
     }
 
-    /// The sum of what is left of the packets in front of `end`.
+    /// The sum of the remaining packets in front of `end`.
     fn sum_until(&self, end: usize) -> Sum {
         let octets = self.octets.as_ref();
         let (mut sum, mut at, mut before) = (Sum::of(&[]), self.body(), 0);

@@ -1,4 +1,4 @@
-//! Hostile bundles: built as real ones are, then damaged where it hurts.
+//! Fuzzing of bundles: valid ones are built, then damaged.
 
 use std::vec;
 use std::vec::Vec;
@@ -7,7 +7,7 @@ use super::tests::{CARRIAGES, Packets, pack, parse};
 use super::*;
 use crate::fuzz::{cases, chance};
 
-/// What is done to a bundle before it is read.
+/// A change to a bundle before it is read.
 #[derive(Clone, Copy, Debug)]
 struct Damage {
     how: u8,
@@ -15,11 +15,11 @@ struct Damage {
     value: u8,
 }
 
-/// Changes `octets`, of which headers take `headers`.
+/// Damages `octets`, whose first `headers` are headers.
 fn damage(octets: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damage) {
     let within = |end: usize| usize::from(at) % end.max(1);
     match how % 8 {
-        // Somewhere in headers and entries, somewhere at all, one bit of it.
+        // An octet of headers and entries, any octet, or one bit of it.
         0 => octets[within(headers)] = value,
         1 => {
             let place = within(octets.len());
@@ -29,21 +29,21 @@ fn damage(octets: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damag
             let place = within(headers);
             octets[place] ^= 1 << (value % 8);
         }
-        // An entry that says that its packet is dead.
+        // An entry that marks its packet as dropped.
         3 => {
             let place = within(headers) & !1;
             octets[place] = 0;
             octets[place + 1] = 0;
         }
-        // Cut short, but for the first octet; padded.
+        // Cut short, at least one octet left; padded.
         4 => octets.truncate(1 + within(octets.len())),
         5 => octets.extend(core::iter::repeat_n(value, within(40))),
         _ => {}
     }
 }
 
-/// Reads what became of a bundle, and does to it what a router might. Returns
-/// whether it was taken for one.
+/// Reads a damaged bundle, and applies the operations of a router to it. Returns
+/// whether it was accepted as a bundle.
 fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
     let length = octets.len();
     let Ok(mut carried) = parse(carriage, octets) else {
@@ -81,7 +81,8 @@ fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
         let inside: usize = carried.packets().map(|inner| inner.octets.len()).sum();
         assert_eq!(inside, octets);
     }
-    // The next hop reads what is sent, and it is as right or wrong as before.
+    // The next hop reads the octets that are sent, and they are as right or wrong as
+    // before.
     let sent: Vec<u8> = carried.parts().collect::<Vec<_>>().concat();
     assert!(sent.len() == carried.sent_len() && sent.len() <= length);
     let next = parse(carriage, &sent[..]).expect("what is left is a bundle");
@@ -94,7 +95,8 @@ fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
     true
 }
 
-/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
+/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` runs more
+/// cases.
 #[test]
 fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
     let cases = cases(20_000);

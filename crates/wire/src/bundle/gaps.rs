@@ -1,10 +1,10 @@
-//! Octets in the middle of a packet that are not sent any more.
+//! Ranges of a packet's octets that are no longer sent.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Ranges that do not touch, in order. What is dropped from the front makes one
-/// range, which needs no memory of its own.
+/// Disjoint ranges, in order. Drops from the front make one range, which needs no
+/// allocation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
     first: Range<usize>,
@@ -13,12 +13,12 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// Octets of all.
+    /// Total length in octets.
     pub(super) const fn total(&self) -> usize {
         self.total
     }
 
-    /// Where what stands at `at` or behind a gap there begins.
+    /// The offset of the octets at `at`, or behind the gap that begins there.
     pub(super) fn skip(&self, at: usize) -> usize {
         if self.first.start == at {
             return self.first.end.max(at);
@@ -27,13 +27,13 @@ impl Gaps {
         here.map_or(at, |place| self.others[place].end)
     }
 
-    /// All of them, in order.
+    /// All ranges, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Range<usize>> + Clone {
         let first = [&self.first].into_iter().filter(|gap| !gap.is_empty());
         first.chain(&self.others)
     }
 
-    /// Adds one that overlaps none; those that it touches become one with it.
+    /// Adds a range that overlaps none; ranges that it touches are merged with it.
     pub(super) fn add(&mut self, gap: Range<usize>) {
         self.total += gap.len();
         if self.first.is_empty() {
@@ -66,7 +66,7 @@ impl Gaps {
         }
     }
 
-    /// Forgets them: their octets were moved away.
+    /// Removes all ranges, after their octets were moved away.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Where the parts of a carried bundle are, as headers that were read tell.
+//! Offsets of the parts of a carried bundle, read from its headers.
 
 use units::IpVersion;
 
@@ -9,22 +9,22 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ethernet, ip, ipv4, ipv6, mpls, udp};
 use crate::{Error, Field};
 
-/// Where the parts of a carried bundle are.
+/// Offsets of the parts of a carried bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offsets {
-    /// Where the IP header or the first label begins.
+    /// The IP header or the first label.
     pub(super) start: usize,
-    /// Where the UDP header begins, if there is one.
+    /// The UDP header, if there is one.
     pub(super) udp: Option<usize>,
-    /// Where the bundle begins.
+    /// The bundle.
     pub(super) bundle: usize,
-    /// Where it ends, as far as the carriage states it: behind a label it is
-    /// unknown, and what follows may be padding.
+    /// The end of the bundle, if the carriage states it. Behind a label it is unknown,
+    /// and padding may follow.
     pub(super) end: usize,
     pub(super) outer: Outer,
 }
 
-/// What says how long the bundle is.
+/// The header that states the length of the bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outer {
     Ip(IpVersion),
@@ -32,7 +32,7 @@ pub(super) enum Outer {
 }
 
 impl Outer {
-    /// The type of its frames.
+    /// The EtherType of its frames.
     pub(super) const fn ether_type(self) -> u16 {
         match self {
             Self::Ip(version) => ethernet::ip_type(version),
@@ -42,10 +42,10 @@ impl Outer {
 }
 
 impl Offsets {
-    /// Of the IP packet from `start` on.
+    /// Offsets in the IP packet that begins at `start`.
     pub(super) fn of_packet(octets: &[u8], start: usize) -> Result<Self, Error> {
         let packet = octets.get(start..).unwrap_or_default();
-        // Most packets carry something else, and that is seen first.
+        // Most packets carry other protocols, so this is checked first.
         let (version, header, protocol, length) = match ip::version(packet)? {
             4 => {
                 let header = ipv4_header(packet)?;
@@ -56,7 +56,7 @@ impl Offsets {
             6 => {
                 let header = ipv6::HEADER_LEN;
                 let ip = ipv6::Header::of(demand(packet, header)?);
-                // Zero is a jumbogram's, which none of ours is [RFC2675 s3].
+                // Zero marks a jumbogram, which a bundle never is [RFC2675 s3].
                 let length = match usize::from(ip.payload_length()?) {
                     0 => None,
                     length => Some(length),
@@ -94,7 +94,7 @@ impl Offsets {
         })
     }
 
-    /// Of the labels from `start` on.
+    /// Offsets behind the labels that begin at `start`.
     pub(super) fn of_labels(octets: &[u8], start: usize) -> Result<Self, Error> {
         let mut bundle = start;
         while !mpls::Entry::parse(octets, bundle)?.bottom {
@@ -109,7 +109,7 @@ impl Offsets {
         })
     }
 
-    /// What the octets in front of the bundle say.
+    /// Reads the carriage from the octets in front of the bundle.
     pub(super) fn carriage(&self, octets: &[u8]) -> Result<Carriage, Error> {
         let packet = octets.get(self.start..).unwrap_or_default();
         let (addresses, service) = match self.outer {
@@ -139,9 +139,9 @@ impl Offsets {
         })
     }
 
-    /// The sum of what UDP's checksum covers in front of the bundle, without
-    /// the checksum itself: the pseudo-header and the UDP header, with the
-    /// lengths as they stand there.
+    /// The sum of the octets in front of the bundle that UDP's checksum covers, without
+    /// the checksum itself: the pseudo-header and the UDP header, with the lengths in
+    /// the buffer.
     pub(super) fn udp_sum(&self, octets: &[u8], udp: usize) -> Sum {
         let ends = match self.outer {
             Outer::Ip(version) => ip::ends(version, &octets[self.start..]),
@@ -164,7 +164,7 @@ impl Offsets {
     }
 }
 
-/// Octets of the IPv4 header of a packet that is no fragment.
+/// Octets of the IPv4 header of a packet, which must not be a fragment.
 fn ipv4_header(packet: &[u8]) -> Result<usize, Error> {
     let ip = ipv4::Header::of(demand(packet, ipv4::HEADER_LEN)?);
     let length = ip.header_len()?;
@@ -177,7 +177,7 @@ fn ipv4_header(packet: &[u8]) -> Result<usize, Error> {
     Ok(length)
 }
 
-/// Whether the header of a datagram over IP is that of a bundle.
+/// Checks whether the UDP header of a datagram is that of a bundle.
 fn check_udp(datagram: &[u8], version: IpVersion) -> Result<(), Error> {
     let header = udp::Header::of(datagram);
     if header.destination_port()? != PORT {
@@ -187,7 +187,7 @@ fn check_udp(datagram: &[u8], version: IpVersion) -> Result<(), Error> {
     if length != datagram.len() || length < udp::HEADER_LEN {
         return Err(Error::Malformed(Field::Length));
     }
-    // Over IPv6 there must be one [RFC8200 s8.1].
+    // UDP over IPv6 requires a checksum [RFC8200 s8.1].
     if version == IpVersion::V6 && header.checksum()? == 0 {
         return Err(Error::Malformed(Field::Checksum));
     }

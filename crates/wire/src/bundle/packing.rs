@@ -1,44 +1,45 @@
-//! From packets to a bundle.
+//! Packing: building a bundle from packets.
 
 use super::carriage::Carriage;
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header, Unit};
 use crate::octets::demand_mut;
 use crate::{Error, Field};
 
-/// A packet that goes into a bundle.
+/// A packet to put into a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Its octets, from its IP header on.
+    /// Octets of the packet, from its IP header on.
     pub octets: &'a [u8],
-    /// For how long it has waited, in units.
+    /// Waiting time, in units of [`Packing::unit`].
     pub waited: u16,
 }
 
-/// What a bundle has besides its packets.
+/// The properties of a bundle besides its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
-    /// What carries it.
+    /// The header in front of the bundle.
     pub carriage: Carriage,
-    /// What the times count.
+    /// Unit of the waiting times.
     pub unit: Unit,
-    /// Which bundle to its egress it is, modulo [`super::SEQUENCES`].
+    /// Sequence number of the bundle among those to its egress, modulo
+    /// [`super::SEQUENCES`].
     pub sequence: u16,
 }
 
 impl Packing {
-    /// Octets of a bundle of `count` packets with `octets` octets, its carriage
-    /// included. Without packets, that is what a bundle costs.
+    /// Octets of a bundle of `count` packets with `octets` octets in total, its
+    /// carriage included. Without packets, this is the overhead of a bundle.
     pub const fn packet_len(&self, count: usize, octets: usize) -> usize {
         self.carriage.header_len() + HEADER_LEN + ENTRY_LEN * count + octets
     }
 
-    /// Writes the bundle of `packets` to the start of `octets`. Returns how
-    /// many it took: those that [`Packing::packet_len`] says.
+    /// Writes the bundle of `packets` to the start of `octets`. Returns its length,
+    /// which equals [`Packing::packet_len`].
     ///
     /// # Errors
-    /// [`Error::Truncated`] without room; [`Error::Malformed`] without packets,
-    /// with one that has no octets, with more than IP can carry, and for a
-    /// sequence, label or class that is too large.
+    /// [`Error::Truncated`] without room; [`Error::Malformed`] without packets, with an
+    /// empty packet, with more octets than IP can carry, and for a sequence number,
+    /// label or class that is too large.
     pub fn emit(&self, packets: &[Piece<'_>], octets: &mut [u8]) -> Result<usize, Error> {
         let total: usize = packets.iter().map(|packet| packet.octets.len()).sum();
         let length = self.packet_len(packets.len(), total);
@@ -74,7 +75,7 @@ fn number(number: usize, field: Field) -> Result<u16, Error> {
     u16::try_from(number).map_err(|_| Error::Malformed(field))
 }
 
-/// Octets of a packet on average, what is over cut off.
+/// Mean octets of a packet, rounded down.
 fn average(count: usize, octets: usize) -> Result<u16, Error> {
     let average = octets.checked_div(count);
     number(

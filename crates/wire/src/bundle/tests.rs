@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::protocol::ip::Addresses;
 
-/// Packets, and for how long they waited.
+/// Packets and their waiting times.
 pub(super) type Packets = Vec<(Vec<u8>, u16)>;
 
 pub(super) const V4: Addresses =
@@ -88,7 +88,7 @@ fn packets() -> impl Strategy<Value = Packets> {
     prop::collection::vec((octets, any::<u16>()), 1..40)
 }
 
-/// What travels on.
+/// The octets that are sent.
 fn sent(carried: &Carried<Vec<u8>>) -> Vec<u8> {
     let octets = carried.parts().collect::<Vec<_>>().concat();
     assert_eq!(octets.len(), carried.sent_len());
@@ -106,8 +106,8 @@ fn left(carried: &Carried<Vec<u8>>) -> Vec<(u16, Span, Vec<u8>)> {
     left
 }
 
-/// What a second implementation makes of the survivors: a bundle packed anew,
-/// with zeros for the dead where the entries are.
+/// The survivors as an independent implementation packs them: a new bundle, with zero
+/// lengths in the entries of dropped packets.
 fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
     let survivors: Packets = packets
         .iter()
@@ -223,7 +223,7 @@ proptest! {
             let survivors: Vec<_> = original.iter().filter(|(index, ..)| !dead[usize::from(*index)]).cloned().collect();
             prop_assert_eq!(left(&carried), survivors.clone());
             prop_assert!(carried.checksum_holds());
-            // The next hop sees the same.
+            // The next hop reads the same.
             let next = parse(packing.carriage, anew).unwrap();
             prop_assert_eq!(left(&next), survivors);
             prop_assert_eq!(next.header(), carried.header());

@@ -1,4 +1,4 @@
-//! Fields of a body, read and written one after the other.
+//! Readers and writers of the fields of a message's body.
 
 use super::LONGEST;
 use crate::octets::{array, demand};

@@ -1,50 +1,50 @@
-//! What a sender asks for.
+//! Requests of flows.
 
 use units::Transport;
 
 use super::{Fields, Room, require};
 use crate::{Error, Field};
 
-/// A flow as the receiver must know it.
+/// A flow, as the sender describes it to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its number in the session.
+    /// Number of the flow in the session.
     pub flow: u16,
-    /// Its name.
+    /// Name of the flow, for logs and reports.
     pub name: Name,
-    /// How it travels.
+    /// Transport protocol of the messages.
     pub transport: Transport,
-    /// What is measured.
+    /// The delay that is measured.
     pub meter: Meter,
-    /// Whether the receiver asks for what comes without ever sleeping.
+    /// Whether the receiver polls for messages instead of sleeping.
     pub busy: bool,
     /// Whether the receiver's kernel may merge datagrams (UDP GRO).
     pub merge: bool,
-    /// Differentiated services of the messages and of what is answered
-    /// [RFC2474], for the log and for echoes.
+    /// Differentiated services codepoint of messages and replies [RFC2474], for the log
+    /// and for echoes.
     pub dscp: u8,
-    /// The receive buffer that is wanted, in octets; 0 for the receiver's choice.
+    /// The receive buffer to set, in octets; 0: the receiver chooses.
     pub buffer: u32,
     /// Octets of the largest message.
     pub largest: u32,
-    /// What the first octets of its traffic show, so that the receiver knows
-    /// that the address they come from is the sender's.
+    /// The first octets of the flow's traffic. They prove to the receiver that the
+    /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],
 }
 
-/// What is measured of a flow.
+/// The delay that a flow measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meter {
-    /// How long messages are on their way to the receiver.
+    /// One-way delay of messages to the receiver.
     OneWay,
-    /// How long until they are back.
+    /// Round-trip time of messages and their echoes.
     RoundTrip,
 }
 
 /// The name of a flow: 1 to 32 letters, digits, dots, dashes and underscores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Zeros behind the name.
+    /// The name, padded with zeros.
     octets: [u8; Self::LONGEST],
 }
 
@@ -52,7 +52,7 @@ impl Name {
     /// The most octets of a name.
     pub const LONGEST: usize = 32;
 
-    /// The name of this text, or `None` where it is none.
+    /// The name `text`, or `None` if it is not allowed.
     pub fn new(text: &str) -> Option<Self> {
         let mut octets = [0; Self::LONGEST];
         octets

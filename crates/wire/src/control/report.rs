@@ -1,46 +1,46 @@
-//! What a receiver says of a flow.
+//! A receiver's statistics of a flow.
 
 use super::{Fields, Room};
 use crate::Error;
 
-/// What arrived of a flow. Times are in nanoseconds.
+/// A receiver's statistics of a flow. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The flow's number in the session.
+    /// Number of the flow in the session.
     pub flow: u16,
-    /// Messages that arrived, copies not counted.
+    /// Messages that arrived, without duplicates.
     pub messages: u64,
-    /// Their octets.
+    /// Octets of those messages.
     pub octets: u64,
-    /// Copies of messages that had arrived before.
+    /// Messages that had arrived before.
     pub duplicates: u64,
     /// Messages that arrived after one with a higher number [RFC4737 s3].
     pub reordered: u64,
-    /// From the first arrival to the last.
+    /// Time from the first arrival to the last.
     pub lasted: u64,
-    /// Messages whose delay is known and not below zero.
+    /// Messages with a known delay of zero or more.
     pub delayed: u64,
-    /// Messages that arrived before they were sent, by clocks that differ.
+    /// Messages whose computed delay is negative, because the clocks differ.
     pub negative: u64,
-    /// The least of their delays.
+    /// Minimum of the delays.
     pub least: u64,
-    /// The mean of their delays.
+    /// Mean of the delays.
     pub mean: u64,
-    /// Half of them took no longer.
+    /// Median of the delays.
     pub median: u64,
-    /// 95 of 100 took no longer.
+    /// 95th percentile of the delays.
     pub p95: u64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile of the delays.
     pub p99: u64,
-    /// The longest of their delays.
+    /// Maximum of the delays.
     pub most: u64,
     /// Interarrival jitter [RFC3550 s6.4.1], at the end.
     pub jitter: u64,
-    /// Arrivals without the kernel's stamp, timed by the program's clock.
+    /// Messages without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
-    /// Datagrams that the receiving kernel had no room for.
+    /// Datagrams that the receiving kernel dropped because its buffer was full.
     pub overflowed: u64,
-    /// Reads that held several datagrams, merged by the kernel.
+    /// Reads that returned several datagrams merged by the kernel.
     pub merged: u64,
 }
 
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// All but the flow's number, in the order in which they travel.
+    /// All fields but the flow's number, in wire order.
     fn fields(&mut self) -> [&mut u64; 17] {
         [
             &mut self.messages,

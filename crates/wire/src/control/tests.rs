@@ -1,4 +1,4 @@
-//! What is emitted parses back, and hostile octets do no harm.
+//! Emitted messages parse back, and hostile octets do no harm.
 
 use std::string::String;
 use std::vec;
@@ -90,7 +90,7 @@ fn a_third_of_the_hostile_octets_reaches_behind_the_parser() {
     assert!((300..1000).contains(&accepted), "{accepted} of 1000");
 }
 
-/// True messages of which up to one octet is another, or the end is gone.
+/// Valid messages with at most one octet changed, or cut short.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     (message(), any::<u8>(), any::<u8>(), 0_u8..8).prop_map(|(message, at, value, how)| {
         let mut room = [0; LONGEST];

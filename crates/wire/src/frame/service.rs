@@ -1,19 +1,19 @@
-//! The octet of service of an IP packet in its frame: class and congestion
-//! [RFC2474 s3] [RFC3168 s5].
+//! The service octet of an IP packet in its frame: DSCP and ECN [RFC2474 s3] [RFC3168
+//! s5].
 
 use crate::protocol::ethernet::ether_type;
 use crate::protocol::{ip, ipv4, ipv6, vlan};
 
-/// The two bits of congestion [RFC3168 s5].
+/// The ECN bits [RFC3168 s5].
 const CONGESTION: u8 = 0b11;
 
-/// The octet of service, with the class in its upper six bits and congestion
-/// in its lower two; `None` where the frame carries no IP.
+/// The service octet, with the DSCP in its upper six bits and ECN in its lower two;
+/// `None` if the frame carries no IP.
 pub fn service(frame: &[u8]) -> Option<u8> {
     service_of(frame.get(ip_at(frame)?..)?)
 }
 
-/// The same of an IP packet without a frame.
+/// The same as [`service`], for an IP packet without a frame.
 pub fn service_of(packet: &[u8]) -> Option<u8> {
     match ip::version(packet).ok()? {
         4 => ipv4::Header::of(packet).service().ok(),
@@ -22,14 +22,14 @@ pub fn service_of(packet: &[u8]) -> Option<u8> {
     }
 }
 
-/// Marks the packet as having met congestion, if its ends understand that.
-/// Returns whether they do.
+/// Sets the congestion mark of the packet if its transport is ECN-capable. Returns
+/// whether it is.
 pub fn mark(frame: &mut [u8]) -> bool {
     let ip = ip_at(frame);
     ip.is_some_and(|ip| mark_packet(&mut frame[ip..]))
 }
 
-/// The same of an IP packet without a frame.
+/// The same as [`mark`], for an IP packet without a frame.
 pub fn mark_packet(packet: &mut [u8]) -> bool {
     let Some(service) = service_of(packet).filter(|service| service & CONGESTION != 0) else {
         return false;
@@ -39,11 +39,11 @@ pub fn mark_packet(packet: &mut [u8]) -> bool {
         Ok(6) => ipv6::Header::of(packet).set_traffic_class(marked),
         _ => ipv4::Header::of(packet).set_service(marked),
     };
-    // A packet may end before its checksum.
+    // The packet may end before its checksum.
     written.is_ok()
 }
 
-/// Where the IP header begins.
+/// The offset of the IP header.
 fn ip_at(frame: &[u8]) -> Option<usize> {
     let (kind, at) = vlan::inside(frame, 1).ok()?;
     let version = match kind {
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    /// Addresses, a tag if wanted, the type, and twenty octets of IPv4.
+    /// Addresses, an optional VLAN tag, the type, and twenty octets of IPv4.
     fn ipv4(tagged: bool, header: [u8; 20]) -> (Vec<u8>, usize) {
         let mut frame = vec![0; 12];
         if tagged {
@@ -85,7 +85,7 @@ mod tests {
         sum + carry as u16
     }
 
-    /// Over all words but the checksum's own.
+    /// The sum over all words but the checksum.
     fn sum(header: &[u8]) -> u16 {
         let words = header.chunks(2).enumerate().filter(|(word, _)| *word != 5);
         words.fold(0, |sum, (_, word)| {

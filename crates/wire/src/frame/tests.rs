@@ -51,7 +51,7 @@ fn fragment(offset_and_flags: u16) -> Vec<u8> {
     octets
 }
 
-/// Says of the frame of these headers, `original` octets long, that it is this.
+/// Checks the summary of the frame of these headers, `original` octets long.
 #[track_caller]
 fn check(
     headers: &[Vec<u8>],

@@ -1,127 +1,129 @@
-//! What is wrong with a packet, and of what its sender is notified.
+//! Faults of packets, and the error messages that their senders get.
 
 use core::fmt;
 
 use super::{at, place};
 use crate::protocol::ipv6::option::{self, Unknown, unknown};
 
-/// Why octets are no packet that a node would take [RFC2675 s3] [RFC2675 s4].
+/// Reasons for which a node refuses a packet [RFC2675 s3] [RFC2675 s4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The headers reach further than the packet.
+    /// The headers exceed the packet.
     #[error("the headers need {need} octets, {have} are there")]
     Truncated {
-        /// Octets that they need.
+        /// Octets that the headers need.
         need: u64,
-        /// Octets that are there.
+        /// Octets present.
         have: u64,
     },
-    /// It is another version of IP.
-    #[error("it is no IPv6")]
+    /// The version of IP is not 6.
+    #[error("it is not IPv6")]
     Version,
-    /// The packet says that it is longer than what the link carried.
-    #[error("it says {says} octets behind the IPv6 header, {have} are there")]
+    /// The packet claims to be longer than the octets that the link carried.
+    #[error("it claims {says} octets behind the IPv6 header, {have} are there")]
     TooFew {
-        /// What it says.
+        /// The claimed length, in octets.
         says: u64,
-        /// What is there.
+        /// Octets present.
         have: u64,
     },
-    /// The IPv6 header says 0 octets, and no option says how many there are.
+    /// The payload length is 0, and no option states the length.
     #[error("the payload length is 0 and there is no Jumbo Payload option")]
     NoOption,
-    /// There is the option, and the IPv6 header has a length as well.
+    /// The option is present, and the payload length is not 0.
     #[error("there are a payload length and a Jumbo Payload option at {option}")]
     BothLengths {
-        /// Where the option begins, in octets from the IPv6 header on.
+        /// Offset of the option, from the IPv6 header on.
         option: u32,
     },
-    /// The option says no more than the IPv6 header could.
-    #[error("the Jumbo Payload option at {option} says {says} octets, which need none")]
+    /// The option states a length that the IPv6 header could state.
+    #[error(
+        "the Jumbo Payload option at {option} states {says} octets, for which it is not allowed"
+    )]
     NeedsNone {
-        /// Where the option begins.
+        /// Offset of the option.
         option: u32,
-        /// What it says.
+        /// The length in the option.
         says: u32,
     },
-    /// There is a Fragment header as well.
+    /// The packet also has a Fragment header.
     #[error("there are a Jumbo Payload option and a Fragment header at {header}")]
     Fragment {
-        /// Where the Fragment header begins.
+        /// Offset of the Fragment header.
         header: u32,
     },
-    /// The option's data are not of four octets.
+    /// The option's data do not have four octets.
     #[error("the Jumbo Payload option at {option} has {length} octets of data")]
     OptionLength {
-        /// Where the option begins.
+        /// Offset of the option.
         option: u32,
-        /// Octets of its data, as it says.
+        /// The length of the data in the option.
         length: u8,
     },
-    /// The option does not begin at 4n + 2.
-    #[error("the Jumbo Payload option at {option} begins elsewhere than at 4n + 2")]
+    /// The option's offset is not of the form 4n + 2.
+    #[error("the Jumbo Payload option at {option} does not begin at 4n + 2")]
     Misaligned {
-        /// Where it begins.
+        /// Offset of the option.
         option: u32,
     },
-    /// The option is there twice.
+    /// The option occurs twice.
     #[error("there is a second Jumbo Payload option at {option}")]
     Twice {
-        /// Where the second one begins.
+        /// Offset of the second option.
         option: u32,
     },
-    /// An option reaches out of its header.
-    #[error("the option at {option} reaches out of its header")]
+    /// An option exceeds its header.
+    #[error("the option at {option} exceeds its header")]
     Overrun {
-        /// Where it begins.
+        /// Offset of the option.
         option: u32,
     },
-    /// An option that nobody knows, and that says that this matters.
+    /// An unknown option whose type forbids to skip it.
     #[error("the option at {option} has the unknown type {kind}")]
     UnknownOption {
-        /// Where it begins.
+        /// Offset of the option.
         option: u32,
-        /// Its type.
+        /// Type of the option.
         kind: u8,
     },
-    /// A hop-by-hop header stands elsewhere than behind the IPv6 header.
-    #[error("octet {field} calls for a hop-by-hop header, which stands first or not at all")]
+    /// A hop-by-hop header is not the first header behind that of IPv6.
+    #[error("octet {field} announces a hop-by-hop header, which must be the first")]
     LateHopByHop {
-        /// Where it is called for.
+        /// Offset of the next-header field that announces it.
         field: u32,
     },
-    /// What is carried is no UDP.
+    /// The payload is not UDP.
     #[error("it carries protocol {0}")]
     NotUdp(u8),
-    /// The UDP length is 0 and there is no Jumbo Payload option, below 8, above
-    /// what there is, or not that of the jumbogram.
+    /// The UDP length is 0 without the Jumbo Payload option, below 8, above the octets
+    /// present, or not that of the jumbogram.
     #[error("the UDP length is {says}, and there are {have} octets")]
     UdpLength {
-        /// What it says.
+        /// The length in the UDP header.
         says: u16,
-        /// What is there.
+        /// Octets present.
         have: u64,
     },
 }
 
-/// What becomes of a packet that nobody takes.
+/// The response of a node to a refused packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
-    /// It is dropped, and counted.
+    /// Drop the packet and count it.
     Discard,
-    /// Its sender is sent a Parameter Problem [RFC4443 s3.4].
+    /// Send a Parameter Problem to the sender [RFC4443 s3.4].
     ParameterProblem {
-        /// 0: a field of the header, 1: an unknown next header, 2: an unknown option.
+        /// 0: a field of the header; 1: an unknown next header; 2: an unknown option.
         code: u8,
-        /// The octet at fault, from the IPv6 header on.
+        /// Offset of the octet at fault, from the IPv6 header on.
         pointer: u32,
     },
 }
 
 impl Fault {
-    /// What is asked for where the packet was for one host: [RFC2675 s3] lists
-    /// four errors of which the sender is notified, [RFC8200 s4.1] and
-    /// [RFC8200 s4.2] two more; the rest is dropped.
+    /// The response that the standards require for a packet to one host. [RFC2675 s3]
+    /// lists four errors that are reported to the sender, [RFC8200 s4.1] and [RFC8200
+    /// s4.2] two more; all others are silent drops.
     pub const fn answer(&self) -> Answer {
         let (code, pointer) = match *self {
             Self::NoOption => (0, place(at::LENGTH)),

@@ -1,4 +1,4 @@
-//! Hostile packets: built as real ones are, then damaged where it hurts.
+//! Fuzzing of jumbograms: valid ones are built, then damaged.
 
 use std::vec::Vec;
 
@@ -6,17 +6,17 @@ use super::tests::{emit, packet};
 use super::*;
 use crate::fuzz::{cases, chance};
 
-/// Values that mean something somewhere in a header.
+/// Values with a meaning in some field of a header.
 const TELLING: [u8; 16] = [
     0, 1, 2, 3, 4, 5, 8, 17, 43, 44, 59, 60, 0x60, 0xc2, 0x80, 0xff,
 ];
 
-/// Reads what became of a packet; whether it was taken for one.
+/// Reads a damaged packet. Returns whether it was accepted.
 fn attempt(octets: &[u8], whole: u64) -> bool {
     let head = match Head::parse(octets, whole) {
         Ok(head) => head,
         Err(fault) => {
-            // A notified sender gets an offset that is in the packet.
+            // The pointer of the error message lies within the packet.
             if let Answer::ParameterProblem { pointer, .. } = fault.answer() {
                 assert!((pointer as usize) < octets.len(), "{fault}");
             }
@@ -34,14 +34,15 @@ fn attempt(octets: &[u8], whole: u64) -> bool {
         u64::from(udp.payload) + u64::from(udp.packet.payload),
         u64::from(head.length) + 40
     );
-    // What it means is written and read again.
+    // The parsed packet is emitted and parsed again.
     let again = emit(&udp.packet);
     let read = Head::parse(&again, udp.packet.packet_len()).expect("it was just written");
     assert_eq!(read.udp(&again).map(|udp| udp.packet), Ok(udp.packet));
     true
 }
 
-/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` tries more.
+/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire` runs more
+/// cases.
 #[test]
 fn at_least_one_in_five_damaged_packets_is_accepted_and_none_does_harm() {
     let cases = cases(50_000);
@@ -59,7 +60,7 @@ fn at_least_one_in_five_damaged_packets_is_accepted_and_none_does_harm() {
         let mut octets: Vec<u8> = emit(&packet);
         let mut whole = packet.packet_len();
         if extra % 3 == 0 && packet.is_jumbogram() {
-            // Another header behind the options, whose length counts.
+            // Another header behind the options, which the length includes.
             let header =
                 [[17, 0, 1, 4, 0, 0, 0, 0], [17, 0, 0, 0, 0, 0, 0, 0]][usize::from(extra % 2)];
             let number = [60, 43, 44, 0][usize::from(extra / 8 % 4)];

@@ -1,4 +1,4 @@
-//! The headers in front of the upper layer, read.
+//! Parsing of the headers in front of the upper layer.
 
 use core::net::Ipv6Addr;
 
@@ -9,44 +9,44 @@ use crate::protocol::ipv6::option::{JUMBO_PAYLOAD, JUMBO_PAYLOAD_LEN, Tlv, Unkno
 use crate::protocol::ipv6::{self, extension};
 use crate::protocol::udp;
 
-/// Where the number of what follows the IPv6 header stands.
+/// Offset of the next-header field of the IPv6 header.
 const NEXT_HEADER: u32 = place(at::NEXT);
-/// Octets of an extension header in front of what it has of its own.
+/// Octets of the fixed part of an extension header.
 const START: u32 = place(extension::START);
 
-/// What stands in front of the upper layer.
+/// The headers in front of the upper layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Source and destination.
     pub addresses: [Ipv6Addr; 2],
     /// Octets behind the IPv6 header.
     pub length: u32,
-    /// Where the Jumbo Payload option begins, if there is one.
+    /// Offset of the Jumbo Payload option, if there is one.
     pub option: Option<u32>,
-    /// The upper layer's number.
+    /// Protocol number of the upper layer.
     pub protocol: u8,
-    /// Where the upper layer begins.
+    /// Offset of the upper layer.
     pub upper: u32,
 }
 
-/// A UDP header behind such a head.
+/// A UDP header behind a [`Head`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Udp {
-    /// The packet as [`Packet::emit`] would write it, but for other headers.
+    /// The packet, without extension headers that [`Packet::emit`] does not write.
     pub packet: Packet,
-    /// Its header as it stands there.
+    /// The octets of the UDP header.
     pub header: [u8; udp::HEADER_LEN],
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub payload: u32,
 }
 
 impl Head {
-    /// Reads the headers of a packet of which `octets` is the beginning and
-    /// `whole` what the link carried, padding included.
+    /// Reads the headers of a packet. `octets` is its beginning, and `whole` the number
+    /// of octets that the link carried, padding included.
     ///
     /// # Errors
-    /// What a node that understands the option has to object to. Where `octets`
-    /// end before the headers do, [`Fault::Truncated`].
+    /// The objection of a node that understands the option; [`Fault::Truncated`] if
+    /// `octets` end before the headers do.
     pub fn parse(octets: &[u8], whole: u64) -> Result<Self, Fault> {
         let ip = ipv6::Fields::parse(octets).map_err(fault)?;
         let mut head = Self {
@@ -62,8 +62,8 @@ impl Head {
         };
         let have = whole.checked_sub(IPV6.into()).ok_or(truncated)?;
         if head.protocol == number::HOP_BY_HOP {
-            // A jumbogram's header says nothing of its length, so its options
-            // are read before it is known.
+            // The header of a jumbogram does not state its length, so the options are
+            // read before the length is known.
             head.hop_by_hop(octets, have)?;
         }
         if u64::from(head.length) > have {
@@ -76,15 +76,15 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether it has the option.
+    /// Whether the packet has the Jumbo Payload option.
     pub const fn is_jumbogram(&self) -> bool {
         self.option.is_some()
     }
 
-    /// Reads the UDP header behind it.
+    /// Reads the UDP header behind the headers.
     ///
     /// # Errors
-    /// Where it is none, or has a length that is wrong [RFC2675 s4].
+    /// If the upper layer is not UDP, or its length is wrong [RFC2675 s4].
     pub fn udp(&self, octets: &[u8]) -> Result<Udp, Fault> {
         if self.protocol != number::UDP {
             return Err(Fault::NotUdp(self.protocol));
@@ -95,8 +95,8 @@ impl Head {
         let says = udp.length;
         let have = (u64::from(self.length) + u64::from(IPV6)).saturating_sub(u64::from(self.upper));
         let wrong = Fault::UdpLength { says, have };
-        // A jumbogram with a few octets of options may carry a datagram whose
-        // length fits; where it does not, it has to be 0.
+        // A jumbogram with few octets of options may carry a datagram whose length fits
+        // the field; a length that does not fit is written as 0.
         let length = match says {
             0 if self.is_jumbogram() => have,
             _ if u64::from(says) == have => have,
@@ -116,10 +116,10 @@ impl Head {
         })
     }
 
-    /// Reads the options behind the IPv6 header, and with them the length.
+    /// Reads the hop-by-hop options, and with them the length.
     fn hop_by_hop(&mut self, octets: &[u8], have: u64) -> Result<(), Fault> {
         let written = self.length;
-        // Where the length is known, the options lie within it.
+        // If the length is known, the options lie within it.
         let within = match written {
             0 => have,
             _ => have.min(written.into()),
@@ -138,7 +138,7 @@ impl Head {
         Ok(())
     }
 
-    /// Reads the option at `at` of `header`; where the next one begins.
+    /// Reads the option at `at` of `header`. Returns the offset of the next one.
     fn option(&mut self, header: &[u8], at: u32, written: u32) -> Result<u32, Fault> {
         let option = at;
         let found = Tlv::of(from(header, at));
@@ -173,10 +173,10 @@ impl Head {
         Ok(next)
     }
 
-    /// Passes over headers between the options and the upper layer.
+    /// Skips the headers between the hop-by-hop options and the upper layer.
     fn skip_extensions(&mut self, octets: &[u8]) -> Result<(), Fault> {
         let have = u64::from(self.length);
-        // Where the number of the header at hand stands.
+        // The offset of the next-header field that announces the current header.
         let mut field = match self.upper {
             IPV6 => NEXT_HEADER,
             _ => IPV6,
@@ -189,7 +189,8 @@ impl Head {
                         let options = piece(octets, 0, end as usize)?;
                         let mut at = self.upper + START;
                         while at < end {
-                            // The Jumbo Payload option is unknown here.
+                            // The Jumbo Payload option counts as unknown in this
+                            // header.
                             let kind = Tlv::of(from(options, at)).kind().map_err(fault)?;
                             pass_over(kind, at)?;
                             at = behind(options, at)?;
@@ -211,7 +212,7 @@ impl Head {
         }
     }
 
-    /// What the header at hand says follows it, and where it ends, which is
+    /// The next header of the current header, and the offset of its end, which lies
     /// within the packet.
     fn extension(&self, octets: &[u8], have: u64) -> Result<(u8, u32), Fault> {
         let start = piece(octets, self.upper, extension::START)?;
@@ -228,14 +229,14 @@ impl Head {
     }
 }
 
-/// Where the option behind that at `at` of `header` begins.
+/// The offset of the option behind the one at `at` of `header`.
 fn behind(header: &[u8], at: u32) -> Result<u32, Fault> {
     let option = Tlv::of(from(header, at)).octets();
     let octets = option.map_err(|_| Fault::Overrun { option: at })?;
     Ok(at + place(octets.len()))
 }
 
-/// Whether an option that is not known may be passed over.
+/// Checks that an unknown option may be skipped.
 const fn pass_over(kind: u8, option: u32) -> Result<(), Fault> {
     match unknown(kind) {
         Unknown::Skip => Ok(()),
@@ -254,7 +255,7 @@ const fn fault(error: Error) -> Fault {
     }
 }
 
-/// All octets from `at` on; none if there are fewer.
+/// All octets from `at` on; an empty slice if there are fewer.
 fn from(octets: &[u8], at: u32) -> &[u8] {
     octets.get(at as usize..).unwrap_or_default()
 }

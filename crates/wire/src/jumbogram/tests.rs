@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A packet of `payload` octets, of which `octets` has the headers alone.
+/// A packet of `payload` octets.
 pub(super) fn packet(payload: u32) -> Packet {
     Packet {
         addresses: [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)),
@@ -20,7 +20,7 @@ pub(super) fn emit(packet: &Packet) -> Vec<u8> {
     octets
 }
 
-/// A jumbogram of 65 600 octets of payload, changed, and what is said of it.
+/// The result for a jumbogram of 65 600 octets of payload after `change`.
 fn said(change: impl FnOnce(&mut Vec<u8>)) -> Result<Udp, Fault> {
     let mut octets = emit(&packet(65_600));
     change(&mut octets);
@@ -32,9 +32,10 @@ fn said(change: impl FnOnce(&mut Vec<u8>)) -> Result<Udp, Fault> {
 fn a_jumbogram_looks_as_the_standard_draws_it() {
     let octets = emit(&packet(190_000));
     assert_eq!(octets.len(), 56);
-    // No length, and options follow.
+    // The length is zero, and hop-by-hop options follow.
     assert_eq!(octets[4..8], [0, 0, 0, 64]);
-    // UDP follows, the option says 190 016 octets: two headers of eight.
+    // UDP follows; the option states 190 016 octets: two headers of eight octets, and
+    // the payload.
     assert_eq!(octets[40..48], [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40]);
     assert_eq!(octets[48..54], [0xc3, 0x50, 0x1e, 0x5a, 0, 0]);
 }
@@ -73,7 +74,7 @@ fn the_checksum_is_over_the_true_length() {
     packet.emit(sum, &mut octets).unwrap();
     let udp: [u8; 8] = octets[48..].try_into().unwrap();
     assert!(packet.holds(udp, sum));
-    // By hand [RFC8200 s8.1], in pairs.
+    // The sum worked by hand [RFC8200 s8.1], in pairs of octets.
     let pairs = octets[8..40]
         .chunks(2)
         .chain(udp.chunks(2))
@@ -102,7 +103,7 @@ fn every_error_that_the_standard_lists_is_told_as_it_asks() {
     let problem = |code, pointer| Answer::ParameterProblem { code, pointer };
     let answer =
         |change: &dyn Fn(&mut Vec<u8>)| said(|octets| change(octets)).unwrap_err().answer();
-    // [RFC2675 s3], in its order.
+    // The errors of [RFC2675 s3], in its order.
     assert_eq!(answer(&|o| o[42] = 1), problem(0, 4));
     assert_eq!(answer(&|o| o[5] = 200), problem(0, 42));
     assert_eq!(
@@ -110,7 +111,7 @@ fn every_error_that_the_standard_lists_is_told_as_it_asks() {
         problem(0, 44)
     );
     assert_eq!(answer(&|o| o[40] = 44), problem(0, 48));
-    // Behind options for the destination it stands elsewhere.
+    // Behind destination options the Fragment header has another offset.
     assert_eq!(
         answer(&|o| {
             o[40] = 60;
@@ -131,7 +132,7 @@ fn every_error_that_the_standard_lists_is_told_as_it_asks() {
         };
         assert_eq!(answer(&change), expected);
     }
-    // An option that may be passed over is.
+    // A skippable unknown option is skipped.
     let known = said(|o| {
         o[41] = 1;
         o.splice(48..48, [0x1e, 6, 0, 0, 0, 0, 0, 0]);
@@ -224,7 +225,7 @@ proptest! {
         let udp = head.udp(&octets).unwrap();
         prop_assert_eq!(udp.packet, packet);
         prop_assert_eq!(udp.payload as usize, packet.head_len());
-        // One octet less on the link, and it is no packet.
+        // With one octet less on the link the packet is refused.
         prop_assert!(Head::parse(&octets, packet.packet_len() - 1).is_err());
     }
 }

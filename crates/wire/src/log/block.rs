@@ -1,10 +1,10 @@
-//! The envelope of a block.
+//! Blocks of a log: kind, length and checksum around the content.
 //!
 //! All numbers of the log are little-endian.
 //!
 //! | offset | octets | field    | meaning                                    |
 //! |-------:|-------:|----------|--------------------------------------------|
-//! |      0 |      1 | kind     | what the block is                          |
+//! |      0 |      1 | kind     | type of the block                          |
 //! |      1 |      3 | length   | octets of the content                      |
 //! |      4 |      4 | checksum | CRC-32C of kind, length and content        |
 //! |      8 | length | content  |                                            |
@@ -21,38 +21,38 @@ use crate::{Error, Field};
 /// Octets in front of the content of a block.
 pub const ENVELOPE: usize = 8;
 
-/// The most octets that the content of a block has: 4096 records of seven
-/// columns of 64 bits, and what is said of as many flows, with room to spare.
+/// The largest content of a block: 4096 records of seven columns of 64 bits, and the
+/// entries of as many flows, with some reserve.
 pub const LONGEST: usize = 1 << 19;
 
-/// Tables of 16 KiB: three times as fast as one of 1 KiB.
+/// Tables of 16 KiB, which are three times as fast as one of 1 KiB.
 const CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
 /// One block of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block<'a> {
-    /// What the log is about; the first block.
+    /// Properties of the log; the first block.
     Facts(Facts),
     /// One flow, before its records.
     Flow(Flow),
-    /// How the two clocks of a flow stand to each other.
+    /// The offset between the two clocks of a flow.
     Estimate(Estimate),
-    /// What the sender says that it sent of a flow.
+    /// The sender's totals of a flow.
     Sent(Sent),
-    /// Packets.
+    /// Records of packets.
     Records(Records<'a>),
-    /// The writer is done; nothing follows.
+    /// The regular end of the log.
     End,
-    /// A kind that a later version of the format may have; to be left out.
+    /// A kind that a later version of the format may define; readers skip it.
     Unknown(u8),
 }
 
-/// What is at the front of some octets.
+/// The result of reading a block at the start of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<'a> {
-    /// A whole block, and the octets it takes.
+    /// A whole block, and its length in octets.
     Block(Block<'a>, usize),
-    /// The beginning of a block that takes so many octets, as far as it is known.
+    /// An incomplete block, and its length in octets as known so far.
     More(usize),
 }
 
@@ -65,10 +65,10 @@ pub(super) mod kind {
     pub(in crate::log) const END: u8 = 6;
 }
 
-/// Checks that `octets` begin as a log does.
+/// Checks the first octets of a log.
 ///
 /// # Errors
-/// They are too few or no log, or the version is another.
+/// The octets are too few or not a log, or the version is another.
 pub fn open(octets: &[u8]) -> Result<(), Error> {
     let head = crate::octets::demand(octets, MAGIC.len())?;
     let (name, version) = (&head[..MAGIC.len() - 1], head[MAGIC.len() - 1]);
@@ -81,8 +81,8 @@ pub fn open(octets: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The octets that the block takes which `octets` begin with; of a beginning
-/// too short to tell, [`ENVELOPE`]. Nothing else is looked at.
+/// The length in octets of the block that `octets` begin with; [`ENVELOPE`] if there
+/// are too few octets to read it. Only the envelope is read.
 ///
 /// # Errors
 /// The length is more than [`LONGEST`].
@@ -96,12 +96,11 @@ pub fn length(octets: &[u8]) -> Result<usize, Error> {
     }
 }
 
-/// The block that `octets`, those after [`MAGIC`] or after another block,
-/// begin with.
+/// Reads the block at the start of `octets`, which follow [`MAGIC`] or another block.
 ///
 /// # Errors
-/// The length is more than [`LONGEST`], the checksum is wrong or the content
-/// is not what its kind says: the log was torn or damaged here.
+/// The length is more than [`LONGEST`], the checksum is wrong, or the content does not
+/// match its kind: the log is truncated or damaged.
 pub fn next(octets: &[u8]) -> Result<Next<'_>, Error> {
     let Some((envelope, rest)) = octets.split_first_chunk::<ENVELOPE>() else {
         return Ok(Next::More(ENVELOPE));
@@ -142,7 +141,7 @@ pub(super) fn seal(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>))
     out[start + 4..start + ENVELOPE].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// CRC-32C [RFC3720 s12.1] over all of a block but itself.
+/// CRC-32C [RFC3720 s12.1] over the whole block but the checksum.
 fn checksum(head: [u8; 4], content: &[u8]) -> u32 {
     let mut digest = CHECKSUM.digest();
     digest.update(&head);

@@ -1,22 +1,22 @@
-//! A column of numbers in as few bits as they need.
+//! Columns of integers, stored in as few bits as their values need.
 //!
-//! Values come in frames of up to 128. A frame is the number of bits of each
-//! value (0 to 64, one octet), the smallest value (zigzag, seven bits an octet,
-//! the low ones first) and then each value's distance from the smallest, one
-//! behind the other from the lowest bit of the first octet on. So one value far
+//! Values are grouped in frames of up to 128. A frame holds the bits per value (0 to
+//! 64, one octet), the smallest value (zigzag, seven bits an octet, low bits first) and
+//! then each value's distance from the smallest, packed from the lowest bit of the
+//! first octet on. An outlier thus widens only its own frame.
 //! from the others widens its own frame only.
 
 use alloc::vec::Vec;
 
 use crate::{Error, Field};
 
-/// Values of a frame.
+/// Values per frame.
 const FRAME: usize = 128;
 
-/// Octets of the widest frame, and as many behind as [`unpack`] may look at.
+/// Octets of the widest frame, and the octets behind it that [`unpack`] may read.
 const WIDEST: usize = FRAME * 8 + 16;
 
-/// Appends the values.
+/// Appends `values`.
 pub(super) fn emit(values: &[i64], out: &mut Vec<u8>) {
     for frame in values.chunks(FRAME) {
         let smallest = frame.iter().copied().min().unwrap_or_default();
@@ -33,7 +33,8 @@ pub(super) fn emit(values: &[i64], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes `count` values off the front of `octets`, in place of those in `values`.
+/// Reads `count` values at the start of `octets` into `values`, whose former content is
+/// removed.
 pub(super) fn parse(octets: &mut &[u8], count: usize, values: &mut Vec<i64>) -> Result<(), Error> {
     values.clear();
     let mut padded = [0; WIDEST];
@@ -48,7 +49,7 @@ pub(super) fn parse(octets: &mut &[u8], count: usize, values: &mut Vec<i64>) -> 
             values.resize(values.len() + frame, smallest);
             continue;
         }
-        // At most 128 values of 64 bits.
+        // The frame has at most 128 values of 64 bits.
         let packed = take(octets, (frame * width as usize).div_ceil(8))?;
         padded[..packed.len()].copy_from_slice(packed);
         unpack(&padded, frame, width as usize, smallest, values);
@@ -56,7 +57,7 @@ pub(super) fn parse(octets: &mut &[u8], count: usize, values: &mut Vec<i64>) -> 
     Ok(())
 }
 
-/// Appends a number in as many octets as it needs.
+/// Appends a number in seven bits an octet.
 pub(super) fn emit_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         let [low, ..] = number.to_le_bytes();
@@ -67,7 +68,7 @@ pub(super) fn emit_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(low);
 }
 
-/// Takes such a number off the front.
+/// Reads such a number at the start of `octets`.
 pub(super) fn parse_number(octets: &mut &[u8]) -> Result<u64, Error> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
@@ -84,7 +85,7 @@ pub(super) fn parse_number(octets: &mut &[u8]) -> Result<u64, Error> {
     Err(Error::Malformed(Field::Number))
 }
 
-/// Takes so many octets off the front.
+/// Splits `count` octets off the front.
 pub(super) fn take<'a>(octets: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
     let (taken, rest) = octets.split_at_checked(count).ok_or(Error::Truncated {
         need: count,
@@ -94,7 +95,7 @@ pub(super) fn take<'a>(octets: &mut &'a [u8], count: usize) -> Result<&'a [u8], 
     Ok(taken)
 }
 
-/// How far a value is above the smallest: below 2^64 whatever they are.
+/// The distance of a value above the smallest: below 2^64 for all values.
 fn distance(value: i64, smallest: i64) -> u64 {
     value.wrapping_sub(smallest).cast_unsigned()
 }
@@ -130,7 +131,7 @@ fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
 fn unpack(padded: &[u8; WIDEST], count: usize, width: usize, smallest: i64, values: &mut Vec<i64>) {
     let mask = u64::MAX >> (64 - width);
     let value = |distance: u64| smallest.wrapping_add((distance & mask).cast_signed());
-    // Up to 57 bits lie within eight octets wherever they begin.
+    // For widths up to 57 bits, eight octets hold a value at any bit offset.
     if width <= 57 {
         values.extend((0..count).map(|at| {
             let bit = at * width;
@@ -142,7 +143,7 @@ fn unpack(padded: &[u8; WIDEST], count: usize, width: usize, smallest: i64, valu
             let bit = at * width;
             let low = u64::from_le_bytes(array::<8>(padded, bit / 8));
             let high = u64::from(padded[bit / 8 + 8]);
-            // Two shifts, because a shift by 64 is none.
+            // Two shifts, because a shift by 64 bits overflows.
             value(low >> (bit % 8) | high << 1 << (63 - bit % 8))
         }));
     }

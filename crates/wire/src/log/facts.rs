@@ -1,4 +1,4 @@
-//! What a log says beside records.
+//! Blocks of a log that describe it and its flows.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,92 +7,92 @@ use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use super::column::{emit_number, parse_number, take};
 use crate::{Error, Field};
 
-/// The most octets of a flow's name; what is longer is cut.
+/// The most octets of a flow's name; longer names are cut.
 pub const NAME: usize = 255;
 
-/// What a log is about.
+/// The properties of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Who wrote it.
+    /// The writer of the log.
     pub role: Role,
-    /// Who read the clock when a packet was sent.
+    /// The clock of departures.
     pub sent: Clock,
-    /// Who read the clock when it arrived.
+    /// The clock of arrivals.
     pub received: Clock,
-    /// Who read the clock when its echo was back.
+    /// The clock of returned echoes.
     pub returned: Clock,
-    /// The wall clock when the log began, in nanoseconds since 1970 began in
-    /// UTC; 0 where there is none.
+    /// The wall clock at the start of the log, in nanoseconds since 1970 UTC; 0:
+    /// unknown.
     pub wall: u64,
-    /// What the clock of the log's writer said at that instant, in nanoseconds.
+    /// The writer's clock at that instant, in nanoseconds.
     pub start: u64,
 }
 
-/// Who wrote a log.
+/// Writers of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A sender: no record says when the packet arrived.
+    /// A sender: records have no instant of arrival.
     Sender,
     /// A receiver: records are in order of arrival.
     Receiver,
-    /// A sender that waits for echoes: records are in the order in which these
-    /// came back, or were taken for lost.
+    /// A sender that waits for echoes: records are in the order in which echoes arrived
+    /// or were declared lost.
     RoundTrip,
 }
 
-/// Who read a clock.
+/// Clocks that time packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Nobody: there are no such instants in the log.
+    /// None: the log has no such instants.
     None,
-    /// The program, next to its call of the kernel.
+    /// The program's clock, read next to the system call.
     Program,
     /// The kernel.
     Kernel,
-    /// The interface.
+    /// The network interface.
     Hardware,
-    /// A simulation, whose clock is the same everywhere.
+    /// The simulation, with one clock for all nodes.
     Simulation,
 }
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its number in the records.
+    /// Number of the flow in the records.
     pub number: u32,
-    /// What the user calls it, [`NAME`] octets of it at most.
+    /// The user's name for the flow, cut to [`NAME`] octets.
     pub name: String,
-    /// The protocol, as IP numbers it.
+    /// The protocol number of IP.
     pub protocol: u8,
     /// The Differentiated Services codepoint, 0 to 63 [RFC2474 s3].
     pub dscp: u8,
-    /// Where it comes from.
+    /// Source address and port.
     pub source: SocketAddr,
-    /// Where it goes to.
+    /// Destination address and port.
     pub destination: SocketAddr,
 }
 
-/// How the clocks of a flow's two ends stand to each other.
+/// An estimate of the offset between the two clocks of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// The flow.
+    /// Number of the flow.
     pub flow: u32,
-    /// When that was found out, in nanoseconds on the clock of the log's writer.
+    /// Instant of the estimate, in nanoseconds on the clock of the log's writer.
     pub at: u64,
-    /// The receiver's clock less the sender's, in nanoseconds.
+    /// The receiver's clock minus the sender's, in nanoseconds.
     pub offset: i64,
-    /// How far the truth may be from that, in nanoseconds.
+    /// Bound of the estimate's error, in nanoseconds.
     pub bound: u64,
 }
 
-/// What was sent of a flow, as its sender says.
+/// The totals of a flow, as its sender counted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The flow.
+    /// Number of the flow.
     pub flow: u32,
-    /// Packets, numbered from 0 on.
+    /// Packets sent, numbered from 0.
     pub packets: u64,
-    /// Octets of payload.
+    /// Octets of payload sent.
     pub octets: u64,
 }
 
@@ -250,7 +250,7 @@ pub(super) fn u64_of(octets: &mut &[u8]) -> Result<u64, Error> {
     array(octets).map(u64::from_le_bytes)
 }
 
-/// IPv4 as the IPv6 address that stands for it [RFC4291 s2.5.5.2].
+/// IPv4 addresses are stored as IPv4-mapped IPv6 addresses [RFC4291 s2.5.5.2].
 fn address_of(octets: &mut &[u8]) -> Result<SocketAddr, Error> {
     let address = Ipv6Addr::from(array::<16>(octets)?);
     let port = u16::from_le_bytes(array(octets)?);

@@ -1,21 +1,21 @@
 //! A block of records, column by column.
 //!
-//! The content is the number of records and the number of flows among them
-//! (two octets each); of each flow its number (4 octets) and the sequence
-//! number and the instant of sending of its first record (8 each), all in the
-//! order in which they first occur; and then seven columns:
+//! The content begins with the number of records and the number of flows among them
+//! (two octets each). For each flow, in the order of first occurrence, follow its
+//! number (4 octets), and the sequence number and the instant of sending of its first
+//! record (8 each). Then come seven columns:
 //!
-//! 1. the flow, as its place among those;
-//! 2. the sequence number less one more than the flow's last;
-//! 3. the instant of sending less the flow's last;
-//! 4. the instant of arrival less that of sending;
-//! 5. the instant of the echo's return less that of sending;
+//! 1. the flow, as its index in that list;
+//! 2. the sequence number minus the flow's previous one, minus one;
+//! 3. the instant of sending minus the flow's previous one;
+//! 4. the instant of arrival minus that of sending;
+//! 5. the instant of the echo's arrival minus that of sending;
 //! 6. the size;
-//! 7. the marks: bits 0 and 1 say that there are the instants of 4 and of 5,
+//! 7. the marks: bits 0 and 1 state that the instants of columns 4 and 5 are present,
 //!    bit 2 is `late_stamp` and bit 3 `congested`.
 //!
-//! What an absent instant has in its column means nothing; the writer repeats
-//! the value before. Differences wrap at 2^64.
+//! The column of an absent instant holds an arbitrary value; the writer repeats the
+//! previous one. Differences wrap at 2^64.
 
 use alloc::vec::Vec;
 
@@ -35,7 +35,7 @@ mod mark {
     pub(super) const ALL: i64 = (1 << 4) - 1;
 }
 
-/// The records of a block, as octets whose checksum is right.
+/// The records of a block, as octets with a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Records<'a> {
     count: usize,
@@ -43,25 +43,25 @@ pub struct Records<'a> {
     content: &'a [u8],
 }
 
-/// Records that were read, column by column; to be used again for the next block.
+/// Decoded records, column by column; reusable for the next block.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     flows: Vec<Last>,
     columns: [Vec<i64>; COLUMNS],
 }
 
-/// What the writer works in.
+/// The writer's reusable buffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     flows: Vec<Last>,
     columns: [Vec<i64>; COLUMNS],
 }
 
-/// Where a flow has got to.
+/// The state of a flow after its last record.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     flow: u32,
-    /// Of the next record if all is in order.
+    /// The sequence number of the next record if no packet is missing.
     sequence: u64,
     sent: u64,
 }
@@ -83,10 +83,10 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// Reads all records into `batch`, whose former content is gone.
+    /// Reads all records into `batch`, whose former content is removed.
     ///
     /// # Errors
-    /// The octets are no records; `batch` is then empty.
+    /// The octets are not records; `batch` is then empty.
     pub fn read(&self, batch: &mut Batch) -> Result<(), Error> {
         let read = batch.fill(self);
         if read.is_err() {
@@ -97,12 +97,12 @@ impl<'a> Records<'a> {
 }
 
 impl Batch {
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> usize {
         self.columns[0].len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -133,8 +133,8 @@ impl Batch {
         )
     }
 
-    /// Afterwards columns 1 to 3 hold numbers of flows, sequence numbers and
-    /// instants, no longer places and differences.
+    /// Fills the columns. Afterwards columns 1 to 3 hold flow numbers, sequence numbers
+    /// and instants instead of indices and differences.
     fn fill(&mut self, records: &Records<'_>) -> Result<(), Error> {
         let mut content = records.content;
         self.flows.clear();
@@ -172,7 +172,7 @@ impl Batch {
     }
 }
 
-/// Appends the content of a block of these records, of which there are 1 to [`BLOCK`].
+/// Appends the content of a block of `records`, 1 to [`BLOCK`] of them.
 pub(super) fn emit(records: &[Record], scratch: &mut Scratch, out: &mut Vec<u8>) {
     let Scratch { flows, columns } = scratch;
     flows.clear();
@@ -214,10 +214,10 @@ pub(super) fn emit(records: &[Record], scratch: &mut Scratch, out: &mut Vec<u8>)
     }
 }
 
-/// The place of the record's flow among those of the block; a new one is
-/// written down.
+/// The index of the record's flow among those of the block; a new flow is written to
+/// `out`.
 fn place(flows: &mut Vec<Last>, record: &Record, out: &mut Vec<u8>) -> usize {
-    // Few flows have many records each: the search is short, or blocks are rare.
+    // A linear search suffices: blocks either have few flows or are rare.
     let known = flows.iter().position(|last| last.flow == record.flow);
     known.unwrap_or_else(|| {
         out.extend(record.flow.to_le_bytes());
@@ -232,7 +232,7 @@ fn place(flows: &mut Vec<Last>, record: &Record, out: &mut Vec<u8>) -> usize {
     })
 }
 
-/// The low 32 bits, which are all there are.
+/// The low 32 bits; the others are zero.
 fn low(value: i64) -> u32 {
     let [b0, b1, b2, b3, ..] = value.to_le_bytes();
     u32::from_le_bytes([b0, b1, b2, b3])

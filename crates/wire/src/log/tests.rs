@@ -17,8 +17,8 @@ const FACTS: Facts = Facts {
     start: 77,
 };
 
-/// A packet of a flow of exponential gaps of 20 us, delays that wander within
-/// 50 us and sizes between 64 and 1472 octets, as far as bits are concerned.
+/// A packet of a flow with exponential gaps of 20 us, delays within 50 us and sizes of
+/// 64 to 1472 octets; only the widths of the values matter.
 fn typical(at: u64) -> Record {
     let mut noise = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     noise ^= noise >> 31;
@@ -47,8 +47,8 @@ fn written(records: &[Record]) -> Vec<u8> {
     out
 }
 
-/// All records up to the first octet that is not part of a whole block, and
-/// how many octets there are up to there.
+/// All records up to the first octet that is not part of a whole block, and the number
+/// of octets before it.
 fn read(octets: &[u8]) -> (Vec<Record>, usize) {
     let mut records = Vec::new();
     let mut batch = Batch::default();
@@ -88,7 +88,7 @@ fn a_log_torn_anywhere_is_read_up_to_the_tear() {
     let records: Vec<Record> = (0..300).map(typical).collect();
     let mut octets = Vec::new();
     let mut writer = Writer::new(&FACTS, &mut octets);
-    // What was whole after so many octets.
+    // The octets and records of the log after each whole block.
     let mut whole = vec![(octets.len(), 0)];
     for (count, record) in (1..).zip(&records) {
         writer.record(*record, &mut octets);
@@ -116,7 +116,7 @@ fn a_log_of_three_megabytes_torn_anywhere_is_read_up_to_the_tear() {
     let records: Vec<Record> = (0..530_000).map(typical).collect();
     let octets = written(&records);
     assert!(octets.len() > 3_000_000, "{} octets", octets.len());
-    // Each block by itself: what is before the tear does not know of it.
+    // Each block by itself: blocks before the damage are not affected.
     let mut at = MAGIC.len();
     let mut blocks = Vec::new();
     while let Ok(Next::Block(_, length)) = next(&octets[at..]) {
@@ -199,8 +199,8 @@ fn a_name_that_is_too_long_is_cut_between_characters() {
 
 #[test]
 fn the_checksum_is_the_one_of_iscsi() {
-    // The empty block of kind 0 is four zeros; the standard has 32 of them,
-    // which is a block of kind 0 whose length is 0 as well.
+    // The empty block of kind 0 consists of four zeros. The standard has 32 of them,
+    // which is a block of kind 0 with length 0 as well.
     let checksum = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
     assert_eq!(checksum.checksum(&[0; 32]), 0x8a91_36aa);
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Appends to a log.
+//! The writer of packet logs.
 
 use alloc::vec::Vec;
 
@@ -6,11 +6,11 @@ use super::block::{kind, seal};
 use super::facts::{Estimate, Facts, Flow, Sent};
 use super::{BLOCK, MAGIC, Record, records};
 
-/// Makes the octets of a log, which are appended to a vector that the caller
-/// empties into a file whenever it likes.
+/// Encodes a log. The octets are appended to a vector, which the caller may write to a
+/// file at any time.
 ///
-/// Records are gathered until there are [`BLOCK`] of them; what [`Writer::flush`]
-/// was not called for is lost with the program.
+/// Records are gathered until there are [`BLOCK`] of them; records not yet flushed by
+/// [`Writer::flush`] are lost if the program dies.
 #[derive(Clone, Debug)]
 pub struct Writer {
     gathered: Vec<Record>,
@@ -18,7 +18,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new log, whose beginning is appended to `out`.
+    /// A new log; its first octets are appended to `out`.
     pub fn new(facts: &Facts, out: &mut Vec<u8>) -> Self {
         out.extend_from_slice(&MAGIC);
         seal(out, kind::FACTS, |content| facts.emit(content));
@@ -28,24 +28,24 @@ impl Writer {
         }
     }
 
-    /// Says what a flow is, best before its first record. Said again, the
-    /// latter holds.
+    /// Describes a flow, preferably before its first record. A later description
+    /// replaces an earlier one.
     pub fn flow(&mut self, flow: &Flow, out: &mut Vec<u8>) {
         seal(out, kind::FLOW, |content| flow.emit(content));
     }
 
-    /// Says how the clocks of a flow stand to each other.
+    /// Appends an estimate of the clock offset of a flow.
     pub fn estimate(&mut self, estimate: &Estimate, out: &mut Vec<u8>) {
         seal(out, kind::ESTIMATE, |content| estimate.emit(content));
     }
 
-    /// Says how much the sender of a flow sent, once that is known.
+    /// Appends the sender's totals of a flow, once they are known.
     pub fn sent(&mut self, sent: &Sent, out: &mut Vec<u8>) {
         seal(out, kind::SENT, |content| sent.emit(content));
     }
 
-    /// Takes down a packet. A receiver hands packets over in the order in
-    /// which they arrive, copies included.
+    /// Records a packet. A receiver records packets in the order of arrival, duplicates
+    /// included.
     pub fn record(&mut self, record: Record, out: &mut Vec<u8>) {
         self.gathered.push(record);
         if self.gathered.len() == BLOCK {
@@ -53,7 +53,7 @@ impl Writer {
         }
     }
 
-    /// Appends the records that are gathered.
+    /// Appends the gathered records.
     pub fn flush(&mut self, out: &mut Vec<u8>) {
         if !self.gathered.is_empty() {
             let Self { gathered, columns } = self;
@@ -64,7 +64,7 @@ impl Writer {
         }
     }
 
-    /// Appends what is gathered and the end.
+    /// Appends the gathered records and the end of the log.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.flush(out);
         seal(out, kind::END, |_| ());

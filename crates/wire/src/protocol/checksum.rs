@@ -1,16 +1,16 @@
-//! The checksum of the Internet protocols [RFC1071], and what it becomes when
-//! octets are changed in places, without reading the rest [RFC1624].
+//! The checksum of the Internet protocols [RFC1071], and its incremental update when
+//! single octets change [RFC1624].
 
-/// A sum in the making [RFC1071 s1]. Every piece but the last has an even
-/// number of octets.
+/// A sum under construction [RFC1071 s1]. Every piece but the last has an even number
+/// of octets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Checksum(u64);
 
 impl Checksum {
-    /// With the 16-bit numbers of `octets`, the last one filled up with zero.
+    /// Adds the 16-bit numbers of `octets`, the last one padded with zero.
     ///
-    /// Numbers of 32 bits are added, which give the same once the carries are
-    /// [RFC1071 s2]: with octets by the thousand that is what counts.
+    /// The code adds 32-bit numbers, which give the same result after the carries are
+    /// folded in [RFC1071 s2] and make sums over thousands of octets fast.
     pub(crate) fn add(self, octets: &[u8]) -> Self {
         let (words, rest) = octets.as_chunks();
         let sum: u64 = words
@@ -22,13 +22,13 @@ impl Checksum {
         Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
     }
 
-    /// With what `other` sums up.
+    /// Adds the octets that `other` sums up.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 
-    /// The checksum as a header has it: the complement of the sum, carries added in.
-    /// Over octets that hold their checksum it is zero.
+    /// The checksum for a header: the complement of the sum with carries folded in.
+    /// Over octets that include a valid checksum it is zero.
     pub(crate) fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > u64::from(u16::MAX) {
@@ -38,30 +38,30 @@ impl Checksum {
     }
 }
 
-/// A sum in one's complement arithmetic, modulo 65535: of it things can be
-/// taken away again. Zero and 65535 are the same number.
+/// A sum in one's complement arithmetic, modulo 65535, which supports subtraction. Zero
+/// and 65535 are the same number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum(u16);
 
 impl Sum {
-    /// The sum that `checksum` is the complement of.
+    /// The sum whose complement is `checksum`.
     pub(crate) const fn behind(checksum: u16) -> Self {
         Self(!checksum)
     }
 
-    /// Of `octets`, the first of which is at an even place.
+    /// The sum of `octets`, the first of which has an even offset.
     pub(crate) fn of(octets: &[u8]) -> Self {
         Checksum::default().add(octets).into()
     }
 
-    /// Of one 16-bit number.
+    /// The sum of one 16-bit number.
     pub(crate) const fn word(word: u16) -> Self {
         Self(word)
     }
 
     pub(crate) const fn plus(self, other: Self) -> Self {
         let (sum, carry) = self.0.overflowing_add(other.0);
-        // No carry comes out of the second addition.
+        // The second addition cannot overflow.
         Self(sum.wrapping_add(carry as u16))
     }
 
@@ -69,8 +69,8 @@ impl Sum {
         self.plus(Self(!other.0))
     }
 
-    /// Of the same octets moved by an odd number of places: the sum with its
-    /// octets exchanged [RFC1071 s2].
+    /// The sum of the same octets moved by `by` places: an odd move exchanges the two
+    /// octets of the sum [RFC1071 s2].
     pub(crate) const fn moved(self, by: usize) -> Self {
         match by % 2 {
             0 => self,
@@ -78,7 +78,7 @@ impl Sum {
         }
     }
 
-    /// The checksum as a header has it.
+    /// The checksum for a header.
     pub(crate) const fn checksum(self) -> u16 {
         !self.0
     }

@@ -14,13 +14,13 @@ pub(super) mod field {
 
 /// Octets of destination, source and type [IEEE802.3 s3.1.1].
 pub const HEADER_LEN: usize = 14;
-/// Octets of destination and source, behind which VLAN tags stand [IEEE802.1Q].
+/// Octets of destination and source; VLAN tags follow them [IEEE802.1Q].
 pub const ADDRESSES_LEN: usize = field::TYPE;
 
-/// The bit of an address of many [IEEE802.3 s3.2.3].
+/// The bit that marks a group address [IEEE802.3 s3.2.3].
 const GROUP: u8 = 0x01;
 
-/// Types of frames [IEEE802.3 s3.2.6].
+/// EtherTypes [IEEE802.3 s3.2.6].
 pub mod ether_type {
     /// IPv4.
     pub const IPV4: u16 = 0x0800;
@@ -30,7 +30,7 @@ pub mod ether_type {
     pub const MPLS: u16 = 0x8847;
 }
 
-/// The type of frames with packets of this version.
+/// The EtherType of this version of IP.
 pub const fn ip_type(version: IpVersion) -> u16 {
     match version {
         IpVersion::V4 => ether_type::IPV4,
@@ -38,7 +38,7 @@ pub const fn ip_type(version: IpVersion) -> u16 {
     }
 }
 
-/// Whether an address is that of many interfaces [IEEE802.3 s3.2.3].
+/// Whether an address is a group address [IEEE802.3 s3.2.3].
 pub(crate) const fn is_group([first, ..]: [u8; 6]) -> bool {
     first & GROUP != 0
 }
@@ -86,7 +86,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Writes the header. Returns what follows it.
+    /// Writes the header. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         let [destination, source] = self.addresses;

@@ -11,7 +11,7 @@ pub(super) mod field {
     pub(in super::super) const TYPE: usize = 0;
     pub(in super::super) const CODE: usize = 1;
     pub(super) const CHECKSUM: usize = 2;
-    /// Different for each type.
+    /// The last four octets; their meaning depends on the type.
     pub(super) const REST: usize = 4;
 }
 
@@ -24,9 +24,9 @@ pub const HEADER_LEN: usize = 8;
 pub struct Fields {
     /// The type of the message.
     pub kind: u8,
-    /// The code, different for each type.
+    /// The code, whose meaning depends on the type.
     pub code: u8,
-    /// The last four octets, different for each type.
+    /// The last four octets, whose meaning depends on the type.
     pub rest: [u8; 4],
 }
 
@@ -44,7 +44,7 @@ impl Fields {
         })
     }
 
-    /// Writes the header without a checksum. Returns what follows it.
+    /// Writes the header without a checksum. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         header[field::TYPE] = self.kind;

@@ -11,14 +11,14 @@ mod kind {
     pub(super) const TIMESTAMP_REPLY: u8 = 14;
 }
 
-/// The packet is too large and must not be fragmented [RFC792].
+/// Code: the packet is too large and must not be fragmented [RFC792].
 const FRAGMENTATION_NEEDED: u8 = 4;
 
-/// The types of an echo: a request, a reply.
+/// The types of echo request and echo reply.
 pub(super) const ECHO: [u8; 2] = [kind::ECHO, kind::ECHO_REPLY];
 
-/// Whether a message of this type may be answered with an error: only queries and
-/// replies; all other types are errors or unknown [RFC1122 s3.2.2].
+/// Whether a message of this type may be answered with an error. Only queries and
+/// replies may; all other types are errors or unknown [RFC1122 s3.2.2].
 pub(crate) const fn may_be_answered(kind: u8) -> bool {
     matches!(
         kind,

@@ -19,10 +19,10 @@ mod kind {
 /// offset of the octet at fault [RFC4443 s3.4].
 pub const PARAMETER_PROBLEM: u8 = 4;
 
-/// The bit that is set in the types of all messages but errors [RFC4443 s2.1].
+/// The type bit that is set in all messages but errors [RFC4443 s2.1].
 const INFORMATIONAL: u8 = 0x80;
 
-/// The types of an echo: a request, a reply.
+/// The types of echo request and echo reply.
 pub(super) const ECHO: [u8; 2] = [kind::ECHO_REQUEST, kind::ECHO_REPLY];
 
 /// Whether messages of this type are errors.
@@ -30,8 +30,8 @@ pub const fn is_error(kind: u8) -> bool {
     kind & INFORMATIONAL == 0
 }
 
-/// Whether a message of this type may be answered with an error: neither errors nor
-/// redirects may, whose type is one of the informational ones [RFC4443 s2.4].
+/// Whether a message of this type may be answered with an error. Errors and redirects
+/// may not; the type of redirects is informational [RFC4443 s2.4].
 pub(crate) const fn may_be_answered(kind: u8) -> bool {
     !is_error(kind) && kind != kind::REDIRECT
 }

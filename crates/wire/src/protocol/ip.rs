@@ -9,10 +9,10 @@ use super::{ipv4, ipv6};
 use crate::Error;
 use crate::octets::u8_at;
 
-/// The hop limit, or time to live, of packets that are built.
+/// The hop limit (IPv4: time to live) of packets that are built.
 pub(crate) const HOP_LIMIT: u8 = 64;
 
-/// Protocol numbers, which say what follows a header [RFC791 s3.1] [RFC8200 s4.1].
+/// Protocol numbers of the header behind that of IP [RFC791 s3.1] [RFC8200 s4.1].
 pub(crate) mod number {
     pub(crate) const HOP_BY_HOP: u8 = 0;
     /// [RFC792].
@@ -41,7 +41,7 @@ pub enum Addresses {
 }
 
 impl Addresses {
-    /// Both ends as addresses of any version.
+    /// Both addresses, in the type for either version.
     pub fn ends(self) -> [IpAddr; 2] {
         match self {
             Self::V4(ends) => ends.map(IpAddr::V4),
@@ -49,7 +49,7 @@ impl Addresses {
         }
     }
 
-    /// Their version.
+    /// The version of IP.
     pub(crate) const fn version(&self) -> IpVersion {
         match self {
             Self::V4(_) => IpVersion::V4,
@@ -82,9 +82,9 @@ impl Addresses {
     }
 }
 
-/// The sum of the pseudo-header that the checksum of `protocol` covers: `ends`,
-/// which are the octets of source and destination, the protocol, and the `length`
-/// of its header and payload [RFC768] [RFC8200 s8.1].
+/// The sum of the pseudo-header that the checksum of `protocol` covers: `ends` (the
+/// octets of source and destination), the protocol number, and `length`, the octets of
+/// its header and payload [RFC768] [RFC8200 s8.1].
 pub(crate) fn pseudo_header(ends: &[u8], protocol: u8, length: u32) -> Checksum {
     Checksum::default()
         .add(ends)
@@ -97,8 +97,8 @@ pub(crate) fn version(packet: &[u8]) -> Result<u8, Error> {
     Ok(u8_at(packet, 0)? >> 4)
 }
 
-/// The octets of source and destination of a packet of this version; none if the
-/// packet is too short.
+/// The octets of source and destination of a packet of this version; an empty slice if
+/// the packet is too short.
 pub(crate) fn ends(version: IpVersion, packet: &[u8]) -> &[u8] {
     let ends = match version {
         IpVersion::V4 => packet.get(ipv4::ENDS),

@@ -10,8 +10,8 @@ use crate::{Error, Field};
 
 /// The header [RFC791 s3.1].
 mod field {
-    /// The version in the upper half, in the lower one the length of the header
-    /// in words of four octets.
+    /// The version in the upper half; the header length in words of four octets in the
+    /// lower half.
     pub(super) const VERSION: usize = 0;
     /// [RFC2474 s3] [RFC3168 s5].
     pub(super) const SERVICE: usize = 1;
@@ -26,7 +26,7 @@ mod field {
     pub(super) const DESTINATION: usize = 16;
 }
 
-/// Bits beside the offset of a fragment, and those of the offset.
+/// Flags beside the fragment offset, and the mask of the offset.
 mod fragment {
     pub(super) const DONT_FRAGMENT: u16 = 0x4000;
     pub(super) const MORE_FRAGMENTS: u16 = 0x2000;
@@ -35,13 +35,13 @@ mod fragment {
 
 /// Octets of a header without options.
 pub(crate) const HEADER_LEN: usize = 20;
-/// Octets of a header with as many options as there can be.
+/// Octets of the longest header, with options.
 pub const LONGEST_HEADER: usize = 60;
-/// Where source and destination are.
+/// Range of source and destination.
 pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
-/// Octets of a word, which the header is a number of.
+/// Octets of a word, the unit of the header length.
 const WORD: usize = 4;
-/// Version 4, five words of header.
+/// Version 4 and a header of five words.
 const PLAIN: u8 = 0x45;
 
 /// A view of a packet.
@@ -56,10 +56,10 @@ impl<T> Header<T> {
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
-    /// Octets of the header, options included, as its length field says.
+    /// Octets of the header, options included, from its length field.
     ///
     /// # Errors
-    /// [`Error::Truncated`] without octets, [`Error::Malformed`] for less than
+    /// [`Error::Truncated`] without octets; [`Error::Malformed`] for less than
     /// [`HEADER_LEN`].
     pub fn header_len(&self) -> Result<usize, Error> {
         let words = u8_at(self.0.as_ref(), field::VERSION)? & 0xf;
@@ -68,7 +68,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         found.ok_or(Error::Malformed(Field::HeaderLength))
     }
 
-    /// The octet of service.
+    /// The service octet.
     pub(crate) fn service(&self) -> Result<u8, Error> {
         u8_at(self.0.as_ref(), field::SERVICE)
     }
@@ -78,17 +78,17 @@ impl<T: AsRef<[u8]>> Header<T> {
         u16_at(self.0.as_ref(), field::TOTAL_LENGTH)
     }
 
-    /// Whether routers must not fragment it.
+    /// Whether routers must not fragment the packet.
     pub(crate) fn dont_fragment(&self) -> Result<bool, Error> {
         Ok(self.fragment()? & fragment::DONT_FRAGMENT != 0)
     }
 
-    /// Whether it is a fragment.
+    /// Whether the packet is a fragment.
     pub(crate) fn is_fragment(&self) -> Result<bool, Error> {
         Ok(self.fragment()? & (fragment::MORE_FRAGMENTS | fragment::OFFSET) != 0)
     }
 
-    /// Whether it is a fragment other than the first.
+    /// Whether the packet is a fragment other than the first.
     pub(crate) fn is_later_fragment(&self) -> Result<bool, Error> {
         Ok(self.fragment()? & fragment::OFFSET != 0)
     }
@@ -112,7 +112,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         Ok(ends.map(Ipv4Addr::from_octets))
     }
 
-    /// Whether the checksum over the header, options included, is right.
+    /// Whether the checksum of the header, options included, is right.
     pub(crate) fn checksum_holds(&self) -> Result<bool, Error> {
         let header = demand(self.0.as_ref(), self.header_len()?)?;
         Ok(Checksum::default().add(header).finish() == 0)
@@ -120,17 +120,17 @@ impl<T: AsRef<[u8]>> Header<T> {
 }
 
 impl<T: AsMut<[u8]>> Header<T> {
-    /// Changes the octet of service, and the checksum with it.
+    /// Changes the service octet, and updates the checksum.
     pub(crate) fn set_service(&mut self, service: u8) -> Result<(), Error> {
         self.change(field::VERSION, |word| word & 0xff00 | u16::from(service))
     }
 
-    /// Lowers the total length by `by` octets, and changes the checksum with it.
+    /// Lowers the total length by `by` octets, and updates the checksum.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         self.change(field::TOTAL_LENGTH, |length| length.saturating_sub(by))
     }
 
-    /// Changes the 16-bit number at `at`, and the checksum with it.
+    /// Changes the 16-bit number at `at`, and updates the checksum.
     fn change(&mut self, at: usize, change: impl FnOnce(u16) -> u16) -> Result<(), Error> {
         let octets = self.0.as_mut();
         let (before, checksum) = (u16_at(octets, at)?, u16_at(octets, field::CHECKSUM)?);
@@ -144,17 +144,17 @@ impl<T: AsMut<[u8]>> Header<T> {
 /// The fields of a header without options. The time to live is [`HOP_LIMIT`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
-    /// The octet of service.
+    /// The service octet.
     pub(crate) service: u8,
     /// Octets of the packet.
     pub(crate) total_length: u16,
-    /// The number that the fragments of one packet share.
+    /// Identification, which all fragments of one packet share.
     pub(crate) identification: u16,
     /// Whether routers must not fragment it.
     pub(crate) dont_fragment: bool,
     /// Whether another fragment follows.
     pub(crate) more_fragments: bool,
-    /// Octets of the packet's payload before this fragment's.
+    /// Octets of the packet's payload in front of this fragment.
     pub(crate) offset: u16,
     /// The protocol number of the payload.
     pub(crate) protocol: u8,
@@ -163,7 +163,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Writes the header with its checksum. Returns what follows it.
+    /// Writes the header with its checksum. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         let flag = |set, bit| if set { bit } else { 0 };

@@ -15,7 +15,7 @@ use crate::{Error, Field};
 pub(crate) mod field {
     /// The version, the traffic class and the upper bits of the flow label.
     pub(super) const VERSION: usize = 0;
-    /// Its lower bits.
+    /// The lower bits of the flow label.
     pub(super) const FLOW_LABEL: usize = 2;
     pub(crate) const PAYLOAD_LENGTH: usize = 4;
     pub(crate) const NEXT_HEADER: usize = 6;
@@ -24,8 +24,7 @@ pub(crate) mod field {
     pub(super) const DESTINATION: usize = 24;
 }
 
-/// The bits of the traffic class in the first two octets, and how many are
-/// behind it.
+/// The mask of the traffic class in the first two octets, and its shift.
 const CLASS_MASK: u16 = 0x0ff0;
 const CLASS_SHIFT: u32 = 4;
 /// The version, in the first two octets.
@@ -33,7 +32,7 @@ const VERSION_6: u16 = 0x6000;
 
 /// Octets of the header without extensions.
 pub(crate) const HEADER_LEN: usize = 40;
-/// Where source and destination are.
+/// Range of source and destination.
 pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
 
 /// A view of a packet.
@@ -47,19 +46,19 @@ impl<T> Header<T> {
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
-    /// The octet of service.
+    /// The traffic class.
     pub(crate) fn traffic_class(&self) -> Result<u8, Error> {
         let [first, second] = array(self.0.as_ref(), field::VERSION)?;
         Ok(first << CLASS_SHIFT | second >> CLASS_SHIFT)
     }
 
-    /// Octets behind the header; zero: there are none, or the Jumbo Payload option
-    /// says how many.
+    /// Octets behind the header; zero: none, or the Jumbo Payload option states their
+    /// number.
     pub(crate) fn payload_length(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::PAYLOAD_LENGTH)
     }
 
-    /// The number of what follows.
+    /// The protocol number of the next header.
     pub(crate) fn next_header(&self) -> Result<u8, Error> {
         u8_at(self.0.as_ref(), field::NEXT_HEADER)
     }
@@ -76,7 +75,7 @@ impl<T: AsRef<[u8]>> Header<T> {
 }
 
 impl<T: AsMut<[u8]>> Header<T> {
-    /// Changes the octet of service.
+    /// Changes the traffic class.
     pub(crate) fn set_traffic_class(&mut self, class: u8) -> Result<(), Error> {
         self.change(field::VERSION, |word| {
             word & !CLASS_MASK | u16::from(class) << CLASS_SHIFT
@@ -100,11 +99,11 @@ impl<T: AsMut<[u8]>> Header<T> {
 /// [`HOP_LIMIT`]; neither is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
-    /// The octet of service.
+    /// The service octet (DSCP and ECN).
     pub(crate) traffic_class: u8,
     /// Octets behind the header.
     pub(crate) payload_length: u16,
-    /// The number of what follows.
+    /// The protocol number of the next header.
     pub(crate) next_header: u8,
     /// Source and destination.
     pub(crate) addresses: [Ipv6Addr; 2],
@@ -114,7 +113,7 @@ impl Fields {
     /// Reads the header at the start of `octets`.
     ///
     /// # Errors
-    /// [`Error::Truncated`], and [`Error::Malformed`] for another version.
+    /// [`Error::Truncated`]; [`Error::Malformed`] for another version.
     pub(crate) fn parse(octets: &[u8]) -> Result<Self, Error> {
         let octets = demand(octets, HEADER_LEN)?;
         if ip::version(octets)? != 6 {
@@ -129,7 +128,7 @@ impl Fields {
         })
     }
 
-    /// Writes the header. Returns what follows it.
+    /// Writes the header. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         let [source, destination] = self.addresses.map(|address| address.octets());

@@ -4,8 +4,8 @@ use super::ip::HOP_LIMIT;
 use crate::octets::u32_at;
 use crate::{Error, Field};
 
-/// An entry, as one number: the label, its class, whether it is the bottom of
-/// the stack, and the time to live.
+/// Bits of an entry: the label, its class, the bottom-of-stack flag, and the time to
+/// live.
 mod field {
     pub(super) const LABEL_SHIFT: u32 = 12;
     pub(super) const CLASS_SHIFT: u32 = 9;
@@ -15,23 +15,22 @@ mod field {
 
 /// Octets of an entry.
 pub(crate) const ENTRY_LEN: usize = 4;
-/// One more than the largest label.
+/// Number of distinct labels.
 const LABELS: u32 = 1 << 20;
 
-/// An entry. Its time to live is written as [`super::ip::HOP_LIMIT`] and not
-/// read.
+/// An entry. Its time to live is written as [`super::ip::HOP_LIMIT`] and not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// The label, 20 bits.
     pub(crate) label: u32,
-    /// The class, 3 bits.
+    /// The traffic class, 3 bits.
     pub(crate) class: u8,
     /// Whether no other entry follows.
     pub(crate) bottom: bool,
 }
 
 impl Entry {
-    /// The entry at `at`.
+    /// Reads the entry at `at`.
     pub(crate) fn parse(octets: &[u8], at: usize) -> Result<Self, Error> {
         let entry = u32_at(octets, at)?;
         let [_, _, upper, _] = entry.to_be_bytes();
@@ -42,10 +41,10 @@ impl Entry {
         })
     }
 
-    /// Its octets.
+    /// The octets of the entry.
     ///
     /// # Errors
-    /// [`Error::Malformed`] where the label or the class has too many bits.
+    /// [`Error::Malformed`] if the label or the class has too many bits.
     pub(crate) fn octets(self) -> Result<[u8; ENTRY_LEN], Error> {
         if self.label >= LABELS || self.class > field::CLASS_MASK {
             return Err(Error::Malformed(Field::Label));

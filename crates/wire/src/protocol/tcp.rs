@@ -11,7 +11,7 @@ mod field {
     pub(super) const DESTINATION_PORT: usize = 2;
     pub(super) const SEQUENCE: usize = 4;
     pub(super) const ACKNOWLEDGEMENT: usize = 8;
-    /// The length of the header in words of four octets, in the upper half.
+    /// The header length in words of four octets, in the upper half.
     pub(super) const DATA_OFFSET: usize = 12;
     pub(super) const FLAGS: usize = 13;
     pub(super) const WINDOW: usize = 14;
@@ -19,21 +19,21 @@ mod field {
     pub(super) const URGENT: usize = 18;
 }
 
-/// Octets of a header without options, and with as many as there can be.
+/// Octets of the shortest and the longest header.
 pub(crate) const HEADER_LEN: usize = 20;
 const LONGEST_HEADER: usize = 60;
-/// Octets of a word, which the header is a number of.
+/// Octets of a word, the unit of the header length.
 const WORD: usize = 4;
 
 /// Bits of the flags [RFC9293 s3.1].
 pub mod flag {
-    /// Synchronise: it opens the connection.
+    /// SYN: opens the connection.
     pub const SYN: u8 = 0x02;
-    /// The acknowledgement counts.
+    /// ACK: the acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
-    /// A mark was seen.
+    /// ECE: the receiver saw a congestion mark.
     pub const ECE: u8 = 0x40;
-    /// The window was reduced.
+    /// CWR: the sender reduced its window.
     pub const CWR: u8 = 0x80;
 }
 
@@ -56,7 +56,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         u16_at(self.0.as_ref(), field::DESTINATION_PORT)
     }
 
-    /// Octets of the header, options included, as its length field says.
+    /// Octets of the header, options included, from its length field.
     pub(crate) fn header_len(&self) -> Result<usize, Error> {
         let words = u8_at(self.0.as_ref(), field::DATA_OFFSET)? >> 4;
         Ok(usize::from(words) * WORD)
@@ -76,20 +76,21 @@ impl<T: AsMut<[u8]>> Header<T> {
 pub(crate) struct Fields {
     /// Source and destination port.
     pub(crate) ports: [u16; 2],
-    /// The number of the first octet.
+    /// Sequence number of the first octet.
     pub(crate) sequence: u32,
-    /// The number that is awaited.
+    /// Sequence number of the next octet expected.
     pub(crate) acknowledgement: u32,
-    /// Words of the header, options included, as [`data_offset`] has them.
+    /// Words of four octets of the header, options included, as [`data_offset`]
+    /// computes them.
     pub(crate) data_offset: u8,
     /// Bits of [`flag`].
     pub(crate) flags: u8,
-    /// Octets that may be sent.
+    /// Receive window: octets that the other end may send.
     pub(crate) window: u16,
 }
 
 impl Fields {
-    /// Writes the header without options and checksum. Returns what follows, which is
+    /// Writes the header without options and checksum. Returns the octets behind it:
     /// the room for the options.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
@@ -108,7 +109,7 @@ impl Fields {
     }
 }
 
-/// The words of four octets of a header of `header` octets.
+/// The number of four-octet words in a header of `header` octets.
 ///
 /// # Errors
 /// [`Error::Malformed`] if no header has this length.

@@ -39,7 +39,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         u16_at(self.0.as_ref(), field::LENGTH)
     }
 
-    /// The checksum; zero: there is none.
+    /// The checksum; zero: none.
     pub(crate) fn checksum(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::CHECKSUM)
     }
@@ -52,7 +52,7 @@ impl<T: AsRef<[u8]>> Header<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
-    /// Writes the checksum; zero is written as all ones, because zero stands for no
+    /// Writes the checksum. Zero is written as all ones, because zero means no
     /// checksum.
     pub(crate) fn set_checksum(&mut self, checksum: u16) -> Result<(), Error> {
         let written = if checksum == 0 { u16::MAX } else { checksum };
@@ -60,7 +60,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
-    /// Lowers the length by `by` octets; the checksum stays.
+    /// Lowers the length by `by` octets; the checksum is unchanged.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         let length = self.length()?.saturating_sub(by);
         *array_mut(self.0.as_mut(), field::LENGTH)? = length.to_be_bytes();
@@ -87,7 +87,7 @@ impl Fields {
         })
     }
 
-    /// Writes the header without a checksum. Returns what follows it.
+    /// Writes the header without a checksum. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         let [source, destination] = self.ports;

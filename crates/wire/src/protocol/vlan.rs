@@ -5,22 +5,22 @@ use super::ethernet::field::TYPE;
 use crate::Error;
 use crate::octets::u16_at;
 
-/// Octets of a tag: its own type, then priority and VLAN.
+/// Octets of a tag: its type, then priority and VLAN.
 pub(crate) const TAG_LEN: usize = 4;
-/// The type of a customer's tag.
+/// The EtherType of a customer tag.
 pub const CUSTOMER: u16 = 0x8100;
-/// The type of a provider's tag.
+/// The EtherType of a provider tag.
 const PROVIDER: u16 = 0x88a8;
 
-/// The number of tags of a frame, at most `most`.
+/// The number of VLAN tags of a frame, at most `most`.
 pub(crate) fn tags(frame: &[u8], most: usize) -> usize {
     let is_tag =
         |tag: &usize| matches!(u16_at(frame, TYPE + tag * TAG_LEN), Ok(CUSTOMER | PROVIDER));
     (0..most).take_while(is_tag).count()
 }
 
-/// The type behind the tags of a frame, of which at most `most` are skipped, and the
-/// offset of the payload.
+/// The EtherType behind the tags of a frame, of which at most `most` are skipped, and
+/// the offset of the payload.
 pub(crate) fn inside(frame: &[u8], most: usize) -> Result<(u16, usize), Error> {
     let at = TYPE + tags(frame, most) * TAG_LEN;
     Ok((u16_at(frame, at)?, at + 2))

@@ -1,4 +1,4 @@
-//! Packets about which a sender may be notified.
+//! Packets that an ICMP error may be sent about.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -7,20 +7,19 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension::Extension;
 use crate::protocol::{ethernet, icmpv4, icmpv6, ip, ipv4, ipv6, vlan};
 
-/// A whole IP packet from one host to one other, about which there may be an
-/// ICMP error.
+/// A whole IP packet from one host to one other, about which an ICMP error is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offending<'a> {
     /// The Ethernet header with its tag.
     pub(super) link_header: &'a [u8],
     /// The packet without padding.
     pub(super) packet: &'a [u8],
-    /// Where it comes from and where it goes to.
+    /// Source and destination.
     pub(super) addresses: Addresses,
 }
 
 impl<'a> Offending<'a> {
-    /// The packet in `frame`, if there may be an error about it.
+    /// Reads the packet in `frame`, if an error about it is allowed.
     pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
         let (kind, header) = vlan::inside(frame, 1).ok()?;
         let (link_header, packet) = frame.split_at_checked(header)?;
@@ -43,7 +42,7 @@ impl<'a> Offending<'a> {
         let packet = packet.get(..total)?;
         let ip = ipv4::Header::of(packet);
         let rest = packet.get(ip.header_len().ok()?..)?;
-        // What was damaged is dropped in silence [RFC1812 s5.2.2].
+        // Damaged packets are dropped silently [RFC1812 s5.2.2].
         if !ip.checksum_holds().ok()? {
             return None;
         }
@@ -77,21 +76,21 @@ impl<'a> Offending<'a> {
     }
 }
 
-/// Whether the address is that of one host elsewhere: neither unspecified,
-/// nor of this host, nor of many [RFC1122 s3.2.1.3].
+/// Whether the address is that of one other host: not unspecified, not a loopback or
+/// group address [RFC1122 s3.2.1.3].
 const fn is_single_v4(address: &Ipv4Addr) -> bool {
     !matches!(address.octets(), [0 | 127 | 224.., ..])
 }
 
-/// Likewise [RFC4291 s2.4].
+/// The same for IPv6 [RFC4291 s2.4].
 const fn is_single_v6(address: &Ipv6Addr) -> bool {
     !address.is_unspecified() && !address.is_loopback() && !address.is_multicast()
 }
 
-/// Whether what follows an IPv6 header is neither an ICMPv6 error, nor a later
-/// fragment, nor cut short before that shows.
+/// Whether the payload behind an IPv6 header is known to be neither an ICMPv6 error nor
+/// a later fragment. A payload that is cut too short for this is not answerable.
 fn answerable(mut next: u8, mut rest: &[u8]) -> bool {
-    // Every round takes at least eight octets off `rest`.
+    // Every round consumes at least eight octets of `rest`.
     loop {
         match Extension::parse(next, rest) {
             Ok(Some(extension)) if !extension.later_fragment => {

@@ -8,8 +8,8 @@ use crate::frame::{Summary, Transport};
 const HERE: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 const THERE: [u8; 6] = [0x02, 0, 0, 0, 0, 2];
 
-/// A frame from HERE to THERE with a packet of `length` octets behind a header
-/// that `with` may change; checksums of IPv4 are made afterwards.
+/// A frame from HERE to THERE with a packet of `length` octets behind a header that
+/// `with` may change; the IPv4 checksum is computed afterwards.
 fn frame(ip: IpVersion, length: usize, with: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut frame = vec![0xa5; 14 + length];
     frame[..6].copy_from_slice(&THERE);
@@ -57,8 +57,8 @@ fn answer(frame: &[u8], mtu: u32) -> Option<Vec<u8>> {
     Some(octets)
 }
 
-/// What a host checks and reads of an answer: addresses turned round, both
-/// checksums, the MTU; the packet that is quoted.
+/// The checks of a host on an answer: exchanged addresses, both checksums, the MTU.
+/// Returns the MTU and the quoted packet.
 fn read(octets: &[u8]) -> (u32, &[u8]) {
     let summary = Summary::of(octets, octets.len());
     assert_eq!((&octets[..6], &octets[6..12]), (&HERE[..], &THERE[..]));
@@ -228,7 +228,7 @@ proptest! {
         kind in prop::sample::select(vec![0x0800u16, 0x86dd, 0x8100, 0x88a8, 0x0806]),
         first in any::<u8>(),
     ) {
-        // Nearly random: most would end at the type or the version otherwise.
+        // A valid type, because most random frames would be refused there.
         if octets.len() > 20 {
             octets[12..14].copy_from_slice(&kind.to_be_bytes());
             octets[14] = first;

@@ -1,8 +1,8 @@
-//! Captures for tshark.
+//! Builds captures for tshark.
 
 use jumbolab_wire::pcapng::{Block, LinkType};
 
-/// A capture of one interface with `packets`, each with its instant in nanoseconds.
+/// A capture of one interface with `packets` and their timestamps in nanoseconds.
 pub(crate) fn capture<'a>(
     kind: LinkType,
     packets: impl IntoIterator<Item = (u64, &'a [u8])>,

@@ -1,10 +1,9 @@
-//! Packets dropped out of a bundle on its way: Drop from Front with a bundle as
-//! the queue [Mulahuwaish s3.2], on octets in place.
+//! Inner drops: removing packets from a bundle in transit. This is Drop from Front with
+//! a bundle as the queue [Mulahuwaish s3.2], on octets in place.
 //!
-//! A packet dies by a zero for its length. The lengths and checksums around it
-//! follow from what they were, so that of the octets only those of the dead are
-//! read, and none is moved [RFC1624]. An error that a checksum would have shown
-//! before, it shows after.
+//! A drop sets the packet's length to zero. The new outer lengths and checksums follow
+//! from the old ones, so only the octets of dropped packets are read, and none is moved
+//! [RFC1624]. Damage that the checksum showed before is still visible afterwards.
 
 use units::IpVersion;
 
@@ -15,17 +14,17 @@ use crate::octets::put;
 use crate::protocol::checksum::Sum;
 use crate::protocol::{ipv4, ipv6, udp};
 
-/// What died.
+/// The result of an inner drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InnerDropped {
-    /// Packets.
+    /// Dropped packets.
     pub packets: u16,
-    /// Their octets.
+    /// Octets of the dropped packets.
     pub octets: usize,
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
-    /// The first `packets` that are left die, or all of them if there are fewer.
+    /// Drops the first `packets` remaining packets, or all of them if there are fewer.
     pub fn drop_inner(&mut self, packets: u16) -> InnerDropped {
         let mut inner_dropped = InnerDropped::default();
         let mut body_sum = self.body_sum();
@@ -37,7 +36,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
                 .entry(index)
                 .map_or(0, |entry| usize::from(entry.length));
             if length > 0 {
-                // Nothing is left in front of it.
+                // No packet remains in front of it.
                 let at = self.gaps.skip(self.body());
                 body_sum = body_sum.map(|sum| self.without(sum, at, 0, length));
                 self.bury(index, at, length);
@@ -49,9 +48,9 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         inner_dropped
     }
 
-    /// Packet `index` dies. Returns its octets; `None` where there is no such
-    /// packet any more. Over UDP an odd number of octets costs reading what is
-    /// in front of them too.
+    /// Drops packet `index`. Returns its octets, or `None` if it was dropped before.
+    /// Over UDP, a packet with an odd number of octets requires reading the packets in
+    /// front of it too.
     pub fn discard(&mut self, index: u16) -> Option<usize> {
         let (at, before, length) = self.find(index)?;
         let body_sum = self.body_sum();
@@ -61,13 +60,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         Some(length)
     }
 
-    /// Marks packet `index` as having met congestion, if its ends understand
-    /// that [RFC3168 s5]. Returns whether they do.
+    /// Sets the congestion mark of packet `index` if its transport is ECN-capable
+    /// [RFC3168 s5]. Returns whether it is.
     pub fn mark(&mut self, index: u16) -> bool {
         let Some((at, before, length)) = self.find(index) else {
             return false;
         };
-        // An IPv4 header without options: what a mark changes is within.
+        // A mark changes octets of the IPv4 header without options only.
         let changed = at..at + length.min(ipv4::HEADER_LEN);
         let old = Sum::of(&self.octets.as_ref()[changed.clone()]).moved(before);
         let marked = mark_packet(&mut self.octets.as_mut()[at..at + length]);
@@ -82,8 +81,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         marked
     }
 
-    /// Moves what is left together, so that it can be sent in one piece. Returns
-    /// how many octets were moved.
+    /// Moves the remaining packets together, so that one buffer holds all octets to
+    /// send. Returns the number of octets moved.
     pub fn compact(&mut self) -> usize {
         let octets = self.octets.as_mut();
         let gaps = self.gaps.iter();
@@ -100,8 +99,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         moved
     }
 
-    /// Writes the checksum of UDP anew, if there is UDP: of a packet whose
-    /// sender left it to an interface.
+    /// Writes the checksum of UDP anew, if there is UDP: for packets whose sender left
+    /// the checksum to the interface.
     pub fn seal(&mut self) {
         if let Some(udp) = self.offsets.udp {
             let sum = self.head_sum(udp).plus(self.sum_until(self.offsets.end));
@@ -109,8 +108,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         }
     }
 
-    /// Where packet `index` is, if it is left: its place, how many octets of
-    /// packets are sent in front of it, and its own.
+    /// Where packet `index` is, if it remains: its offset, the octets of packets sent
+    /// in front of it, and its length.
     fn find(&self, index: u16) -> Option<(usize, usize, usize)> {
         let length = usize::from(self.entry(index)?.length);
         let (mut at, mut before) = (self.body(), 0);
@@ -124,23 +123,24 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         (length > 0).then(|| (self.gaps.skip(at), before, length))
     }
 
-    /// The sum of the packets that are left, by the checksum over all; `None`
-    /// without one.
+    /// The sum of the remaining packets, derived from the checksum over the whole;
+    /// `None` without one.
     fn body_sum(&self) -> Option<Sum> {
         let udp = self.offsets.udp?;
         let checksum = self.udp_checksum(udp);
         (checksum != 0).then(|| Sum::behind(checksum).minus(self.head_sum(udp)))
     }
 
-    /// The sum of what UDP's checksum covers besides packets and itself.
+    /// The sum of the octets that UDP's checksum covers, without packets and the
+    /// checksum itself.
     fn head_sum(&self, udp: usize) -> Sum {
         let octets = self.octets.as_ref();
         let table = Sum::of(&octets[self.offsets.bundle..self.body()]);
         self.offsets.udp_sum(octets, udp).plus(table)
     }
 
-    /// What `sum` over packets is without the `length` octets at `at`, with
-    /// `before` octets sent in front of them. What follows moves up.
+    /// `sum` over the packets without the `length` octets at `at`, which `before`
+    /// octets precede in the sent packet. The octets behind move up.
     fn without(&self, sum: Sum, at: usize, before: usize, length: usize) -> Sum {
         let dead = Sum::of(&self.octets.as_ref()[at..at + length]).moved(before);
         let left = sum.minus(dead);
@@ -161,14 +161,15 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         self.live -= 1;
     }
 
-    /// Lowers the outer lengths by `octets`; `body_sum` is of what is left.
+    /// Lowers the outer lengths by `octets`; `body_sum` is the sum of the remaining
+    /// packets.
     fn shrink(&mut self, octets: usize, body_sum: Option<Sum>) {
         let Ok(less) = u16::try_from(octets) else {
             return;
         };
         let start = self.offsets.start;
         let all = self.octets.as_mut();
-        // Parsing has read these headers, so each of them is there.
+        // Parsing has read these headers, so they exist.
         let _ = match self.offsets.outer {
             Outer::Ip(IpVersion::V4) => ipv4::Header::of(&mut all[start..]).shorten(less),
             Outer::Ip(IpVersion::V6) => ipv6::Header::of(&mut all[start..]).shorten(less),

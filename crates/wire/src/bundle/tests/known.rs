@@ -2,7 +2,7 @@ use std::vec;
 
 use super::*;
 
-/// So many packets of `length` octets, numbered.
+/// `count` packets of `length` octets, numbered.
 fn alike(count: u8, length: usize) -> Packets {
     (0..count)
         .map(|number| {
@@ -78,8 +78,8 @@ fn as_many_packets_fit_an_mtu_as_the_layout_says() {
 
 #[test]
 fn two_packets_in_one_frame_save_four_octets_of_ethernet() {
-    // Of the wire: preamble, addresses, type, checksum and gap, 38 octets a
-    // frame [Mulahuwaish s2.A].
+    // Octets on the wire: preamble, addresses, type, checksum and gap take 38 octets
+    // per frame [Mulahuwaish s2.A].
     let bundled = 38 + over(CARRIAGES[0]).packet_len(2, 2 * 100);
     assert_eq!(bundled + 4, 2 * (38 + 100));
 }
@@ -130,7 +130,8 @@ fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
         carried.drop_inner(1);
         carried.discard(2);
         assert!(!carried.checksum_holds());
-        // Even where it was in what died: the sum over it was wrong as well.
+        // Even if the damage was in the dropped packet: the sum over it was wrong as
+        // well.
         carried.discard(3);
         assert!(!carried.checksum_holds());
     }
@@ -178,7 +179,7 @@ fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
 #[test]
 fn what_is_no_bundle_is_refused_with_what_is_wrong() {
     let good = pack(over(CARRIAGES[2]), &alike(3, 50)).unwrap();
-    // A header changed keeps its checksum, so that the change itself is seen.
+    // The checksum is kept right, so that the test sees the change itself.
     let with = |at: usize, octet: u8| {
         let mut octets = good.clone();
         octets[at] = octet;
@@ -199,7 +200,7 @@ fn what_is_no_bundle_is_refused_with_what_is_wrong() {
         (25, 0, Field::Length),
         (29, 0, Field::Count),
         (32, 0x40, Field::Version),
-        // One packet is shorter than the octets that are there for it.
+        // One packet is shorter than its octets.
         (35, 49, Field::Length),
     ] {
         assert_eq!(with(at, octet), Error::Malformed(field), "{at}");

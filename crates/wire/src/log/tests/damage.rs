@@ -1,4 +1,4 @@
-//! Blocks that are damaged and have a right checksum all the same.
+//! Damaged blocks with a valid checksum.
 
 use super::*;
 use crate::fuzz::{cases, chance};
@@ -14,7 +14,8 @@ proptest! {
     }
 }
 
-/// Puts a damaged block under a right checksum and reads it; whether it was accepted.
+/// Puts a damaged block under a valid checksum and reads it. Returns whether it was
+/// accepted.
 fn attempt(block: u8, what: &[(u8, u16, u8)], count: u64) -> bool {
     let mut content = Vec::new();
     match block {
@@ -62,8 +63,9 @@ fn attempt(block: u8, what: &[(u8, u16, u8)], count: u64) -> bool {
     }
 }
 
-/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire --lib at_least_three -- --nocapture`
-/// tries more.
+/// `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-wire --lib
+/// at_least_three -- --nocapture`
+/// runs more cases.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 #[test]
 fn at_least_three_in_ten_damaged_blocks_are_accepted() {
@@ -87,7 +89,7 @@ fn at_least_three_in_ten_damaged_blocks_are_accepted() {
     let grown = resident().saturating_sub(then);
     std::println!("{accepted} of {cases} accepted, memory grew by {grown} kB");
     assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
-    // Tests beside this one hold logs of some megabytes.
+    // Concurrent tests hold logs of some megabytes.
     assert!(grown < 64 << 10, "memory grew by {grown} kB");
 }
 
@@ -99,8 +101,7 @@ fn resident() -> u64 {
     words.rev().nth(1).unwrap().parse().unwrap()
 }
 
-/// What to do to the content of a block: at which of its octets, and what to
-/// put there.
+/// Changes the content of a block at the given octets.
 fn damage(content: &mut Vec<u8>, what: &[(u8, u16, u8)]) {
     for &(how, at, value) in what {
         let at = usize::from(at) % content.len().max(1);

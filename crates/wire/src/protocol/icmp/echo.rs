@@ -7,23 +7,22 @@ use crate::protocol::checksum::Checksum;
 use crate::protocol::{icmpv4, icmpv6};
 use crate::{Error, Field};
 
-/// The header of an echo, behind that of IP.
+/// The header of an ICMP echo message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EchoHeader {
-    /// Whether it answers one.
+    /// Whether the message is a reply.
     pub reply: bool,
-    /// Whose echoes these are.
+    /// Identifies the sender's series of echoes.
     pub identifier: u16,
-    /// The place among them.
+    /// Sequence number in the series.
     pub sequence: u16,
 }
 
 impl EchoHeader {
-    /// The header at the start of `octets`. Whether its checksum is right, the
-    /// kernel has seen.
+    /// Reads the header at the start of `octets`. The kernel has verified the checksum.
     ///
     /// # Errors
-    /// [`Error::Truncated`], or [`Error::Malformed`] where it is no echo.
+    /// [`Error::Truncated`]; [`Error::Malformed`] if the message is not an echo.
     pub fn parse(octets: &[u8], version: IpVersion) -> Result<Self, Error> {
         let Fields { kind, code, rest } = Fields::parse(octets)?;
         let [request, reply] = types(version);
@@ -41,9 +40,8 @@ impl EchoHeader {
         })
     }
 
-    /// Writes the header in front of what is in `octets` behind it, with the
-    /// checksum over all of them. That of IPv6 covers addresses too, and is
-    /// left to the kernel.
+    /// Writes the header in front of the data in `octets`, with the checksum over both.
+    /// The kernel computes the checksum of IPv6, which covers addresses, too.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the header has no room.
@@ -64,7 +62,7 @@ impl EchoHeader {
     }
 }
 
-/// A request and a reply.
+/// The types of request and reply.
 const fn types(version: IpVersion) -> [u8; 2] {
     match version {
         IpVersion::V4 => icmpv4::ECHO,

@@ -1,8 +1,8 @@
-//! Router Advertisements [RFC4861 s4.2]: how a router advertises the MTU to its link,
-//! the prefix and the way out.
+//! Router Advertisements [RFC4861 s4.2], by which a router announces the link MTU, a
+//! prefix and itself as default router.
 //!
-//! Checksums are left zero: on a raw ICMPv6 socket the kernel computes them
-//! [RFC3542 s3.1].
+//! Checksums are left zero: the kernel computes them on raw ICMPv6 sockets [RFC3542
+//! s3.1].
 
 use core::net::Ipv6Addr;
 
@@ -12,18 +12,18 @@ use crate::{Error, Field};
 
 /// Octets up to the first option [RFC4861 s4.2].
 const HEADER_LEN: usize = 16;
-/// Options measure themselves in these [RFC4861 s4.6].
+/// Unit of option lengths [RFC4861 s4.6].
 const UNIT: usize = 8;
 
-/// The message [RFC4861 s4.2]. Reachable time and retransmission timer are
-/// left unspecified.
+/// Offsets in the message [RFC4861 s4.2]. Reachable time and retransmission timer stay
+/// unspecified.
 mod field {
     pub(super) use crate::protocol::icmp::field::{CODE, TYPE};
     pub(super) const HOP_LIMIT: usize = 4;
     pub(super) const ROUTER_LIFETIME: usize = 6;
 }
 
-/// Every option [RFC4861 s4.6].
+/// Offsets in every option [RFC4861 s4.6].
 mod option {
     pub(super) const TYPE: usize = 0;
     pub(super) const LENGTH: usize = 1;
@@ -60,27 +60,27 @@ mod mtu {
 /// A prefix of the link [RFC4861 s4.6.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// An address that begins with the prefix. What follows the prefix is
-    /// sent as zero and not read.
+    /// An address that begins with the prefix. The other bits are sent as zero and not
+    /// read.
     pub address: Ipv6Addr,
     /// Bits of the prefix, at most 128.
     pub length: u8,
-    /// Addresses with this prefix are reached without a router.
+    /// Whether addresses with this prefix are reached without a router.
     pub on_link: bool,
-    /// Hosts may make their own addresses with this prefix [RFC4862 s5.5].
+    /// Whether hosts may form their own addresses with this prefix [RFC4862 s5.5].
     pub autonomous: bool,
-    /// Seconds for which `on_link` holds; all ones means for ever.
+    /// Validity of `on_link` in seconds; all ones: infinite.
     pub valid_seconds: u32,
-    /// Seconds for which made addresses are preferred; all ones means for ever.
+    /// Preferred lifetime of formed addresses in seconds; all ones: infinite.
     pub preferred_seconds: u32,
 }
 
 /// A Router Advertisement [RFC4861 s4.2] with at most one option of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouterAdvertisement {
-    /// The hop limit hosts are to use; zero says nothing.
+    /// The hop limit that hosts are to use; 0: unspecified.
     pub hop_limit: u8,
-    /// Seconds for which this is a default router; zero: it is none.
+    /// Seconds for which this is a default router; 0: it is not one.
     pub router_lifetime_seconds: u16,
     /// The IPv6 MTU of the link [RFC4861 s4.6.4].
     pub link_mtu: Option<u32>,
@@ -91,16 +91,15 @@ pub struct RouterAdvertisement {
 }
 
 impl RouterAdvertisement {
-    /// The message in `octets`, from the ICMPv6 type on. The checksum is not
-    /// looked at: the kernel did. Options of other types, and link-layer
-    /// addresses that are not Ethernet's, are skipped; of two options of one
-    /// kind the first counts.
+    /// Reads the message in `octets`, from the ICMPv6 type on. The kernel has verified
+    /// the checksum. Options of other types, and link-layer addresses that are not
+    /// Ethernet's, are skipped; of two options of one kind the first counts.
     ///
     /// # Errors
-    /// [`Error::Truncated`] where the message or an option ends early,
-    /// [`Error::Malformed`] for another type, a code, an option of length zero
-    /// [RFC4861 s6.1.2] or of a length its type does not have, and a prefix
-    /// longer than an address.
+    /// [`Error::Truncated`] if the message or an option ends early;
+    /// [`Error::Malformed`] for another type, a code, an option of length zero [RFC4861
+    /// s6.1.2] or of a length that its type does not have, and a prefix longer than an
+    /// address.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let header = demand(octets, HEADER_LEN)?;
         if u8_at(header, field::TYPE)? != ROUTER_ADVERTISEMENT {
@@ -127,7 +126,7 @@ impl RouterAdvertisement {
         Ok(message)
     }
 
-    /// Takes in one option, `units` times eight octets long.
+    /// Reads one option, `units` times eight octets long.
     fn read_option(&mut self, body: &[u8], units: u8) -> Result<(), Error> {
         match (u8_at(body, option::TYPE)?, units) {
             (link_address::TYPE, link_address::UNITS) => {
@@ -163,8 +162,8 @@ impl RouterAdvertisement {
     /// [`Self::buffer_len`] of `octets`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it has no room, [`Error::Malformed`] for a
-    /// prefix longer than an address.
+    /// [`Error::Truncated`] if it has no room; [`Error::Malformed`] for a prefix longer
+    /// than an address.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.buffer_len())?;
         octets.fill(0);
@@ -189,7 +188,7 @@ impl RouterAdvertisement {
 }
 
 impl Prefix {
-    /// The prefix of a whole option.
+    /// Reads the prefix from a whole option.
     fn parse(body: &[u8]) -> Result<Self, Error> {
         let length = u8_at(body, prefix::LENGTH)?;
         let flags = u8_at(body, prefix::FLAGS)?;
@@ -204,7 +203,7 @@ impl Prefix {
         })
     }
 
-    /// Writes the prefix to a whole option that is zero so far.
+    /// Writes the prefix to a whole option whose other octets are zero.
     fn emit(&self, body: &mut [u8]) -> Result<(), Error> {
         let address = self.address.to_bits() & mask(self.length)?;
         let flag = |set, bit| if set { bit } else { 0 };
@@ -227,7 +226,7 @@ fn begin<'a>(rest: &mut &'a mut [u8], kind: u8, units: u8) -> &'a mut [u8] {
     body
 }
 
-/// `length` ones, then zeros.
+/// A mask of `length` ones followed by zeros.
 fn mask(length: u8) -> Result<u128, Error> {
     match length {
         0..=128 => Ok(!u128::MAX.checked_shr(u32::from(length)).unwrap_or(0)),

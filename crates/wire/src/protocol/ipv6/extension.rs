@@ -1,27 +1,28 @@
-//! Headers between that of IPv6 and what it carries [RFC8200 s4].
+//! Extension headers of IPv6 [RFC8200 s4].
 
 use crate::Error;
 use crate::octets::{put, split_mut, u8_at, u16_at};
 use crate::protocol::ip::number;
 
-/// Every header [RFC8200 s4.3], and that of fragments [RFC8200 s4.5].
+/// Offsets in every extension header [RFC8200 s4.3], and in that of fragments [RFC8200
+/// s4.5].
 mod field {
     pub(super) const NEXT_HEADER: usize = 0;
     /// Reserved in headers of fixed length.
     pub(super) const LENGTH: usize = 1;
-    /// The offset in its upper 13 bits, in units of eight octets.
+    /// The offset in the upper 13 bits, in units of eight octets.
     pub(super) const FRAGMENT_OFFSET: usize = 2;
     pub(super) const IDENTIFICATION: usize = 4;
 }
 
-/// The bits of a fragment's offset; read as they stand, they count octets. The
-/// lowest of the others says that more follow.
+/// The mask of a fragment's offset; the masked value is in octets. The lowest bit
+/// outside of it states that more fragments follow.
 const OFFSET_MASK: u16 = 0xfff8;
 const MORE_FRAGMENTS: u16 = 0x0001;
 
-/// Octets of next header and length, with which most headers begin.
+/// Octets of next header and length, the start of most headers.
 pub(crate) const START: usize = 2;
-/// Octets that a length field counts as one; it does not count the first unit.
+/// Unit of length fields, in octets; they do not count the first unit.
 const UNIT: usize = 8;
 /// Octets of a Fragment header.
 pub(crate) const FRAGMENT_LEN: usize = 8;
@@ -29,17 +30,17 @@ pub(crate) const FRAGMENT_LEN: usize = 8;
 /// An extension header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
-    /// The protocol number of what follows it.
+    /// The protocol number of the next header.
     pub(crate) next_header: u8,
-    /// Its octets, as its length field says.
+    /// Octets of the header, from its length field.
     pub(crate) length: usize,
-    /// Whether it makes the packet a fragment other than the first.
+    /// Whether the packet is a fragment other than the first.
     pub(crate) later_fragment: bool,
 }
 
 impl Extension {
     /// Reads the extension header with this protocol number at the start of `octets`,
-    /// of which only the fixed fields must be there; `None` if the number is not that
+    /// of which only the fixed fields must be present; `None` if the number is not that
     /// of an extension header.
     pub(crate) fn parse(number: u8, octets: &[u8]) -> Result<Option<Self>, Error> {
         let (length, later_fragment) = match number {
@@ -62,8 +63,8 @@ impl Extension {
     }
 }
 
-/// The protocol number behind a header of options or of a route, and the octets of
-/// the header, whose length field counts units of eight.
+/// The protocol number behind a header of options or routes, and the octets of the
+/// header, whose length field counts units of eight.
 pub(crate) fn next_and_length(octets: &[u8]) -> Result<(u8, usize), Error> {
     let length = (length(octets)? + 1) * UNIT;
     Ok((u8_at(octets, field::NEXT_HEADER)?, length))
@@ -87,7 +88,7 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    /// Writes the header. Returns what follows it.
+    /// Writes the header. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<FRAGMENT_LEN>(octets)?;
         let more = if self.more_fragments {

@@ -5,34 +5,34 @@ use super::extension;
 use crate::Error;
 use crate::octets::{demand, put, split_mut, u8_at};
 
-/// Every option but [`PAD1`].
+/// Offsets in every option but [`PAD1`].
 pub(crate) mod field {
     pub(super) const KIND: usize = 0;
     pub(super) const LENGTH: usize = 1;
     pub(crate) const DATA: usize = 2;
 }
 
-/// The option of one octet that pads.
+/// The padding option of one octet.
 const PAD1: u8 = 0;
-/// The Jumbo Payload option, and octets of its data.
+/// Type of the Jumbo Payload option, and octets of its data.
 pub(crate) const JUMBO_PAYLOAD: u8 = 0xc2;
 pub(crate) const JUMBO_PAYLOAD_LEN: u8 = 4;
-/// Octets of a Hop-by-Hop Options header with this option alone.
+/// Octets of a Hop-by-Hop Options header with the Jumbo Payload option alone.
 pub(crate) const JUMBO_HEADER_LEN: usize = 8;
 
-/// The action of a node that does not know an option [RFC8200 s4.2].
+/// The action of a node on an option that it does not know [RFC8200 s4.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// Skip the option.
     Skip,
     /// Discard the packet.
     Discard,
-    /// Discard the packet and send a Parameter Problem; one of the two codes makes
+    /// Discard the packet and send a Parameter Problem; one of the two type codes makes
     /// an exception for multicast.
     Tell,
 }
 
-/// The action that the two highest bits of an option's type ask for.
+/// The action that the two highest bits of an option's type request.
 pub(crate) const fn unknown(kind: u8) -> Unknown {
     match kind >> 6 {
         0b00 => Unknown::Skip,
@@ -41,7 +41,7 @@ pub(crate) const fn unknown(kind: u8) -> Unknown {
     }
 }
 
-/// A view of an option, which is type, length and value.
+/// A view of an option: type, length and value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tlv<'a>(&'a [u8]);
 
@@ -54,7 +54,7 @@ impl<'a> Tlv<'a> {
         u8_at(self.0, field::KIND)
     }
 
-    /// Octets of its data, as its length field says.
+    /// Octets of the data, from the length field.
     pub(crate) fn length(&self) -> Result<u8, Error> {
         match self.kind()? {
             PAD1 => Ok(0),
@@ -62,7 +62,7 @@ impl<'a> Tlv<'a> {
         }
     }
 
-    /// All of it.
+    /// All octets of the option.
     pub(crate) fn octets(&self) -> Result<&'a [u8], Error> {
         let front = match self.kind()? {
             PAD1 => 1,
@@ -71,7 +71,7 @@ impl<'a> Tlv<'a> {
         demand(self.0, front + usize::from(self.length()?))
     }
 
-    /// Its data.
+    /// The data of the option.
     pub(crate) fn data(&self) -> Result<&'a [u8], Error> {
         Ok(self.octets()?.get(field::DATA..).unwrap_or_default())
     }
@@ -80,14 +80,14 @@ impl<'a> Tlv<'a> {
 /// The fields of a Hop-by-Hop Options header with the Jumbo Payload option alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JumboPayload {
-    /// The protocol number of what follows.
+    /// The protocol number of the next header.
     pub(crate) next_header: u8,
     /// Octets behind the IPv6 header.
     pub(crate) length: u32,
 }
 
 impl JumboPayload {
-    /// Writes the header. Returns what follows it.
+    /// Writes the header. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<JUMBO_HEADER_LEN>(octets)?;
         let (start, option) = header.split_at_mut(extension::START);

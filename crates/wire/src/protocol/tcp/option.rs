@@ -1,14 +1,14 @@
-//! Options of TCP [RFC9293 s3.2]: timestamps [RFC7323 s3.2] and blocks of what was
-//! received beyond the acknowledgement [RFC2018 s3].
+//! Options of TCP [RFC9293 s3.2]: timestamps [RFC7323 s3.2] and selective
+//! acknowledgements [RFC2018 s3].
 
 use crate::octets::put;
 
-/// Every option of more than one octet, and what these have.
+/// Offsets in every option of more than one octet.
 mod field {
     pub(super) const KIND: usize = 0;
     pub(super) const LENGTH: usize = 1;
     pub(super) const BLOCKS: usize = 2;
-    /// The sender's clock, and what it saw last of the other's.
+    /// The sender's timestamp, and the last one that it received.
     pub(super) const VALUE: usize = 2;
     pub(super) const ECHO: usize = 6;
 }
@@ -20,15 +20,16 @@ mod kind {
     pub(super) const TIMESTAMPS: u8 = 8;
 }
 
-/// Octets of timestamps, with two in front that fill their words [RFC7323 sA].
+/// Octets of the timestamps option; two octets of padding in front fill its words
+/// [RFC7323 sA].
 const TIMESTAMPS_LEN: u8 = 10;
 const PADDED_TIMESTAMPS: usize = 12;
 const PADDING: usize = 2;
-/// Octets of a block.
+/// Octets of a SACK block.
 const BLOCK_LEN: usize = 8;
 
-/// Fills the room behind the header's fixed part: timestamps first, then as
-/// many blocks as fit, each option at the end of its words.
+/// Fills the room behind the fixed header: timestamps first, then as many SACK blocks
+/// as fit, each option aligned to the end of its words.
 pub(crate) fn fill(room: &mut [u8], timestamps: Option<[u32; 2]>, blocks: &[[u32; 2]]) {
     room.fill(kind::NOTHING);
     let room = match timestamps {
