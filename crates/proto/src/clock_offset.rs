@@ -1,48 +1,48 @@
-//! By how much two clocks differ, found out by asking, and how wrong that may
-//! be.
+//! Estimation of the offset between two clocks from request/response exchanges, with a
+//! bound of its error.
 //!
-//! A question that left when one clock showed T1 and arrived when the other
-//! showed T2 says that the other is ahead by T2 - T1 at most; an answer that
-//! left at T3 and arrived at T4 that it is ahead by T3 - T4 at least [RFC5905 s8].
-//! However long either direction takes, the truth lies between, and the exchange that took
-//! least says most.
+//! A request that left when one clock showed T1 and arrived when the other showed T2
+//! proves that the other clock is ahead by at most T2 - T1. A response that left at T3
+//! and arrived at T4 proves that it is ahead by at least T3 - T4 [RFC5905 s8]. The
+//! bounds hold whatever the delays of the two directions, and the fastest exchange
+//! gives the tightest ones.
 
 use std::cmp::Ordering;
 
-/// What clocks may drift apart while none of them is compared: 15 parts in a
-/// million, the tolerance that NTP assumes [RFC5905 s7.1].
+/// Relative drift of two clocks between comparisons: 15 parts per million, the
+/// tolerance that NTP assumes [RFC5905 s7.1].
 const DRIFT_PER_MILLION: u64 = 15;
 
-/// A question and its answer, in nanoseconds.
+/// The four timestamps of a request and its response, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockExchange {
-    /// When the question left, by the clock of whoever asks.
+    /// Departure of the request, on the asking end's clock.
     pub asked: u64,
-    /// When it arrived, by the other clock.
+    /// Arrival of the request, on the other clock.
     pub received: u64,
-    /// When the answer left, by the other clock.
+    /// Departure of the response, on the other clock.
     pub answered: u64,
-    /// When it was back, by the clock of whoever asks.
+    /// Arrival of the response, on the asking end's clock.
     pub back: u64,
 }
 
-/// How far the other clock is ahead, in nanoseconds.
+/// The lead of the other clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockOffset {
-    /// The other clock less this one.
+    /// The other clock minus this one.
     pub nanos: i64,
-    /// The truth is no further from that, either way.
+    /// Bound of the error, in either direction.
     pub bound: u64,
 }
 
 impl ClockOffset {
-    /// One and the same clock.
+    /// The offset between readings of a single clock.
     pub const NONE: Self = Self { nanos: 0, bound: 0 };
 
-    /// What some exchanges, made shortly after one another, say together:
-    /// the one that took least, and what the clocks may have drifted in
-    /// between. `None` without an exchange that can be true.
+    /// The best estimate from exchanges made shortly after one another: the one with
+    /// the least delay, widened by the possible drift meanwhile. `None` if no exchange is
+    /// consistent.
     pub fn of(exchanges: &[ClockExchange]) -> Option<Self> {
         let possible = exchanges
             .iter()
@@ -57,8 +57,8 @@ impl ClockOffset {
         Some(Self::between(best, drift))
     }
 
-    /// What is true at both times and all the time in between, if clocks
-    /// drift one way only: all that either estimate allows.
+    /// An estimate that holds at both times and in between, if clocks drift in one
+    /// direction only: the union of both estimates.
     #[must_use]
     pub fn and(self, later: Self) -> Self {
         let [one, other] = [self, later].map(|offset| {
@@ -68,12 +68,12 @@ impl ClockOffset {
         Self::between((one.0.min(other.0), one.1.max(other.1)), 0)
     }
 
-    /// Whether a difference is within the bound.
+    /// Whether a difference lies within the bound.
     pub fn holds(self, nanos: i64) -> bool {
         nanos.abs_diff(self.nanos) <= self.bound
     }
 
-    /// What this clock showed when the other one showed `nanos`.
+    /// This clock's reading when the other clock showed `nanos`.
     pub fn to_this(self, nanos: u64) -> u64 {
         match self.nanos.cmp(&0) {
             Ordering::Less => nanos.saturating_add(self.nanos.unsigned_abs()),
@@ -81,7 +81,7 @@ impl ClockOffset {
         }
     }
 
-    /// What the other clock showed when this one showed `nanos`.
+    /// The other clock's reading when this one showed `nanos`.
     pub fn to_other(self, nanos: u64) -> u64 {
         match self.nanos.cmp(&0) {
             Ordering::Less => nanos.saturating_sub(self.nanos.unsigned_abs()),
@@ -101,7 +101,7 @@ impl ClockOffset {
 }
 
 impl ClockExchange {
-    /// The least and the most that the other clock can be ahead.
+    /// The least and the largest possible lead of the other clock.
     fn limits(&self) -> (i128, i128) {
         let difference = |one: u64, other: u64| i128::from(one) - i128::from(other);
         (

@@ -1,5 +1,5 @@
-//! The control protocol of hand-made traffic, without I/O: who may ask a
-//! receiver for flows, and how both come to know what happened.
+//! The control protocol of generated traffic, without I/O: it authenticates the sender,
+//! opens flows, compares clocks, and transfers the receiver's statistics.
 //!
 //! ```text
 //!     sender                          receiver
@@ -15,12 +15,13 @@
 //!     Farewell         ------------>
 //! ```
 //!
-//! Both prove that they know a secret by a keyed hash over what either
-//! contributed [RFC2104], which no recording of another session answers. After that
-//! each frame carries such a hash of itself and of its number.
+//! Both ends prove that they know the secret by a keyed hash over both nonces
+//! [RFC2104], so a recording of another session is useless. Afterwards each frame
+//! carries a hash over itself and its sequence number.
 //!
-//! Drivers: hand in what arrived and when, act on what comes back, and send
-//! what [`Server::output`] or [`Client::output`] holds after every call.
+//! A driver hands in received octets with the instant of their arrival, acts on the
+//! returned messages, and after every call sends the content of [`Server::output`] or
+//! [`Client::output`].
 
 mod channel;
 mod client;
@@ -34,14 +35,14 @@ pub use client::{Client, ReceiverMessage};
 pub use secret::Secret;
 pub use server::{Request, Server, Settings};
 
-/// What one session may have of a receiver.
+/// The limits of a session at a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Flows of a session.
+    /// Maximum number of flows in a session.
     pub flows: u16,
-    /// How long a session may last.
+    /// Maximum duration of a session.
     pub longest: Span,
-    /// How long it may take until both know who they are.
+    /// Maximum duration of the handshake.
     pub handshake: Span,
 }
 
@@ -55,35 +56,37 @@ impl Default for Limits {
     }
 }
 
-/// Why a session is over before its end.
+/// Reasons for which a session fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// What came is no message.
-    #[error("what came is no control message ({0}); is there a `jumbolab recv` of this version?")]
+    /// The octets received are not a message.
+    #[error(
+        "the peer sent no control message ({0}); check that it is a `jumbolab recv` of this version"
+    )]
     Octets(#[from] wire::Error),
-    /// A frame was not made by whoever knows the secret.
-    #[error("a frame was forged or changed on its way")]
+    /// A frame has a wrong authentication tag.
+    #[error("a control frame was forged or changed in transit")]
     Forged,
-    /// A message that has no place here.
-    #[error("a control message came out of turn")]
+    /// A message that is not allowed in this state.
+    #[error("the peer sent a control message that is not allowed here")]
     Unexpected,
-    /// The other end asks for a secret.
-    #[error("the receiver asks for a secret: --secret FILE")]
+    /// The other end demands a secret.
+    #[error("the receiver demands a secret; name it with --secret FILE")]
     SecretNeeded,
-    /// The other end did not prove that it knows ours.
+    /// The other end did not prove that it knows this end's secret.
     #[error("the receiver does not know the secret; start it with the same --secret FILE")]
     Unproven,
-    /// The other end's version is another one.
+    /// The other end speaks another version.
     #[error(
         "the receiver speaks version {0} of the control protocol; use the same jumbolab at both ends"
     )]
     Version(u16),
-    /// The other end said why.
+    /// The other end refused, with a reason.
     #[error("the receiver refuses: {}", why(*.0))]
     Refused(Reason),
 }
 
-/// A refusal in words, and what to do.
+/// The text for a refusal, with a remedy.
 fn why(reason: Reason) -> &'static str {
     match reason {
         Reason::Version => {
@@ -93,10 +96,10 @@ fn why(reason: Reason) -> &'static str {
         Reason::Stranger => {
             "it serves its own machine only; start it with --secret FILE, or with --open for anybody"
         }
-        Reason::Busy => "it serves as many senders as it may; try again later",
+        Reason::Busy => "it serves its maximum number of senders; try again later",
         Reason::Limit => "more flows, or longer ones, than it allows; ask for less",
         Reason::Nonsense => "it did not understand; use the same jumbolab at both ends",
-        Reason::Late => "it waited too long",
+        Reason::Late => "it timed out",
         Reason::Kernel => "its kernel refused a socket; its own messages say which",
         Reason::Stopped => "it was stopped",
     }

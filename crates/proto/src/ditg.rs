@@ -1,51 +1,51 @@
-//! Statistics as D-ITG's decoder defines them [D-ITG], for comparison with what
-//! it printed: whatever the sequence numbers, in the order of the log, flows
-//! mixed where several are taken together.
+//! Statistics as D-ITG's decoder defines them [D-ITG], for comparison with its output:
+//! in the order of the log, regardless of sequence numbers, with flows mixed if several
+//! are combined.
 
-/// Records the lines of a log, or of one flow of it.
+/// Records the lines of a log, or those of one flow in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DitgRecorder {
     packets: u64,
     octets: u64,
-    /// The first and the last arrival of the log, in nanoseconds.
+    /// The first and the last arrival in the log, in nanoseconds.
     arrivals: Option<(u64, u64)>,
     delays: i128,
     least: Option<i64>,
     most: Option<i64>,
-    /// Of the squares of delays, in seconds.
+    /// Sum of the squares of delays, in square seconds.
     squares: f64,
     last: Option<i64>,
     steps: u128,
 }
 
-/// The statistics, times in seconds.
+/// The statistics; times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DitgStats {
-    /// Packets in the log, copies included.
+    /// Packets in the log, duplicates included.
     pub packets: u64,
-    /// Octets of payload, copies included.
+    /// Octets of payload, duplicates included.
     pub octets: u64,
-    /// The last arrival less the first.
+    /// Time from the first to the last arrival.
     pub seconds: f64,
-    /// The smallest delay, negative where clocks disagree.
+    /// Minimum delay; negative if the clocks differ.
     pub min_delay: Option<f64>,
-    /// The largest delay.
+    /// Maximum delay.
     pub max_delay: Option<f64>,
-    /// The mean delay.
+    /// Mean delay.
     pub mean_delay: Option<f64>,
     /// Mean of |D(i) - D(i-1)|.
     pub jitter: Option<f64>,
-    /// The delays' standard deviation.
+    /// Standard deviation of the delays.
     pub standard_deviation: Option<f64>,
-    /// Thousands of bits of payload a second, of all packets.
+    /// Payload rate of all packets, in kilobits per second.
     pub bitrate: Option<f64>,
-    /// Packets a second.
+    /// Packets per second.
     pub packet_rate: Option<f64>,
 }
 
 impl DitgRecorder {
-    /// Takes down a line of the log: the arrival and the delay, in nanoseconds,
-    /// and the octets of payload.
+    /// Records a line of the log: arrival and delay in nanoseconds, and octets of
+    /// payload.
     #[inline]
     pub fn record(&mut self, at: u64, delay: i64, size: u32) {
         self.packets += 1;
@@ -88,7 +88,7 @@ impl DitgRecorder {
 }
 
 impl DitgStats {
-    /// The same of a log that knows of no arrivals: no delays.
+    /// The same statistics for a log without arrivals: delays are left out.
     #[must_use]
     pub fn of_departures(self) -> Self {
         Self {

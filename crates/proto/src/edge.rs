@@ -1,17 +1,17 @@
-//! An edge of a domain: packets are gathered into bundles where they enter it
-//! and let out again where they leave it [Salyers2007].
+//! A domain edge: it gathers packets that enter the domain into bundles, and unpacks
+//! bundles whose packets leave the domain [Salyers2007].
 //!
-//! An [`Edge`] does no I/O and has no clock. Its driver, the simulator or a
-//! gateway with interfaces,
+//! An [`Edge`] does no I/O and has no clock. Its driver is the simulator or a gateway
+//! with network interfaces. It
 //!
-//! 1. looks up where a packet leaves the domain ([`longest_match`]) and hands the
-//!    packet to [`Edge::receive`];
-//! 2. hands a bundle whose exit this edge is to [`Edge::receive_bundle`];
+//! 1. looks up the exit at which a packet leaves the domain ([`longest_match`]), and
+//!    hands the packet to [`Edge::receive`];
+//! 2. hands a bundle to [`Edge::receive_bundle`] if this edge is its exit;
 //! 3. calls [`Edge::handle_timeout`] at the instant of [`Edge::next_timeout`];
-//! 4. takes what goes on from [`Edge::poll_transmit`] after each of these calls,
-//!    until there is nothing more.
+//! 4. sends the output of [`Edge::poll_transmit`] after each of these calls, until
+//!    there is none.
 //!
-//! The instants that a driver passes never decrease.
+//! The instants that the driver passes never decrease.
 
 mod labels;
 mod prefix;
@@ -27,79 +27,80 @@ pub use prefix::{Exit, Prefix, longest_match};
 /// The settings of an edge.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The number of this edge, as [`Exit::egress`] has it.
+    /// Number of this edge, as in [`Exit::egress`].
     pub number: usize,
-    /// How packets are gathered that enter the domain here; `None` where none are.
+    /// Settings for gathering packets that enter the domain here; `None`: packets are
+    /// not gathered.
     pub gather: Option<GatherSettings>,
-    /// How bundles are addressed.
+    /// The addressing of bundles.
     pub addressing: Addressing,
-    /// Whether packets leave bundles with the gaps with which they came
+    /// Whether packets leave the egress with the gaps that they had at the ingress
     /// [Mulahuwaish s2.B].
     pub shaping: bool,
 }
 
-/// How an edge addresses its bundles.
+/// The outer destination of bundles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Addressing {
-    /// To the edge that unpacks them.
+    /// The edge that unpacks them.
     Egress,
-    /// To the destination of their first packet, which is behind that edge
-    /// [Mulahuwaish s2.A].
+    /// The destination of their first packet, which is behind that edge [Mulahuwaish
+    /// s2.A].
     FirstPacket,
-    /// By a label for each exit [RFC3031]. Packets to an exit without a label
-    /// are not gathered.
+    /// A label for each exit [RFC3031]. Packets to an exit without a label are not
+    /// gathered.
     Label(BTreeMap<Exit, u32>),
 }
 
 /// The outer address of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// That of the edge that unpacks it.
+    /// The edge that unpacks it.
     Egress,
-    /// That of its first packet.
+    /// The destination of its first packet.
     FirstPacket,
-    /// A label.
+    /// An MPLS label.
     Label(u32),
 }
 
 /// A bundle that an edge sends into the domain.
 #[derive(Debug)]
 pub struct Outgoing<P> {
-    /// The packets.
+    /// The packets of the bundle.
     pub bundle: Bundle<P>,
-    /// Where they leave the domain.
+    /// The exit at which the packets leave the domain.
     pub exit: Exit,
     /// The outer address.
     pub address: Address,
-    /// How many bundles went to the same exit before.
+    /// Number of bundles sent to the same exit before.
     pub number: u64,
 }
 
-/// A packet or a bundle that goes on from an edge.
+/// A packet or a bundle that an edge sends.
 #[derive(Debug)]
 pub enum Transmit<P> {
-    /// A bundle, into the domain.
+    /// A bundle, sent into the domain.
     Bundle(Outgoing<P>),
-    /// A packet that was gathered with no other, into the domain.
+    /// A single packet without a bundle, sent into the domain.
     Bare(P),
-    /// A packet out of a bundle, out of the domain.
+    /// An unpacked packet, sent out of the domain.
     Released(P),
 }
 
-/// The packets and bundles of an edge.
+/// Counters of the packets and bundles of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that came to be gathered.
+    /// Packets that were received for gathering.
     pub gathered: u64,
-    /// Of these, those that went on alone.
+    /// Gathered packets that were sent without a bundle.
     pub bare: u64,
-    /// Bundles that were sent.
+    /// Bundles sent.
     pub bundles: u64,
-    /// Packets in them.
+    /// Packets in those bundles.
     pub bundled: u64,
-    /// Bundles that were unpacked here.
+    /// Bundles unpacked.
     pub unpacked: u64,
-    /// Packets that were alive in them.
+    /// Packets found in the unpacked bundles.
     pub survivors: u64,
 }
 
@@ -107,41 +108,41 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Edge<P> {
     settings: Settings,
-    /// Packets that wait to be gathered, by where they leave.
+    /// Packets that wait to be gathered, by exit.
     gatherings: BTreeMap<Exit, Gathering<P>>,
     /// Packets that wait to leave the domain, by the origin of their bundles.
     outlets: BTreeMap<u64, Outlet<P>>,
-    /// Bundles that had no room for the packet that came last.
+    /// Bundles closed because the latest packet did not fit.
     full: VecDeque<Transmit<P>>,
-    /// The gatherings that [`Edge::poll_transmit`] has still to look at.
+    /// The gatherings that [`Edge::poll_transmit`] has not checked yet.
     pending: BTreeSet<Exit>,
-    /// Whether it has still to look at the outlets.
+    /// Whether it has not checked the outlets yet.
     releasing: bool,
     counts: Counts,
 }
 
-/// Packets that leave at one exit.
+/// Packets to one exit.
 #[derive(Debug)]
 struct Gathering<P> {
     gather: Gather<P>,
     address: Address,
-    /// Bundles that were sent.
+    /// Number of bundles sent.
     sent: u64,
 }
 
-/// Packets out of the bundles of one origin.
+/// Packets unpacked from the bundles of one origin.
 #[derive(Debug)]
 struct Outlet<P> {
     release: Release,
-    /// In order, each with the instant at which it goes on.
+    /// Packets in order, each with the instant of its release.
     waiting: VecDeque<(Time, P)>,
 }
 
 impl<P: Packet> Edge<P> {
-    /// An edge at which nothing waits.
+    /// An edge without any packets.
     ///
     /// # Errors
-    /// Where packets cannot be gathered as the settings say.
+    /// If the settings do not allow gathering.
     pub fn new(settings: Settings) -> Result<Self, BadGather> {
         if let Some(gather) = &settings.gather {
             gather.check()?;
@@ -157,9 +158,9 @@ impl<P: Packet> Edge<P> {
         })
     }
 
-    /// Takes a packet that leaves the domain at `exit`. Returns the packet where
-    /// it is not gathered: its exit is unknown, is this edge or has no label, or
-    /// this edge gathers nothing.
+    /// Takes a packet that leaves the domain at `exit`. Returns the packet if it is not
+    /// gathered: its exit is unknown, is this edge or has no label, or this edge does
+    /// not gather.
     pub fn receive(&mut self, now: Time, packet: P, exit: Option<Exit>) -> Option<P> {
         let exit = exit.filter(|exit| exit.egress != self.settings.number);
         let address = exit.and_then(|exit| self.address(exit));
@@ -182,8 +183,8 @@ impl<P: Packet> Edge<P> {
         None
     }
 
-    /// Takes a bundle that came to be unpacked here. `origin` is a number of its
-    /// sender: packets of one origin leave in order, and shaping keeps their gaps.
+    /// Takes a bundle to be unpacked here. `origin` identifies its sender: packets of
+    /// one origin leave in order, and shaping keeps their gaps.
     pub fn receive_bundle(&mut self, now: Time, bundle: Bundle<P>, origin: u64) {
         self.counts.unpacked += 1;
         self.counts.survivors += u64::from(bundle.live());
@@ -196,15 +197,14 @@ impl<P: Packet> Edge<P> {
         self.releasing = true;
     }
 
-    /// Lets [`Edge::poll_transmit`] look at all that waits.
+    /// Makes [`Edge::poll_transmit`] check all waiting packets.
     pub fn handle_timeout(&mut self) {
         self.pending.extend(self.gatherings.keys());
         self.releasing = true;
     }
 
-    /// The next that goes on at `now`. `free_at` says from when on the link
-    /// toward an exit has nothing else to send; it is asked again after each
-    /// bundle.
+    /// The next packet or bundle to send at `now`. `free_at` returns the instant from
+    /// which the link toward an exit is idle; it is called again after each bundle.
     pub fn poll_transmit(
         &mut self,
         now: Time,
@@ -227,13 +227,13 @@ impl<P: Packet> Edge<P> {
         self.release(now).map(Transmit::Released)
     }
 
-    /// The packets and bundles so far.
+    /// The counters so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// When [`Edge::handle_timeout`] is to be called next, once
-    /// [`Edge::poll_transmit`] has nothing more; `free_at` as there.
+    /// The instant of the next call of [`Edge::handle_timeout`], valid once
+    /// [`Edge::poll_transmit`] has returned `None`; `free_at` as there.
     pub fn next_timeout(&self, mut free_at: impl FnMut(Exit) -> Time) -> Option<Time> {
         let gatherings = self.gatherings.iter();
         let gatherings = gatherings.filter_map(|(exit, one)| one.due(|| free_at(*exit)));
@@ -242,8 +242,7 @@ impl<P: Packet> Edge<P> {
         gatherings.chain(outlets).min()
     }
 
-    /// The address of bundles to `exit`; `None` where they would need a label
-    /// that there is not.
+    /// The address of bundles to `exit`; `None` if it needs a label and has none.
     pub fn address(&self, exit: Exit) -> Option<Address> {
         match &self.settings.addressing {
             Addressing::Egress => Some(Address::Egress),
@@ -263,15 +262,16 @@ impl<P: Packet> Edge<P> {
             }
         }
         self.releasing = false;
-        // The last packet of an empty outlet has gone on, so that the next bundle
-        // would find a new outlet in the same state.
+        // An outlet is removed after its last packet; the next bundle creates one in
+        // the same state.
         self.outlets.retain(|_, outlet| !outlet.waiting.is_empty());
         None
     }
 }
 
 impl<P: Packet> Gathering<P> {
-    /// When its packets go: when they must, or while the link is idle.
+    /// The instant at which the packets are sent: at the deadline, or earlier if the
+    /// link is idle.
     fn due(&self, free_at: impl FnOnce() -> Time) -> Option<Time> {
         let (must, may) = (self.gather.due(), self.gather.due_on_idle_link());
         if must == may {
@@ -281,7 +281,7 @@ impl<P: Packet> Gathering<P> {
         [must, may].into_iter().flatten().min()
     }
 
-    /// Counts `bundle` and makes it what is sent.
+    /// Counts `bundle` and wraps it for sending.
     fn send(&mut self, exit: Exit, bundle: Bundle<P>, counts: &mut Counts) -> Transmit<P> {
         let bundle = match bundle.into_bare() {
             Ok(packet) => {

@@ -1,8 +1,8 @@
-//! Statistics of the messages of one flow: delay, jitter, loss, order.
+//! Statistics of the messages of one flow: delay, jitter, loss, reordering.
 //!
-//! Sequence numbers start at 0 and count every message that was sent. The
-//! whole transfer is kept, 24 octets a message, because a deviation from the
-//! mean delay is not known before the last message.
+//! Sequence numbers start at 0 and count every message that was sent. All arrivals are
+//! kept, 24 octets each, because deviations from the mean delay are known only after
+//! the last message.
 
 use hdrhistogram::Histogram;
 use units::{Bytes, Span, Time};
@@ -11,7 +11,7 @@ mod summary;
 
 pub use summary::Summary;
 
-/// Records a transfer in progress.
+/// Records the arrivals of a transfer.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecorder {
     /// In order of arrival.
@@ -19,22 +19,22 @@ pub struct FlowRecorder {
     bytes: Bytes,
 }
 
-/// One message that arrived.
+/// A message that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     sequence: u64,
-    /// `None` if it arrived before it was sent.
+    /// `None` if it arrived before it was sent, by clocks that differ.
     delay: Option<Span>,
 }
 
 impl FlowRecorder {
-    /// A transfer of which nothing has arrived.
+    /// A recorder without arrivals.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes down that message `sequence`, of `size` octets, sent at `sent`,
-    /// arrived at `received`. To be called in order of arrival.
+    /// Records the arrival of message `sequence`, of `size` octets, sent at `sent`, at
+    /// `received`. Must be called in the order of arrival.
     pub fn record(&mut self, sequence: u64, sent: Time, received: Time, size: Bytes) {
         self.arrivals.push(Arrival {
             sequence,
@@ -43,15 +43,14 @@ impl FlowRecorder {
         self.bytes += size;
     }
 
-    /// The statistics of the transfer, given that the sender sent `expected`
-    /// messages.
+    /// The statistics of the transfer, if the sender sent `expected` messages.
     pub fn finish(self, expected: u64) -> Summary {
         let firsts = self.first_copies();
         let distinct = count(firsts.len());
         let sent = firsts.partition_point(|at| self.arrivals[*at].sequence < expected);
         let lost = expected - count(sent);
 
-        // As they arrived, each message once; and then by sequence number.
+        // Each message once: in the order of arrival, then by sequence number.
         let mut in_order = firsts.clone();
         in_order.sort_unstable();
         let delays: Vec<Span> = in_order
@@ -95,18 +94,17 @@ impl FlowRecorder {
         }
     }
 
-    /// The places, in `arrivals`, of the first copy of each message, by
-    /// sequence number.
+    /// The indices in `arrivals` of the first arrival of each message, by sequence
+    /// number.
     fn first_copies(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.arrivals.len()).collect();
-        // Stable: of equal numbers the one that arrived first stays first.
+        // The sort is stable: of equal numbers the first arrival stays first.
         places.sort_by_key(|at| self.arrivals[*at].sequence);
         places.dedup_by_key(|at| self.arrivals[*at].sequence);
         places
     }
 
-    /// Messages whose number is smaller than the next expected one
-    /// [RFC4737 s3.3].
+    /// Messages whose number is smaller than the next expected one [RFC4737 s3.3].
     fn reordered(&self, firsts_in_order: &[usize]) -> u64 {
         let mut next_expected = 0;
         let mut reordered = 0;
@@ -121,7 +119,7 @@ impl FlowRecorder {
         reordered
     }
 
-    /// The variation of delay between neighbours in sequence that both arrived
+    /// Differences of delay between messages with consecutive numbers that both arrived
     /// [RFC3393 s2].
     fn ipdv(&self, firsts_by_sequence: &[usize]) -> Vec<Span> {
         firsts_by_sequence
@@ -137,14 +135,14 @@ fn difference(one: Span, other: Span) -> Span {
     one.max(other) - one.min(other)
 }
 
-/// From each delay to the next.
+/// Absolute differences between consecutive delays.
 fn differences(delays: &[Span]) -> Vec<Span> {
     let pairs = delays.windows(2);
     pairs.map(|pair| difference(pair[0], pair[1])).collect()
 }
 
-/// The estimator of RTP, in seconds: from each difference of neighbouring
-/// delays a sixteenth of the way [RFC3550 s6.4.1].
+/// RTP's estimator of jitter, in seconds: it moves by a sixteenth toward each
+/// difference of consecutive delays [RFC3550 s6.4.1].
 fn jitter_rfc3550(delays: &[Span]) -> Option<f64> {
     let differences = differences(delays);
     (!differences.is_empty()).then(|| {
@@ -161,8 +159,8 @@ fn mean(spans: &[Span]) -> Option<f64> {
     (!spans.is_empty()).then(|| seconds / float(count(spans.len())))
 }
 
-/// Quantiles in seconds, of whole nanoseconds to three digits [HdrHistogram].
-/// That rounding never takes them out of the range of what was measured.
+/// Quantiles in seconds, of whole nanoseconds to three digits [HdrHistogram], clamped
+/// to the range of the measured values.
 fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> [Option<f64>; N] {
     let (Some(min), Some(max)) = (spans.iter().min(), spans.iter().max()) else {
         return [None; N];
@@ -170,7 +168,7 @@ fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> [Option<f64>; 
     let mut histogram =
         Histogram::<u64>::new(3).expect("three is a number of digits that histograms have");
     for span in spans {
-        // Grows as needed, unlike `saturating_record`.
+        // Resizes as needed, unlike `saturating_record`.
         let recorded = histogram.record(span.as_nanos());
         recorded.expect("213 days of nanoseconds to three digits are half a megabyte");
     }
@@ -180,7 +178,7 @@ fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> [Option<f64>; 
     })
 }
 
-/// A number of things held in memory.
+/// A count of items in memory as a `u64`.
 fn count(things: usize) -> u64 {
     u64::try_from(things).expect("memory holds fewer than 2^64 things")
 }

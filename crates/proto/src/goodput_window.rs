@@ -1,80 +1,77 @@
-//! The arrival curve of a transfer, and the goodput that may be read off it.
+//! The arrival curve of a transfer, and the goodput derived from it.
 
 use units::{Bytes, Rate, Span, Time};
 
-/// The start of counting is sought in the first of so many parts, and where
-/// that cannot have been the start, in the first of so many.
+/// The start of the window is searched in the first twentieth of the counted octets,
+/// and if that start is implausible, in the first half.
 const SEARCH: u64 = 20;
 const LONGER_SEARCH: u64 = 2;
 
-/// By which share of the pace a goodput may read too high, for the stamps at
-/// its ends and the frame there: a convention.
+/// The relative excess over the pace that a goodput may show because of the timestamps
+/// and the frame at its ends: a convention.
 pub const TOLERANCE: f64 = 0.002;
 
-/// The arrival curve of one transfer, as much of it as the goodput needs.
+/// The arrival curve of one transfer, reduced to the points that the goodput needs.
 ///
-/// A token bucket lets stored tokens through at once, so a window that begins
-/// while the bucket holds some counts octets as though they had taken no
-/// time, and shows more than the link carries. The bucket is at its emptiest
-/// when the arrivals are furthest ahead of the pace that the link can keep.
-/// So counting starts there: at the point, of those in the first twentieth of
-/// the counted octets, with the largest lead over the pace. The stretch is short
-/// because a sender slower than the link would be measured too low by a longer
-/// one: its largest lead is chance.
-/// Without a pace it starts at the first point at or after the pre-roll. It
-/// ends at the very last point, so that a stall at the end counts.
+/// A token bucket passes stored tokens at once. A window that begins while the bucket
+/// holds tokens counts octets as if they had taken no time, and shows more than the
+/// link carries. The bucket is emptiest when the arrivals are furthest ahead of the
+/// pace that the link can sustain. The window therefore starts at the point with the
+/// largest lead over the pace in the first twentieth of the counted octets. The search
+/// is short because a sender slower than the link would be measured too low otherwise:
+/// its largest lead is random. Without a pace, the window starts at the first point at
+/// or after the pre-roll. It ends at the last point, so a stall at the end counts.
 ///
-/// Behind a bucket that was once empty in that stretch, the window cannot show
-/// more than the pace by more than one frame. Where it does show more, by over
-/// [`TOLERANCE`], the bucket held tokens all along, because the sender was kept
-/// waiting there, and the sender is not slower than the link: then counting
-/// starts at the largest lead of the first half.
+/// If the bucket was empty once in the searched part, the window cannot exceed the pace
+/// by more than one frame. If the window exceeds it by more than [`TOLERANCE`], the
+/// bucket held tokens all the time because the sender was delayed there, and the sender
+/// is not slower than the link. The window then starts at the largest lead in the first
+/// half.
 #[derive(Clone, Debug)]
 pub struct GoodputWindow {
     preroll: Bytes,
-    /// The largest total at which counting may start by choice, and where
-    /// such a start shows too much.
+    /// The largest totals at which the first and the second search end.
     latest: [Bytes; 2],
     pace: Option<Rate>,
     /// The first point at or after the pre-roll, settled or not.
     earliest: Option<Point>,
     /// The first settled point at or after the pre-roll.
     first: Option<Point>,
-    /// The best start up to each of them so far, and its lead over the pace in octets.
+    /// The best start of each search so far, and its lead over the pace in octets.
     starts: [Option<(Point, i128)>; 2],
-    /// The last point of all.
+    /// The last point.
     last: Option<Point>,
 }
 
-/// So many octets had arrived by then.
+/// The total number of octets that had arrived by an instant.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     total: Bytes,
     stamp: Time,
 }
 
-/// What arrived within a window, and how fast.
+/// The octets that arrived within a window, and their rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Goodput {
     /// Octets that arrived after `first`, up to `last`.
     pub bytes: Bytes,
-    /// From `first` to `last`; never zero.
+    /// Time from `first` to `last`; never zero.
     pub span: Span,
-    /// `bytes` in `span`.
+    /// `bytes` divided by `span`.
     pub bits_per_second: f64,
-    /// The same from the very first point after the pre-roll: what it would be
-    /// if the bucket had been empty there.
+    /// The rate from the first point after the pre-roll: the goodput if the bucket had
+    /// been empty there.
     pub plain_bits_per_second: f64,
-    /// Where counting starts.
+    /// Start of the window.
     pub first: Time,
-    /// Where counting ends.
+    /// End of the window.
     pub last: Time,
 }
 
 impl GoodputWindow {
-    /// A transfer of `preroll` octets that are not counted, and `counted` that
-    /// are, over a path that carries no more goodput than `pace`.
+    /// A transfer of `preroll` octets that do not count and `counted` octets that do,
+    /// over a path with a goodput of at most `pace`.
     pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
         Self {
             preroll,
@@ -87,10 +84,10 @@ impl GoodputWindow {
         }
     }
 
-    /// Takes down that `total` octets had arrived by `stamp`, pre-roll
-    /// included. `settled` says that nothing more was waiting then, so that
-    /// the stamp is that of the last octet; counting begins at a point that is
-    /// not only where there is no other.
+    /// Records that `total` octets, pre-roll included, had arrived by `stamp`.
+    /// `settled` means that no more octets were waiting, so the timestamp is that of
+    /// the last octet. The window starts at a point that is not settled only if there
+    /// is no other.
     pub fn record(&mut self, total: Bytes, stamp: Time, settled: bool) {
         let point = Point { total, stamp };
         self.last = Some(point);
@@ -110,16 +107,16 @@ impl GoodputWindow {
         }
     }
 
-    /// How many octets `point` is ahead of the pace, counted from `first`.
+    /// The lead of `point` over the pace in octets, counted from `first`.
     fn lead(&self, point: Point, first: Point) -> i128 {
         let Some(pace) = self.pace else { return 0 };
-        // A clock that stepped back shows no time.
+        // A clock that stepped back counts as no time.
         let due = pace.carries(point.stamp.since(first.stamp).unwrap_or_default());
         i128::from(point.total.get()) - i128::from(due.get())
     }
 
-    /// The goodput so far, or `None` while there is no window, or if the clock
-    /// did not advance within it, or if the totals went down.
+    /// The goodput so far; `None` while there is no window, if the clock did not
+    /// advance within it, or if the totals decreased.
     pub fn goodput(&self) -> Option<Goodput> {
         let last = self.last?;
         let settled = self.first.filter(|first| first.stamp < last.stamp);
@@ -153,7 +150,7 @@ impl GoodputWindow {
     }
 }
 
-/// What arrived between two points, if time passed and the totals grew.
+/// The octets and the time between two points, if both increased.
 fn between(first: Point, last: Point) -> Option<(Bytes, Span)> {
     let span = last.stamp.since(first.stamp)?;
     let bytes = last.total.checked_sub(first.total)?;

@@ -1,105 +1,105 @@
-//! Where the time of a round trip goes: stamps of both ends, and the parts
-//! between them, which add up to the whole.
+//! The breakdown of a round trip: timestamps of both ends, and the stages between them,
+//! whose sum is the whole.
 //!
-//! All stamps are of one clock; the whole is measured with another one, so that
-//! what no part holds shows.
+//! All timestamps are of one clock. The whole is measured with another clock, so time
+//! that no stage covers becomes visible.
 
 use std::ops::{Add, Index};
 
-/// What both ends of one exchange stamped, in nanoseconds.
+/// The timestamps of one exchange, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The message, from the near end to the far one.
+    /// The message, from the near to the far end.
     pub there: Direction,
-    /// Its echo.
+    /// The echo of the message.
     pub back: Direction,
-    /// From just before the write to just after the last read, by a clock of
-    /// its own.
+    /// Time from just before the write to just after the last read, measured with a
+    /// separate clock.
     pub took: u64,
 }
 
 /// One direction of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
-    /// What its sender stamped.
+    /// Timestamps of the direction's sender.
     pub left: Left,
-    /// What its receiver stamped.
+    /// Timestamps of the direction's receiver.
     pub came: Came,
-    /// How long its packets occupy the links, as far as that is known.
+    /// Known transmission time of its packets on the links.
     pub transmission: u64,
-    /// How long its receiver's kernel takes from the arrival of a packet until
-    /// a reader that does not sleep finds it.
+    /// Time that the receiver's kernel takes from the arrival of a packet until a
+    /// polling reader finds it.
     pub softirq: u64,
 }
 
-/// Stamps of a message that leaves, in nanoseconds since an epoch.
+/// Timestamps of a departing message, in nanoseconds since an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Left {
-    /// The program, just before it wrote.
+    /// The program's, just before the write.
     pub before: u64,
-    /// The kernel, as the first packet came to the queueing discipline.
+    /// The kernel's, when the first packet entered the queueing discipline.
     pub queued: Option<u64>,
-    /// The kernel, as the first packet was handed to the interface.
+    /// The kernel's, when the first packet was passed to the interface.
     pub sent: Option<u64>,
 }
 
-/// Stamps of a message that comes.
+/// Timestamps of an arriving message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Came {
-    /// The kernel, as the last packet came from the interface.
+    /// The kernel's, when the last packet came from the interface.
     pub arrived: Option<u64>,
-    /// The program, as the call that waits had returned.
+    /// The program's, when the waiting system call returned.
     pub ready: u64,
-    /// The program, as it had read the last octet.
+    /// The program's, when it had read the last octet.
     pub had: u64,
 }
 
-/// A part of a round trip.
+/// A stage of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// There: from before the write until the first packet is at the queueing
+    /// Forward: from just before the write until the first packet enters the queueing
     /// discipline.
     ThereSendCall,
-    /// There: in the queueing discipline.
+    /// Forward: in the queueing discipline.
     ThereQueueing,
-    /// There: what the links' rates take for the packets.
+    /// Forward: transmission time of the packets at the links' rates.
     ThereTransmission,
-    /// There: the rest of the time between the interfaces.
+    /// Forward: the remaining time between the interfaces.
     ThereWire,
-    /// There: from the last packet's arrival until a reader could have it.
+    /// Forward: from the last packet's arrival until the data are readable.
     ThereSoftirq,
-    /// There: until the reader runs.
+    /// Forward: until the reader runs.
     ThereWakeUp,
-    /// There: until it has read all.
+    /// Forward: until the reader has read all data.
     ThereReceiveCall,
     /// At the far end, from the read to the write.
     Echo,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereSendCall`].
     BackSendCall,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereQueueing`].
     BackQueueing,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereTransmission`].
     BackTransmission,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereWire`].
     BackWire,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereSoftirq`].
     BackSoftirq,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereWakeUp`].
     BackWakeUp,
-    /// Back: as there.
+    /// Return direction, as [`Part::ThereReceiveCall`].
     BackReceiveCall,
-    /// What no other part holds: stretches without a stamp, and what the two
-    /// clocks disagree about.
+    /// Time in no other stage: intervals without a timestamp, and the difference of the
+    /// two clocks.
     Unexplained,
 }
 
-/// How many parts there are.
+/// The number of stages.
 pub const PARTS: usize = 16;
 
 impl Part {
-    /// All parts, in the order of time.
+    /// All stages, in the order of time.
     pub const ALL: [Self; PARTS] = [
         Self::ThereSendCall,
         Self::ThereQueueing,
@@ -120,12 +120,12 @@ impl Part {
     ];
 }
 
-/// The parts of one exchange, or the sums of many, in nanoseconds.
+/// The stages of one exchange, or their sums over many, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts([i64; PARTS]);
 
 impl Parts {
-    /// All parts together: the whole that was measured.
+    /// The sum of all stages: the measured whole.
     pub fn sum(&self) -> i64 {
         self.0.iter().sum()
     }
@@ -149,11 +149,11 @@ impl Add for Parts {
 }
 
 impl Exchange {
-    /// Its parts, which add up to the time that it took.
+    /// The stages of the exchange, which add up to the time that it took.
     ///
-    /// A stamp that is earlier than one before it in the order of time counts
-    /// from that one: what overlaps counts once, for the earlier part. Between
-    /// two stamps one of which is missing the time is unexplained.
+    /// A timestamp that is earlier than a preceding one is replaced by that one:
+    /// overlapping time counts once, for the earlier stage. The time between two
+    /// timestamps is unexplained if one of them is missing.
     pub fn parts(&self) -> Parts {
         let mut parts = Parts::default();
         let (there, back) = parts.0[..Part::Unexplained as usize].split_at_mut(8);
@@ -166,11 +166,11 @@ impl Exchange {
 }
 
 impl Direction {
-    /// Fills in the seven parts of one direction.
+    /// Fills in the seven stages of one direction.
     fn split(&self, parts: &mut [i64]) {
         let Self { left, came, .. } = self;
         let mut latest = left.before;
-        // The stamp that a stretch ends with, if the one that it begins with is there.
+        // The length of the interval that ends with `stamp`, if its beginning is known.
         let mut until = |stamp: Option<u64>, known: &mut bool| {
             let before = latest;
             let began = std::mem::replace(known, stamp.is_some());

@@ -1,10 +1,9 @@
-//! Endpoints without I/O: the state of protocols and of measurements, driven
-//! by whoever has the sockets and the clock.
+//! Protocol endpoints and measurements without I/O: state machines that a driver with
+//! sockets and a clock runs.
 //!
-//! Trials of the kernel and of the simulator use the same [`FlowRecorder`];
-//! `jumbolab recv` and the decoder of its packet logs use the same
-//! [`streaming_recorder`]. A statistic therefore means the same wherever it
-//! comes from.
+//! Trials in the kernel and in the simulator use the same [`FlowRecorder`]; `jumbolab
+//! recv` and the decoder of its packet logs use the same [`streaming_recorder`]. A
+//! statistic therefore has one definition in all of them.
 
 pub mod clock_offset;
 pub mod control;

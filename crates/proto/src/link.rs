@@ -1,9 +1,8 @@
-//! One direction of a link: a queue, a wire that serialises, a way to travel.
+//! One direction of a link: a queue, a serializer and a propagation delay.
 //!
-//! The machine does no I/O. A driver hands it packets with the instants of
-//! their arrival and collects them where and when they come out; it may be
-//! late with both, and nothing comes out at another instant for it, because
-//! every instant follows from arrivals, sizes and the rate.
+//! The state machine does no I/O. A driver hands it packets with the instants of their
+//! arrival, and collects them at the far end. Late calls change no instant of delivery,
+//! because every instant follows from arrivals, sizes and the rate.
 
 mod answers;
 mod fast_link;
@@ -34,47 +33,47 @@ use waiting::Waiting;
 /// A packet at the far end.
 #[derive(Debug)]
 pub struct Delivery<P> {
-    /// When its last bit is there; with cut-through its header.
+    /// Arrival of the last bit; with cut-through, of the header.
     pub at: Time,
     /// The packet.
     pub packet: P,
-    /// How often it arrives: once, or twice.
+    /// Number of arrivals: 1, or 2 for a duplicate.
     pub copies: u8,
 }
 
-/// One direction of a link, and who looks on: nobody, unless said otherwise.
+/// One direction of a link, with an optional observer.
 pub struct Link<P, W = ()> {
     settings: Box<Settings>,
-    /// Of the settings what every packet needs: the largest frame, without
-    /// tags, and what it takes from the wire besides its own octets.
+    /// Settings that every packet needs: the largest frame, without tags, and the
+    /// octets of wire that a frame takes besides its own.
     largest_frame: Bytes,
     around: Bytes,
     delay: Span,
     cut_through: bool,
-    /// What a packet must fit into that need not wait, if the queue does not
-    /// want to see it.
+    /// The limit for packets that need not wait, if the queue does not have to see
+    /// them.
     open: Option<Limit>,
     queue: Box<dyn Discipline<Waiting<P>>>,
-    /// From when on the queue has a packet: it is asked only where that may
-    /// have changed.
+    /// The instant from which the queue has a packet; the queue is asked only after a
+    /// possible change.
     ready: Option<Time>,
-    /// Whether the queue knows that the link rests.
+    /// Whether the queue knows that the link is idle.
     rested: bool,
     drops: Drops<Waiting<P>>,
     serializer: Serializer,
-    /// Where chance does anything at all.
+    /// Random streams; `None` if nothing is random.
     rng: Option<Box<LinkRng>>,
     answers: Answers,
-    /// What has left the wire and travels.
+    /// Packets that have left the wire and are in flight.
     travelling: Travelling<P>,
-    /// The latest arrival so far: instants never go back.
+    /// The latest arrival so far; instants never decrease.
     now: Time,
-    /// The latest instant at which a packet that was not held back comes out.
+    /// The latest delivery of a packet that was not held back.
     last_out: Time,
     counters: Counters,
-    /// What all chance follows from.
+    /// The seed of all random streams.
     seed: Seed,
-    /// Kept only while somebody reads it.
+    /// The record of events, if one is kept.
     record: Option<Box<Record>>,
     observer: W,
 }
@@ -83,17 +82,17 @@ impl<P: Packet + 'static> Link<P> {
     /// An idle link.
     ///
     /// # Errors
-    /// Where no link can be like that.
+    /// If the settings are invalid.
     pub fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
         Self::observed(settings, seed, ())
     }
 }
 
 impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
-    /// An idle link that `observer` looks at.
+    /// An idle link with an observer.
     ///
     /// # Errors
-    /// Where no link can be like that.
+    /// If the settings are invalid.
     pub fn observed(settings: Settings, seed: Seed, observer: W) -> Result<Self, BadSettings> {
         settings.check()?;
         let queue = settings.queue.build(settings.rate, seed.derive("queue"))?;
@@ -121,8 +120,9 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         })
     }
 
-    /// Begins all chance anew at `now`, as of a link made with `seed`; a queue
-    /// in which nothing waits is then as new. What is queued or travels stays.
+    /// Restarts all random streams at `now`, as in a new link with `seed`; a queue
+    /// without packets is replaced by a new one. Packets in the queue and in flight
+    /// stay.
     pub fn reseed(&mut self, now: Time, seed: Seed) {
         self.note_service(now);
         self.serve(now);
@@ -130,7 +130,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         self.seed = seed;
         if self.ready.is_none() {
             let (rate, rng) = (self.settings.rate, seed.derive("queue"));
-            // There was such a queue already.
+            // The same settings built a queue before.
             if let Ok(queue) = self.settings.queue.build(rate, rng) {
                 self.queue = queue;
                 self.ask();
@@ -146,17 +146,17 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         }
     }
 
-    /// Who looks on.
+    /// The observer of the link.
     pub const fn observer(&mut self) -> &mut W {
         &mut self.observer
     }
 
-    /// Takes a packet that came to the queue at `now`. Instants do not go
-    /// back: an earlier one than the last counts as the last. Returns the
-    /// packet if it is too big for the link.
+    /// Takes a packet that arrived at the queue at `now`; an instant before the
+    /// previous one counts as the previous one. Returns the packet if it is too big for
+    /// the link.
     pub fn receive(&mut self, now: Time, packet: P) -> Option<P> {
         self.counters.arrived += 1;
-        // What was waiting goes first, at the instants that were its own.
+        // Waiting packets are sent first, at their own instants.
         self.serve(now);
         self.now = self.now.max(now);
         self.observer.arrived(&packet, self.now, || QueueState {
@@ -194,8 +194,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         None
     }
 
-    /// The MTU that is advertised to the senders of packets which are too big, if
-    /// they are notified at all.
+    /// The MTU to advertise to senders of oversized packets, if they are notified.
     pub fn advertised_mtu(&self) -> Option<Bytes> {
         match self.settings.too_big {
             TooBig::Drop => None,
@@ -203,15 +202,15 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         }
     }
 
-    /// Whether one more sender may be notified at `now`, which counts as done.
-    /// There are at most so many answers a second as a router would send.
+    /// Whether one more sender may be notified at `now`; a permission counts as used.
+    /// The rate of answers is limited as in a router.
     pub fn may_answer(&mut self, now: Time) -> bool {
         let granted = self.settings.too_big == TooBig::Answer && self.answers.take(now);
         self.counters.answered += u64::from(granted);
         granted
     }
 
-    /// The next packet that has come out by `now`.
+    /// The next packet delivered by `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Delivery<P>> {
         self.note_service(now);
         self.serve(now);
@@ -224,11 +223,11 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         Some(Delivery { at, packet, copies })
     }
 
-    /// When a packet may come out next without another arrival.
+    /// The instant of the next delivery if no packet arrives before.
     pub fn next_timeout(&self) -> Option<Time> {
         let out = self.travelling.next_at();
-        // A packet that waits comes out no earlier than it has travelled, and
-        // nothing is late if its turn on the wire is worked out only then.
+        // A waiting packet is delivered no earlier than after its propagation delay.
+        // Computing its transmission only then makes nothing late.
         let serve = self.ready.map(|ready| {
             let start = ready.max(self.serializer.free_at()).max(self.now);
             start + self.delay
@@ -239,29 +238,29 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         }
     }
 
-    /// What happened so far.
+    /// The counters so far.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// What waits in front of the wire.
+    /// The packets and octets that wait in the queue.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
 
-    /// When the wire is free of what has begun by `now`. What waits in front of
-    /// it, see [`Link::backlog`], goes first.
+    /// When the wire has finished the transmissions begun by `now`. Waiting packets,
+    /// see [`Link::backlog`], are sent first.
     pub fn free_at(&mut self, now: Time) -> Time {
         self.note_service(now);
         self.serve(now);
         self.serializer.free_at()
     }
 
-    /// Puts on the wire what can begin by `now`. A packet that waited begins
-    /// when the one before it has left, however late this is called.
+    /// Starts all transmissions that can begin by `now`. A packet that waited begins
+    /// when the previous one has left, however late this is called.
     #[inline]
     fn serve(&mut self, now: Time) {
-        // Most of the time there is nothing to do.
+        // The common case: nothing to do.
         if self.ready.is_some() || !self.rested && self.serializer.free_at() <= now {
             self.serve_queue(now);
         }
@@ -285,7 +284,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         }
     }
 
-    /// Takes note of what may be otherwise since the queue was touched.
+    /// Updates the state that a change of the queue may affect.
     fn ask(&mut self) {
         self.ready = self.queue.ready_at();
         self.rested = false;

@@ -1,32 +1,32 @@
-//! How a transfer is cut into messages.
+//! The division of a transfer into messages.
 
 use units::Bytes;
 use wire::message::HEADER_LEN;
 
-/// The messages of one transfer: first the pre-roll, which is not counted,
-/// then the counted octets. Both ends derive it from the same numbers.
+/// The messages of one transfer: first the pre-roll, which does not count, then the
+/// counted octets. Both ends derive the plan from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePlan {
     preroll: Part,
     counted: Part,
 }
 
-/// So many messages with so many octets in all.
+/// A number of messages with a total number of octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     messages: u64,
     octets: u64,
-    /// Octets of a message that is not the last.
+    /// Octets of every message but the last.
     message: u64,
 }
 
 impl MessagePlan {
-    /// A transfer of `size` counted octets in messages of `message` octets,
-    /// after `preroll` others in messages of `preroll_message`. The last
-    /// message of a part is shorter where the division does not come out even.
+    /// A transfer of `size` counted octets in messages of `message` octets, after a
+    /// pre-roll of `preroll` octets in messages of `preroll_message` octets. The last
+    /// message of a part may be shorter.
     ///
-    /// Messages are taken to be at least two headers long and `size` at least
-    /// one; smaller ones are raised to that.
+    /// Messages of less than two headers are raised to that, and a `size` of zero to
+    /// one octet.
     pub fn new(preroll: Bytes, preroll_message: Bytes, size: Bytes, message: Bytes) -> Self {
         let part = |octets: u64, message: Bytes| {
             let message = message.get().max(2 * header());
@@ -60,35 +60,35 @@ impl MessagePlan {
         sequence < self.preroll.messages
     }
 
-    /// The position of a message among the counted ones.
+    /// The index of a message among the counted ones; `None` in the pre-roll.
     pub const fn counted_position(&self, sequence: u64) -> Option<u64> {
         sequence.checked_sub(self.preroll.messages)
     }
 
-    /// Messages in all.
+    /// Total number of messages.
     pub const fn messages(&self) -> u64 {
         self.preroll.messages + self.counted.messages
     }
 
-    /// Counted messages.
+    /// Number of counted messages.
     pub const fn counted_messages(&self) -> u64 {
         self.counted.messages
     }
 
-    /// Octets before the counted ones.
+    /// Octets of the pre-roll.
     pub const fn preroll(&self) -> Bytes {
         Bytes::new(self.preroll.octets)
     }
 
-    /// Octets in all.
+    /// Total number of octets.
     pub const fn octets(&self) -> Bytes {
         Bytes::new(self.preroll.octets + self.counted.octets)
     }
 }
 
 impl Part {
-    /// Full messages, then the rest. A rest too short for a header takes
-    /// octets from the message before it.
+    /// Full messages, then the rest. A rest too short for a header takes octets from
+    /// the message before.
     fn length(self, position: u64) -> u64 {
         let rest = self.octets - (self.messages - 1) * self.message;
         let missing = header().saturating_sub(rest);

@@ -1,38 +1,39 @@
-//! How the two ends of request-response traffic behave: what is answered, and
-//! how messages are written and answers read.
+//! Modes of request/response traffic: the content of responses, and how messages are
+//! written and read.
 
-/// What comes back of a message.
+/// The response to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Answer {
-    /// Its header, once all of it is there, as the listing of the study has it [Egan s4].
+    /// Its header, once the whole message has arrived, as in the listing of the study
+    /// [Egan s4].
     Acknowledgement,
-    /// All its octets, once all of them are there, as the study's text has it [Egan s4].
+    /// All its octets, once the whole message has arrived, as in the text of the study
+    /// [Egan s4].
     Whole,
-    /// Each piece of it as soon as it was read, as a simple echo server does;
-    /// over UDP the same as [`Answer::Whole`].
+    /// Each piece as soon as it is read, like a simple echo server; over UDP the same
+    /// as [`Answer::Whole`].
     Pieces,
 }
 
-/// How the asking end takes an answer.
+/// How the requesting end reads a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReadMode {
-    /// It reads until all of the answer is there.
+    /// Reads until the whole response has arrived.
     Whole,
-    /// It reads once and takes what came for all of it, as a program does that
-    /// forgets that a stream has no messages. What is left over it never
-    /// waits for.
+    /// Reads once and takes the result for the whole response, like a program that
+    /// ignores that a stream has no message boundaries. It never waits for the rest.
     Once,
 }
 
-/// How a message is handed to a connection.
+/// How a message is written to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteMode {
-    /// In one piece.
+    /// In one write.
     Whole,
-    /// Its header first and the rest after it, two writes as of a program that
-    /// keeps them apart.
+    /// The header first and then the rest: two writes, as in a program that keeps them
+    /// in separate buffers.
     Parts,
 }

@@ -1,15 +1,15 @@
-//! Messages out of a byte stream.
+//! Parsing of messages in a byte stream.
 
 use wire::Error;
 use wire::message::{HEADER_LEN, Message};
 
-/// Finds the messages in a stream that arrives in pieces of any length.
+/// Finds the messages in a stream that is read in pieces of any length.
 #[derive(Clone, Debug)]
 pub struct MessageStream {
     header: [u8; HEADER_LEN],
-    /// Octets of the present header that are here.
+    /// Octets of the current header that have arrived.
     filled: usize,
-    /// The message whose body is arriving, and what is still missing of it.
+    /// The message whose body is arriving, and the octets missing.
     body: Option<(Message, u64)>,
 }
 
@@ -24,16 +24,15 @@ impl Default for MessageStream {
 }
 
 impl MessageStream {
-    /// A stream of which nothing has arrived.
+    /// A stream without any octets yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece and hands every message that it completes to
-    /// `complete`.
+    /// Takes the next piece and calls `complete` for every message that it completes.
     ///
     /// # Errors
-    /// When a header is none of ours: the stream cannot be read any further.
+    /// If a header is invalid; the rest of the stream is unreadable.
     pub fn receive(
         &mut self,
         mut piece: &[u8],

@@ -1,10 +1,10 @@
 //! Statistics of the packets of a flow in bounded memory: loss and its bursts,
-//! duplicates, order, delay and its variation.
+//! duplicates, reordering, delay and its variation.
 //!
-//! [`crate::FlowRecorder`] keeps every arrival, because deviations from the mean
-//! need them all. This recorder is for flows of any length and takes at most
-//! about 200 kB for each. The constants document what the bound costs:
-//! [`WINDOW`], [`NEIGHBOURS`], [`RUNS`].
+//! [`crate::FlowRecorder`] keeps every arrival, because deviations from the mean need
+//! them all. This recorder is for flows of any length and takes at most about 200 kB
+//! per flow. The constants [`WINDOW`], [`NEIGHBOURS`] and [`RUNS`] document the
+//! resulting limits.
 //!
 //! Sequence numbers start at 0 and count every packet that was sent.
 
@@ -23,30 +23,29 @@ pub struct StreamingFlowRecorder {
     delays: DelayRecorder,
     unstamped: u64,
     octets: u64,
-    /// Octets of the first packet, which no time is measured for.
+    /// Octets of the first packet, which the goodput excludes.
     first_octets: u64,
     /// The first and the last arrival, in nanoseconds.
     span: Option<(u64, u64)>,
 }
 
-/// One arrival.
+/// The arrival of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// The place in the flow.
+    /// Sequence number in the flow.
     pub sequence: u64,
-    /// When it arrived, or when it was sent where only that is known, in
-    /// nanoseconds.
+    /// Instant of arrival, or of sending if only that is known, in nanoseconds.
     pub at: u64,
-    /// How long it took in nanoseconds, negative where clocks disagree; none
-    /// if an instant is missing.
+    /// Delay in nanoseconds, negative if the clocks differ; `None` if an instant is
+    /// missing.
     pub delay: Option<i64>,
     /// Octets of payload.
     pub size: u32,
 }
 
 impl StreamingFlowRecorder {
-    /// A recorder without an arrival. Where it is known already how many packets
-    /// there are to be, numbers beyond are counted apart and hide no loss.
+    /// A recorder without arrivals. If the number of packets is known in advance,
+    /// higher numbers are counted separately and do not offset losses.
     pub fn new(expected: Option<u64>) -> Self {
         Self {
             order: OrderRecorder::new(expected),
@@ -58,7 +57,7 @@ impl StreamingFlowRecorder {
         }
     }
 
-    /// Takes down an arrival. To be called in order of arrival.
+    /// Records an arrival. Must be called in the order of arrival.
     #[inline]
     pub fn record(&mut self, arrival: Arrival) -> ArrivalClass {
         let place = self.order.record(arrival.sequence);
@@ -82,8 +81,8 @@ impl StreamingFlowRecorder {
         place
     }
 
-    /// The statistics, given that the sender sent `expected` packets; if that is
-    /// unknown, all up to the highest number that arrived.
+    /// The statistics, if the sender sent `expected` packets; if unknown, all up to the
+    /// highest number that arrived.
     pub fn summary(&self, expected: Option<u64>) -> FlowSummary {
         let order = self.order.summary(expected);
         let seconds = self.span.map_or(0.0, |(first, last)| seconds(last - first));
@@ -99,7 +98,7 @@ impl StreamingFlowRecorder {
         }
     }
 
-    /// Distinct packets until now. Unlike the summary this costs nothing.
+    /// Distinct packets so far. Unlike the summary, this takes no time to compute.
     #[inline]
     pub fn distinct(&self) -> u64 {
         self.order.distinct()
@@ -110,18 +109,18 @@ impl StreamingFlowRecorder {
         self.span
     }
 
-    /// The octets of the first arrival, which no rate counts.
+    /// Octets of the first arrival, which no rate counts.
     pub fn first_octets(&self) -> u64 {
         self.first_octets
     }
 
-    /// The delays, to be summed over flows.
+    /// The delays, for sums over flows.
     pub fn delays(&self) -> &DelayRecorder {
         &self.delays
     }
 }
 
-/// Nanoseconds as seconds.
+/// Converts nanoseconds to seconds.
 fn seconds(nanos: u64) -> f64 {
     float(nanos) / 1e9
 }

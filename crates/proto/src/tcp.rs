@@ -1,9 +1,8 @@
-//! Both ends of a TCP connection that carries data one way, without I/O and
-//! without octets.
+//! Both ends of a one-way TCP connection, without I/O and without payload octets.
 //!
-//! A driver hands each end what arrives and the instants of its timers, and
-//! takes away what it has to send. Numbers count octets; in the profile ns-2
-//! they count segments.
+//! A driver hands each end the arriving segments and the expiries of its timers, and
+//! sends the segments that it returns. Sequence numbers count octets; in the profile
+//! ns-2 they count segments.
 
 mod congestion;
 mod ns2;

@@ -1,6 +1,6 @@
-//! When the packets of a flow leave and how large they are: laws of gaps and
-//! sizes, drawn without I/O, so that a simulator, an emulator and a sender
-//! that follow the same law with the same seed offer the same packets.
+//! Departures and sizes of the packets of a flow: laws of gaps and sizes, drawn without
+//! I/O. A simulator, an emulator and a sender that use the same law and seed offer the
+//! same packets.
 
 mod draw;
 mod law;
@@ -15,8 +15,8 @@ pub use path_mtu::PathMtu;
 pub use schedule::{Bursts, Schedule};
 pub use seen::Seen;
 
-/// The mean gap, in picoseconds, between packets that take `size` octets of a
-/// wire each and `rate` together. It is no whole number.
+/// The mean gap in picoseconds, not rounded, between packets that each take `size`
+/// octets of wire and together have `rate`.
 pub fn mean_gap(size: Bytes, rate: Rate) -> f64 {
     const PICOS: f64 = 1e12;
     size.bits() as f64 * PICOS / rate.bits_per_second() as f64

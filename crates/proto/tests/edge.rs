@@ -1,4 +1,4 @@
-//! Two edges and real packets between them, as a gateway drives them.
+//! Two edges with real packets between them, driven as by a gateway.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -24,7 +24,7 @@ impl Packet for Ip {
 }
 
 impl Ip {
-    /// A UDP datagram of `length` octets to the last octet `host` of an address.
+    /// A UDP datagram of `length` octets to the address that ends with `host`.
     fn to(host: u8, length: u16) -> Self {
         let datagram = Datagram {
             ethernet: None,
@@ -42,7 +42,7 @@ impl Ip {
         Self(octets)
     }
 
-    /// Its destination [RFC791 s3.1].
+    /// The destination address [RFC791 s3.1].
     fn destination(&self) -> IpAddr {
         let octets: [u8; 4] = self.0[16..20].try_into().unwrap();
         octets.into()
@@ -71,7 +71,7 @@ fn edge(number: usize, gather: Option<GatherSettings>) -> Edge<Ip> {
     Edge::new(settings).unwrap()
 }
 
-/// The octets of a bundle, between the addresses of two edges.
+/// The octets of a bundle, addressed from edge to edge.
 fn octets_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
     let packing = Packing {
         carriage: wire::bundle::Carriage::Ip {
@@ -94,7 +94,7 @@ fn octets_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
     octets
 }
 
-/// What a bundle of octets holds.
+/// The bundle in these octets.
 fn bundle_of(octets: &[u8]) -> Bundle<Ip> {
     let carried = Carried::parse(octets).unwrap();
     let packets = carried.packets();
@@ -120,13 +120,13 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
             (at(30 * u64::from(number)), Ip::to(host, length))
         })
         .collect();
-    // What is behind no edge goes on as it came.
+    // A packet behind no edge is sent unchanged.
     let other = Ip::to(200, 100);
     let exit = longest_match(&table, other.destination()).map(Prefix::exit);
     assert_eq!(ingress.receive(at(0), other.clone(), exit), Some(other));
     let mut left = Vec::new();
     let (mut bundles, mut packed) = (0, 0);
-    // Of the bundle out of which a router drops packets, the first packet and the others.
+    // The bundle out of which a router drops packets: its first packet and the others.
     let (mut dropped, mut behind) = (0, 0..0);
     let mut arrivals = sent.iter().cloned().peekable();
     loop {
@@ -154,7 +154,7 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
             assert_eq!(outgoing.bundle.view().size, Bytes::new(octets.len() as u64));
             assert_eq!((outgoing.exit.egress, outgoing.number), (2, bundles));
             if bundles == 1 {
-                // A router on the way drops the first packet.
+                // A router drops the first packet.
                 let mut carried = Carried::parse(octets).unwrap();
                 carried.drop_inner(1);
                 octets = carried.parts().flatten().copied().collect();
@@ -183,8 +183,8 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
     expected.remove(dropped);
     let octets = |all: &[(Time, Ip)]| all.iter().map(|one| one.1.clone()).collect::<Vec<_>>();
     assert_eq!(octets(&left), octets(&expected));
-    // All leave a timer later than they came, with their gaps; those behind the
-    // dropped packet leave as much earlier as it was ahead of the next.
+    // All packets leave one timer after their arrival, with their gaps. Those behind
+    // the dropped packet leave earlier by its lead over the next one.
     for (number, (out, came)) in left.iter().zip(&expected).enumerate() {
         let gap = Span::from_micros(30);
         let ahead = if behind.contains(&number) {

@@ -1,9 +1,9 @@
-//! Octets of strangers, made by the structure of what is expected and then
-//! damaged: nothing panics, nothing grows, nobody is answered who proved
-//! nothing, and whoever comes next is served.
+//! Hostile octets: generated with the structure of valid ones, then damaged. They cause
+//! no panic and no growth of memory, unauthenticated peers get no answer, and the next
+//! session is served.
 //!
 //! `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p jumbolab-proto --test hostile -- --nocapture`
-//! tries more of them, and prints how many were accepted.
+//! runs more cases, and prints how many were accepted.
 
 #[path = "hostile/control.rs"]
 mod control;
@@ -13,7 +13,7 @@ mod datagrams;
 use std::process::Command;
 use std::{env, fs};
 
-/// Numbers that are the same at every run. Any generator will do.
+/// Reproducible random numbers. Any generator will do.
 struct Chance(u64);
 
 impl Chance {
@@ -22,7 +22,7 @@ impl Chance {
     }
 
     fn number(&mut self) -> u64 {
-        // The finalizer makes low bits as good as high ones.
+        // The finalizer makes low bits as random as high ones.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,7 +30,7 @@ impl Chance {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `limit`.
+    /// A random number below `limit`.
     fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit).unwrap();
         usize::try_from(self.number() % limit).unwrap()
@@ -40,7 +40,7 @@ impl Chance {
         self.number().to_le_bytes()[0]
     }
 
-    /// Small numbers, the largest ones, and any.
+    /// A small, the largest, or any number.
     fn extreme(&mut self) -> u64 {
         match self.below(4) {
             0 => u64::MAX - self.number() % 3,
@@ -49,7 +49,7 @@ impl Chance {
         }
     }
 
-    /// Another octet in some place, or one fewer or more at the end.
+    /// Changes one octet, or removes or appends one.
     fn damage(&mut self, octets: &mut Vec<u8>) {
         let at = self.below(octets.len().max(1));
         match self.below(8) {
@@ -64,14 +64,14 @@ impl Chance {
     }
 }
 
-/// How many are tried.
+/// The number of cases.
 fn cases() -> u64 {
     let cases = env::var("JUMBOLAB_FUZZ_CASES").ok();
     cases.map_or(20_000, |cases| cases.parse().unwrap())
 }
 
-/// Runs `test`, whose name is `name`, in a process of its own: other tests would
-/// take memory of this one.
+/// Runs the test `name` in its own process: memory of other tests would disturb the
+/// measurement.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 fn in_a_process_of_its_own(name: &str, test: impl FnOnce()) {
     const ALONE: &str = "JUMBOLAB_TEST_ALONE";
@@ -93,8 +93,8 @@ fn in_a_process_of_its_own(name: &str, test: impl FnOnce()) {
     );
 }
 
-/// Tries all cases, and holds the memory against what it was after a tenth of
-/// them, and the accepted ones against three in ten.
+/// Runs all cases. Compares the memory with that after a tenth of them, and the share
+/// of accepted cases with three in ten.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 fn try_all(what: &str, mut case: impl FnMut(u64) -> bool) {
     let cases = cases();
@@ -108,8 +108,8 @@ fn try_all(what: &str, mut case: impl FnMut(u64) -> bool) {
     let grown = resident().saturating_sub(then);
     println!("{what}: {accepted} of {cases} accepted, memory grew by {grown} kB");
     assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
-    // A session or a flow that is not freed takes 1 kB at least: of 20 000 cases
-    // 18 000 come after the first look.
+    // A leaked session or flow takes at least 1 kB: of 20 000 cases 18 000 follow the
+    // first measurement.
     assert!(grown < 1 << 10, "memory grew by {grown} kB");
 }
 

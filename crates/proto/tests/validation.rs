@@ -1,6 +1,7 @@
-//! The page of known answers is what its generator prints, and every answer holds.
+//! docs/validation.md is the output of its generator, and every answer is within its
+//! tolerance.
 
-// What reads the runs of ns-2 is shared with `queue` and knows it by that name.
+// The reader of ns-2 traces is shared with `queue`, whose tests use this name.
 extern crate queue as jumbolab_queue;
 
 #[path = "../examples/validation/chance.rs"]

@@ -77,7 +77,7 @@ fn what_is_no_law_is_refused_in_one_line() {
         ),
         (
             "pareto:inf,1ms",
-            "pareto must be numbers from 0 on, at least one, the smaller one of two first",
+            "pareto must be numbers of 0 or more, at least one, the smaller of two first",
         ),
         ("gamma:2,0s", "gamma must have a scale above 0"),
         (

@@ -1,4 +1,4 @@
-//! A stream of chance that stays the same.
+//! Reproducible random numbers.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -11,12 +11,12 @@ impl Chance {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// Uniform in [0, 1).
+    /// A number uniform in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.random()
     }
 
-    /// Exponential with this mean.
+    /// An exponentially distributed number with this mean.
     pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (-self.uniform()).ln_1p()
     }

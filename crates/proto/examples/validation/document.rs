@@ -1,4 +1,4 @@
-//! The page.
+//! The text of docs/validation.md.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ const TAIL: &str = "
 What this list of answers does not have yet: packets in bundles.
 ";
 
-/// A chapter and what fills it.
+/// The heading of a chapter, and the function that computes its rows.
 type Chapter = (&'static str, fn() -> Vec<Row>);
 
 const CHAPTERS: [Chapter; 4] = [

@@ -1,4 +1,4 @@
-//! The arithmetic of RED, adaptive RED, CoDel and PIE.
+//! Known answers for RED, adaptive RED, CoDel and PIE.
 
 use queue::law::{Adaptation, Average, Codel, Curve, Pie, PieGains, Profile, Red, Spread, Verdict};
 use queue::{AdaptiveRedSettings, Limit};
@@ -32,7 +32,7 @@ fn average(weight: f64) -> Average {
     Average::new(weight, rate(1_500_000), Bytes::new(1500))
 }
 
-/// After a burst into an empty queue, and after a rest.
+/// The average queue size after a burst into an empty queue, and after an idle period.
 fn averages() -> Vec<Row> {
     let mut rows = Vec::new();
     for (weight, length) in [(0.001, 100_u32), (0.002, 50)] {
@@ -52,7 +52,8 @@ fn averages() -> Vec<Row> {
         let before = average.value();
         average.rest(Time::ZERO);
         average.wake(Time::ZERO + Span::from_millis(millis));
-        // (1 - w)^m, m the packets that could have left [Floyd1993 s4].
+        // (1 - w)^m, where m is the number of packets that could have left [Floyd1993
+        // s4].
         let expected = before * (f64::from(departures) * (-0.002_f64).ln_1p()).exp();
         let what = format!("RED: average after {millis} ms of rest, 8 ms a packet");
         rows.push(Row::exact(what, expected, average.value()));
@@ -69,15 +70,15 @@ fn curve() -> Vec<Row> {
     points.map(row).into()
 }
 
-/// How far drops lie apart at a probability of 0.02.
+/// The gaps between drops at a probability of 0.02.
 fn gaps() -> Vec<Row> {
     let row = |(spread, name, expected): (Spread, &str, f64)| {
         let runs: [f64; 20] = std::array::from_fn(|run| mean_gap(spread, run as u64));
         let what = format!("RED: mean gap between drops at p = 0.02, {name}");
         Row::covered(what, expected, &runs)
     };
-    // Whole numbers from 1 to 1/p - 1, from 1/p to 2/p - 1, or geometric
-    // [Floyd1993 s7].
+    // Uniform from 1 to 1/p - 1, uniform from 1/p to 2/p - 1, or geometric [Floyd1993
+    // s7].
     [
         (Spread::Uniform, "uniform", 25.0),
         (Spread::Wait, "wait", 74.5),
@@ -93,7 +94,7 @@ fn mean_gap(spread: Spread, seed: u64) -> f64 {
     let mut law = Red::new(average, CURVE, spread, false, Profile::Clean);
     let mut chance = Chance::new(seed);
     let (mut drops, mut arrivals) = (0, 0.0);
-    // Before the first drop there was none.
+    // The gap before the first drop does not count.
     let mut begun = false;
     while drops < GAPS {
         arrivals += 1.0;
@@ -143,7 +144,7 @@ fn adaptive() -> Vec<Row> {
     ]
 }
 
-/// The instants of drops in a standing queue.
+/// The instants of drops while the queue never empties.
 fn codel() -> Row {
     const INTERVAL: Span = Span::from_millis(100);
     let mut law = Codel::new(Span::from_millis(5), INTERVAL, Bytes::new(1500));
@@ -157,7 +158,7 @@ fn codel() -> Row {
     for number in 2..=1_000_u32 {
         law.count();
         law.schedule();
-        // t + interval / sqrt(n) [RFC8289 s5.4], to a picosecond.
+        // t + interval / sqrt(n) [RFC8289 s5.4], rounded to a picosecond.
         let step = (1e11 / f64::from(number).sqrt()).round();
         expected += Span::from_picos(crate::queueing::whole(step));
         same += u64::from(law.next() == expected);

@@ -1,4 +1,4 @@
-//! The wire: serialisation, propagation, impairments.
+//! Known answers for links: serialisation, propagation, impairments.
 
 use jumbolab_proto::link::{Fate, JitterLaw, Link, Settings};
 use queue::{Limit, Spec};
@@ -20,7 +20,7 @@ fn perfect(rate: u64) -> Settings {
     Settings::perfect(Rate::from_bits_per_second(rate), Spec::DropTail { limit })
 }
 
-/// Frames of one size at one pace.
+/// Frames of one size at a constant rate.
 fn constant() -> Vec<Row> {
     let mut rows = Vec::new();
     for (frame, rate, delay) in [
@@ -63,7 +63,8 @@ fn constant() -> Vec<Row> {
     rows
 }
 
-/// A rate that divides nothing: no picosecond is lost over many frames.
+/// A rate at which no frame takes whole picoseconds: no rounding error adds up over
+/// many frames.
 fn crooked() -> Row {
     const RATE: u64 = 12_345_678;
     const FRAMES: u64 = 10_000;
@@ -84,7 +85,7 @@ fn crooked() -> Row {
     )
 }
 
-/// How often impairments occur.
+/// The frequency of each impairment.
 fn impairments() -> Vec<Row> {
     const FRAMES: u64 = 100_000;
     let hits = |settings: Settings, frame: u64, fate: Fate| {
@@ -136,8 +137,8 @@ fn impairments() -> Vec<Row> {
     rows
 }
 
-/// The mean extra delay of each law, frames far enough apart that keeping
-/// their order delays none.
+/// The mean extra delay of each law. Frames are far enough apart not to delay each
+/// other.
 fn jitter() -> Vec<Row> {
     let laws = [
         (JitterLaw::Uniform, "uniform", 0.5),

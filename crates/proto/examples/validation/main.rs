@@ -1,8 +1,8 @@
-//! Prints docs/validation.md: known answers beside what this code obtains.
+//! Prints docs/validation.md: known answers next to the results of this code.
 //!
 //!     cargo run --release -p jumbolab-proto --example validation > docs/validation.md
 
-// What reads the runs of ns-2 is shared with `queue` and knows it by that name.
+// The reader of ns-2 traces is shared with `queue`, whose tests use this name.
 extern crate queue as jumbolab_queue;
 
 mod chance;

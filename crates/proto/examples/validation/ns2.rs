@@ -1,4 +1,4 @@
-//! An excerpt of a run of ns-2.35 [Ns2], arrival by arrival.
+//! A comparison with an excerpt of a run of ns-2.35 [Ns2], arrival by arrival.
 
 #[path = "../../../queue/examples/ns2_replay/replay.rs"]
 mod replay;
@@ -8,7 +8,7 @@ use units::Bytes;
 use crate::row::Row;
 use replay::{Loser, replay};
 
-/// 1500 arrivals at a queue of 35 frames under RED that drops from the front.
+/// 1500 arrivals at a RED queue of 35 frames that drops from the front.
 const RUN: &str = include_str!("../../../queue/tests/fixtures/ns2_reddf_1500_35.csv");
 
 pub(crate) fn rows() -> Vec<Row> {

@@ -1,4 +1,4 @@
-//! One queue, one link, chance: what queueing theory says [Kleinrock1975].
+//! Known answers of queueing theory for one queue and one link [Kleinrock1975].
 
 use jumbolab_proto::link::{Fate, Link, Settings};
 use queue::{Limit, Packet, Spec, View};
@@ -7,14 +7,14 @@ use units::{Bytes, Rate, Seed, Time};
 use crate::chance::Chance;
 use crate::row::Row;
 
-/// Octets that take a millisecond on average.
+/// Mean packet size in octets: it takes a millisecond to send.
 const MEAN: f64 = 1_000_000.0;
-/// Picoseconds of that.
+/// That time, in picoseconds.
 const SERVICE: f64 = 1e9;
-/// The rate at which they do.
+/// The link's rate in bits per second.
 const RATE: u64 = 8_000_000_000;
 
-/// A packet of a size.
+/// A packet with nothing but a size.
 pub(crate) struct Plain(pub(crate) u64);
 
 impl Packet for Plain {
@@ -26,24 +26,24 @@ impl Packet for Plain {
     }
 }
 
-/// What twenty independent runs showed, each in its place.
+/// The results of twenty independent runs.
 struct Seen {
-    /// The mean wait before service, in service times.
+    /// Mean wait before service, in service times.
     wait: [f64; 20],
-    /// The mean number that waits, over time.
+    /// Mean number of waiting packets over time.
     waiting: [f64; 20],
-    /// The share that found no room.
+    /// Share of packets lost.
     loss: [f64; 20],
 }
 
-/// What comes, and how much of it may wait.
+/// The offered load and the size of the queue.
 #[derive(Clone, Copy)]
 struct Load {
     load: f64,
-    /// Whether the times of service are exponential, and not all alike.
+    /// Whether service times are exponential; otherwise they are constant.
     exponential: bool,
     room: u32,
-    /// Arrivals, after a tenth as many that are not counted.
+    /// Counted arrivals; a tenth as many precede them as warm-up.
     count: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn rows() -> Vec<Row> {
         let what = format!("M/M/1, load {load}: mean number that waits");
         rows.push(Row::covered(what, waiting, &seen.waiting));
     }
-    // K counts the packet in service too.
+    // K includes the packet in service.
     for (exponential, load, places, loss) in [
         (true, 0.8, 10, 0.023_493),
         (true, 0.95, 20, 0.027_181),
@@ -85,7 +85,7 @@ pub(crate) fn rows() -> Vec<Row> {
             load,
             exponential,
             room: places - 1,
-            // Losses that come rarely and together need more arrivals.
+            // Rare losses that occur in clusters need more arrivals.
             count: if loss < 0.01 { 24_000 } else { 8_000 },
         });
         let name = if exponential { "M/M/1/K" } else { "M/D/1/K" };
@@ -125,7 +125,7 @@ fn simulate(load: Load) -> Seen {
     seen
 }
 
-/// One run: wait, number that waits, share lost.
+/// One run: mean wait, mean number waiting, share lost.
 fn one(load: Load, seed: u64) -> [f64; 3] {
     let limit = Limit::Packets(load.room);
     let settings = Settings {
@@ -165,7 +165,7 @@ fn one(load: Load, seed: u64) -> [f64; 3] {
         let (came, left) = (picos(event.arrival), picos(event.at));
         sent += 1.0;
         waits += left - came;
-        // One more waits from its arrival until its service, or the end.
+        // A packet waits from its arrival until its service, or the end of the run.
         area += left.min(last) - came;
     }
     [

@@ -1,20 +1,20 @@
-//! A known answer and what was obtained.
+//! Rows of the table: a known answer and the obtained result.
 
-/// A line of the table.
+/// A row of the table.
 pub(crate) struct Row {
-    /// What is looked at.
+    /// Description of the quantity.
     pub(crate) what: String,
-    /// What must come out.
+    /// The known answer.
     pub(crate) expected: String,
-    /// What came out.
+    /// The obtained result.
     pub(crate) obtained: String,
-    /// How near that must be, or how it was compared.
+    /// The tolerance, or the method of comparison.
     pub(crate) rule: &'static str,
-    /// Whether it is.
+    /// Whether the result is within the tolerance.
     pub(crate) holds: bool,
 }
 
-/// Relative difference that rounding alone explains.
+/// Largest relative difference that rounding explains.
 const ROUNDING: f64 = 1e-12;
 
 /// The factor of the 99 % interval of a mean of 20 runs: Student's t of 19
@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1e-12;
 const STUDENT: f64 = 2.861;
 
 impl Row {
-    /// Two figures that differ by no more than rounding.
+    /// Two values that may differ by rounding only.
     pub(crate) fn exact(what: impl Into<String>, expected: f64, obtained: f64) -> Self {
         let apart = (obtained - expected).abs();
         Self {
@@ -34,7 +34,7 @@ impl Row {
         }
     }
 
-    /// Two numbers that are the same.
+    /// Two equal integers.
     pub(crate) fn same(what: impl Into<String>, expected: u64, obtained: u64) -> Self {
         Self {
             what: what.into(),
@@ -45,8 +45,8 @@ impl Row {
         }
     }
 
-    /// The mean of 20 independent runs, whose 99 % interval covers what is
-    /// expected and is narrow enough to say something.
+    /// The mean of 20 independent runs. Its 99 % interval must cover the expected value
+    /// and be narrow enough to be informative.
     pub(crate) fn covered(what: impl Into<String>, expected: f64, runs: &[f64; 20]) -> Self {
         let count = 20.0;
         let mean = runs.iter().sum::<f64>() / count;
@@ -61,8 +61,8 @@ impl Row {
         }
     }
 
-    /// A share of `count` that lies within what chance explains: 2.576
-    /// standard deviations of a binomial distribution.
+    /// A share of `count` within its random variation: 2.576 standard deviations of a
+    /// binomial distribution.
     pub(crate) fn frequency(
         what: impl Into<String>,
         probability: f64,
@@ -82,7 +82,7 @@ impl Row {
     }
 }
 
-/// Six significant digits.
+/// Formats a value with six significant digits.
 pub(crate) fn digits(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

@@ -1,4 +1,4 @@
-//! Frames in a stream of octets.
+//! Framing and authentication of control messages in a byte stream.
 
 use wire::Error;
 use wire::control::{Control, LONGEST, PREFIX_LEN, TAG_LEN, frame_length};
@@ -6,7 +6,7 @@ use wire::control::{Control, LONGEST, PREFIX_LEN, TAG_LEN, frame_length};
 use super::Fault;
 use super::secret::{Contributions, Secret, purpose};
 
-/// Both directions of one connection.
+/// Both directions of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
     input: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Channel {
     seal: Option<Seal>,
 }
 
-/// What each frame's tag is made with.
+/// The keys and frame numbers of the authentication tags.
 #[derive(Debug)]
 struct Seal {
     ours: Secret,
@@ -23,7 +23,7 @@ struct Seal {
     taken: u64,
 }
 
-/// Which end of the connection this is.
+/// The end of the connection that this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Sender,
@@ -31,13 +31,13 @@ pub(super) enum End {
 }
 
 impl Channel {
-    /// Takes what arrived. Whoever calls takes all messages out before the
-    /// next call, so that no more is kept than one call brought and a frame.
+    /// Takes received octets. The caller reads all messages before the next call, so
+    /// the buffer holds no more than one call's octets and an incomplete frame.
     pub(super) fn receive(&mut self, octets: &[u8]) {
         self.input.extend_from_slice(octets);
     }
 
-    /// The next whole message, if one is here.
+    /// The next whole message, if one has arrived.
     pub(super) fn next(&mut self) -> Result<Option<Control>, Fault> {
         let length = match frame_length(&self.input) {
             Ok(length) => length,
@@ -65,7 +65,7 @@ impl Channel {
         Ok(Some(message))
     }
 
-    /// Puts a message where the driver takes it from.
+    /// Appends a message to the output buffer.
     pub(super) fn send(&mut self, message: &Control) {
         let mut room = [0; LONGEST];
         let length = message.emit(&mut room);
@@ -82,7 +82,7 @@ impl Channel {
         self.output.extend(tag);
     }
 
-    /// Seals all that follows with keys made of `secret`.
+    /// Authenticates all further frames with keys derived from `secret`.
     pub(super) fn seal(&mut self, end: End, secret: &Secret, with: &Contributions) {
         let [sender, receiver] = [purpose::SENDER_FRAMES, purpose::RECEIVER_FRAMES]
             .map(|purpose| Secret::new(with.hash(secret, purpose).to_vec()));

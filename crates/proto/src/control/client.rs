@@ -1,4 +1,4 @@
-//! The sender's end.
+//! The sender's end of the control protocol.
 
 use units::Span;
 use wire::control::{Control, Flow, Report, VERSION};
@@ -8,34 +8,34 @@ use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
 use crate::clock_offset::ClockExchange;
 
-/// A message of the receiver.
+/// A message from the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverMessage {
-    /// Both know each other.
+    /// The handshake is complete.
     Welcome {
-        /// The most flows that may be asked for.
+        /// Maximum number of flows in the session.
         flows: u16,
-        /// How long the session may last.
+        /// Maximum duration of the session.
         longest: Span,
-        /// Whether both ends read one and the same clock.
+        /// Whether both ends read the same clock.
         same_clock: bool,
     },
-    /// A comparison of the clocks is back.
+    /// A clock comparison is complete.
     Compared(ClockExchange),
-    /// A flow may begin.
+    /// The receiver is ready for a flow.
     Ready {
-        /// Its number.
+        /// Number of the flow in the session.
         flow: u16,
-        /// The port that waits for it.
+        /// The port on which the receiver waits for the flow.
         port: u16,
-        /// The receive buffer, in octets of the kernel's memory.
+        /// The receive buffer, in octets of kernel memory.
         buffer: u32,
     },
-    /// What arrived of a flow.
+    /// The receiver's statistics of a flow.
     Report(Report),
 }
 
-/// One session of a sender.
+/// The sender's side of a session.
 #[derive(Debug)]
 pub struct Client {
     channel: Channel,
@@ -52,9 +52,8 @@ enum Stage {
 }
 
 impl Client {
-    /// A session that begins: its first message is in [`Client::output`].
-    /// `nonce` is of octets that no other session had, `clock` names this
-    /// end's clock.
+    /// Begins a session; [`Client::output`] holds the first message. `nonce` must never
+    /// repeat, `clock` identifies this end's clock.
     pub fn new(secret: Option<Secret>, nonce: [u8; 16], clock: [u8; 8]) -> Self {
         let mut channel = Channel::default();
         channel.send(&Control::Hello {
@@ -74,10 +73,10 @@ impl Client {
         }
     }
 
-    /// Takes what arrived when this end's clock showed `clock` nanoseconds.
+    /// Takes octets received when this end's clock showed `clock` nanoseconds.
     ///
     /// # Errors
-    /// Why the session is over.
+    /// The reason for which the session failed.
     pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<ReceiverMessage>, Fault> {
         self.channel.receive(octets);
         let mut news = Vec::new();
@@ -87,13 +86,14 @@ impl Client {
         Ok(news)
     }
 
-    /// Asks what the receiver's clock shows; `clock` is what this one shows.
+    /// Asks for the receiver's clock; `clock` is this end's, in nanoseconds.
     pub fn compare(&mut self, clock: u64) {
         self.channel.send(&Control::Ask { sent: clock });
     }
 
-    /// Says what the comparisons came to, in nanoseconds: this clock at the
-    /// beginning, the receiver's less this one, and how wrong that may be.
+    /// Sends the result of the clock comparisons in nanoseconds: this clock at the
+    /// start of the traffic, the receiver's clock minus this one, and the error's
+    /// bound.
     pub fn clocks(&mut self, epoch: u64, offset: i64, bound: u64) {
         self.channel.send(&Control::Clocks {
             epoch,
@@ -102,12 +102,12 @@ impl Client {
         });
     }
 
-    /// Asks for a flow.
+    /// Requests a flow.
     pub fn open(&mut self, flow: Flow) {
         self.channel.send(&Control::Flow(flow));
     }
 
-    /// Says that a flow has ended, and what was sent.
+    /// Reports the end of a flow and the totals sent.
     pub fn ended(&mut self, flow: u16, messages: u64, octets: u64) {
         self.channel.send(&Control::Ended {
             flow,
@@ -116,12 +116,12 @@ impl Client {
         });
     }
 
-    /// Says that nothing more follows.
+    /// Ends the session.
     pub fn farewell(&mut self) {
         self.channel.send(&Control::Farewell);
     }
 
-    /// What is to be sent; the driver takes it out.
+    /// The octets to send; the driver removes them.
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.channel.output()
     }
@@ -145,7 +145,7 @@ impl Client {
                 self.with.receiver_clock = clock;
                 let proof = match (&self.secret, secret) {
                     (None, true) => return Err(Fault::SecretNeeded),
-                    // A receiver that knows no secret cannot be the one that is meant.
+                    // A receiver without a secret cannot be the intended one.
                     (Some(_), false) => return Err(Fault::Unproven),
                     (None, false) => [0; 32],
                     (Some(secret), true) => self.with.hash(secret, purpose::SENDER_PROOF),

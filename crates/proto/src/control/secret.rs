@@ -1,4 +1,4 @@
-//! What both ends know and nobody else.
+//! The shared secret and the keyed hashes made with it.
 
 use std::fmt;
 
@@ -7,24 +7,23 @@ use sha2::Sha256;
 
 type Keyed = Hmac<Sha256>;
 
-/// A secret of any length; it is never shown.
+/// A secret of any length; it is never printed.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// A secret of these octets.
+    /// A secret from these octets.
     pub fn new(octets: Vec<u8>) -> Self {
         Self(octets)
     }
 
-    /// The hash of the pieces, each with its length in front, under this
-    /// secret: HMAC with SHA-256 [RFC2104].
+    /// The keyed hash of `pieces`, each preceded by its length: HMAC with SHA-256
+    /// [RFC2104].
     pub(super) fn hash(&self, pieces: &[&[u8]]) -> [u8; 32] {
         self.keyed(pieces).finalize().into_bytes().into()
     }
 
-    /// Whether `tag` is the beginning of that hash, found out in a time that
-    /// does not depend on how much of it is right.
+    /// Whether `tag` is a prefix of that hash, compared in constant time.
     pub(super) fn verify(&self, pieces: &[&[u8]], tag: &[u8]) -> bool {
         self.keyed(pieces).verify_truncated_left(tag).is_ok()
     }
@@ -45,7 +44,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What both ends contributed to a session.
+/// The contributions of both ends to a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contributions {
     pub(super) sender_nonce: [u8; 16],
@@ -55,7 +54,7 @@ pub(super) struct Contributions {
 }
 
 impl Contributions {
-    /// What is hashed for `purpose`.
+    /// The pieces to hash for `purpose`.
     fn pieces<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 5] {
         [
             purpose.as_bytes(),
@@ -71,13 +70,13 @@ impl Contributions {
         secret.hash(&self.pieces(purpose))
     }
 
-    /// Whether a proof for `purpose` is right.
+    /// Verifies a proof for `purpose`.
     pub(super) fn verify(&self, secret: &Secret, purpose: &str, proof: &[u8; 32]) -> bool {
         secret.verify(&self.pieces(purpose), proof)
     }
 }
 
-/// The purposes of the hashes: none can be taken for another.
+/// Labels that separate the uses of the hash.
 pub(super) mod purpose {
     pub(in super::super) const SENDER_PROOF: &str = "jumbolab control 1: sender's proof";
     pub(in super::super) const RECEIVER_PROOF: &str = "jumbolab control 1: receiver's proof";
@@ -91,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_the_standard() {
-        // Test case 2 [RFC4231 s4.3], which has no length in front.
+        // Test case 2 [RFC4231 s4.3], which hashes its data without a length.
         let mut keyed = Keyed::new_from_slice(b"Jefe").unwrap();
         keyed.update(b"what do ya want for nothing?");
         let hash: [u8; 32] = keyed.finalize().into_bytes().into();

@@ -1,4 +1,4 @@
-//! The receiver's end.
+//! The receiver's end of the control protocol.
 
 use std::collections::BTreeMap;
 
@@ -9,79 +9,77 @@ use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
 use super::{Fault, Limits};
 
-/// What a session begins with.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What the sender must know, if anything.
+    /// The secret that the sender must know, if any.
     pub secret: Option<Secret>,
-    /// What it may have.
+    /// The limits of the session.
     pub limits: Limits,
-    /// Octets that no other session had, and that nobody could foretell.
+    /// Unpredictable octets that no other session had.
     pub nonce: [u8; 16],
-    /// What names the clock of this end.
+    /// Identifies this end's clock.
     pub clock: [u8; 8],
 }
 
-/// What the sender wants to be done.
+/// An action that the sender requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The sender has proved what it must know: [`Server::admit`], or
-    /// [`Server::refuse`] where there is no room for it.
+    /// The sender has authenticated itself. The driver answers with [`Server::admit`],
+    /// or with [`Server::refuse`] if there is no room.
     Admit,
-    /// What is known of the clocks: the sender's at the beginning, the
-    /// difference of this one's from it, and how wrong that may be, in
-    /// nanoseconds.
+    /// The sender's estimate of the clocks, in nanoseconds.
     Clocks {
         /// The sender's clock at the instant from which its messages count.
         epoch: u64,
-        /// This clock less the sender's.
+        /// This clock minus the sender's.
         offset: i64,
-        /// By how much that may be wrong.
+        /// Bound of the offset's error, in either direction.
         bound: u64,
     },
-    /// Open a port for a flow; then [`Server::ready`].
+    /// Open a port for a flow, then call [`Server::ready`].
     Open(Flow),
-    /// A flow has ended: wait for the rest of it; then [`Server::report`].
+    /// A flow has ended. The driver waits for its remaining messages, then calls
+    /// [`Server::report`].
     Ended {
-        /// The flow's number.
+        /// Number of the flow in the session.
         flow: u16,
         /// Messages that were sent.
         messages: u64,
-        /// Their octets.
+        /// Octets that were sent.
         octets: u64,
     },
-    /// All is said; close.
+    /// The sender has ended the session; close the connection.
     Farewell,
 }
 
-/// One session of a receiver.
+/// The receiver's side of a session.
 #[derive(Debug)]
 pub struct Server {
     channel: Channel,
     settings: Settings,
     stage: Stage,
     with: Contributions,
-    /// The flows that were asked for, and how far each is.
+    /// The requested flows and their states.
     flows: BTreeMap<u16, Progress>,
     deadline: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nothing came yet.
+    /// Nothing has arrived.
     Silent,
-    /// A proof is due.
+    /// The challenge was sent; the proof is outstanding.
     Challenged,
-    /// It was right, and room is looked for.
+    /// The proof was right; the driver looks for room.
     Proven,
-    /// Both know each other.
+    /// The handshake is complete.
     Open,
-    /// It is over.
+    /// The session is over.
     Closed,
 }
 
-/// How far a flow is. A stream may be reported before its sender has said
-/// that it ended.
+/// The state of a flow. A stream may be reported before its sender announces the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
     ready: bool,
@@ -89,7 +87,7 @@ struct Progress {
 }
 
 impl Server {
-    /// A session that begins at `now`.
+    /// Begins a session at `now`.
     pub fn new(now: Time, settings: Settings) -> Self {
         let with = Contributions {
             receiver_nonce: settings.nonce,
@@ -106,11 +104,12 @@ impl Server {
         }
     }
 
-    /// Takes what arrived when this end's clock showed `clock` nanoseconds, and says what is to be done. After an error only
-    /// [`Server::output`] is left to be sent.
+    /// Takes octets received when this end's clock showed `clock` nanoseconds, and
+    /// returns the actions that they request. After an error the driver only sends the
+    /// content of [`Server::output`].
     ///
     /// # Errors
-    /// What is wrong with it; the sender is notified.
+    /// The fault in the received octets; the output notifies the sender.
     pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<Request>, Fault> {
         self.channel.receive(octets);
         let mut requests = Vec::new();
@@ -130,8 +129,8 @@ impl Server {
         }
     }
 
-    /// There is room, at `now`, for a sender that proved itself
-    /// ([`Request::Admit`]): it is welcome. For any other this does nothing.
+    /// Admits, at `now`, a sender that has authenticated itself ([`Request::Admit`]).
+    /// Does nothing in other states.
     pub fn admit(&mut self, now: Time) {
         if self.stage != Stage::Proven {
             return;
@@ -151,19 +150,19 @@ impl Server {
         self.stage = Stage::Open;
     }
 
-    /// A flow's port is open.
+    /// Announces the open port of a flow.
     pub fn ready(&mut self, flow: u16, port: u16, buffer: u32) {
         self.flows.entry(flow).or_default().ready = true;
         let ready = Control::Ready { flow, port, buffer };
         self.channel.send(&ready);
     }
 
-    /// What arrived of a flow.
+    /// Sends the statistics of a flow.
     pub fn report(&mut self, report: Report) {
         self.channel.send(&Control::Report(report));
     }
 
-    /// Ends the session and says why.
+    /// Ends the session with a reason.
     pub fn refuse(&mut self, reason: Reason) {
         if self.stage != Stage::Closed {
             self.channel.send(&Control::Refused(reason));
@@ -171,17 +170,18 @@ impl Server {
         }
     }
 
-    /// When the session has taken too long: the handshake first, then all.
+    /// The instant at which the session times out: first the handshake's limit, then
+    /// that of the session.
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Whether both ends know each other.
+    /// Whether the handshake is complete.
     pub fn is_open(&self) -> bool {
         self.stage == Stage::Open
     }
 
-    /// What is to be sent; the driver takes it out.
+    /// The octets to send; the driver removes them.
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.channel.output()
     }

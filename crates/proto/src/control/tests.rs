@@ -1,4 +1,4 @@
-//! Two ends that talk, and strangers that try to.
+//! Sessions between a client and a server, and attempts by intruders.
 
 use proptest::prelude::*;
 use units::Transport;
@@ -46,8 +46,8 @@ fn flow(number: u16) -> Flow {
     }
 }
 
-/// What both say until neither has anything to say: a driver without sockets.
-/// Octets go one by one, so that no frame comes whole.
+/// Exchanges the output of both ends until neither has any, as a driver without
+/// sockets. Octets are passed one by one, so that no frame arrives whole.
 fn talk(
     client: &mut Client,
     server: &mut Server,
@@ -278,7 +278,7 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
     assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
 }
 
-/// Whole frames with true or random bodies: they pass the cutting of frames.
+/// Well-formed frames with valid or random bodies.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let random = prop::collection::vec(any::<u8>(), 1..200).prop_map(|mut body| {
         body[0] %= 15;
@@ -325,7 +325,8 @@ proptest! {
         }
         let said = octets.len();
         let result = server.receive(0, &octets);
-        // A question has 11 octets and its answer 27; nothing is answered by more.
+        // A question has 11 octets and its answer 27; no other message is answered with
+        // more.
         prop_assert!(server.output().len() <= 3 * said + 100);
         if known == "right" {
             prop_assert!(!server.is_open(), "nobody proved anything");

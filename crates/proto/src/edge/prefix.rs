@@ -1,38 +1,38 @@
-//! The table of a domain: at which edge packets to each prefix leave it.
+//! The routing table of a domain: the egress for each prefix.
 
 use std::net::IpAddr;
 
-/// A row of a routing table.
+/// An entry of the routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// Its first address.
+    /// The first address of the prefix.
     pub network: IpAddr,
-    /// How many of its leading bits make the prefix.
+    /// Length of the prefix in bits.
     pub length: u8,
-    /// The autonomous system that comes next.
+    /// The next autonomous system.
     pub next_as: u32,
-    /// The edge through which they leave, by the driver's number: in a scenario
-    /// the node's place.
+    /// The edge through which packets leave, by the driver's number: the node's index
+    /// in a scenario.
     pub egress: usize,
 }
 
-/// Where packets leave a domain. Those with different exits are never in one
-/// bundle [Mulahuwaish s2].
+/// The place at which packets leave a domain. A bundle holds packets to one exit only
+/// [Mulahuwaish s2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exit {
-    /// The autonomous system behind it.
+    /// The autonomous system behind the exit.
     pub next_as: u32,
-    /// The edge that unpacks bundles, as [`Prefix::egress`] has it.
+    /// The edge that unpacks bundles, as in [`Prefix::egress`].
     pub egress: usize,
 }
 
 impl Prefix {
-    /// Bits of its addresses, and those of the first one.
+    /// The number of bits of its addresses, and the bits of its first address.
     const fn bits(&self) -> (u8, u128) {
         bits(self.network)
     }
 
-    /// What a mask of its length leaves of an address with so many bits.
+    /// `address`, which has `width` bits, masked to the prefix length.
     const fn mask(&self, width: u8, address: u128) -> u128 {
         match self.length {
             0 => 0,
@@ -40,20 +40,20 @@ impl Prefix {
         }
     }
 
-    /// Whether it is one: no longer than an address, and without a bit behind
-    /// its length.
+    /// Whether the prefix is valid: no longer than an address, and without set bits
+    /// behind its length.
     pub const fn is_sound(&self) -> bool {
         let (width, network) = self.bits();
         self.length <= width && self.mask(width, network) == network
     }
 
-    /// Whether `address` is in it; no address is in a prefix that is longer.
+    /// Whether `address` is in the prefix; a prefix longer than an address covers none.
     pub const fn covers(&self, address: IpAddr) -> bool {
         let ((width, network), (other, address)) = (self.bits(), bits(address));
         width == other && self.length <= width && self.mask(width, address) == network
     }
 
-    /// Where packets to its addresses leave.
+    /// The exit for its addresses.
     pub const fn exit(&self) -> Exit {
         Exit {
             next_as: self.next_as,
@@ -62,8 +62,7 @@ impl Prefix {
     }
 }
 
-/// The row for `address`: of those that cover it the one with the longest
-/// prefix [RFC1812 s5.2.4.3].
+/// The entry for `address`: the longest prefix that covers it [RFC1812 s5.2.4.3].
 pub fn longest_match(table: &[Prefix], address: IpAddr) -> Option<&Prefix> {
     let covering = table.iter().filter(|prefix| prefix.covers(address));
     covering.max_by_key(|prefix| prefix.length)

@@ -4,7 +4,7 @@ use units::{Bytes, Span};
 
 use super::*;
 
-/// A packet of a flow, with its place among all that were sent.
+/// A packet of a flow, numbered among all that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
     number: usize,
@@ -25,7 +25,7 @@ impl Packet for Numbered {
 const MILLI: Span = Span::from_millis(1);
 /// The number of the edge under test.
 const HERE: usize = 7;
-/// Of flow 0 and flow 2, and of flow 1.
+/// The exits of flows 0 and 2, and of flow 1.
 const EXITS: [Exit; 2] = [
     Exit {
         next_as: 1,
@@ -76,16 +76,16 @@ const fn packet(number: usize, flow: u64) -> Numbered {
     }
 }
 
-/// Something that went on: when, and the packets in it.
+/// A transmission: its instant and its packets.
 struct Gone {
     at: Time,
     packets: Vec<Numbered>,
-    /// Unless it was bare.
+    /// `None` for a packet without a bundle.
     bundle: Option<Bundle<Numbered>>,
 }
 
-/// Takes all that goes on at `now`; each keeps the link toward its exit busy for
-/// a nanosecond an octet, from `free` on.
+/// Takes the output at `now`; each transmission keeps the link toward its exit busy for
+/// a nanosecond per octet, from `free` on.
 fn poll(edge: &mut Edge<Numbered>, now: Time, free: &mut BTreeMap<Exit, Time>) -> Vec<Gone> {
     let mut gone = Vec::new();
     let free_at = |free: &BTreeMap<Exit, Time>, exit| free.get(&exit).copied().unwrap_or_default();
@@ -114,9 +114,8 @@ fn poll(edge: &mut Edge<Numbered>, now: Time, free: &mut BTreeMap<Exit, Time>) -
     gone
 }
 
-/// Hands `arrivals`, each with its instant, to an edge by `take`, and visits it
-/// when it asks for that: what went on, and what is said of the edge after each
-/// step by `check`.
+/// Hands each arrival at its instant to an edge by `take`, and calls the edge when it
+/// asks for it. Returns the output, and the result of `check` after each step.
 fn drive<T>(
     edge: &mut Edge<Numbered>,
     arrivals: Vec<(Time, T)>,
@@ -153,7 +152,7 @@ fn drive<T>(
     }
 }
 
-/// Packets that wait to be gathered.
+/// The number of packets waiting to be gathered.
 fn waiting(edge: &Edge<Numbered>) -> u64 {
     let waiting = edge.gatherings.values().map(|one| one.gather.len());
     waiting.map(|packets| packets as u64).sum()
@@ -279,7 +278,7 @@ proptest! {
     }
 }
 
-/// The bundles that an edge sends, and when, where all that comes has one exit.
+/// The transmissions of an edge if all arrivals have the same exit.
 fn drive_to_one_exit(
     edge: &mut Edge<Numbered>,
     arrivals: Vec<(Time, Numbered)>,

@@ -1,36 +1,35 @@
-//! The figures of a transfer, each with the definition it follows.
+//! The statistics of a transfer, each with its definition.
 
 use units::Bytes;
 
-/// What a transfer came to. Times are in seconds; what is undefined, such as
-/// the mean delay of nothing, is `None`.
+/// The statistics of a transfer. Times are in seconds; undefined values, such as the
+/// mean delay without arrivals, are `None`.
 ///
-/// `received + lost - duplicates - unexpected == expected`, always.
+/// The equation `received + lost - duplicates - unexpected == expected` always holds.
 ///
-/// A message that arrived before it was sent proves that two clocks disagree.
-/// It is counted as received, and for delay and jitter it is as though it had
-/// never arrived.
+/// A message that arrived before it was sent proves that the clocks differ. It counts
+/// as received, but delay and jitter ignore it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Summary {
-    /// Messages that arrived, copies included.
+    /// Messages that arrived, duplicates included.
     pub received: u64,
-    /// Messages that were sent.
+    /// Messages sent.
     pub expected: u64,
-    /// Messages of which no copy arrived [RFC7680 s2.4].
+    /// Messages that never arrived [RFC7680 s2.4].
     pub lost: u64,
     /// `lost / expected` [RFC7680 s4.1].
     pub loss_fraction: Option<f64>,
-    /// Copies beyond the first; only the first counts below, unless it says
-    /// otherwise [RFC7679 s3.5].
+    /// Arrivals beyond the first; only the first counts in the fields below, unless
+    /// noted otherwise [RFC7679 s3.5].
     pub duplicates: u64,
-    /// Messages with a number that was never sent. They hide no loss.
+    /// Messages with a number that was never sent. They do not offset losses.
     pub unexpected: u64,
     /// Messages numbered below one that arrived earlier [RFC4737 s3.3].
     pub reordered: u64,
-    /// Arrivals, copies included, before their sending.
+    /// Messages, duplicates included, that arrived before they were sent.
     pub negative_delays: u64,
-    /// Octets that arrived, copies included.
+    /// Octets that arrived, duplicates included.
     pub bytes: Bytes,
     /// Mean one-way delay [RFC7679 s3.4].
     pub delay_mean: Option<f64>,
@@ -38,9 +37,8 @@ pub struct Summary {
     pub delay_min: Option<f64>,
     /// Largest one-way delay.
     pub delay_max: Option<f64>,
-    /// Root of the mean square deviation from the mean delay, over these
-    /// messages, not an estimate for others: divided by their number, not by
-    /// one less.
+    /// Root mean square deviation from the mean delay. It describes these messages and
+    /// estimates no population, so the divisor is their number, not one less.
     pub delay_standard_deviation: Option<f64>,
     /// Median one-way delay, to three digits [RFC7679 s5.2].
     pub delay_p50: Option<f64>,
@@ -50,14 +48,13 @@ pub struct Summary {
     pub delay_p99: Option<f64>,
     /// Mean of |delay - mean delay| [Praptodiyono2019 s3.2].
     pub jitter_mean_deviation: Option<f64>,
-    /// Mean of |D(i) - D(i-1)| in order of arrival, copies included, whatever
-    /// the sequence numbers [D-ITG].
+    /// Mean of |D(i) - D(i-1)| in the order of arrival, duplicates included, regardless
+    /// of sequence numbers [D-ITG].
     pub jitter_ditg: Option<f64>,
-    /// RTP's jitter after the last message, in order of arrival, copies
+    /// RTP's jitter after the last message, in the order of arrival, duplicates
     /// included [RFC3550 s6.4.1].
     pub jitter_rfc3550: Option<f64>,
-    /// 95th percentile of |D(i) - D(i-1)|, to three digits, over messages with
-    /// consecutive numbers that both arrived: the selection function that
-    /// makes it IPDV [RFC3393 s2].
+    /// 95th percentile of |D(i) - D(i-1)|, to three digits. Its selection function
+    /// takes messages with consecutive numbers that both arrived [RFC3393 s2].
     pub ipdv_p95: Option<f64>,
 }

@@ -11,7 +11,7 @@ fn recorder(arrivals: &[(u64, u64, u64)]) -> FlowRecorder {
     recorder
 }
 
-/// Says that `seconds` are so many milliseconds, to a millionth.
+/// Checks that `seconds` equal `millis`, to a millionth.
 #[track_caller]
 fn check(seconds: Option<f64>, millis: f64) {
     let seconds = seconds.unwrap();
@@ -21,7 +21,7 @@ fn check(seconds: Option<f64>, millis: f64) {
     );
 }
 
-/// A percentile has three digits.
+/// The same for a percentile, which has three digits.
 #[track_caller]
 fn check_roughly(seconds: Option<f64>, millis: f64) {
     let seconds = seconds.unwrap();
@@ -57,8 +57,8 @@ fn four_messages_in_order_give_the_figures_worked_by_hand() {
     check(summary.jitter_rfc3550, 0.836_914_062_5);
 }
 
-/// In order of arrival 0, 2, 1, 4, 4 again, with delays 10, 10, 40, 13, 23 ms;
-/// 3 is lost. By number: 10, 40, 10, -, 13.
+/// Arrivals 0, 2, 1, 4, 4 with delays 10, 10, 40, 13, 23 ms; 3 is lost. By number: 10,
+/// 40, 10, -, 13.
 #[test]
 fn each_definition_takes_reordering_loss_and_copies_in_its_own_way() {
     let summary = recorder(&[

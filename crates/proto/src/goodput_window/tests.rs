@@ -16,7 +16,7 @@ fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) 
     goodput_window
 }
 
-/// Says that the window holds so many octets from one microsecond to another.
+/// Checks the octets and the two ends, in microseconds, of the window.
 #[track_caller]
 fn check(goodput_window: &GoodputWindow, bytes: u64, first: u64, last: u64) {
     let goodput = goodput_window.goodput().unwrap();
@@ -31,7 +31,7 @@ fn check(goodput_window: &GoodputWindow, bytes: u64, first: u64, last: u64) {
 
 #[test]
 fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
-    // Bursts on top of 10 octets per microsecond; the search goes from 5000 to 9000.
+    // Bursts on top of 10 octets per microsecond; the search ranges from 5000 to 9000.
     let points = [
         (1000, 0),
         (5000, 101),
@@ -91,10 +91,10 @@ fn no_window_has_no_goodput() {
     none(&[(100, 5), (1000, 6), (50, 7)]); // the total went down
 }
 
-/// A token bucket in front of a fast line, its source always backlogged.
+/// A token bucket in front of a fast line; its source always has data.
 struct Bucket {
     rate: u64,
-    /// In bits times picoseconds, so that nothing is rounded.
+    /// In bits times picoseconds, to avoid rounding.
     tokens: u128,
     depth: u128,
     frame: u128,
@@ -120,7 +120,7 @@ impl Bucket {
         self.tokens = filled.min(self.depth);
     }
 
-    /// Sends one frame, and says when: at once if there are tokens, otherwise
+    /// Sends one frame and returns its instant: at once if there are tokens, otherwise
     /// `late` picoseconds after there are.
     fn send(&mut self, late: u64) -> Time {
         if self.tokens < self.frame {
@@ -135,8 +135,8 @@ impl Bucket {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the bucket: past the pre-roll it is drained, and in the search
-    /// it is empty at least once.
+    /// For any bucket that is drained after the pre-roll and empty at least once during
+    /// the search.
     #[test]
     fn a_drained_token_bucket_never_shows_more_than_its_rate(
         megabits in 1..2_000u64, frame in 60..9_100u64, frames_in_burst in 1..40u64,
@@ -167,12 +167,12 @@ proptest! {
         let bytes = goodput.bytes.get() as f64;
         prop_assert!(bytes * 20.0 >= 18.9 * counted as f64);
         prop_assert!(goodput.bits_per_second <= rate * (1.0 + 2.0 * frame / bytes));
-        // Late wake-ups cost the bucket at most what overflows.
+        // Late wake-ups cost at most the tokens that overflow.
         prop_assert!(goodput.bits_per_second > rate * 0.3);
     }
 
-    /// A sender that is kept waiting all through the search finds a full bucket
-    /// when it goes on, and the reading that this gives is not taken.
+    /// A sender that is delayed during the whole search meets a full bucket afterwards;
+    /// the resulting value is not used.
     #[test]
     fn a_bucket_that_fills_during_the_search_never_shows_more_than_its_rate(
         megabits in 1..2_000u64, frame in 60..9_100u64, frames_in_burst in 40..80u64,

@@ -1,20 +1,19 @@
-//! How many senders are notified that a packet was too big.
+//! Rate limit of the notifications about oversized packets.
 
 use units::{Span, Time};
 
-/// How many may be notified at once.
+/// The largest burst of notifications.
 const BURST: u64 = 10;
 
-/// How long it takes until one more may be notified: 100 a second. The standard
-/// asks for a limit and gives 10 a second in bursts of 10 as an example for a
-/// small device [RFC4443 s2.4].
+/// Interval between notifications: 100 per second. The standard demands a limit, and
+/// names 10 per second in bursts of 10 as an example for a small device [RFC4443 s2.4].
 const EVERY: Span = Span::from_millis(10);
 
-/// A token bucket of answers, so that a flood of packets that are too big never
-/// becomes a flood of answers.
+/// A token bucket for notifications, which keeps a flood of oversized packets from
+/// causing a flood of answers.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// When the bucket is full again.
+    /// The instant at which the bucket is full again.
     full_at: Time,
 }
 
@@ -50,7 +49,7 @@ mod tests {
         // A packet every 100 us for 2 s.
         let granted = (1..=20_000).filter(|n| answers.take(at(n * 100))).count();
         assert_eq!(granted, 200);
-        // After a pause the bucket holds a burst and no more.
+        // After a pause the bucket holds one burst.
         let later = at(60_000_000);
         assert_eq!((0..100).filter(|_| answers.take(later)).count(), 10);
     }

@@ -1,9 +1,9 @@
-//! A link that knows at once what becomes of a packet.
+//! A link that determines the fate of each packet on arrival.
 //!
 //! If a queue drops only arriving packets and sends in order, and the link is not
-//! random, everything about a packet is known when it arrives: whether
-//! it gets in, when it has the wire, when it comes out. Such a link needs no
-//! visit in between. It does what [`Link`](super::Link) does, computed earlier.
+//! random, a packet's fate, transmission and delivery are known when it arrives. Such a
+//! link needs no events in between. It gives the same results as [`Link`](super::Link),
+//! computed earlier.
 
 use std::collections::VecDeque;
 
@@ -14,19 +14,19 @@ use super::rng::LinkRng;
 use super::serializer::Serializer;
 use super::{Counters, Fate, LinkObserver, Settings};
 
-/// One direction of a link, and who looks on.
+/// One direction of a link, with an observer.
 pub struct FastLink<P, W = ()> {
-    /// Packets from arrival to the far end, in order.
+    /// Packets between arrival and delivery, in order.
     passing: VecDeque<Passing<P>>,
-    /// How many of them, from the front, have or had the wire, as far as was
-    /// looked; the others wait.
+    /// The number of packets, from the front, known to have begun transmission; the
+    /// others wait.
     begun: usize,
-    /// Octets of those that wait.
+    /// Octets of the waiting packets.
     waiting: Bytes,
     serializer: Serializer,
     delay: Span,
-    /// The largest frame, without tags, and what a frame takes from the wire
-    /// besides its own octets.
+    /// The largest frame, without tags, and the octets of wire that a frame takes
+    /// besides its own.
     largest_frame: Bytes,
     around: Bytes,
     admission: Admission,
@@ -34,28 +34,28 @@ pub struct FastLink<P, W = ()> {
     observer: W,
 }
 
-/// What is counted of packets as they come; the rest follows from it.
+/// Counters updated on arrival; the other counters follow from them.
 #[derive(Default)]
 struct Counts {
     arrived: u64,
     too_big: u64,
     dropped: [u64; 4],
     marked: u64,
-    /// Octets of frames that get in.
+    /// Octets of accepted frames.
     octets: u64,
 }
 
-/// What becomes of a packet on arrival.
+/// The fate of a packet, known on arrival.
 #[derive(Debug)]
 pub enum Entry<P> {
-    /// It will come out.
+    /// The packet will be delivered.
     Passes {
-        /// Whether it does so before all others.
+        /// Whether it is the next packet to be delivered.
         first: bool,
     },
     /// The queue dropped it.
     Dropped(P),
-    /// It is larger than the link carries.
+    /// The packet is larger than the link carries.
     TooBig(P),
 }
 
@@ -67,10 +67,9 @@ struct Passing<P> {
 }
 
 impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
-    /// An idle link. `observer` hears of packets that have the wire, as soon as
-    /// they come, and of nothing else. `None` where it takes a
-    /// [`Link`](super::Link): settings with which fates are settled later, and
-    /// such with which there is none.
+    /// An idle link. `observer` sees the transmissions of packets, on arrival, and
+    /// nothing else. `None` if the settings require a [`Link`](super::Link): fates that
+    /// are decided later, or invalid settings.
     pub fn new(settings: &Settings, seed: Seed, observer: W) -> Option<Self> {
         settings.check().ok()?;
         if settings.cut_through || LinkRng::new(settings, seed).is_some() {
@@ -90,7 +89,7 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         })
     }
 
-    /// Takes a packet that came at `now`, which is no earlier than the last.
+    /// Takes a packet that arrived at `now`, no earlier than the previous one.
     #[inline]
     pub fn receive(&mut self, now: Time, mut packet: P) -> Entry<P> {
         self.counts.arrived += 1;
@@ -126,7 +125,7 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         Entry::Passes { first }
     }
 
-    /// The next packet that has come out by `now`.
+    /// The next packet delivered by `now`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<P> {
         if self.next_timeout()? > now {
@@ -139,24 +138,24 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             self.waiting = self.waiting - packet.view().size;
         }
         if self.passing.is_empty() {
-            // Begins anew at the front, where memory is in the cache.
+            // Starts again at the front of the ring, whose memory is in the cache.
             self.passing.clear();
         }
         Some(packet)
     }
 
-    /// When the next packet comes out.
+    /// The instant of the next delivery.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         self.passing.front().map(|next| next.arrives)
     }
 
-    /// When the wire is free of all that got in.
+    /// When the wire has finished all accepted packets.
     pub const fn free_at(&self) -> Time {
         self.serializer.free_at()
     }
 
-    /// What happened so far, and will happen to what is in flight.
+    /// The counters so far; packets in flight count as delivered.
     pub fn counters(&self) -> Counters {
         let Counts {
             arrived,
@@ -177,17 +176,17 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             answered: 0,
             dropped,
             marked,
-            // No queue that drops packets out of bundles has a fast link.
+            // A queue that drops packets out of bundles never has a fast link.
             inner_dropped: 0,
         }
     }
 
-    /// Who looks on.
+    /// The observer of the link.
     pub const fn observer(&mut self) -> &mut W {
         &mut self.observer
     }
 
-    /// What waits at `now`; one that begins then does not.
+    /// The backlog at `now`, without a packet whose transmission begins then.
     fn backlog_at(&mut self, now: Time) -> Backlog {
         let free_at = self.serializer.free_at();
         if free_at <= now {

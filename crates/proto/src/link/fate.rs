@@ -1,27 +1,27 @@
-//! What became of packets, each and counted.
+//! Fates of packets, and their counters.
 
 use queue::Reason;
 
-/// What becomes of a packet.
+/// The outcome of a packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fate {
-    /// It came out at the far end.
+    /// Delivered at the far end.
     Delivered,
-    /// It came out twice.
+    /// Delivered twice.
     Duplicated,
-    /// The queue dropped it.
+    /// Dropped by the queue.
     Dropped,
-    /// Chance lost it on the wire.
+    /// Lost on the wire at random.
     Lost,
-    /// A bit of it was wrong.
+    /// Damaged by a bit error.
     Damaged,
-    /// Its IP packet is larger than the link carries.
+    /// Refused: its IP packet is larger than the link carries.
     TooBig,
 }
 
 impl Fate {
-    /// Every fate, in the order of its counter.
+    /// Every fate, in the order of [`Counters::fates`].
     pub const ALL: [Self; 6] = [
         Self::Delivered,
         Self::Duplicated,
@@ -32,32 +32,30 @@ impl Fate {
     ];
 }
 
-/// How many packets met which fate.
+/// The number of packets by fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counters {
-    /// Packets that came to the link.
+    /// Packets that arrived at the link.
     pub arrived: u64,
     /// Packets by fate, in the order of [`Fate::ALL`].
     pub fates: [u64; 6],
-    /// Octets of the frames that come out, a frame that comes out twice
-    /// counted twice.
+    /// Octets of delivered frames; a frame delivered twice counts twice.
     pub octets: u64,
-    /// Packets that were too big and whose senders were notified.
+    /// Oversized packets whose senders were notified.
     pub answered: u64,
-    /// Packets that the queue dropped, by reason, in the order of
-    /// [`Reason::ALL`].
+    /// Packets dropped by the queue, by reason, in the order of [`Reason::ALL`].
     pub dropped: [u64; 4],
-    /// Packets that the queue marked as having met congestion and let go.
+    /// Packets that the queue gave a congestion mark and sent.
     pub marked: u64,
-    /// Packets of senders that the queue dropped out of bundles, which went on
-    /// without them. They have no fate of their own.
+    /// Packets that the queue dropped out of bundles. They have no fate of their own;
+    /// the bundles were sent without them.
     #[cfg_attr(feature = "serde", serde(default))]
     pub inner_dropped: u64,
 }
 
 impl Counters {
-    /// What happened since `earlier`.
+    /// The change of the counters since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -71,12 +69,12 @@ impl Counters {
         }
     }
 
-    /// How many met `fate`.
+    /// The number of packets with `fate`.
     pub const fn of(&self, fate: Fate) -> u64 {
         self.fates[fate as usize]
     }
 
-    /// How many the queue dropped for `reason`.
+    /// The number of packets dropped by the queue for `reason`.
     pub const fn dropped_for(&self, reason: Reason) -> u64 {
         self.dropped[reason as usize]
     }

@@ -1,4 +1,4 @@
-//! Looking at what a link does, at the instants at which it happens.
+//! Observers of a link's events, with their exact instants.
 
 use queue::{Backlog, Reason};
 use units::Time;
@@ -10,31 +10,30 @@ use super::Fate;
 pub struct QueueState {
     /// The packets that wait already.
     pub backlog: Backlog,
-    /// The average that the queue's law goes by, before it counts this packet;
-    /// `None` for laws without one.
+    /// The average queue size of the discipline, before it counts this packet; `None`
+    /// for disciplines without one.
     pub average: Option<f64>,
 }
 
-/// Sees every packet of a link, and changes nothing. All methods do nothing
-/// unless written otherwise; `()` sees nothing and costs nothing.
+/// Observes every packet of a link without influence on it. All methods do nothing by
+/// default; `()` observes nothing and costs nothing.
 ///
-/// A link works out what its queue did when it is asked next, so it may tell
-/// of an instant long after it; the instants themselves are exact, and never
-/// go back.
+/// A link computes the actions of its queue when it is called next, so it may report an
+/// event long after its instant. The instants are exact and never decrease.
 pub trait LinkObserver<P> {
-    /// `packet` came at `at`, when the queue was in the state that `state` returns.
+    /// `packet` arrived at `at`; `state` returns the state of the queue before it.
     fn arrived(&mut self, _packet: &P, _at: Time, _state: impl FnOnce() -> QueueState) {}
 
-    /// `packet`, which came at `arrival`, has the wire from `begins` until
-    /// `ends`; what becomes of it there is its fate.
+    /// `packet`, which arrived at `arrival`, is transmitted from `begins` until `ends`,
+    /// with `fate`.
     fn sent(&mut self, _packet: &P, _arrival: Time, _begins: Time, _ends: Time, _fate: Fate) {}
 
-    /// `packet`, which came at `arrival`, was dropped by the queue at `at`, or
-    /// refused because it was too big: then there is no reason.
+    /// `packet`, which arrived at `arrival`, was dropped by the queue at `at`. No
+    /// reason means that it was refused as too big.
     fn dropped(&mut self, _packet: &P, _arrival: Time, _at: Time, _reason: Option<Reason>) {}
 
-    /// `packet` was dropped by the queue at `at` out of a bundle, which goes on
-    /// without it.
+    /// The queue dropped `packet` out of a bundle at `at`; the bundle stays in the
+    /// queue.
     fn inner_dropped(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
 }
 

@@ -1,5 +1,5 @@
-//! What became of packets, for those who keep a record: enough of each, and of
-//! chance, that the same link can be driven once more with the same outcome.
+//! Records of a link's events, complete enough, random seeds included, to replay the
+//! link with the same outcome.
 
 use std::collections::BTreeMap;
 
@@ -8,77 +8,77 @@ use units::{Seed, Time};
 
 use super::{Fate, Link, LinkObserver};
 
-/// A packet that came to a link.
+/// A packet that arrived at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it came to the queue.
+    /// Instant of arrival at the queue.
     pub at: Time,
     /// Octets of its frame.
     pub size: u64,
-    /// Its flow.
+    /// Hash of the packet's flow.
     pub flow: u64,
-    /// What else queues may look at.
+    /// Further properties that queues may look at.
     pub header: Header,
 }
 
-/// What a queue may look at besides size and flow, and where among the other
-/// arrivals the packet stood.
+/// Properties that a queue may look at besides size and flow, and the packet's place
+/// among the arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Header {
-    /// How many packets had come to the link by then, itself counted.
+    /// Number of packets that had arrived at the link, this one included.
     pub number: u64,
-    /// Until when the link had put packets on the wire between the one before
-    /// and this one, if it had. A driver that reads a packet late may have gone
-    /// beyond its arrival.
+    /// The latest instant for which the link was served between the previous arrival
+    /// and this one, if it was. A driver that reads a packet late may have served the
+    /// link beyond the packet's arrival.
     pub served: Time,
-    /// Its class.
+    /// DSCP class of the packet.
     pub class: u8,
-    /// Its drop precedence.
+    /// Drop precedence of the packet.
     pub precedence: u8,
-    /// Whether it can be marked as having met congestion.
+    /// Whether the packet can be marked for congestion (ECN).
     pub markable: bool,
-    /// Octets of its VLAN tags.
+    /// Octets of the packet's VLAN tags.
     pub tags: u64,
-    /// How many packets of senders it carries.
+    /// Number of senders' packets that it carries, if it is a bundle.
     pub live: u32,
 }
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Event {
-    /// When it came to the queue.
+    /// Instant of arrival at the queue.
     pub arrival: Time,
-    /// When its fate was sealed: it left the queue, or was refused.
+    /// Instant of the decision: the packet left the queue, or was refused.
     pub at: Time,
     /// Octets of its frame.
     pub size: u64,
-    /// Its flow.
+    /// Hash of the packet's flow.
     pub flow: u64,
-    /// What became of it.
+    /// The outcome of the packet.
     pub fate: Fate,
-    /// Why, if the queue dropped it.
+    /// The reason of a drop by the queue.
     pub reason: Option<Reason>,
-    /// Whether the queue marked it as having met congestion.
+    /// Whether the queue set its congestion mark.
     pub marked: bool,
-    /// What else queues may look at.
+    /// Further properties that queues may look at.
     pub header: Header,
 }
 
-/// That all chance of a link began anew.
+/// A restart of a link's random streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reseed {
-    /// How many packets had come to the link.
+    /// Number of packets that had arrived at the link before.
     pub after: u64,
-    /// When.
+    /// Instant of the restart.
     pub at: Time,
-    /// What it follows from.
+    /// The new seed.
     pub seed: Seed,
 }
 
 impl Event {
-    /// The same with instants counted from `begun`; nothing if the packet came
+    /// The same event with instants relative to `begun`; `None` if the packet arrived
     /// before that.
     pub fn since(self, begun: Time) -> Option<Self> {
         let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
@@ -96,8 +96,8 @@ impl Event {
 }
 
 impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
-    /// Keeps a record of every packet from here on, for [`Link::take_events`],
-    /// [`Link::waiting`] and [`Link::reseeds`].
+    /// Starts a record of every packet for [`Link::take_events`], [`Link::waiting`] and
+    /// [`Link::reseeds`].
     pub fn record(&mut self) {
         self.record = Some(Box::new(Record::new(Reseed {
             after: self.counters.arrived,
@@ -106,8 +106,8 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         })));
     }
 
-    /// What became of packets since it was last asked, in the order in which
-    /// their fates were sealed. Nothing unless [`Link::record`] was called.
+    /// The events since the last call, in the order of decision. Empty unless
+    /// [`Link::record`] was called.
     pub fn take_events(&mut self) -> Vec<Event> {
         let record = self.record.as_mut();
         record
@@ -115,20 +115,20 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             .unwrap_or_default()
     }
 
-    /// The packets that came since [`Link::record`] and still wait, in the
-    /// order of their arrival.
+    /// The packets that arrived since [`Link::record`] and still wait, in the order of
+    /// arrival.
     pub fn waiting(&self) -> impl Iterator<Item = Arrival> {
         let record = self.record.iter();
         record.flat_map(|record| record.waiting.values().copied())
     }
 
-    /// When chance began anew since [`Link::record`], what it went on from at
-    /// that moment first.
+    /// The restarts of the random streams since [`Link::record`]; the first entry is
+    /// the state at that moment.
     pub fn reseeds(&self) -> &[Reseed] {
         self.record.as_ref().map_or(&[], |record| &record.reseeds)
     }
 
-    /// Whoever replays a record must know what it was too late for.
+    /// A replay needs to know which arrivals the link was served beyond.
     pub(super) fn note_service(&mut self, now: Time) {
         if let Some(record) = &mut self.record {
             record.served = record.served.max(now);
@@ -136,14 +136,14 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
     }
 }
 
-/// A record that is being kept.
+/// A record in progress.
 pub(super) struct Record {
-    /// What became of packets, until somebody takes it.
+    /// Events that were not taken yet.
     pub(super) sealed: Vec<Event>,
-    /// Packets whose fates are open, by number.
+    /// Undecided packets, by number.
     pub(super) waiting: BTreeMap<u64, Arrival>,
     pub(super) reseeds: Vec<Reseed>,
-    /// The latest instant that the link was served for since the last arrival.
+    /// The latest instant for which the link was served since the last arrival.
     pub(super) served: Time,
 }
 
@@ -170,7 +170,7 @@ impl Record {
         reason: Option<Reason>,
         marked: bool,
     ) {
-        // One that came before the record began is in it without that.
+        // A packet that arrived before the record began is recorded without `served`.
         let known = self.waiting.remove(&arrival.header.number);
         let arrival = known.unwrap_or(arrival);
         self.sealed.push(Event {

@@ -1,4 +1,4 @@
-//! Random events that befall a frame: loss, bit errors, jitter, reordering, duplication.
+//! Random impairments of frames: loss, bit errors, jitter, reordering, duplication.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -8,8 +8,8 @@ use units::{Bytes, Seed, Span};
 
 use super::{JitterLaw, Settings};
 
-/// Independent random streams, one for each law, with one deviate a frame from
-/// each law that is on: to switch one on never changes what another does.
+/// Independent random streams, one per impairment, with one deviate per frame for each
+/// active impairment: activating one never changes the others.
 #[derive(Debug)]
 pub(super) struct LinkRng {
     loss: Stream,
@@ -17,13 +17,13 @@ pub(super) struct LinkRng {
     jitter: Stream,
     reorder: Stream,
     duplicate: Stream,
-    /// The logarithm of a bit being right.
+    /// The logarithm of the probability that a bit is right.
     bit_right: f64,
     jitter_law: JitterLaw,
     jitter_scale: Span,
 }
 
-/// A law's probability and its generator.
+/// An impairment's probability and its generator.
 #[derive(Debug)]
 struct Stream {
     probability: f64,
@@ -38,7 +38,7 @@ impl Stream {
         }
     }
 
-    /// Uniform in [0, 1).
+    /// A number uniform in [0, 1).
     fn draw(&mut self) -> f64 {
         self.generator.random()
     }
@@ -51,21 +51,21 @@ impl Stream {
 /// The outcome drawn for one frame.
 #[derive(Debug, Default)]
 pub(super) struct Chance {
-    /// Whether it is lost.
+    /// Whether the frame is lost.
     pub(super) lost: bool,
-    /// Whether any bit of it is wrong.
+    /// Whether any of its bits is wrong.
     pub(super) damaged: bool,
     /// Its extra delay.
     pub(super) jitter: Span,
-    /// Whether it is held back.
+    /// Whether the frame is held back.
     pub(super) held: bool,
-    /// Whether it arrives twice.
+    /// Whether the frame arrives twice.
     pub(super) twice: bool,
 }
 
 impl LinkRng {
-    /// The random streams of a link; `None` where no law is on, so that a link without
-    /// chance is small.
+    /// The random streams of a link; `None` if no impairment is active, which keeps
+    /// such links small.
     pub(super) fn new(settings: &Settings, seed: Seed) -> Option<Box<Self>> {
         let jitter = f64::from(u8::from(settings.jitter > Span::default()));
         let laws = [
@@ -90,8 +90,8 @@ impl LinkRng {
         }))
     }
 
-    /// What becomes of a frame of `size`. Every law draws for every frame,
-    /// whatever became of it before.
+    /// The outcome for a frame of `size`. Every impairment draws for every frame,
+    /// regardless of the others' outcomes.
     pub(super) fn draw(&mut self, size: Bytes) -> Chance {
         Chance {
             lost: self.lost(),
@@ -107,8 +107,8 @@ impl LinkRng {
         self.loss.occurs()
     }
 
-    /// Whether any bit of a frame of `size` octets is wrong: independent
-    /// errors, 1 - (1 - rate)^bits.
+    /// Whether any bit of a frame of `size` octets is wrong. Errors are independent:
+    /// the probability is 1 - (1 - rate)^bits.
     fn damaged(&mut self, size: Bytes) -> bool {
         if self.bit_errors.probability <= 0.0 {
             return false;
@@ -124,7 +124,8 @@ impl LinkRng {
         }
         let share: f64 = match self.jitter_law {
             JitterLaw::Uniform => self.jitter.draw(),
-            // A normal about 0, cut off below 0, is the magnitude of one.
+            // A normal deviate with mean 0, cut off below 0, is distributed as the
+            // magnitude of one.
             JitterLaw::Normal => {
                 let deviate: f64 = StandardNormal.sample(&mut self.jitter.generator);
                 deviate.abs()

@@ -1,28 +1,28 @@
-//! The serializer: one frame after the other, each for as long as its bits take.
+//! The serializer: transmits frames one after the other at the link's rate.
 
 use units::{Bytes, Rate, Span, Time};
 
 /// Picoseconds in a second.
 const PICOS: u128 = 1_000_000_000_000;
 
-/// When the wire is free, exactly: what a whole picosecond cannot say is kept
-/// for the next frame, so that many frames take as long as their bits.
+/// The instant at which the wire is free. Fractions of picoseconds are carried over to
+/// the next frame, so the total time of many frames is exact.
 #[derive(Debug)]
 pub(super) struct Serializer {
     rate: Option<Rate>,
     free_at: Time,
-    /// Picoseconds times rate that the last frames took beyond `free_at`.
+    /// The fraction beyond `free_at`, in picoseconds times the rate.
     remainder: u64,
     latest: Taken,
 }
 
-/// What a frame takes from the wire. Most are as large as the one before, and
-/// a division less for each of them counts.
+/// The transmission time of the latest size. Most frames have the same size as the one
+/// before, and caching the result saves a division.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     size: Bytes,
     picos: u64,
-    /// Picoseconds times rate beyond those.
+    /// The fraction beyond the whole picoseconds, in picoseconds times the rate.
     remainder: u64,
 }
 
@@ -36,13 +36,13 @@ impl Serializer {
         }
     }
 
-    /// When the last frame has left.
+    /// The instant at which the last frame has left.
     pub(super) const fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// Puts `size` octets on the wire at `start`, when it is free; returns
-    /// when the last of them has left.
+    /// Transmits `size` octets from `start`, when the wire is free. Returns the instant
+    /// at which the last octet has left.
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {
         if start > self.free_at {
             self.remainder = 0;

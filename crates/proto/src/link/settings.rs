@@ -1,60 +1,61 @@
-//! What a link is like.
+//! The settings of a link.
 
 use queue::Spec;
 use units::{Bytes, Framing, Rate, Span};
 
-/// One direction of a link. [`Link::new`](super::Link::new) checks it.
+/// The settings of one direction of a link. [`Link::new`](super::Link::new) checks
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Settings {
-    /// The rate at which bits follow each other; `None`: all at once.
+    /// The data rate; `None`: transmission takes no time.
     pub rate: Option<Rate>,
-    /// Whether a frame takes preamble and gap besides its own octets.
+    /// Whether a frame takes the time of preamble and gap besides its octets.
     pub ethernet: bool,
-    /// The largest IP packet that passes; larger ones are too big.
+    /// The largest IP packet that the link carries.
     pub largest_packet: Option<Bytes>,
-    /// What waits in front of the wire, and who is dropped there.
+    /// The queue in front of the wire.
     pub queue: Spec,
-    /// How long a bit travels.
+    /// Propagation delay.
     pub delay: Span,
-    /// The scale of the extra delay, which never changes the order: what of
-    /// it, [`Settings::jitter_law`] says.
+    /// Scale of the extra delay, which never changes the order of packets.
+    /// [`Settings::jitter_law`] is its distribution.
     pub jitter: Span,
-    /// How the extra delay is distributed.
+    /// Distribution of the extra delay.
     pub jitter_law: JitterLaw,
-    /// Probability of losing a frame.
+    /// Probability that a frame is lost.
     pub loss: f64,
-    /// Probability of each bit of a frame being wrong, which loses the frame.
+    /// Probability that a bit of a frame is wrong. One wrong bit loses the frame.
     pub bit_error_rate: f64,
-    /// Probability of a frame being held back for [`Settings::hold`].
+    /// Probability that a frame is held back for [`Settings::hold`].
     pub reorder: f64,
-    /// How long a frame is held back, while later ones overtake it.
+    /// Time for which a frame is held back, while later ones overtake it.
     pub hold: Span,
-    /// Probability of a frame arriving twice.
+    /// Probability that a frame arrives twice.
     pub duplicate: f64,
-    /// Whether the far end begins to forward when the header is in, instead
-    /// of storing the frame first.
+    /// Whether the far end forwards a frame after its header (cut-through) instead of
+    /// after its last bit (store-and-forward).
     pub cut_through: bool,
-    /// What becomes of a packet that is too big.
+    /// The treatment of packets that are too big.
     pub too_big: TooBig,
 }
 
-/// A distribution of extra delays; none is negative.
+/// Distributions of the extra delay; none is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum JitterLaw {
     /// Uniform from 0 to the scale.
     #[default]
     Uniform,
-    /// Normal about 0 with the scale as standard deviation, cut off below 0:
-    /// the mean is sqrt(2 / pi) of the scale.
+    /// Normal with mean 0 and the scale as standard deviation, cut off below 0: the
+    /// mean is sqrt(2 / pi) times the scale.
     Normal,
     /// Exponential with the scale as mean.
     Exponential,
 }
 
 impl JitterLaw {
-    /// An extra delay that one in 10^8 at most exceeds, at this scale.
+    /// An extra delay that at most one in 10^8 exceeds, at this scale.
     pub fn reach(self, scale: Span) -> Span {
         // 2 (1 - Phi(6)) is 2.0e-9, exp(-20) is 2.1e-9.
         scale
@@ -66,30 +67,30 @@ impl JitterLaw {
     }
 }
 
-/// What becomes of a packet that is larger than the link carries.
+/// Treatments of a packet that is larger than the link carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum TooBig {
-    /// It is gone in silence, as on a wire.
+    /// The packet is dropped silently, as on a wire.
     #[default]
     Drop,
-    /// It is gone, and its sender is notified, as by a router.
+    /// The packet is dropped and its sender notified, as by a router.
     Answer,
 }
 
-/// Settings that no link can have.
+/// Invalid settings of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSettings {
     /// A probability outside of 0 to 1.
     #[error("{0} is a probability: from 0 to 1")]
     Probability(&'static str),
-    /// A queue that there cannot be.
+    /// Invalid settings of the queue.
     #[error(transparent)]
     Queue(#[from] queue::BadSpec),
 }
 
 impl Settings {
-    /// A perfect link of `rate`: nothing lost, nothing delayed.
+    /// A link of `rate` without delay and impairments.
     pub fn perfect(rate: Option<Rate>, queue: Spec) -> Self {
         Self {
             rate,
@@ -109,7 +110,7 @@ impl Settings {
         }
     }
 
-    /// For how long a frame of so many octets has the wire.
+    /// The transmission time of a frame with this number of octets.
     pub fn busy(&self, frame: Bytes) -> Span {
         let serializer = self.wire_size(frame);
         self.rate
@@ -130,7 +131,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The octets of wire that a frame takes from its neighbours.
+    /// The octets of wire that a frame takes, framing included.
     pub(super) fn wire_size(&self, frame: Bytes) -> Bytes {
         if self.ethernet {
             frame + Framing::PREAMBLE + Framing::GAP
@@ -139,13 +140,13 @@ impl Settings {
         }
     }
 
-    /// The largest frame, tags not counted.
+    /// The largest frame, without tags.
     pub(super) fn largest_frame(&self) -> Bytes {
         let around = match self.ethernet {
             true => Framing::MAC_HEADER + Framing::FCS,
             false => Bytes::ZERO,
         };
-        // Tags are added to it.
+        // The limit leaves room for adding tags.
         let most = Bytes::new(u64::MAX / 2);
         self.largest_packet
             .map_or(most, |largest| largest.min(most) + around)

@@ -8,7 +8,7 @@ use units::{Bytes, Rate, Span};
 use super::*;
 use queue::View;
 
-/// A frame that is only its number and its size.
+/// A frame with nothing but a number and a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame(u64, u64);
 
@@ -31,7 +31,7 @@ fn link(settings: Settings) -> Link<Frame> {
     Link::new(settings, Seed::new(1)).unwrap()
 }
 
-/// Everything that comes out, however late it is asked for.
+/// All deliveries, polled at the end of time.
 fn drain(link: &mut Link<Frame>) -> Vec<(Time, Frame, u8)> {
     let end = Time::from_picos(u64::MAX);
     std::iter::from_fn(|| link.poll_transmit(end))
@@ -41,7 +41,7 @@ fn drain(link: &mut Link<Frame>) -> Vec<(Time, Frame, u8)> {
 
 #[test]
 fn a_frame_on_an_idle_link_takes_its_bits_and_the_distance() {
-    // 64 to 9018 octets of frame are 84 to 9038 of wire.
+    // 64 to 9018 octets of frame take 84 to 9038 octets of wire.
     for (bits, frame, nanos) in [
         (1_000_000_000, 64, 672),
         (1_000_000_000, 1518, 12_304),
@@ -70,9 +70,9 @@ fn cut_through_forwards_when_the_header_is_in() {
         ..perfect(1_000_000_000)
     });
     link.receive(Time::ZERO, Frame(1, 9018));
-    // Preamble and header are 22 octets, 176 ns.
+    // Preamble and header have 22 octets, which take 176 ns.
     assert_eq!(drain(&mut link)[0].0, Time::from_nanos(176));
-    // The next one begins when the wire is free all the same.
+    // The next one still begins when the wire is free.
     link.receive(Time::ZERO, Frame(2, 64));
     assert_eq!(drain(&mut link)[0].0, Time::from_nanos(72_304 + 176));
 }
@@ -101,7 +101,7 @@ fn what_is_too_big_comes_back_and_what_finds_no_room_is_dropped() {
         Some(Frame(0, 1519))
     );
     link.record();
-    // One on the wire, two in the queue, one without room.
+    // One on the wire, two in the queue, one dropped.
     for number in 1..=4 {
         assert!(link.receive(Time::ZERO, Frame(number, 1518)).is_none());
     }
@@ -200,7 +200,7 @@ proptest! {
         for (number, &size) in (0u64..).zip(&sizes) {
             link.receive(Time::ZERO, Frame(number, size));
         }
-        // A driver that is late, or that asks at each timeout.
+        // A driver that is late, and one that polls at each timeout.
         let mut out = Vec::new();
         while let Some(next) = link.next_timeout() {
             let asked = if late { Time::from_picos(u64::MAX) } else { next };
@@ -211,7 +211,7 @@ proptest! {
             let after = link.next_timeout();
             prop_assert!(after.is_none_or(|after| after > asked), "no timeout in the past");
         }
-        // The last bit is out when all bits have taken their time, to a picosecond.
+        // The last bit arrives after the total time of all bits, to a picosecond.
         let octets: u64 = sizes.iter().map(|size| size + 20).sum();
         let expected = u128::from(octets) * 8 * 1_000_000_000_000 / u128::from(bits);
         prop_assert_eq!(u128::from(out.last().unwrap().at.as_picos()), expected);
@@ -281,7 +281,7 @@ impl Packet for Capable {
     }
 }
 
-/// RED with thresholds of 2 and 6 frames; an arrival counts `weight` in its
+/// RED with thresholds of 2 and 6 frames; `weight` is that of an arrival in the
 /// average.
 fn red(weight: f64, ecn: bool) -> Settings {
     let usual = RedSettings::new(Limit::Packets(8), Bytes::new(1518));
@@ -349,7 +349,8 @@ fn a_queue_that_reckons_with_the_rate_is_refused_without_one() {
 
 #[test]
 fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
-    // Twelve frames take up to 148 ms: now the link rests in between, now not.
+    // Twelve frames take up to 148 ms: the link is idle at some arrivals and busy at
+    // others.
     let fates = [false, true].map(|polled| {
         let mut link = Link::new(red(0.2, false), Seed::new(3)).unwrap();
         link.record();
@@ -362,7 +363,7 @@ fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
             while polled && link.poll_transmit(now).is_some() {}
         }
         drain(&mut link);
-        // A record says when the link was asked, and that is what differs here.
+        // A record includes the instants of service, which differ here.
         let asked = |event| Event {
             header: Header::default(),
             ..event
@@ -376,7 +377,7 @@ fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
     let dropped = |event: &&Event| event.reason.is_some();
     assert!(fates[0].iter().filter(dropped).count() > 100);
 
-    // After a long rest nothing is left of an average that let hardly anyone in.
+    // A long idle period decays an average that admitted hardly any packet.
     let mut link = Link::new(red(0.2, false), Seed::new(3)).unwrap();
     link.record();
     for number in 0..100 {

@@ -1,20 +1,20 @@
-//! What has left the wire and travels.
+//! Packets in flight: those that have left the wire and not arrived.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use units::Time;
 
-/// Packets in flight, the earliest first, equals in the order in which they
-/// left. Nearly all of them come out in that order, and a ring is enough; only
-/// what is held back is sorted.
+/// Packets in flight, ordered by arrival and then by departure. Nearly all arrive in
+/// the order of departure, so a ring suffices; only packets that are held back need
+/// sorting.
 pub(super) struct Travelling<P> {
     in_order: VecDeque<Traveller<P>>,
     held_back: BinaryHeap<Reverse<Traveller<P>>>,
     sequence: u64,
 }
 
-/// A packet on its way.
+/// A packet in flight.
 pub(super) struct Traveller<P> {
     pub(super) at: Time,
     sequence: u64,
@@ -31,8 +31,8 @@ impl<P> Travelling<P> {
         }
     }
 
-    /// Lets a packet go that comes out at `at`: unless it is held back, no
-    /// earlier than those before it that were not.
+    /// Adds a packet that arrives at `at`. Unless it is held back, it arrives no
+    /// earlier than the packets before it that are not.
     pub(super) fn push(&mut self, at: Time, packet: P, copies: u8, held_back: bool) {
         self.sequence += 1;
         let traveller = Traveller {
@@ -48,7 +48,7 @@ impl<P> Travelling<P> {
         }
     }
 
-    /// When the next one comes out.
+    /// The instant of the next arrival.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         let ordinary = self.in_order.front().map(|next| next.at);
@@ -59,7 +59,7 @@ impl<P> Travelling<P> {
         }
     }
 
-    /// The next one to come out.
+    /// The next packet to arrive.
     pub(super) fn pop(&mut self) -> Option<Traveller<P>> {
         let held_back = match (self.in_order.front(), self.held_back.peek()) {
             (Some(ordinary), Some(Reverse(held_back))) => held_back < ordinary,
@@ -70,7 +70,7 @@ impl<P> Travelling<P> {
         } else {
             let next = self.in_order.pop_front();
             if self.in_order.is_empty() {
-                // Begins anew at the front, where memory is in the cache.
+                // Starts again at the front of the ring, whose memory is in the cache.
                 self.in_order.clear();
             }
             next

@@ -1,16 +1,16 @@
-//! A packet in front of the wire, as queues and records see it.
+//! A waiting packet, as queues and records see it.
 
 use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Time};
 
 use super::{Arrival, Header};
 
-/// A packet in the queue, and since when.
+/// A packet in the queue, with the instant of its arrival.
 pub(super) struct Waiting<P> {
     pub(super) packet: P,
     pub(super) arrival: Time,
     pub(super) marked: bool,
-    /// How many packets had come by then, itself counted.
+    /// Number of packets that had arrived, this one included.
     pub(super) number: u64,
 }
 
@@ -57,7 +57,7 @@ impl<P: Packet> Packet for Waiting<P> {
 }
 
 impl<P: Packet> Waiting<P> {
-    /// As a record has it.
+    /// The arrival, as a record holds it.
     pub(super) fn arrival(&self) -> Arrival {
         let view = self.packet.view();
         Arrival {

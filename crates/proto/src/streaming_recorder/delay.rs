@@ -1,4 +1,4 @@
-//! The delays of a flow, recorded as its packets arrive.
+//! Statistics of the delays of a flow, updated on each arrival.
 
 use hdrhistogram::Histogram;
 
@@ -6,33 +6,34 @@ use super::float;
 use super::order::ArrivalClass;
 use super::summary::DelaySummary;
 
-/// Numbers within which the neighbour of a late packet is remembered: pairs
-/// that came further apart do not count for IPDV.
+/// The number of recent packets whose delays are kept for IPDV: neighbours that arrived
+/// further apart do not form a pair.
 pub const NEIGHBOURS: usize = 1024;
 
-/// The delays of one flow, or of several together.
+/// The delays of one flow, or of several flows together.
 #[derive(Clone, Debug, Default)]
 pub struct DelayRecorder {
     delays: Delays,
     negative: u64,
     variations: Delays,
-    /// Delay and number of the latest packets, by number modulo [`NEIGHBOURS`].
-    /// Empty until there is a packet.
+    /// Delay and number of the latest packets, by number modulo [`NEIGHBOURS`]. Empty
+    /// before the first packet.
     recent: Vec<Option<(u64, i64)>>,
-    /// Of the latest arrival, copies included.
+    /// Delay of the latest arrival, duplicates included.
     last: Option<i64>,
     /// RTP's jitter in nanoseconds, from the second arrival on.
     jitter: Option<f64>,
 }
 
-/// What a histogram of nanoseconds does not keep exactly is kept beside it.
+/// A histogram of nanoseconds, with exact values of those statistics that the histogram
+/// rounds.
 #[derive(Clone, Debug)]
 pub struct Delays {
-    /// To three digits [HdrHistogram].
+    /// Values to three digits [HdrHistogram].
     histogram: Histogram<u32>,
     count: u64,
     sum: u128,
-    /// Of the distances from the first one, so that little is lost to rounding.
+    /// Sum of the squared distances from the first value, which limits rounding errors.
     squares: f64,
     first: u64,
     min: u64,
@@ -40,10 +41,10 @@ pub struct Delays {
 }
 
 impl DelayRecorder {
-    /// Takes down the delay of an arrival, in nanoseconds.
+    /// Records the delay of an arrival, in nanoseconds.
     #[inline]
     pub(super) fn record(&mut self, sequence: u64, delay: i64, class: ArrivalClass) {
-        // [RFC3550 s6.4.1], in order of arrival.
+        // [RFC3550 s6.4.1], in the order of arrival.
         if let Some(last) = self.last.replace(delay) {
             let difference = float(delay.abs_diff(last));
             let jitter = self.jitter.unwrap_or(0.0);
@@ -71,8 +72,8 @@ impl DelayRecorder {
         self.recent[slot(sequence)] = Some((sequence, delay));
     }
 
-    /// Adds the delays of another flow. Afterwards there is no jitter of RTP,
-    /// which is defined for one.
+    /// Adds the delays of another flow. RTP's jitter is removed, because it is defined
+    /// for a single flow.
     pub fn add(&mut self, other: &Self) {
         self.delays.add(&other.delays);
         self.variations.add(&other.variations);
@@ -140,13 +141,13 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// Takes down so many nanoseconds.
+    /// Records a value in nanoseconds.
     #[inline]
     pub fn record(&mut self, nanos: u64) {
         if self.count == 0 {
             self.first = nanos;
         }
-        // Grows as needed, unlike `saturating_record`.
+        // Resizes as needed, unlike `saturating_record`.
         let recorded = self.histogram.record(nanos);
         recorded.expect("all delays there are, to three digits, take 220 kB");
         self.count += 1;
@@ -157,7 +158,7 @@ impl Delays {
         self.squares += distance * distance;
     }
 
-    /// Adds others.
+    /// Adds the values of another instance.
     pub fn add(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -168,7 +169,8 @@ impl Delays {
         }
         let added = self.histogram.add(&other.histogram);
         added.expect("a histogram that grows takes what another holds");
-        // Squares about another point: those about the mean, and its distance.
+        // Moves the squares to another origin: those about the mean, plus the mean's
+        // distance.
         let about_mean = other.squares_about_mean();
         let far = other.mean_nanos() - float(self.first);
         self.squares += about_mean + float(other.count) * far * far;
@@ -178,54 +180,54 @@ impl Delays {
         self.max = self.max.max(other.max);
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean in seconds.
+    /// Mean in seconds.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.mean_nanos() / 1e9)
     }
 
-    /// Their mean in whole nanoseconds.
+    /// Mean in whole nanoseconds.
     pub fn mean_in_nanos(&self) -> Option<u64> {
         let mean = self.sum.checked_div(self.count.into())?;
         u64::try_from(mean).ok()
     }
 
-    /// The smallest in nanoseconds.
+    /// Minimum in nanoseconds.
     pub fn min_in_nanos(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest in nanoseconds.
+    /// Maximum in nanoseconds.
     pub fn max_in_nanos(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The smallest in seconds.
+    /// Minimum in seconds.
     pub fn min(&self) -> Option<f64> {
         self.min_in_nanos().map(super::seconds)
     }
 
-    /// The largest in seconds.
+    /// Maximum in seconds.
     pub fn max(&self) -> Option<f64> {
         self.max_in_nanos().map(super::seconds)
     }
 
-    /// Root of the mean square deviation from the mean, in seconds.
+    /// Root mean square deviation from the mean, in seconds.
     pub fn standard_deviation(&self) -> Option<f64> {
         let variance = self.squares_about_mean() / float(self.count);
         (self.count > 0).then(|| variance.sqrt() / 1e9)
     }
 
-    /// A quantile in seconds, to three digits, within what was measured.
+    /// A quantile in seconds, to three digits, clamped to the measured range.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         self.quantile_in_nanos(quantile).map(super::seconds)
     }
 
-    /// Likewise in nanoseconds.
+    /// A quantile in nanoseconds, likewise.
     pub fn quantile_in_nanos(&self, quantile: f64) -> Option<u64> {
         (self.count > 0).then(|| {
             let nanos = self.histogram.value_at_quantile(quantile);
@@ -243,7 +245,7 @@ impl Delays {
     }
 }
 
-/// Where a number is remembered.
+/// The index of a number in the ring.
 fn slot(sequence: u64) -> usize {
     usize::try_from(sequence % NEIGHBOURS as u64).expect("a ring is in memory")
 }

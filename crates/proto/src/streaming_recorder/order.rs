@@ -1,96 +1,95 @@
-//! Which numbers came, and in which order.
+//! Sequence numbers: loss, duplicates and reordering of a flow.
 
 use std::collections::VecDeque;
 
 use super::summary::OrderSummary;
 
-/// Numbers below the highest within which a copy is known from a first
-/// arrival. What comes later than that counts as a late first arrival after
-/// all, in [`OrderSummary::stale`], and its loss is not taken back from the bursts.
+/// Numbers below the highest for which duplicates are recognised. A packet that arrives
+/// later than that counts as a late first arrival, in [`OrderSummary::stale`], and
+/// stays in the loss bursts.
 pub const WINDOW: u64 = 1 << 16;
 
-/// Unbroken runs of arrivals that are remembered to tell how far a late packet
-/// came too late. Beyond, the extent is at least what is reported.
+/// Unbroken runs of arrivals that are kept to compute the extent of reordering. With
+/// more runs the reported extent is a lower bound.
 pub const RUNS: usize = 4096;
 
-/// Degrees of n-reordering that are told apart, 1 to this.
+/// The largest degree of n-reordering that is counted; the smallest is 1.
 pub const DEGREES: usize = 8;
 
 const WORD: u64 = u64::BITS as u64;
 const WORDS: usize = (WINDOW / WORD) as usize;
 
-/// The order of one flow.
+/// Recorder of the sequence numbers of one flow.
 #[derive(Clone, Debug)]
 pub struct OrderRecorder {
     /// Numbers from here on were never sent.
     limit: u64,
-    /// One more than the highest number that came.
+    /// The highest number that arrived, plus one.
     next: u64,
-    /// Distinct numbers that came.
+    /// Number of distinct packets that arrived.
     distinct: u64,
-    /// Which of the numbers from `base` to `base + WINDOW` came; number `n`
-    /// has its bit at `n % WINDOW`. Empty until there is a packet.
+    /// Bitmap of the numbers from `base` to `base + WINDOW`; number `n` has the bit `n
+    /// % WINDOW`. Empty before the first packet.
     seen: Vec<u64>,
     /// The lowest number in `seen`, a multiple of [`WORD`].
     base: u64,
-    /// Of the numbers below `base`.
+    /// Loss bursts among the numbers below `base`.
     bursts: Bursts,
     duplicates: u64,
     unexpected: u64,
     stale: u64,
     reordered: u64,
-    /// Those before `run`.
+    /// The runs before `run`.
     runs: VecDeque<Run>,
     run: Run,
     extents: u128,
     largest_extent: u64,
-    /// The latest numbers, the number at arrival `i` at `i % DEGREES`.
+    /// The latest numbers; arrival `i` is at `i % DEGREES`.
     latest: [u64; DEGREES],
     n_reordered: [u64; DEGREES],
 }
 
-/// What an arrival is.
+/// The classification of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalClass {
-    /// The highest number so far, and how many numbers before it were skipped.
+    /// The highest number so far, with the count of numbers skipped before it.
     Ahead(u64),
-    /// A number below one that came earlier.
+    /// A number below one that arrived earlier.
     Late,
-    /// A number that had come.
+    /// A number that had arrived before.
     Duplicate,
     /// A number that was never sent.
     Unexpected,
 }
 
 impl ArrivalClass {
-    /// Whether it is the first arrival of a number that was sent.
+    /// Whether this is the first arrival of a number that was sent.
     pub fn counts(self) -> bool {
         matches!(self, Self::Ahead(_) | Self::Late)
     }
 }
 
-/// Arrivals behind one another with numbers behind one another, each the
-/// highest when it came.
+/// Consecutive arrivals with consecutive numbers, each the highest on arrival.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
-    /// Of the first one, in order of arrival.
+    /// Index of its first arrival.
     place: u64,
-    /// Its number.
+    /// Number of its first arrival.
     first: u64,
     length: u64,
 }
 
-/// Runs of numbers that did not come.
+/// Runs of numbers that did not arrive.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bursts {
     count: u64,
     longest: u64,
-    /// Of the run that is not over.
+    /// Length of the current, unfinished run.
     current: u64,
 }
 
 impl OrderRecorder {
-    /// A flow of which nothing has come.
+    /// A recorder without arrivals.
     pub(super) fn new(expected: Option<u64>) -> Self {
         Self {
             limit: expected.unwrap_or(u64::MAX),
@@ -112,10 +111,10 @@ impl OrderRecorder {
         }
     }
 
-    /// Takes down that a number came.
+    /// Records the arrival of a number.
     #[inline]
     pub(super) fn record(&mut self, sequence: u64) -> ArrivalClass {
-        // The last number has none after it, so nobody sends it.
+        // No number follows the last one, so it is never sent.
         if sequence >= self.limit {
             self.unexpected += 1;
             return ArrivalClass::Unexpected;
@@ -144,7 +143,7 @@ impl OrderRecorder {
     pub(super) fn summary(&self, expected: Option<u64>) -> OrderSummary {
         let expected = expected.unwrap_or(0).max(self.next);
         let mut bursts = self.bursts;
-        // What has not left the window, and then what never came.
+        // The numbers still in the window, then those that never arrived.
         for word in (self.base / WORD)..self.next.div_ceil(WORD) {
             let bits = WORD.min(self.next - word * WORD);
             bursts.take_word(self.seen[slot(word, WORDS)], bits);
@@ -167,7 +166,7 @@ impl OrderRecorder {
         }
     }
 
-    /// The highest number so far.
+    /// Handles the highest number so far.
     #[inline]
     fn advance(&mut self, sequence: u64) {
         if self.seen.is_empty() {
@@ -205,8 +204,8 @@ impl OrderRecorder {
         };
     }
 
-    /// Makes room for a number above the window: forgets what is a window
-    /// below it.
+    /// Makes room for a number above the window: finalises the numbers that leave the
+    /// window below.
     #[cold]
     fn retire(&mut self, sequence: u64) {
         let base = sequence / WORD * WORD - (WINDOW - WORD);
@@ -229,7 +228,7 @@ impl OrderRecorder {
         self.seen[slot(sequence / WORD, WORDS)] |= 1 << (sequence % WORD);
     }
 
-    /// A number below the highest, smaller than the next expected one
+    /// Handles a number below the highest, which is smaller than the next expected one
     /// [RFC4737 s3.3].
     #[cold]
     fn late(&mut self, sequence: u64) {
@@ -241,7 +240,7 @@ impl OrderRecorder {
         let extent = self.extent(sequence);
         self.extents += u128::from(extent);
         self.largest_extent = self.largest_extent.max(extent);
-        // So many packets right before it all have larger numbers [RFC4737 s5.3].
+        // The n packets right before it all have larger numbers [RFC4737 s5.3].
         let before = self.distinct.saturating_sub(DEGREES as u64)..self.distinct;
         let degree = before
             .rev()
@@ -250,12 +249,12 @@ impl OrderRecorder {
         self.n_reordered[..degree].iter_mut().for_each(|n| *n += 1);
     }
 
-    /// How many packets before it the first one with a larger number came
-    /// [RFC4737 s4.2]. That one was the highest when it came.
+    /// The number of packets between this one and the first earlier arrival with a
+    /// larger number [RFC4737 s4.2]. That one was the highest on arrival.
     fn extent(&self, sequence: u64) -> u64 {
         let newer = self.runs.partition_point(|run| run.first <= sequence);
         let runs = || self.runs.iter().chain([&self.run]);
-        // Of the run that reaches up to the number its next one is larger.
+        // The run that contains the number: its next number is larger.
         let last = newer.saturating_sub(1);
         let larger = runs().skip(last).find_map(|run| {
             let skipped = (sequence + 1).saturating_sub(run.first);
@@ -266,7 +265,7 @@ impl OrderRecorder {
 }
 
 impl Bursts {
-    /// `bits` numbers, of which those came whose bit is set.
+    /// Finalises `bits` numbers, of which those with a set bit arrived.
     fn take_word(&mut self, word: u64, bits: u64) {
         if word == u64::MAX {
             self.close();
@@ -293,7 +292,7 @@ impl Bursts {
     }
 }
 
-/// A place in a ring.
+/// An index in a ring.
 fn slot(at: u64, ring: usize) -> usize {
     let ring = ring as u64;
     usize::try_from(at % ring).expect("a ring is in memory")

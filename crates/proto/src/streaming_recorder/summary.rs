@@ -1,112 +1,112 @@
-//! The statistics of a flow, each with the definition it follows.
+//! The statistics of a flow, each with its definition.
 
 use super::float;
 
-/// The statistics of one flow. A value that is undefined, such as the mean delay of nothing,
-/// is `None`.
+/// The statistics of one flow. Undefined values, such as the mean delay without
+/// arrivals, are `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSummary {
-    /// Packets that arrived, copies included.
+    /// Packets that arrived, duplicates included.
     pub received: u64,
-    /// Octets of payload that arrived, copies not counted.
+    /// Octets of payload that arrived, without duplicates.
     pub octets: u64,
-    /// From the first arrival to the last, in seconds.
+    /// Time from the first to the last arrival, in seconds.
     pub seconds: f64,
-    /// Bits a second from the first arrival to the last: the octets of all
-    /// packets but the first, because its own time is before.
+    /// Bits per second from the first to the last arrival: the octets of all packets
+    /// but the first, whose transmission precedes the interval.
     pub goodput: Option<f64>,
-    /// Packets of which an instant is missing.
+    /// Packets with a missing timestamp.
     pub unstamped: u64,
-    /// Which numbers came.
+    /// Loss, duplicates and reordering.
     pub order: OrderSummary,
-    /// How long they took.
+    /// Delay and its variation.
     pub delay: DelaySummary,
 }
 
-/// Loss, copies and order. `distinct + lost == expected`.
+/// Loss, duplicates and reordering. `distinct + lost == expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrderSummary {
-    /// Packets that were sent.
+    /// Packets sent.
     pub expected: u64,
-    /// Of these, those that arrived.
+    /// Sent packets that arrived.
     pub distinct: u64,
-    /// Of these, those of which no copy arrived [RFC7680 s2.4].
+    /// Sent packets that never arrived [RFC7680 s2.4].
     pub lost: u64,
-    /// Runs of lost packets, each as long as can be.
+    /// Maximal runs of lost packets.
     pub loss_bursts: u64,
-    /// The longest of them, in packets.
+    /// Length of the longest run, in packets.
     pub longest_loss_burst: u64,
-    /// Copies beyond the first.
+    /// Arrivals beyond the first.
     pub duplicates: u64,
-    /// Packets with a number that was never sent. They hide no loss.
+    /// Packets with a number that was never sent. They do not offset losses.
     pub unexpected: u64,
-    /// Packets [`super::WINDOW`] below the highest, which may be copies. They
-    /// count as reordered, and the bursts have them as lost.
+    /// Packets [`super::WINDOW`] or more below the highest number, which may be
+    /// duplicates. They count as reordered, and stay in the loss bursts.
     pub stale: u64,
     /// Packets numbered below one that arrived earlier [RFC4737 s3.3].
     pub reordered: u64,
-    /// The sum of the extents of reordering: how many packets before a
-    /// reordered one the first with a larger number arrived [RFC4737 s4.2].
+    /// Sum of the extents of reordering: the number of packets between a reordered one
+    /// and the first earlier arrival with a larger number [RFC4737 s4.2].
     pub extents: u128,
     /// The largest extent.
     pub largest_extent: u64,
-    /// At `n - 1` the packets that are n-reordered: the n packets right before
-    /// all have larger numbers [RFC4737 s5.3]. TCP takes the third as loss.
+    /// Number of n-reordered packets, at index `n - 1`: the n packets right before all
+    /// have larger numbers [RFC4737 s5.3]. TCP interprets 3-reordering as loss.
     pub n_reordered: [u64; super::DEGREES],
 }
 
-/// One-way delay, or the round trip where that is measured, and its variation.
-/// All in seconds; copies do not count unless it says otherwise.
+/// One-way delay or round-trip time, whichever is measured, and its variation. All
+/// times are in seconds; duplicates do not count unless noted otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DelaySummary {
-    /// Packets whose delay is known and not negative.
+    /// Packets with a known delay of zero or more.
     pub count: u64,
-    /// Packets whose delay is negative, which proves that clocks disagree.
-    /// They count for variation only.
+    /// Packets with a negative delay, which proves that the clocks differ. They count
+    /// for the variation only.
     pub negative: u64,
-    /// Mean [RFC7679 s3.4].
+    /// Mean delay [RFC7679 s3.4].
     pub mean: Option<f64>,
-    /// Smallest [RFC7679 s5.3].
+    /// Minimum delay [RFC7679 s5.3].
     pub min: Option<f64>,
-    /// Largest.
+    /// Maximum delay.
     pub max: Option<f64>,
-    /// Root of the mean square deviation from the mean, over these packets:
-    /// divided by their number.
+    /// Root mean square deviation from the mean over these packets; the divisor is
+    /// their number.
     pub standard_deviation: Option<f64>,
-    /// Median, to three digits [RFC7679 s5.2].
+    /// Median delay, to three digits [RFC7679 s5.2].
     pub p50: Option<f64>,
-    /// 95th percentile, to three digits [RFC7679 s5.1].
+    /// 95th percentile of the delay, to three digits [RFC7679 s5.1].
     pub p95: Option<f64>,
-    /// 99th percentile, to three digits.
+    /// 99th percentile of the delay, to three digits.
     pub p99: Option<f64>,
-    /// 99.9th percentile, to three digits.
+    /// 99.9th percentile of the delay, to three digits.
     pub p999: Option<f64>,
-    /// Packet delay variation: the 99th percentile less the smallest delay
-    /// [RFC5481 s4.2].
+    /// Packet delay variation: the 99th percentile minus the minimum delay [RFC5481
+    /// s4.2].
     pub pdv_p99: Option<f64>,
-    /// 99.9th percentile less the smallest delay [RFC5481 s4.2].
+    /// The 99.9th percentile minus the minimum delay [RFC5481 s4.2].
     pub pdv_p999: Option<f64>,
-    /// Pairs of neighbours in sequence that both arrived, not more than
+    /// Pairs of packets with consecutive numbers that both arrived, at most
     /// [`super::NEIGHBOURS`] numbers apart in time.
     pub ipdv_count: u64,
-    /// Mean of |D(i) - D(i-1)| over these pairs: the selection function that
-    /// makes it IPDV [RFC3393 s2].
+    /// Mean of |D(i) - D(i-1)| over these pairs, which are IPDV's selection function
+    /// [RFC3393 s2].
     pub ipdv_mean: Option<f64>,
-    /// Its median, to three digits.
+    /// Median of |D(i) - D(i-1)|, to three digits.
     pub ipdv_p50: Option<f64>,
-    /// Its 95th percentile, to three digits.
+    /// 95th percentile of |D(i) - D(i-1)|, to three digits.
     pub ipdv_p95: Option<f64>,
-    /// Its 99th percentile, to three digits.
+    /// 99th percentile of |D(i) - D(i-1)|, to three digits.
     pub ipdv_p99: Option<f64>,
-    /// Its largest.
+    /// Maximum of |D(i) - D(i-1)|.
     pub ipdv_max: Option<f64>,
-    /// RTP's jitter after the last packet, in order of arrival, copies
-    /// included [RFC3550 s6.4.1]; none for several flows together.
+    /// RTP's jitter after the last packet, in the order of arrival, duplicates included
+    /// [RFC3550 s6.4.1]; `None` for several flows together.
     pub jitter_rfc3550: Option<f64>,
 }
 
 impl OrderSummary {
-    /// Adds what another flow came to.
+    /// Adds the statistics of another flow.
     pub fn add(&mut self, other: &Self) {
         let sum = |one: &mut u64, other: u64| *one = one.saturating_add(other);
         sum(&mut self.expected, other.expected);
@@ -135,7 +135,7 @@ impl OrderSummary {
         ratio(self.lost, self.loss_bursts)
     }
 
-    /// Reordered packets of those that arrived [RFC4737 s4.1].
+    /// Share of reordered packets among those that arrived [RFC4737 s4.1].
     pub fn reordering(&self) -> Option<f64> {
         ratio(self.reordered, self.distinct)
     }

@@ -2,13 +2,13 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A recorder of numbers that came a microsecond apart, each after 10 us.
+/// A recorder of arrivals a microsecond apart, each with a delay of 10 us.
 fn ordered(sequences: &[u64]) -> StreamingFlowRecorder {
     let with_delays: Vec<(u64, i64)> = sequences.iter().map(|&number| (number, 10_000)).collect();
     delayed(&with_delays)
 }
 
-/// A recorder of numbers and delays in nanoseconds, which came a microsecond apart.
+/// A recorder of numbers and delays in nanoseconds, with arrivals a microsecond apart.
 fn delayed(arrivals: &[(u64, i64)]) -> StreamingFlowRecorder {
     let mut recorder = StreamingFlowRecorder::new(None);
     for (at, &(sequence, delay)) in (0..).zip(arrivals) {
@@ -55,7 +55,7 @@ fn a_packet_that_overtook_two_reorders_both_of_them() {
     assert_eq!(order.mean_extent(), Some(1.5));
 }
 
-/// Late packets between others [RFC4737 s7]: extents 2 and 4.
+/// Two late packets among others [RFC4737 s7]: extents 2 and 4.
 #[test]
 fn late_packets_count_from_the_first_that_overtook_them() {
     let order = ordered(&[0, 1, 2, 3, 6, 7, 4, 8, 5, 9, 10])
@@ -150,7 +150,7 @@ fn clocks_that_disagree_leave_variation_as_it_is() {
     check(summary.delay.ipdv_mean, 9000.0);
 }
 
-/// 1 is lost, 3 comes after 4, and 4 twice: pairs are 2-3 and 3-4.
+/// 1 is lost, 3 arrives after 4, and 4 arrives twice: the pairs are 2-3 and 3-4.
 #[test]
 fn variation_is_between_neighbours_that_both_came() {
     let summary = delayed(&[(0, 5), (2, 10), (4, 17), (4, 99), (3, 30)]).summary(None);
@@ -176,7 +176,7 @@ fn of_nothing_there_are_no_statistics() {
 }
 
 proptest! {
-    /// Against the definitions, word for word.
+    /// Compares with a literal implementation of the definitions.
     #[test]
     fn order_is_as_defined(sequences in prop::collection::vec(0..60u64, 0..80), more in 0..5u64) {
         let highest = sequences.iter().max().map_or(0, |most| most + 1);
@@ -210,7 +210,7 @@ proptest! {
         prop_assert_eq!(order.n_reordered, degrees);
     }
 
-    /// The same as the recorder that keeps every arrival.
+    /// Compares with the recorder that keeps every arrival.
     #[test]
     fn delays_are_those_of_the_exact_recorder(
         arrivals in prop::collection::vec((0..60u64, 0..1_000_000i64), 0..80),

@@ -1,4 +1,4 @@
-//! How the window grows, and what is left of it at a loss.
+//! Congestion control: growth of the window, and its reduction on loss.
 
 mod cubic;
 mod hybrid;
@@ -9,12 +9,12 @@ use super::{Control, Counting, Settings};
 use cubic::Cubic;
 pub(crate) use hybrid::Hybrid;
 
-/// A law for the window, which it counts in segments.
+/// A congestion control algorithm; windows are in segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Law {
     counting: Counting,
-    /// Segments that were acknowledged since the window last grew by a whole
-    /// one, where it does.
+    /// Acknowledged segments since the window last grew by a whole segment, for laws
+    /// that count them.
     credit: f64,
     kind: Kind,
 }
@@ -25,12 +25,12 @@ enum Kind {
     Cubic(Cubic),
 }
 
-/// Round trips as a sender has seen them.
+/// Round-trip times measured by a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trips {
-    /// Smoothed.
+    /// Smoothed round-trip time.
     pub(crate) smooth: Span,
-    /// The shortest one, where they are timed one by one.
+    /// Minimum round-trip time, if each round trip is timed.
     pub(crate) shortest: Option<Span>,
 }
 
@@ -58,10 +58,10 @@ impl Law {
     ) -> f64 {
         let slow = match self.counting {
             _ if window >= threshold => 0.0,
-            // A segment for each acknowledgement [RFC5681 s3.1].
+            // One segment for each acknowledgement [RFC5681 s3.1].
             Counting::Acknowledgements => return window + acked.min(1.0),
-            // As much as is acknowledged; what is above the threshold counts
-            // as avoidance [RFC3465 s2].
+            // As many as are acknowledged; those above the threshold count as
+            // congestion avoidance [RFC3465 s2].
             Counting::Octets => acked.min(threshold - window),
         };
         let (window, left) = (window + slow, acked - slow);
@@ -80,10 +80,11 @@ impl Law {
         }
     }
 
-    /// Whole segments that `left` acknowledged ones, each good for `growth` of
-    /// one, are worth together with what came before [RFC3465 s2.1].
+    /// The whole segments by which the window grows for `left` acknowledged segments,
+    /// each good for `growth` segments, together with the accumulated credit [RFC3465
+    /// s2.1].
     fn whole(&mut self, growth: f64, left: f64) -> f64 {
-        // What had been enough already for today's pace is worth one.
+        // Credit that suffices at the current growth is worth one segment.
         let mut grown = 0.0;
         if self.credit * growth >= 1.0 {
             self.credit = 0.0;
@@ -97,8 +98,8 @@ impl Law {
         grown + more
     }
 
-    /// The threshold after a loss that was found with `flight` segments
-    /// outstanding: half of that, at least two [RFC5681 eq 4].
+    /// The threshold after a loss with `flight` segments outstanding: half of them, at
+    /// least two [RFC5681 eq 4].
     pub(crate) fn reduce(&mut self, flight: f64) -> f64 {
         self.credit = 0.0;
         let threshold = match &mut self.kind {
@@ -153,7 +154,7 @@ mod tests {
             window = law.grow(Time::ZERO, Trips::default(), window, 10.0, 2.0);
         }
         assert!((window - 21.0).abs() < 1e-9, "{window}");
-        // What the threshold leaves of an acknowledgement counts as avoidance.
+        // The part of an acknowledgement beyond the threshold counts as avoidance.
         let window = law.grow(Time::ZERO, Trips::default(), 99.0, 100.0, 2.0);
         assert!((window - 100.0).abs() < 1e-9);
         assert!((law.credit - 1.0).abs() < 1e-9);

@@ -1,8 +1,8 @@
-//! The sender of ns-2.35's one-way agents Tahoe, Reno, Newreno and Sack1, as
-//! their source and their runs show it [Ns2].
+//! The sender of ns-2.35's one-way agents Tahoe, Reno, Newreno and Sack1, modelled
+//! after their source and their runs [Ns2].
 //!
-//! Numbers are segments, 0 is the SYN, and the window is a number of segments
-//! with a fraction. What is unlike the standards is meant to be.
+//! Sequence numbers count segments, 0 is the SYN, and the window is a fractional number
+//! of segments. Deviations from the standards are intentional.
 
 mod reno;
 mod sack;
@@ -19,52 +19,52 @@ use super::sender::{Counts, State};
 use super::{Recovery, Settings};
 use scoreboard::Scoreboard;
 
-/// Duplicate acknowledgements that mean a loss.
+/// Duplicate acknowledgements that indicate a loss.
 const DUPLICATES: u32 = 3;
 
-/// What the window was last reduced for.
+/// The reason of the last reduction of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reduced {
     Never,
     Duplicates,
     TimedOut,
-    /// For duplicates, and recovery is over.
+    /// Duplicate acknowledgements; recovery has ended.
     Left,
 }
 
-/// An agent that sends.
+/// A sending agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     recovery: Recovery,
     payload: u32,
     header: u32,
     initial_window: f64,
-    /// Segments that the receiver lets be in flight.
+    /// The receiver's window, in segments.
     most: i64,
     limited_transmit: bool,
-    /// Segments that there are to send, the SYN included.
+    /// Segments available to send, the SYN included.
     ready: i64,
     cwnd: f64,
     ssthresh: f64,
-    /// The next one to send, the highest sent, the highest acknowledged, and
-    /// the same as long as recovery leaves it.
+    /// The next number to send, the highest sent, the highest acknowledged, and the
+    /// latter as of the start of recovery.
     next: i64,
     sent: i64,
     highest: i64,
     last: i64,
     recover: i64,
     duplicates: u32,
-    /// By how much duplicates let the window swell.
+    /// Segments by which duplicate acknowledgements have inflated the window.
     swollen: i64,
-    /// Whether a partial acknowledgement came in this recovery.
+    /// Whether a partial acknowledgement arrived in this recovery.
     partial: bool,
     reduced: Reduced,
     ticks: Ticks,
     timer: Option<Time>,
-    /// What is timed: whether anything, its number, and when it was sent.
+    /// The segment being timed: whether there is one, its number, and its departure.
     timing: bool,
     timed: (i64, Time),
-    // Only of SACK.
+    // Used by SACK only.
     recovering: bool,
     timed_out: bool,
     pipe: i64,
@@ -74,8 +74,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// An agent that sends `segments` segments after its SYN, once it is
-    /// started.
+    /// An agent that sends `segments` segments after its SYN, once it is started.
     pub(crate) fn new(settings: &Settings, segments: u64) -> Self {
         let threshold = settings.initial_threshold.unwrap_or(settings.window);
         Self {
@@ -114,14 +113,14 @@ impl Agent {
         self.send_much(now, None);
     }
 
-    /// Sends nothing new from now on. What was sent last is not there to be
-    /// sent any more either: theirs takes the highest number sent for the
-    /// number of segments [Ns2].
+    /// Sends no new data from now on. The last segment sent is no longer available for
+    /// retransmission either, because ns-2 takes the highest number sent for the number
+    /// of segments [Ns2].
     pub(crate) fn stop(&mut self) {
         self.ready = self.sent.max(0);
     }
 
-    /// Has so many segments more to send.
+    /// Adds `segments` segments to send.
     pub(crate) fn supply(&mut self, now: Time, segments: u64) {
         let segments = i64::try_from(segments).unwrap_or(i64::MAX / 4);
         self.ready = self.ready.saturating_add(segments).min(i64::MAX / 2);
@@ -181,7 +180,7 @@ impl Agent {
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
         let next = self.outbox.pop_front();
         if next.is_none() {
-            // Begins anew at the front, where memory is in the cache.
+            // Starts again at the front of the ring, whose memory is in the cache.
             self.outbox.clear();
         }
         next
@@ -191,14 +190,14 @@ impl Agent {
         self.timer
     }
 
-    /// Makes segments smaller, so that they fit into packets with room for
-    /// `payload` octets. ns-2 has no such thing; numbers stay those of segments.
+    /// Makes segments smaller, to fit packets with room for `payload` octets. ns-2 has
+    /// no such function; numbers still count segments.
     pub(crate) fn shrink(&mut self, payload: u32) {
         self.payload = self.payload.min(payload);
     }
 
-    /// Sends a segment again after a notification that it was lost. ns-2 has no
-    /// such thing; the window comes down as it does for duplicates.
+    /// Retransmits a segment after a notification of its loss. ns-2 has no such
+    /// function; the window is reduced as for duplicate acknowledgements.
     pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
         let number = signed(lost.sequence);
         if number <= self.highest || number > self.sent {
@@ -208,7 +207,7 @@ impl Agent {
             self.ssthresh = (self.window_with_fraction() / 2.0).floor().max(2.0);
             self.cwnd = self.ssthresh;
         }
-        // Duplicates mean nothing before this is acknowledged.
+        // Duplicate acknowledgements are ignored until this is acknowledged.
         self.recover = self.sent;
         self.output(now, number);
     }
@@ -228,10 +227,11 @@ impl Agent {
         }
     }
 
-    /// Sends number `number`.
+    /// Sends segment `number`.
     fn output(&mut self, now: Time, number: i64) {
         let again = number <= self.sent;
-        // Copies of acknowledgements of everything ask for what there is not.
+        // Duplicates of an acknowledgement of all segments request one that does not
+        // exist.
         if !again && number >= self.ready {
             return;
         }
@@ -279,7 +279,8 @@ impl Agent {
         }
     }
 
-    /// Limited transmit: a new segment for an early duplicate [RFC3042].
+    /// Limited transmit: a new segment for an early duplicate acknowledgement
+    /// [RFC3042].
     fn send_one(&mut self, now: Time) {
         let allowed = float(self.highest) + self.cwnd + f64::from(self.duplicates);
         if self.next <= self.highest + self.most
@@ -291,7 +292,7 @@ impl Agent {
         }
     }
 
-    /// An acknowledgement of something new.
+    /// Handles an acknowledgement of new data.
     fn advance(&mut self, now: Time, number: i64) {
         self.duplicates = 0;
         self.last = number;
@@ -306,7 +307,7 @@ impl Agent {
         self.renew_timer(now, number);
     }
 
-    /// The same outside of recovery: the window opens.
+    /// The same outside of recovery: the window grows.
     fn advance_and_open(&mut self, now: Time, number: i64) {
         self.advance(now, number);
         self.cwnd += match self.cwnd < self.ssthresh {
@@ -320,7 +321,7 @@ impl Agent {
 
     fn renew_timer(&mut self, now: Time, number: i64) {
         self.timer = None;
-        // Theirs goes on for ever, as their senders always have more.
+        // The timer of ns-2 always restarts, because its senders never run out of data.
         if number + 1 < self.ready {
             self.set_timer(now);
         }
@@ -330,14 +331,14 @@ impl Agent {
         self.timer = Some(now + self.ticks.timeout());
     }
 
-    /// Halves the window, and sends anew what is missing.
+    /// Halves the window and retransmits the first missing segment.
     fn retransmit_first(&mut self, now: Time) {
         self.cwnd = self.halve_threshold(now);
         self.output(now, self.last + 1);
     }
 
-    /// Takes duplicates for a loss; returns half of the window, fraction
-    /// included.
+    /// Takes duplicate acknowledgements for a loss. Returns half of the window,
+    /// fraction included.
     fn halve_threshold(&mut self, now: Time) -> f64 {
         self.recover = self.sent;
         self.reduced = Reduced::Duplicates;
@@ -349,8 +350,8 @@ impl Agent {
         half
     }
 
-    /// Whether duplicates may mean another loss: everything that was sent
-    /// before the last one is acknowledged, or nothing is yet.
+    /// Whether duplicate acknowledgements may indicate another loss: all segments sent
+    /// before the last loss are acknowledged, or none is yet.
     const fn may_retransmit(&self) -> bool {
         self.highest > self.recover || self.highest == 0
     }

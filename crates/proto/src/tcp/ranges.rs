@@ -1,13 +1,13 @@
-//! Ranges of numbers, sorted and apart: what has arrived, or is known to have.
+//! Sorted, disjoint ranges of sequence numbers.
 
 use std::collections::VecDeque;
 
 /// The numbers from `from` up to but not including `to`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// The first one.
+    /// First number.
     pub from: u64,
-    /// The first one behind it.
+    /// First number behind the range.
     pub to: u64,
 }
 
@@ -19,8 +19,8 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range and returns the one that it became part of, and whether it
-    /// was there as it is already.
+    /// Adds a range. Returns the range that it is now part of, and whether it was fully
+    /// present before.
     pub(crate) fn add(&mut self, new: Range) -> (Range, bool) {
         let first = self.ranges.partition_point(|range| range.to < new.from);
         let mut merged = new;
@@ -44,7 +44,7 @@ impl Ranges {
         (merged, known)
     }
 
-    /// Forgets what is below `number`.
+    /// Removes all numbers below `number`.
     pub(crate) fn forget_below(&mut self, number: u64) {
         while let Some(range) = self.ranges.front_mut()
             && range.from < number
@@ -68,7 +68,7 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Numbers in all ranges together.
+    /// Total count of numbers.
     pub(crate) const fn total(&self) -> u64 {
         self.total
     }
@@ -81,14 +81,14 @@ impl Ranges {
         self.ranges.back().copied()
     }
 
-    /// The range that `number` is in.
+    /// The range that contains `number`.
     pub(crate) fn containing(&self, number: u64) -> Option<Range> {
         let at = self.ranges.partition_point(|range| range.to <= number);
         let range = *self.ranges.get(at)?;
         (range.from <= number).then_some(range)
     }
 
-    /// In order; backwards with `rev`.
+    /// All ranges in order; `rev` reverses it.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.ranges.iter().copied()
     }

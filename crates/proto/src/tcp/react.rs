@@ -1,10 +1,10 @@
-//! How a sender reacts when the network notifies it of a drop.
+//! Reactions of a sender to a notification of a drop.
 
 /// The reaction of a source to a notification of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
-    /// It sends the segment again.
+    /// The sender retransmits the segment.
     Retransmit,
-    /// It also reduces its window, once for what is in flight.
+    /// The sender also reduces its window, once per window in flight.
     RetransmitAndReduce,
 }

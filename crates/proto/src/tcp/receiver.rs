@@ -1,37 +1,37 @@
-//! The end that receives.
+//! The receiving end of a connection.
 
 use units::{Span, Time};
 
 use super::segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
 use super::{Acknowledging, Profile, Range, Ranges, Recovery, Settings};
 
-/// The end that receives and acknowledges.
+/// The receiving end: it acknowledges segments.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     profile: Profile,
     selective: bool,
     options: u32,
     delay: Option<Span>,
-    /// How many more acknowledgements are not delayed.
+    /// Number of further acknowledgements that are not delayed.
     quick: u32,
     quick_pushes: bool,
-    /// The first number that is not there yet.
+    /// The first number that has not arrived.
     next: u64,
-    /// What is there beyond.
+    /// Ranges received beyond `next`.
     beyond: Ranges,
-    /// What was reported lately, the latest first.
+    /// Ranges reported recently, the latest first.
     reported: Vec<Range>,
-    /// An acknowledgement that waits until then.
+    /// The instant at which a delayed acknowledgement is sent.
     held: Option<Time>,
     ready: Option<Ack>,
-    /// Whether marks are echoed.
+    /// Whether to echo congestion marks.
     echo: bool,
     segments: u64,
     octets: u64,
 }
 
 impl Receiver {
-    /// Nothing has arrived.
+    /// A receiver to which nothing has arrived.
     pub fn new(settings: &Settings) -> Self {
         Self {
             profile: settings.profile,
@@ -54,7 +54,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment that arrived.
+    /// Takes an arriving segment.
     pub fn receive(&mut self, now: Time, data: &Data) {
         if data.reduced {
             self.echo = false;
@@ -72,8 +72,8 @@ impl Receiver {
             self.octets += u64::from(data.payload);
         }
         self.store(range);
-        // Out of order, a repeat, or a gap that is filled: at once
-        // [RFC5681 s4.2].
+        // Segments out of order, repetitions, and segments that fill a gap are
+        // acknowledged at once [RFC5681 s4.2].
         let quick = self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
         let at_once = !in_order || gap || data.payload == 0 || self.held.is_some();
@@ -84,7 +84,7 @@ impl Receiver {
         }
     }
 
-    /// Lets the acknowledgement go that has waited long enough by `now`.
+    /// Sends the delayed acknowledgement if it is due by `now`.
     pub fn timeout(&mut self, now: Time) {
         if self.held.is_some_and(|at| at <= now) {
             let next = self.next;
@@ -95,27 +95,27 @@ impl Receiver {
         }
     }
 
-    /// The acknowledgement that is to be sent.
+    /// The acknowledgement to send.
     pub const fn poll_transmit(&mut self) -> Option<Ack> {
         self.ready.take()
     }
 
-    /// When an acknowledgement goes without another arrival.
+    /// The instant at which an acknowledgement is due without another arrival.
     pub const fn next_timeout(&self) -> Option<Time> {
         self.held
     }
 
-    /// The first number that is not there yet.
+    /// The first number that has not arrived.
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// Segments with data that arrived, repeats not counted.
+    /// Segments with data that arrived, repetitions excluded.
     pub const fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// Octets of payload in them.
+    /// Octets of payload in those segments.
     pub const fn octets(&self) -> u64 {
         self.octets
     }
@@ -141,8 +141,8 @@ impl Receiver {
             false => Blocks::new(self.next),
         };
         let each = 8 * u32::try_from(blocks.len()).unwrap_or_default();
-        // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2
-        // counts the blocks alone [Ns2].
+        // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2 counts only
+        // the blocks [Ns2].
         let around = match self.profile {
             Profile::Standard if each > 0 => 4,
             Profile::Standard | Profile::Ns2 => 0,
@@ -155,10 +155,9 @@ impl Receiver {
         });
     }
 
-    /// What to report: first where the segment arrived that is acknowledged,
-    /// then what was reported lately, unless that contains it [RFC2018 s4].
-    /// ns-2 goes on reporting what the number has overtaken, until it is looked
-    /// at again [Ns2].
+    /// The SACK blocks to report: first the one with the arrived segment, then recently
+    /// reported ones outside of it [RFC2018 s4]. ns-2 keeps reporting blocks below the
+    /// acknowledgement until a segment in order removes them [Ns2].
     fn blocks(&mut self, arrived: Range) -> Blocks {
         let mut blocks = Blocks::new(self.next);
         if self.beyond.is_empty() {

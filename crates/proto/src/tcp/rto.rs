@@ -7,13 +7,13 @@ use units::{Span, Time};
 use super::Settings;
 pub(crate) use ticks::Ticks;
 
-/// Round trips and the time-out that follows from them.
+/// Estimator of the round-trip time, and the timeout derived from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     grain: f64,
     shortest: Span,
     longest: Span,
-    /// Smoothed round trip and its deviation, seconds.
+    /// Smoothed round-trip time and its deviation, in seconds.
     seen: Option<(f64, f64)>,
     timeout: Span,
 }
@@ -29,8 +29,7 @@ impl Estimator {
         }
     }
 
-    /// Takes in a round trip [RFC6298 s2]; the time-out is no longer backed
-    /// off then.
+    /// Adds a round-trip sample [RFC6298 s2], which also ends the back-off.
     pub(crate) fn measure(&mut self, sent: Time, now: Time) {
         let trip = now.since(sent).unwrap_or_default().as_secs_f64();
         let (smooth, deviation) = match self.seen {
@@ -45,17 +44,17 @@ impl Estimator {
         self.timeout = timeout.clamp(self.shortest, self.longest.max(self.shortest));
     }
 
-    /// How long to wait now.
+    /// The current timeout.
     pub(crate) const fn timeout(&self) -> Span {
         self.timeout
     }
 
-    /// Waits twice as long from now on [RFC6298 s5.5].
+    /// Doubles the timeout [RFC6298 s5.5].
     pub(crate) fn back_off(&mut self) {
         self.timeout = (self.timeout * 2).min(self.longest);
     }
 
-    /// The smoothed round trip, if there is one.
+    /// The smoothed round-trip time, once measured.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         self.seen.map(|(smooth, _)| span(smooth))
     }

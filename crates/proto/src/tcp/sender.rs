@@ -1,4 +1,4 @@
-//! The end that sends.
+//! The sending end of a connection.
 
 use units::{Span, Time};
 
@@ -7,7 +7,7 @@ use super::segment::{Ack, Data};
 use super::standard::Standard;
 use super::{Profile, Settings};
 
-/// The end that sends.
+/// The sending end of a connection.
 #[derive(Clone, Debug)]
 pub struct Sender(Kind);
 
@@ -17,47 +17,47 @@ enum Kind {
     Ns2(Box<Agent>),
 }
 
-/// What a sender did.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counts {
-    /// Segments with data that were sent the first time.
+    /// Data segments sent for the first time.
     pub segments: u64,
     /// Octets of payload in them.
     pub octets: u64,
-    /// Segments that were sent again, the SYN included.
+    /// Retransmitted segments, the SYN included.
     pub retransmissions: u64,
-    /// How often the retransmission timer expired with something outstanding.
+    /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
-    /// How often a fast recovery began.
+    /// Fast recoveries begun.
     pub recoveries: u64,
-    /// How often the window was reduced because of marks.
+    /// Reductions of the window because of marks.
     pub marks: u64,
-    /// How many round trips were measured, and how long they took together.
+    /// Number of measured round trips.
     pub round_trips: u64,
-    /// See `round_trips`.
+    /// Sum of the measured round trips.
     pub round_trips_took: Span,
 }
 
-/// Where a sender stands.
+/// The state of a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// The congestion window, segments.
+    /// Congestion window in segments.
     pub window: f64,
-    /// The slow-start threshold, segments; `None`: there is none yet.
+    /// Slow-start threshold in segments; `None`: not set yet.
     pub threshold: Option<f64>,
-    /// The smoothed round trip.
+    /// Smoothed round-trip time.
     pub round_trip: Option<Span>,
-    /// The time-out that would be set now.
+    /// The timeout that a timer set now would have.
     pub timeout: Span,
-    /// What was sent and is not acknowledged, segments.
+    /// Segments in flight.
     pub flight: f64,
-    /// The first number that is not acknowledged.
+    /// First number that is not acknowledged.
     pub acknowledged: u64,
 }
 
 impl Sender {
-    /// A sender of so many octets of payload, or of as many as it can.
+    /// A sender of `octets` octets of payload; `None`: without limit.
     pub fn new(settings: &Settings, octets: Option<u64>) -> Self {
         let octets = octets.unwrap_or(u64::MAX);
         Self(match settings.profile {
@@ -77,7 +77,7 @@ impl Sender {
         }
     }
 
-    /// Sends nothing new from now on; what is outstanding is still repaired.
+    /// Sends no new data from now on; outstanding data are still repaired.
     pub fn stop(&mut self) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.stop(),
@@ -85,8 +85,7 @@ impl Sender {
         }
     }
 
-    /// Has so many numbers more to send: octets, or segments where those are
-    /// counted.
+    /// Adds `numbers` to send: octets, or segments if numbers count segments.
     pub fn supply(&mut self, now: Time, numbers: u64) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.supply(now, numbers),
@@ -94,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Takes an acknowledgement.
+    /// Takes an arriving acknowledgement.
     pub fn receive(&mut self, now: Time, ack: &Ack) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.receive(now, ack),
@@ -102,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// Does what is due by `now`.
+    /// Handles the timers that expired by `now`.
     pub fn timeout(&mut self, now: Time) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.timeout(now),
@@ -110,8 +109,8 @@ impl Sender {
         }
     }
 
-    /// Takes the word that no more than `payload` octets fit into a segment on
-    /// this path.
+    /// Limits segments to `payload` octets, after a notification that larger ones do
+    /// not fit the path.
     pub fn too_big(&mut self, now: Time, payload: u32) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.shrink(now, payload),
@@ -119,10 +118,10 @@ impl Sender {
         }
     }
 
-    /// Takes the word that `lost` was dropped on the way. Unless it is there by
-    /// now, it is sent again at once, and until all that was sent so far is
-    /// acknowledged, duplicates say nothing new. With `reduce` the window comes
-    /// down as for a mark, once for what is in flight.
+    /// Takes a notification that `lost` was dropped. Unless it is acknowledged by now,
+    /// it is retransmitted at once, and duplicate acknowledgements are ignored until
+    /// all data sent so far are acknowledged. With `reduce`, the window is reduced as
+    /// for a mark, once per window in flight.
     pub fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.notified(now, lost, reduce),
@@ -130,7 +129,7 @@ impl Sender {
         }
     }
 
-    /// The next segment to be sent, at the instant of what made it ready.
+    /// The next segment to send, at the instant of the call that made it ready.
     pub fn poll_transmit(&mut self) -> Option<Data> {
         match &mut self.0 {
             Kind::Standard(sender) => sender.poll_transmit(),
@@ -138,7 +137,7 @@ impl Sender {
         }
     }
 
-    /// When something is due without an acknowledgement.
+    /// The instant of the next timer.
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.0 {
             Kind::Standard(sender) => sender.next_timeout(),
@@ -146,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// What it did so far.
+    /// The counters so far.
     pub fn counts(&self) -> Counts {
         match &self.0 {
             Kind::Standard(sender) => sender.counts(),
@@ -154,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Where it stands.
+    /// The current state.
     pub fn state(&self) -> State {
         match &self.0 {
             Kind::Standard(sender) => sender.state(),

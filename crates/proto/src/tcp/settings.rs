@@ -1,165 +1,160 @@
-//! What a connection is like.
+//! The settings of a connection.
 
 use units::Span;
 
-/// How losses are repaired.
+/// Loss recovery algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Recovery {
-    /// No fast recovery: everything outstanding counts as lost, and slow start
-    /// begins at the first segment that is missing. Only the profile ns-2 has it
-    /// [Ns2]; the standards ask for fast recovery [RFC5681 s3.2].
+    /// No fast recovery: all outstanding segments count as lost, and slow start begins
+    /// at the first missing one. Available in the profile ns-2 only [Ns2]; the
+    /// standards demand fast recovery [RFC5681 s3.2].
     Tahoe,
     /// Fast recovery that ends with the first new acknowledgement
     /// [RFC5681 s3.2].
     Reno,
-    /// Fast recovery that lasts until everything is acknowledged that was sent
-    /// when it began [RFC6582].
+    /// Fast recovery that lasts until all data outstanding at its start are
+    /// acknowledged [RFC6582].
     NewReno,
-    /// Recovery that knows from SACK what is missing [RFC6675].
+    /// Recovery that learns the missing segments from SACK [RFC6675].
     Sack,
 }
 
-/// How the window grows and what is left of it at a loss.
+/// Congestion control algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Control {
-    /// A segment a round trip, and half of it [RFC5681 s3.1].
+    /// Grows by a segment per round trip, and halves at a loss [RFC5681 s3.1].
     Reno,
-    /// A cubic function of the time since the last loss, and 0.7 of it
-    /// [RFC9438].
+    /// Grows by a cubic function of the time since the last loss, and is reduced to 0.7
+    /// at a loss [RFC9438].
     Cubic,
-    /// The same as Linux has it: what the standard takes the smoothed round
-    /// trip for it takes the shortest one for, it grows by a twentieth a round
-    /// trip at least until the first loss, and is as fair to Reno above the
-    /// last plateau as below it [Linux].
+    /// CUBIC as in Linux [Linux]. It uses the minimum round-trip time instead of the
+    /// smoothed one, grows by at least a twentieth per round trip until the first loss,
+    /// and keeps the same fairness to Reno above the last plateau as below it.
     LinuxCubic,
 }
 
-/// What the window grows by.
+/// The quantity by which the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Counting {
-    /// Acknowledgements, however much each of them acknowledges
-    /// [RFC5681 s3.1].
+    /// The number of acknowledgements, however much each acknowledges [RFC5681 s3.1].
     Acknowledgements,
-    /// What is acknowledged, without a limit in slow start; by whole segments
+    /// The acknowledged octets, without a limit in slow start, in whole segments
     /// [RFC3465 s2].
     Octets,
 }
 
-/// When slow start ends.
+/// The end of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SlowStart {
-    /// At the threshold, or with a loss [RFC5681 s3.1].
+    /// At the threshold, or at a loss [RFC5681 s3.1].
     Plain,
-    /// Also once acknowledgements come so closely for so long, or so late,
-    /// that the path is full [Ha2011]. Linux has it with CUBIC.
+    /// Also when the train of acknowledgements is so long, or their delay so large,
+    /// that the path is full [Ha2011]. Linux combines it with CUBIC.
     Hybrid,
 }
 
-/// How the window comes down in a recovery with SACK.
+/// The reduction of the window in a recovery with SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reduction {
-    /// At once: nothing is sent until so much has left the path
-    /// [RFC6675 s5].
+    /// Immediate: no segment is sent until enough have left the path [RFC6675 s5].
     AtOnce,
-    /// In proportion to what is delivered [RFC6937].
+    /// In proportion to the delivered data [RFC6937].
     Proportional,
 }
 
-/// Whose TCP it is.
+/// The implementation that is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Profile {
-    /// That of the standards; numbers are octets.
+    /// The standards; sequence numbers count octets.
     Standard,
-    /// That of ns-2.35's one-way agents; numbers are segments [Ns2].
+    /// ns-2.35's one-way agents; sequence numbers count segments [Ns2].
     Ns2,
 }
 
-/// When the receiver acknowledges.
+/// The timing of acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Acknowledging {
     /// Every segment.
     Each,
-    /// Every second one, or after this time; at once what is out of order or
-    /// fills a gap [RFC5681 s4.2].
+    /// Every second segment, or after this time; segments out of order or filling a gap
+    /// at once [RFC5681 s4.2].
     Delayed(Span),
 }
 
-/// A connection and both its ends.
+/// The settings of both ends of a connection.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Settings {
-    /// Whose TCP it is.
+    /// The implementation that is modelled.
     pub profile: Profile,
-    /// How losses are repaired.
+    /// The loss recovery algorithm.
     pub recovery: Recovery,
-    /// How the window grows. The profile ns-2 knows Reno's only.
+    /// The congestion control algorithm. The profile ns-2 supports Reno only.
     pub control: Control,
-    /// What it grows by.
+    /// The quantity by which the window grows.
     pub counting: Counting,
-    /// When slow start ends.
+    /// The end of slow start.
     pub slow_start: SlowStart,
-    /// How it comes down in a recovery.
+    /// The reduction of the window in a recovery.
     pub reduction: Reduction,
-    /// Whether what SACK reported before a time-out still counts after it
-    /// [RFC6675 s5.1], although a receiver may change its mind [RFC2018 s8].
+    /// Whether SACK reports from before a timeout stay valid after it [RFC6675 s5.1],
+    /// although a receiver may discard the data [RFC2018 s8].
     pub lasting_reports: bool,
-    /// The most octets of payload in a segment.
+    /// Maximum payload of a segment, in octets.
     pub segment: u32,
     /// Octets of options in every segment beside SACK: 12 with timestamps
     /// [RFC7323 Appendix A].
     pub options: u32,
-    /// Segments of the first window [RFC6928 s2].
+    /// Initial window, in segments [RFC6928 s2].
     pub initial_window: u32,
-    /// Segments up to which the window doubles each round trip at first;
-    /// `None`: until a loss.
+    /// Initial slow-start threshold, in segments; `None`: until a loss.
     pub initial_threshold: Option<u32>,
-    /// Segments that the receiver lets be in flight.
+    /// The receiver's window, in segments.
     pub window: u32,
-    /// Octets that it lets be in flight at first, where that is less: a window
-    /// before the scale is known is no larger than 65 535 octets
-    /// [RFC7323 s2.2]. It opens by twice what arrives [Linux]. `None`: it is
-    /// open from the beginning.
+    /// The receiver's initial window in octets, if it is smaller: before the window
+    /// scale is known it is at most 65 535 octets [RFC7323 s2.2]. It then grows by
+    /// twice the arriving data [Linux]. `None`: the full window from the start.
     pub first_room: Option<u32>,
-    /// Whether the first two duplicate acknowledgements let a new segment go
+    /// Whether each of the first two duplicate acknowledgements allows a new segment
     /// [RFC3042].
     pub limited_transmit: bool,
-    /// When the receiver acknowledges.
+    /// The timing of acknowledgements.
     pub acknowledging: Acknowledging,
-    /// How many acknowledgements are not delayed at first: a sender that
-    /// starts slowly waits for them [Linux].
+    /// The number of initial acknowledgements that are not delayed, because a sender in
+    /// slow start waits for them [Linux].
     pub quick_acks: u32,
-    /// Octets that the sender's program writes in one go: segments in which a
-    /// write ends say so. `None`: nobody knows where writes end.
+    /// Octets per write of the sending application: segments that end a write have the
+    /// PSH flag. `None`: the ends of writes are unknown.
     pub write: Option<u32>,
-    /// Whether those are acknowledged at once, as Linux does once its program
-    /// has read what came [Linux].
+    /// Whether segments with the PSH flag are acknowledged at once, as in Linux after
+    /// its application has read the data [Linux].
     pub quick_pushes: bool,
-    /// Whether the ends answer marks [RFC3168].
+    /// Whether both ends use ECN [RFC3168].
     pub ecn: bool,
-    /// The time-out before anything was measured [RFC6298 s2].
+    /// The timeout before the first sample [RFC6298 s2].
     pub first_timeout: Span,
-    /// The shortest time-out.
+    /// The minimum timeout.
     pub shortest_timeout: Span,
-    /// The longest time-out.
+    /// The maximum timeout.
     pub longest_timeout: Span,
-    /// The grain of the sender's clock: G of [RFC6298 s2].
+    /// Granularity of the sender's clock: G of [RFC6298 s2].
     pub tick: Span,
-    /// How far into a tick of the sender's clock time zero falls. Only the
-    /// profile ns-2 counts in whole ticks.
+    /// Offset of time zero within a tick of the sender's clock. Only the profile ns-2
+    /// counts whole ticks.
     pub phase: Span,
 }
 
 impl Settings {
-    /// TCP of the standards with SACK and Reno's growth: ten segments at first
-    /// [RFC6928 s2], time-outs from 1 s to 60 s [RFC6298 s2], delayed
-    /// acknowledgements after 40 ms at most, timestamps in every segment.
+    /// TCP of the standards with SACK and Reno's congestion control: an initial window
+    /// of ten segments [RFC6928 s2], timeouts from 1 s to 60 s [RFC6298 s2],
+    /// acknowledgements delayed by at most 40 ms, timestamps in every segment.
     pub const fn new(segment: u32) -> Self {
         Self {
             profile: Profile::Standard,
@@ -189,7 +184,7 @@ impl Settings {
         }
     }
 
-    /// TCP as Linux 6.18 has it with `control`, which is Reno or CUBIC [Linux].
+    /// TCP of Linux 6.18 with `control`, which is Reno or CUBIC [Linux].
     pub const fn linux(control: Control, segment: u32) -> Self {
         Self {
             control: match control {
@@ -212,8 +207,8 @@ impl Settings {
         }
     }
 
-    /// An agent of ns-2.35 as it is unless told otherwise, with a window of so
-    /// many segments [Ns2]: every segment is acknowledged.
+    /// An agent of ns-2.35 with its default settings and a window of `window` segments
+    /// [Ns2]: it acknowledges every segment.
     pub const fn ns2(recovery: Recovery, segment: u32, window: u32) -> Self {
         Self {
             profile: Profile::Ns2,

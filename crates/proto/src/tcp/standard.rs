@@ -1,4 +1,4 @@
-//! The sender of the standards; numbers are octets, 0 is the SYN.
+//! The sender of the standards; sequence numbers count octets, 0 is the SYN.
 
 mod departures;
 mod notice;
@@ -18,9 +18,9 @@ use super::{Range, Ranges, Recovery, Reduction, Settings, SlowStart};
 use departures::Departures;
 use proportion::Proportion;
 
-/// Duplicate acknowledgements that mean a loss [RFC5681 s3.2].
+/// Duplicate acknowledgements that indicate a loss [RFC5681 s3.2].
 const DUPLICATES: u32 = 3;
-/// Segments that limited transmit lets go at most [RFC3042].
+/// The most segments that limited transmit sends [RFC3042].
 const LIMITED: u32 = 2;
 
 /// A sender.
@@ -31,57 +31,58 @@ pub(crate) struct Standard {
     header: u32,
     first_window: u32,
     write: Option<u64>,
-    /// Octets that the receiver lets be in flight.
+    /// The receiver's window, in octets.
     most: u64,
     first_room: Option<u64>,
     limited_transmit: bool,
     capable: bool,
-    /// Behind the last octet that there is to send.
+    /// The number behind the last octet to send.
     end: u64,
-    /// The first number that is not acknowledged, the next one to send, and
-    /// the first that was never sent.
+    /// The first unacknowledged number, the next number to send, and the first number
+    /// never sent.
     una: u64,
     next: u64,
     fresh: u64,
-    /// The window and the threshold, segments.
+    /// The window and the threshold, in segments.
     window: f64,
     threshold: f64,
     law: Law,
-    /// What ends slow start early, and when what was sent, for its sake.
+    /// The early exit of slow start, and the departures of segments that it needs.
     hybrid: Option<Hybrid>,
     departures: Option<Departures>,
     duplicates: u32,
-    /// What must be acknowledged for recovery to be over, while it lasts.
+    /// The number whose acknowledgement ends the current recovery.
     recovering: Option<u64>,
     reduction: Reduction,
     lasting_reports: bool,
-    /// How far the window has come down, where it does so by and by.
+    /// The state of a proportional reduction of the window.
     proportion: Proportion,
-    /// What must be acknowledged before duplicates mean a loss again
+    /// The number that must be acknowledged before duplicates indicate a loss again
     /// [RFC6582 s3.2].
     bar: u64,
-    /// Whether a partial acknowledgement came in this recovery.
+    /// Whether a partial acknowledgement arrived in this recovery.
     partial: bool,
-    /// What must be acknowledged before duplicates say more than the notification did.
+    /// The number that must be acknowledged before duplicates carry more information
+    /// than the notification.
     notified: u64,
     sacked: Ranges,
-    /// Up to where recovery has sent again.
+    /// The end of the retransmissions in this recovery.
     resent: u64,
-    /// What must be acknowledged before marks reduce the window again.
+    /// The number that must be acknowledged before marks reduce the window again.
     marked: u64,
-    /// Whether the receiver is to be notified of the reduction (CWR).
+    /// Whether to announce a reduction of the window (CWR).
     tell: bool,
     estimator: Estimator,
     timer: Option<Time>,
-    /// What is timed: its end, and when it was sent; nothing that was sent
-    /// twice [RFC6298 s3].
+    /// The segment being timed: its end and its departure. Retransmitted segments are
+    /// never timed [RFC6298 s3].
     timed: Option<(u64, Time)>,
     outbox: VecDeque<Data>,
     counts: Counts,
 }
 
 impl Standard {
-    /// A sender of so many octets.
+    /// A sender of `octets` octets.
     pub(crate) fn new(settings: &Settings, octets: u64) -> Self {
         Self {
             recovery: settings.recovery,
@@ -126,13 +127,14 @@ impl Standard {
         self.send(now);
     }
 
-    /// Sends nothing new from now on.
+    /// Sends no new data from now on.
     pub(crate) fn stop(&mut self) {
         self.end = self.fresh.max(1);
     }
 
-    /// Has so many octets more to send. Each call's leave in segments of their
-    /// own where the window has room: nobody waits for more [RFC9293 s3.7.4].
+    /// Adds `octets` octets to send. If the window allows, they leave at once in
+    /// segments of their own, without waiting for more (no Nagle delay) [RFC9293
+    /// s3.7.4].
     pub(crate) fn supply(&mut self, now: Time, octets: u64) {
         self.end = self.end.saturating_add(octets);
         if self.una > 0 {
@@ -165,13 +167,13 @@ impl Standard {
             return;
         }
         self.counts.timeouts += 1;
-        // Not again for what was sent again already [RFC5681 s3.1].
+        // Not for data that were retransmitted already [RFC5681 s3.1].
         if self.una >= self.bar {
             let flight = self.flight();
             self.threshold = self.law.reduce(flight);
         }
         if self.una == 0 {
-            // A SYN that was lost leaves one segment [RFC5681 s3.1].
+            // After the loss of a SYN the initial window is one segment [RFC5681 s3.1].
             self.first_window = 1;
         }
         self.window = 1.0;
@@ -191,7 +193,7 @@ impl Standard {
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
         let next = self.outbox.pop_front();
         if next.is_none() {
-            // Begins anew at the front, where memory is in the cache.
+            // Starts again at the front of the ring, whose memory is in the cache.
             self.outbox.clear();
         }
         next
@@ -201,9 +203,9 @@ impl Standard {
         self.timer
     }
 
-    /// Takes the word that segments of more than `payload` octets do not fit:
-    /// the window keeps its octets, and what is outstanding is sent again, as
-    /// its packets were larger [RFC1191 s6.4] [RFC8201 s5.4].
+    /// Limits segments to `payload` octets, after a notification that larger ones do
+    /// not fit: the window keeps its octets, and outstanding data are retransmitted
+    /// because their packets were larger [RFC1191 s6.4] [RFC8201 s5.4].
     pub(crate) fn shrink(&mut self, now: Time, payload: u32) {
         if payload == 0 || payload >= self.payload {
             return;
@@ -235,7 +237,7 @@ impl Standard {
         }
     }
 
-    /// An acknowledgement of something new.
+    /// Handles an acknowledgement of new data.
     fn advance(&mut self, now: Time, number: u64) {
         let acked = self.segments(number - self.una);
         let opens = self.una == 0;
@@ -259,7 +261,8 @@ impl Standard {
             Some(point) if number >= point || self.recovery == Recovery::Reno => {
                 self.leave();
                 if self.reduction == Reduction::Proportional {
-                    // What ends a recovery is the first to count again [Linux].
+                    // The acknowledgement that ends a recovery makes the window grow
+                    // again [Linux].
                     self.grow(now, self.segments(self.proportion.now()));
                 }
             }
@@ -272,7 +275,7 @@ impl Standard {
         }
     }
 
-    /// Sends what the window has room for.
+    /// Sends as much as the window allows.
     fn send(&mut self, now: Time) {
         if self.recovery == Recovery::Sack && self.recovering.is_some() {
             self.repair(now);
@@ -289,7 +292,7 @@ impl Standard {
             }
             let range = self.cut(self.next);
             let inside = range.to - self.una <= room || self.una == self.fresh;
-            // Nothing before the handshake is done, however little there is.
+            // No data before the handshake is complete, even if they would fit.
             let opened = self.una > 0 || range.from == 0;
             if range.from == range.to || !inside || !opened {
                 return;
@@ -299,8 +302,8 @@ impl Standard {
         }
     }
 
-    /// The segment that begins at `from`: as long as may be, and not partly
-    /// sent before.
+    /// The segment that begins at `from`: as long as possible, but not partly sent
+    /// before.
     fn cut(&self, from: u64) -> Range {
         let limit = match from {
             0 => 1,
@@ -321,7 +324,7 @@ impl Standard {
             payload,
             header: self.header,
             again,
-            // Neither a SYN nor what is sent again [RFC3168 s6.1.1]
+            // Neither the SYN nor retransmissions are ECN-capable [RFC3168 s6.1.1]
             // [RFC3168 s6.1.5].
             capable: self.capable && !again && payload > 0,
             marked: false,
@@ -350,8 +353,7 @@ impl Standard {
         self.timer.get_or_insert_with(|| now + timeout);
     }
 
-    /// Segments outstanding, without those of limited transmit
-    /// [RFC5681 s3.2].
+    /// Outstanding segments, without those of limited transmit [RFC5681 s3.2].
     fn flight(&self) -> f64 {
         self.segments(self.fresh - self.una).min(self.window)
     }

@@ -1,4 +1,4 @@
-//! Drawing from laws.
+//! Samplers of laws.
 
 use rand::{Rng, RngExt as _};
 use rand_chacha::ChaCha8Rng;
@@ -8,16 +8,16 @@ use units::Seed;
 
 use super::law::Law;
 
-/// The largest value that is drawn: a little less than a whole number can be.
+/// The largest value drawn, slightly below the largest `u64`.
 const MOST: f64 = 1.8e19;
 
-/// A law with a random stream of its own: what is drawn from one never changes the other.
+/// A law with a random stream of its own, independent of all others.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     sampler: Sampler,
     generator: ChaCha8Rng,
-    /// What the last whole number left of what was drawn, so that means are
-    /// exact although each draw is rounded down.
+    /// The fraction cut off the previous value. It is carried over, so means are exact
+    /// although each value is rounded down.
     rest: f64,
 }
 
@@ -44,20 +44,20 @@ impl Stream {
     }
 }
 
-/// A law that is ready to be drawn from.
+/// A law prepared for drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Sampler {
-    /// What needs no preparation.
+    /// A law without preparation.
     Plain(Law),
-    /// A count, and the unit that it is of.
+    /// A Poisson count, and the unit that it multiplies.
     Poisson(Poisson<f64>, f64),
-    /// A gamma law of shape 1 or more and scale 1; the scale, and for a shape
-    /// below 1 its inverse.
+    /// A gamma law of shape 1 or more and scale 1; the scale; for a shape below 1, its
+    /// inverse.
     Gamma(Gamma<f64>, f64, Option<f64>),
 }
 
 impl Sampler {
-    /// Of what [`Law::check`] refuses nothing but zeros are drawn.
+    /// A law that [`Law::check`] refuses yields zeros only.
     pub(super) fn of(law: Law) -> Self {
         if law.check().is_err() {
             return Self::Plain(Law::Constant(0.0));
@@ -65,14 +65,14 @@ impl Sampler {
         match law {
             Law::Poisson(mean, unit) => match Poisson::new(mean / unit) {
                 Ok(count) => Self::Poisson(count, unit),
-                // So few that the mean is none at all.
+                // The mean is so small that it counts as zero.
                 Err(_) => Self::Plain(Law::Constant(0.0)),
             },
             Law::Gamma(shape, scale) => {
-                // Below 1 it is the law of the next shape times a power of a
-                // uniform variate [Marsaglia2000 s6]. The power is taken here
-                // so that it is the same on every machine, which `rand_distr`'s
-                // need not be where other crates turn its std on.
+                // A shape below 1 is the law of the next shape times a power of a
+                // uniform variate [Marsaglia2000 s6]. The power is computed here to be
+                // the same on every machine; that of `rand_distr` may differ if another
+                // crate enables its feature std.
                 let inverse = (shape < 1.0).then(|| 1.0 / shape);
                 let whole = shape + f64::from(u8::from(inverse.is_some()));
                 match Gamma::new(whole, 1.0) {
@@ -84,7 +84,7 @@ impl Sampler {
         }
     }
 
-    /// A value from zero on.
+    /// A value of zero or more.
     pub(super) fn draw(&self, generator: &mut ChaCha8Rng) -> f64 {
         let drawn = match self {
             Self::Plain(law) => plain(law, generator),
@@ -101,9 +101,9 @@ impl Sampler {
     }
 }
 
-/// By inversion, but for the normal law.
+/// Draws by inversion, except for the normal law.
 fn plain(law: &Law, generator: &mut impl Rng) -> f64 {
-    // In [0, 1), so that the logarithms and powers below are of no zero.
+    // In [0, 1), so the logarithms and powers below never take zero.
     let mut uniform = || generator.random::<f64>();
     match law {
         Law::Constant(value) => *value,
@@ -119,7 +119,7 @@ fn plain(law: &Law, generator: &mut impl Rng) -> f64 {
             median + scale * libm::tan(std::f64::consts::PI * (uniform() - 0.5))
         }
         Law::Weibull(shape, scale) => scale * libm::pow(-libm::log1p(-uniform()), 1.0 / shape),
-        // Prepared, see above.
+        // Handled by prepared samplers, see above.
         Law::Poisson(..) | Law::Gamma(..) => 0.0,
     }
 }

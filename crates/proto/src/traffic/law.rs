@@ -1,38 +1,34 @@
-//! Laws of gaps and sizes: what they are called, what they may be, and what
-//! they come to on average.
+//! Laws of gaps and sizes: names, valid parameters, and moments.
 
 use super::seen::Seen;
 
-/// What gaps or sizes are drawn from, each with the unit of what it describes:
-/// picoseconds for gaps, octets for sizes.
+/// A distribution of gaps or sizes, in the unit of the quantity: picoseconds for gaps,
+/// octets for sizes.
 ///
-/// Nothing is drawn below zero: what a law has there counts as zero. So the
-/// distribution above zero stays what it is; means and variances of the laws
-/// that reach below zero, normal and Cauchy, are those of what is drawn.
+/// No value is below zero: negative values of a distribution are replaced by zero. The
+/// distribution above zero is unchanged; means and variances of laws that extend below
+/// zero, normal and Cauchy, are those of the replaced values.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Law {
-    /// Always the same.
+    /// A constant value.
     Constant(f64),
-    /// Exponential with this mean: with such gaps packets come as a Poisson
-    /// process.
+    /// Exponential with this mean; such gaps make a Poisson process.
     Exponential(f64),
-    /// Uniform between the first and the second.
+    /// Uniform between the first and the second value.
     Uniform(f64, f64),
-    /// One of these, all alike: a value that was seen twice as often stands
-    /// there twice. Nothing but zeros where nothing was seen.
+    /// One of the observed values, each equally likely; a value observed twice is
+    /// listed twice. Zeros if there are none.
     Empirical(Seen),
-    /// Normal with this mean and this standard deviation
-    /// [Johnson1994 ch 13].
+    /// Normal with this mean and standard deviation [Johnson1994 ch 13].
     Normal(f64, f64),
-    /// Poisson with the first as mean, in whole multiples of the second: the
-    /// law of a count has no scale, so its unit is part of it.
+    /// Poisson with the first value as mean, in multiples of the second: a count has no
+    /// scale, so the unit is part of the law.
     Poisson(f64, f64),
-    /// Pareto with this shape and this scale, which is the least value
-    /// [Johnson1994 ch 20].
+    /// Pareto with this shape and this scale, which is the minimum [Johnson1994 ch 20].
     Pareto(f64, f64),
-    /// Cauchy with this median and this scale, half the distance between the
-    /// quartiles [Johnson1994 ch 16].
+    /// Cauchy with this median and this scale, half of the interquartile range
+    /// [Johnson1994 ch 16].
     Cauchy(f64, f64),
     /// Gamma with this shape and this scale [Johnson1994 ch 17].
     Gamma(f64, f64),
@@ -40,40 +36,40 @@ pub enum Law {
     Weibull(f64, f64),
 }
 
-/// Why there is no such law, or why packets cannot follow it, and what would be
-/// right. The name of what follows the law stands in front.
+/// Reasons for which a law is invalid or unusable for packets, with the remedy. The
+/// message follows the name of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLaw {
-    /// A parameter is no number, infinite or below zero.
-    #[error("must be numbers from 0 on, at least one, the smaller one of two first")]
+    /// A parameter is not a number, infinite or negative.
+    #[error("must be numbers of 0 or more, at least one, the smaller of two first")]
     Numbers,
-    /// A shape from which sums of squares would leave the doubles.
+    /// A shape whose sums of squares would overflow a double.
     #[error("must have a shape from 0.05 to 1000")]
     Shape,
-    /// A scale of zero, of which there is no such law.
+    /// A scale of zero, for which the law is undefined.
     #[error("must have a scale above 0")]
     Scale,
-    /// A count that is too large to be drawn as one.
+    /// A count too large to draw.
     #[error("must have a mean above 0 and at most 1000000000 units; make the unit larger")]
     Count,
-    /// Gaps that no clock can tell from none.
+    /// Gaps too small for a clock.
     #[error("are below a picosecond on average; make them longer")]
     Gaps,
-    /// Payloads that no datagram can hold.
+    /// Payloads larger than any datagram.
     #[error("are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6")]
     Large,
-    /// Periods that are so short that drawing them would be all there is to do.
+    /// Periods so short that drawing them would take all the time.
     #[error("must send for 1 us or more at a time on average; make that longer")]
     Periods,
 }
 
-/// Shapes with which means and variances are doubles.
+/// Shapes whose means and variances fit a double.
 const SHAPES: std::ops::RangeInclusive<f64> = 0.05..=1e3;
 /// The most units of a Poisson law.
 const LARGEST_COUNT: f64 = 1e9;
 
 impl Law {
-    /// Whether there is such a law.
+    /// Checks the parameters.
     ///
     /// # Errors
     /// See [`BadLaw`].
@@ -114,8 +110,8 @@ impl Law {
         }
     }
 
-    /// The mean of what is drawn; infinite where there is none, as with Cauchy
-    /// and with a Pareto whose shape is 1 or less.
+    /// The mean of the drawn values; infinite if it does not exist, as with Cauchy and
+    /// with a Pareto shape of 1 or less.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Constant(mean) | Self::Exponential(mean) | Self::Poisson(mean, _) => *mean,
@@ -129,8 +125,8 @@ impl Law {
         }
     }
 
-    /// The variance of what is drawn, in the square of its unit; infinite where
-    /// there is none, as with Cauchy and with a Pareto whose shape is 2 or less.
+    /// The variance of the drawn values, in the square of their unit; infinite if it
+    /// does not exist, as with Cauchy and with a Pareto shape of 2 or less.
     pub fn variance(&self) -> f64 {
         match self {
             Self::Constant(_) => 0.0,
@@ -155,7 +151,7 @@ impl Law {
         }
     }
 
-    /// The least and the most that is drawn.
+    /// The minimum and the maximum of the drawn values.
     pub fn range(&self) -> (f64, f64) {
         match self {
             Self::Constant(one) => (*one, *one),
@@ -177,10 +173,9 @@ impl Law {
     }
 }
 
-/// Mean and variance of a normal law whose values below zero count as zero,
-/// a censored normal law: with z = mean / deviation,
-/// the first two moments are m P(z) + s p(z) and (m^2 + s^2) P(z) + m s p(z)
-/// [Johnson1994 ch 13.10].
+/// Mean and variance of a normal law whose negative values are replaced by zero, a
+/// censored normal law. With z = mean / deviation, the first two moments are m P(z) + s
+/// p(z) and (m^2 + s^2) P(z) + m s p(z) [Johnson1994 ch 13.10].
 fn from_zero(mean: f64, deviation: f64) -> (f64, f64) {
     if deviation == 0.0 {
         return (mean, 0.0);

@@ -1,18 +1,18 @@
-//! How a sender treats the path MTU.
+//! Modes of path MTU discovery.
 
-/// What the kernel of a sender does about the path's MTU [ip(7)].
+/// The treatment of the path MTU by a sender's kernel [ip(7)].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PathMtu {
-    /// What the machine is set to.
+    /// The default of the machine.
     #[default]
     Machine,
-    /// Fragments what is too big, and does not set DF: over IPv4 routers may
-    /// fragment on.
+    /// Fragments oversized packets and does not set DF: over IPv4 routers may fragment
+    /// further.
     Dont,
-    /// Sets DF, and fragments what is bigger than the known path MTU.
+    /// Sets DF, and fragments packets above the known path MTU.
     Want,
-    /// Sets DF, and refuses what is bigger than the known path MTU.
+    /// Sets DF, and refuses packets above the known path MTU.
     Do,
     /// Sets DF, and ignores the known path MTU.
     Probe,

@@ -1,4 +1,4 @@
-//! A flow as a schedule: departures and sizes, one after the other.
+//! Schedules: the departures and sizes of the packets of a flow.
 
 use core::ops::RangeInclusive;
 
@@ -7,25 +7,24 @@ use units::{Bytes, Seed, Span, Time};
 use super::draw::Stream;
 use super::law::{BadLaw, Law};
 
-/// Periods in which a flow sends, and others in which it is silent, by turns.
+/// Alternating periods of sending and of silence.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bursts {
-    /// How long it sends each time, in picoseconds.
+    /// Length of a sending period, in picoseconds.
     pub on: Law,
-    /// How long it is silent after that, in picoseconds.
+    /// Length of a silent period, in picoseconds.
     pub off: Law,
 }
 
 impl Bursts {
-    /// A microsecond: the least that periods of sending last on average.
+    /// Minimum mean length of a sending period: a microsecond.
     const LEAST: f64 = 1e6;
 
-    /// Whether there are such periods.
+    /// Checks the lengths of the periods.
     ///
     /// # Errors
-    /// Those of either law, and where periods of sending are below a
-    /// microsecond on average.
+    /// Those of either law, and a mean sending period below a microsecond.
     pub fn check(&self) -> Result<(), BadLaw> {
         self.on.check()?;
         self.off.check()?;
@@ -36,8 +35,8 @@ impl Bursts {
     }
 }
 
-/// The packets of a flow, one after the other: when each leaves, and how large
-/// it is. Without an end, until it is given one.
+/// The packets of a flow in order: the departure and the size of each. Infinite unless
+/// a limit is set.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     at: Time,
@@ -51,21 +50,21 @@ pub struct Schedule {
     carried: RangeInclusive<Bytes>,
 }
 
-/// Periods of sending and of silence as they are drawn.
+/// The samplers of sending and silent periods.
 #[derive(Clone, Debug)]
 struct Turns {
     on: Stream,
     off: Stream,
-    /// What is left of the period of sending.
+    /// The rest of the current sending period.
     left: Span,
 }
 
 impl Schedule {
-    /// A flow whose first packet leaves one gap after `begin`. Gaps are in
-    /// picoseconds, sizes in octets; what is below zero counts as zero.
+    /// A flow whose first packet leaves one gap after `begin`. Gaps are in picoseconds,
+    /// sizes in octets; negative values count as zero.
     ///
-    /// Each law draws from a stream of its own, named below `seed`: `gaps`,
-    /// `sizes`, and with [`Schedule::bursts`] `on` and `off`.
+    /// Each law draws from its own random stream, named below `seed`: `gaps`, `sizes`,
+    /// and with [`Schedule::bursts`] `on` and `off`.
     pub fn new(begin: Time, gaps: Law, sizes: Law, seed: Seed) -> Self {
         Self {
             at: begin,
@@ -80,9 +79,8 @@ impl Schedule {
         }
     }
 
-    /// Sends by turns only, at first and then after each silence. Gaps pass
-    /// while it sends and stand still while it is silent, so that one that is
-    /// longer than a period goes on in the next.
+    /// Restricts the flow to alternating periods, sending first. Gaps elapse in sending
+    /// periods only, so a gap longer than the rest of a period continues in the next.
     ///
     /// # Errors
     /// See [`Bursts::check`].
@@ -97,7 +95,7 @@ impl Schedule {
         })
     }
 
-    /// Ends before `until`: what would leave then or later does not.
+    /// Ends the flow before `until`: later packets are not sent.
     #[must_use]
     pub fn until(self, until: Time) -> Self {
         Self {
@@ -106,7 +104,7 @@ impl Schedule {
         }
     }
 
-    /// Ends after so many packets.
+    /// Ends the flow after `packets` packets.
     #[must_use]
     pub fn packets(self, packets: u64) -> Self {
         Self {
@@ -115,8 +113,8 @@ impl Schedule {
         }
     }
 
-    /// Ends with the packet by which so many octets have been sent in all; it
-    /// is not cut short.
+    /// Ends the flow with the packet that makes the total reach `octets`; the packet is
+    /// not cut short.
     #[must_use]
     pub fn octets(self, octets: u64) -> Self {
         Self {
@@ -125,14 +123,14 @@ impl Schedule {
         }
     }
 
-    /// Sizes that can be sent. Others are drawn all the same, for whoever sends to
-    /// refuse them, and count among packets; among octets they do not.
+    /// The sizes that can be sent. Other sizes are still drawn, and the sender refuses
+    /// them. They count as packets, but not for the total of octets.
     #[must_use]
     pub fn carried(self, carried: RangeInclusive<Bytes>) -> Self {
         Self { carried, ..self }
     }
 
-    /// One gap on; nothing once that is as late as the end.
+    /// Advances by one gap; `None` at or after the end.
     fn advance(&mut self) -> Option<Time> {
         let mut gap = Span::from_picos(self.gaps.next());
         if let Some(turns) = &mut self.bursts {
@@ -140,7 +138,8 @@ impl Schedule {
                 gap = gap - turns.left;
                 self.at += turns.left + Span::from_picos(turns.off.next());
                 turns.left = Span::from_picos(turns.on.next());
-                // Clocks end, and periods may be short: no gap takes for ever.
+                // Clocks have an end, and periods may be short: the loop always
+                // terminates.
                 if self.at >= self.until.unwrap_or(END) {
                     return None;
                 }
@@ -152,7 +151,7 @@ impl Schedule {
     }
 }
 
-/// Where instants saturate.
+/// The instant at which additions saturate.
 const END: Time = Time::from_picos(u64::MAX);
 
 impl Iterator for Schedule {
@@ -163,7 +162,7 @@ impl Iterator for Schedule {
             return None;
         }
         let Some(at) = self.advance() else {
-            // Instants never go back, so that an end stays one.
+            // Instants never decrease, so the flow stays ended.
             self.packets = Some(0);
             return None;
         };

@@ -1,4 +1,4 @@
-//! Values that were seen, to be drawn from again.
+//! Observed values, for drawing from them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use units::Seed;
 
-/// Values that were seen, of which a copy costs nothing.
+/// Observed values, cheap to clone.
 #[derive(Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "Vec<f64>", into = "Vec<f64>"))]
 pub struct Seen(Arc<[f64]>);
 
 impl Seen {
-    /// More than this are shown by their number and digest.
+    /// Longer lists are shown by their length and digest.
     const SHOWN: usize = 1_000;
 
-    /// A number that hardly any other values in any other order have.
+    /// A digest of the values and their order.
     pub fn digest(&self) -> u64 {
         let fold = |seed: Seed, value: &f64| seed.with(value.to_bits());
         self.iter().fold(Seed::new(0), fold).get()

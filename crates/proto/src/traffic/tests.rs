@@ -26,7 +26,7 @@ fn laws() -> impl Strategy<Value = Law> {
     ]
 }
 
-/// Mean and variance of so many draws, rounding included.
+/// Mean and variance of `draws` values, rounding included.
 fn moments(law: &Law, draws: u32) -> (f64, f64) {
     let mut stream = Stream::new(law.clone(), SEED);
     let drawn: Vec<f64> = (0..draws).map(|_| stream.next() as f64).collect();
@@ -72,7 +72,7 @@ proptest! {
         let (last, size) = Schedule::new(Time::ZERO, gap, sizes, SEED).nth(packets - 1).unwrap();
         prop_assert_eq!(size, Bytes::new(octets));
         let all = rate.serialise(Bytes::new(octets * packets as u64));
-        // The sum of doubles may be off by its last bit.
+        // A sum of doubles may differ in its last bit.
         prop_assert!(last.as_picos().abs_diff(all.as_picos()) <= 1 + all.as_picos() / (1 << 50));
     }
 
@@ -88,7 +88,7 @@ proptest! {
             largest = largest.max(one);
             drawn += one;
         }
-        // Doubles lose a little of the largest values.
+        // Doubles round the largest values.
         let off = drawn - whole as f64;
         let lost = 500.0 * 500.0 * largest * f64::EPSILON;
         prop_assert!((-0.01 - lost..1.01 + lost).contains(&off), "{}", off);
@@ -97,8 +97,8 @@ proptest! {
 
 #[test]
 fn every_law_has_the_mean_and_the_variance_of_its_name() {
-    // Within four standard errors; the variance of an exponential's square is
-    // the widest of them.
+    // Within four standard errors; the variance of an exponential's square is the
+    // largest of them.
     let draws = 200_000;
     let root = f64::from(draws).sqrt();
     for (law, variance) in [

@@ -1,4 +1,4 @@
-//! Control messages, through the whole state of a receiver.
+//! Hostile control messages in all states of a receiver.
 
 use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
 use units::Transport;
@@ -13,23 +13,23 @@ const LIMITS: Limits = Limits {
     handshake: Span::from_secs(5),
 };
 
-/// Octets of a challenge and of a refusal, all that a stranger gets.
+/// Octets of a challenge and of a refusal, the most that an unauthenticated peer gets.
 const CHALLENGE: usize = 2 + 32;
 const REFUSAL: usize = 4;
 
-/// Octets of the longest answer to one message: a report under a seal.
+/// Octets of the longest answer to one message: an authenticated report.
 const ANSWER: usize = 2 + LONGEST;
 
-/// One connection, and what its sender has said.
+/// One connection, and the messages of its sender.
 struct Session {
     server: Server,
-    /// Speaks for those who know the secret.
+    /// An authenticated sender, for sessions that need the secret.
     client: Client,
-    /// Whether a secret is needed.
+    /// Whether a secret is required.
     sealed: bool,
     admitted: bool,
     flows: usize,
-    /// Octets that were said to somebody who proved nothing.
+    /// Octets sent to an unauthenticated peer.
     said: usize,
 }
 
@@ -47,7 +47,7 @@ fn any_structure() {
             a_true_session_is_served(&mut chance);
         }
         let accepted = session.step(&mut chance);
-        // Some go on until they are refused, others break off.
+        // Some sessions last until they are refused, others break off.
         if !accepted || chance.below(40) == 0 {
             session = Session::begin(&mut chance);
         }
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    /// One message; whether it was accepted.
+    /// Sends one message. Returns whether it was accepted.
     fn step(&mut self, chance: &mut Chance) -> bool {
         let octets = self.next(chance);
         let received = self.server.receive(chance.extreme(), &octets);
@@ -96,18 +96,18 @@ impl Session {
             let (proven, least) = (self.server.is_open(), CHALLENGE + REFUSAL);
             assert!(!proven && self.said <= least, "{} octets", self.said);
         }
-        // What a true sender makes of it is its own affair here.
+        // The client's result does not matter here.
         let _ = self.client.receive(chance.extreme(), &said);
         accepted
     }
 
-    /// What the sender says next: as it should be until it is known, then
-    /// anything that a sender can say, and here and there damaged.
+    /// The sender's next octets: valid until it is authenticated, then any message of a
+    /// sender; some are damaged.
     fn next(&mut self, chance: &mut Chance) -> Vec<u8> {
         let waiting = std::mem::take(self.client.output());
         let mut octets = match (waiting.is_empty(), self.admitted && self.sealed) {
             (false, _) => waiting,
-            // Nobody seals but who knows the secret.
+            // Only an end with the secret can authenticate frames.
             (true, true) => {
                 self.say(chance);
                 std::mem::take(self.client.output())
@@ -168,7 +168,7 @@ impl Session {
     }
 }
 
-/// Whatever was said to others before.
+/// Serves a valid session after hostile ones.
 fn a_true_session_is_served(chance: &mut Chance) {
     let mut session = Session::begin(chance);
     let secret = session.sealed.then(|| Secret::new(b"right".to_vec()));
@@ -195,7 +195,7 @@ fn frame(message: &Control) -> Vec<u8> {
     octets
 }
 
-/// Mostly what a sender says once it is known, with any fields.
+/// Mostly messages of an authenticated sender, with any fields.
 fn message(chance: &mut Chance) -> Control {
     let number = u16::try_from(chance.below(5)).unwrap();
     match chance.below(24) {

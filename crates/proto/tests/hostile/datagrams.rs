@@ -1,4 +1,4 @@
-//! Headers of messages and of ICMP echoes, into the statistics of a receiver.
+//! Hostile headers of messages and of ICMP echoes, passed to a receiver's statistics.
 
 use jumbolab_proto::MessageStream;
 use jumbolab_proto::streaming_recorder::{Arrival, StreamingFlowRecorder};
@@ -8,7 +8,7 @@ use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 
 use super::{Chance, in_a_process_of_its_own, try_all};
 
-/// What a receiver of one flow keeps.
+/// The state of a receiver of one flow.
 struct Receiver {
     recorder: StreamingFlowRecorder,
     stream: MessageStream,
@@ -46,7 +46,7 @@ impl Receiver {
         }
     }
 
-    /// As the receiving end of a flow reads a datagram; whether it counts.
+    /// Reads a datagram like the receiving end of a flow. Returns whether it counts.
     fn takes_a_datagram(&mut self, chance: &mut Chance) -> bool {
         let mut datagram = message(chance);
         if chance.below(2) == 0 {
@@ -76,7 +76,8 @@ impl Receiver {
         whole
     }
 
-    /// Likewise a piece of a stream, which ends with what is no message.
+    /// Reads a piece of a stream likewise; the stream ends at the first invalid
+    /// message.
     fn takes_a_stream(&mut self, chance: &mut Chance) -> bool {
         let mut octets = message(chance);
         if chance.below(3) == 0 {
@@ -93,7 +94,7 @@ impl Receiver {
         fine && count > 0
     }
 
-    /// The statistics are right for any input.
+    /// Checks invariants of the statistics, which hold for any input.
     fn closes(&self) {
         let summary = self.recorder.summary(None);
         assert_eq!(summary.order.distinct, self.distinct);
@@ -101,7 +102,7 @@ impl Receiver {
     }
 }
 
-/// An answer to an ICMP echo, as a sender of them takes it.
+/// Reads a reply to an ICMP echo, like its sender.
 fn an_echo(chance: &mut Chance) -> bool {
     let version = [IpVersion::V4, IpVersion::V6][chance.below(2)];
     let mut octets = vec![0; ECHO_HEADER];
@@ -125,7 +126,7 @@ fn an_echo(chance: &mut Chance) -> bool {
     Message::parse(&octets[ECHO_HEADER..]).is_ok()
 }
 
-/// A true message, with any fields.
+/// A valid message with any fields.
 fn message(chance: &mut Chance) -> Vec<u8> {
     let length = HEADER_LEN + chance.below(80);
     let mut octets = vec![0; length];

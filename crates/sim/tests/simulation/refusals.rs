@@ -160,11 +160,11 @@ fn laws_must_be_possible() {
     ] {
         refused(
             |s| datagrams(s).gaps = law.clone(),
-            "flow `f`: its gaps must be numbers from 0 on",
+            "flow `f`: its gaps must be numbers of 0 or more",
         );
         refused(
             |s| datagrams(s).payloads = law,
-            "flow `f`: its payloads must be numbers from 0 on, at least one",
+            "flow `f`: its payloads must be numbers of 0 or more, at least one",
         );
     }
     refused(

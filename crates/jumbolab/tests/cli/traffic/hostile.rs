@@ -108,7 +108,7 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     receiver.says("round trip");
     receiver
         .send(&dir, &format!("::1 {quick}"))
-        .refused(&["as many senders as it may"]);
+        .refused(&["its maximum number of senders"]);
     strangers.extend((0..64).map(|_| stranger(&receiver)));
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap());

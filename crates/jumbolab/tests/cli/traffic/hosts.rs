@@ -16,7 +16,7 @@ fn only_those_who_know_the_secret_are_served() {
     let quick = "::1 --packets 3 --gap 1ms";
     receiver
         .send(&dir, quick)
-        .refused(&["asks for a secret", "--secret FILE"]);
+        .refused(&["demands a secret", "--secret FILE"]);
     receiver
         .send(&dir, &format!("{quick} --secret wrong"))
         .refused(&["secret is another one"]);

@@ -6,7 +6,7 @@ use units::{Rate, Span};
 use super::*;
 use crate::link::Link;
 
-/// A frame that is its number, its size, and whether it can be marked and was.
+/// A frame with a number, a size, and whether it can be marked and was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     number: u64,
@@ -33,7 +33,7 @@ impl Packet for Frame {
     }
 }
 
-/// Everything that had the wire: who, come when, from when until when.
+/// Every transmission: packet, arrival, begin and end.
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<(u64, Time, Time, Time)>);
 
@@ -114,7 +114,7 @@ proptest! {
         let mut out = [Vec::new(), Vec::new()];
         for ((micros, size, markable), number) in arrivals.into_iter().zip(0..) {
             now += Span::from_micros(micros);
-            // One in two is asked for what came out before the next arrives.
+            // Every other packet is polled for deliveries before the next arrival.
             while markable && let Some(frame) = fast_link.poll_transmit(now) {
                 out[0].push(frame);
             }

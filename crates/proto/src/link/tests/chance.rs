@@ -1,8 +1,8 @@
-//! How often each impairment occurs, and how long it delays.
+//! Frequencies of the impairments, and the delays that they add.
 
 use super::*;
 
-/// How many of 100 000 frames of `size` octets met `fate`.
+/// The number of 100 000 frames of `size` octets with `fate`.
 fn frequency(settings: Settings, size: u64, fate: Fate) -> u64 {
     let mut link = link(Settings {
         rate: None,
@@ -15,7 +15,7 @@ fn frequency(settings: Settings, size: u64, fate: Fate) -> u64 {
     link.counters().of(fate)
 }
 
-/// Whether `count` of 100 000 is within a 99 % interval of `probability`.
+/// Whether `count` of 100 000 lies within a 99 % interval of `probability`.
 fn plausible(count: u64, probability: f64) {
     let expected = 100_000.0 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt();
@@ -67,8 +67,8 @@ fn bit_errors_hit_long_frames_more_often_by_the_formula() {
     }
 }
 
-/// Extra delays of frames so far apart that none has to wait for another, in
-/// shares of 100 us, the shortest first.
+/// Extra delays of frames too far apart to delay each other, in units of 100 us,
+/// sorted.
 fn extra_delays(law: JitterLaw) -> Vec<f64> {
     let mut link = link(Settings {
         jitter: Span::from_micros(100),

@@ -6,27 +6,26 @@ use super::Trips;
 
 /// Segments per cubic second [RFC9438 s5.1].
 const SCALE: f64 = 0.4;
-/// What is left of the window at a loss [RFC9438 s4.6].
+/// The factor that reduces the window at a loss [RFC9438 s4.6].
 const DECREASE: f64 = 0.7;
 
-/// The least share by which Linux grows a round trip before the first loss
-/// [Linux].
+/// The minimum relative growth per round trip before the first loss in Linux [Linux].
 const LEAST: f64 = 0.05;
 
-/// The state of CUBIC, windows in segments.
+/// The state of CUBIC; windows are in segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
-    /// Whether it does as Linux does.
+    /// Whether to behave as Linux where it differs from the standard.
     linux: bool,
-    /// The window at which the last loss came, or less with fast convergence.
+    /// The window at the last loss, or less with fast convergence.
     plateau: f64,
     /// The window just before the last loss.
     before: f64,
-    /// Since when the window follows this cubic.
+    /// The start of the current cubic function.
     epoch: Option<Time>,
     /// Seconds until the cubic is back at the plateau.
     until_plateau: f64,
-    /// Reno's window, as it would be now [RFC9438 s4.3].
+    /// The window of a Reno flow at this time [RFC9438 s4.3].
     reno: f64,
 }
 
@@ -42,18 +41,19 @@ impl Cubic {
         }
     }
 
-    /// By how much the window grows for each of `acked` segments that are
-    /// acknowledged in congestion avoidance.
+    /// The growth of the window per segment, for `acked` segments acknowledged in
+    /// congestion avoidance.
     pub(crate) fn grow(&mut self, now: Time, trips: Trips, window: f64, acked: f64) -> f64 {
         let epoch = *self.epoch.get_or_insert_with(|| {
-            // [RFC9438 eq 2]; beyond the plateau the cubic begins at once.
+            // [RFC9438 eq 2]; beyond the plateau the cubic function starts at once.
             self.plateau = self.plateau.max(window);
             self.until_plateau = libm::cbrt((self.plateau - window) / SCALE);
             self.reno = window;
             now
         });
         let elapsed = now.since(epoch).unwrap_or_default().as_secs_f64();
-        // As much a segment as is fair to a Reno that halves [RFC9438 s4.3].
+        // The growth per segment that is fair to Reno, which halves its window [RFC9438
+        // s4.3].
         let alpha = match self.linux || self.reno < self.before {
             true => 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE),
             false => 1.0,
@@ -90,7 +90,7 @@ impl Cubic {
         flight * DECREASE
     }
 
-    /// The cubic's window so many seconds into the epoch [RFC9438 eq 1].
+    /// The cubic window at `seconds` into the epoch [RFC9438 eq 1].
     fn at(&self, seconds: f64) -> f64 {
         SCALE * (seconds - self.until_plateau).powi(3) + self.plateau
     }

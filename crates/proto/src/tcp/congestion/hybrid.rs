@@ -1,38 +1,36 @@
-//! The end of slow start before a loss: HyStart [Ha2011].
+//! Early exit from slow start: HyStart [Ha2011].
 
 use units::{Span, Time};
 
-/// Windows below this one, in segments, are not looked at [Ha2011 s4].
+/// The smallest window, in segments, for which the tests run [Ha2011 s4].
 const LEAST_WINDOW: f64 = 16.0;
-/// Acknowledgements that follow each other within this time are of one train
-/// [Ha2011 s4].
+/// The largest gap between acknowledgements of one train [Ha2011 s4].
 const SPACING: Span = Span::from_millis(2);
-/// Round trips that are looked at before those of a round mean anything
-/// [Ha2011 s4].
+/// Round trips that must be sampled in a round before their delay counts [Ha2011 s4].
 const SAMPLES: u32 = 8;
-/// An eighth of the shortest round trip, within these bounds, is what a queue
-/// adds before slow start ends [Ha2011 s4].
+/// Bounds of the delay increase that ends slow start; within them it is an eighth of
+/// the minimum round-trip time [Ha2011 s4].
 const DELAYS: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
-/// By what an acknowledgement may be later than the segment, at most [Linux].
+/// The largest delay of an acknowledgement behind its segment [Linux].
 const HOLD: Span = Span::from_millis(1);
 
-/// What one round of slow start has shown so far.
+/// Observations of one round of slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hybrid {
-    /// What must be acknowledged for the round to be over.
+    /// The number whose acknowledgement ends the round.
     end: u64,
     begun: Time,
-    /// The end of the train of acknowledgements.
+    /// The latest acknowledgement of the train.
     train: Time,
     shortest: Option<Span>,
     samples: u32,
 }
 
 impl Hybrid {
-    /// Whether slow start should end with an acknowledgement that came at
-    /// `now`, of all below `acknowledged`, whose segment took `trip`; `fresh`
-    /// is the first number that was not sent yet, `shortest` the shortest
-    /// round trip of the connection.
+    /// Whether slow start should end with the acknowledgement of all numbers below
+    /// `acknowledged` that arrived at `now` and whose segment took `trip`. `fresh` is
+    /// the first number not sent yet, `shortest` the connection's minimum round-trip
+    /// time.
     pub(crate) fn is_full(
         &mut self,
         now: Time,
@@ -53,7 +51,7 @@ impl Hybrid {
         if window < LEAST_WINDOW {
             return false;
         }
-        // A train as long as one way of the path fills it.
+        // A train as long as the one-way delay fills the path.
         if now.since(self.train) <= Some(SPACING) {
             self.train = now;
             let longest = Span::from_picos((shortest + HOLD).as_picos() / 2);
@@ -78,8 +76,8 @@ mod tests {
 
     const SHORTEST: Span = Span::from_millis(40);
 
-    /// When slow start ends with acknowledgements of round trips that take
-    /// `trip`, one every `gap`, in milliseconds from the first one on.
+    /// The end of slow start for acknowledgements with round trips of `trip`, one every
+    /// `gap`, in milliseconds from the first one.
     fn ends(trip: Span, gap: Span, window: f64) -> Option<u64> {
         let mut hybrid = Hybrid::default();
         (0u64..60).find_map(|number| {

@@ -1,10 +1,10 @@
-//! What the agents Reno and Newreno do with acknowledgements [Ns2].
+//! Acknowledgement processing of the agents Reno and Newreno [Ns2].
 
 use units::Time;
 
 use super::{Agent, DUPLICATES, Reduced};
 
-/// Segments that Newreno sends for an acknowledgement in recovery, at most.
+/// The most segments that Newreno sends per acknowledgement in recovery.
 const BURST: u32 = 2;
 
 impl Agent {
@@ -65,9 +65,9 @@ impl Agent {
         }
     }
 
-    /// Something new is acknowledged, but not all that was sent when recovery
-    /// began. The window shrinks by what left and grows by one; only the first
-    /// time the timer is set.
+    /// Handles a partial acknowledgement: new data, but not all that was outstanding
+    /// when recovery began. The window shrinks by the acknowledged segments and grows
+    /// by one. Only the first partial acknowledgement restarts the timer.
     fn receive_partial(&mut self, now: Time, number: i64) {
         if !self.partial {
             self.partial = true;

@@ -1,4 +1,4 @@
-//! What the agent Sack1 does with acknowledgements [Ns2].
+//! Acknowledgement processing of the agent Sack1 [Ns2].
 
 use units::Time;
 
@@ -44,7 +44,7 @@ impl Agent {
         } else if number > self.highest {
             self.highest = number;
             self.scoreboard.update(number, ack);
-            // Twice in all, so that recovery is never slower than slow start.
+            // Twice in total, so that recovery is never slower than slow start.
             self.pipe -= 1;
             self.renew_timer(now, number);
             self.ticks.forgive();
@@ -63,8 +63,8 @@ impl Agent {
         self.retransmit_first(now);
     }
 
-    /// Sends what the window or, in recovery, the pipe has room for: first
-    /// what is missing, then what is new.
+    /// Sends as much as the window or, in recovery, the pipe allows: missing segments
+    /// first, then new ones.
     pub(super) fn send_with_pipe(&mut self, now: Time) {
         loop {
             let window = self.window();

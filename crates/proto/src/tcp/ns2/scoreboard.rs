@@ -1,17 +1,17 @@
-//! What the agent Sack1 knows to have arrived [Ns2].
+//! The scoreboard of the agent Sack1: segments known to have arrived [Ns2].
 
 use super::{signed, unsigned};
 use crate::tcp::Ranges;
 use crate::tcp::segment::Ack;
 
-/// Segments that were reported, and how far holes between them were filled.
+/// Segments reported by SACK, and the progress of retransmissions.
 #[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     ranges: Ranges,
-    /// The first that may be missing. Reports of what is below pull it back,
-    /// as they do there.
+    /// The first segment that may be missing. Reports of lower segments move it back,
+    /// as in ns-2.
     lowest: i64,
-    /// Behind the last that was sent anew.
+    /// The segment behind the last retransmission.
     reached: i64,
 }
 
@@ -29,7 +29,7 @@ impl Scoreboard {
         self.reached = -1;
     }
 
-    /// Takes in what `ack` reports beyond `last`; returns whether that was new.
+    /// Adds the blocks of `ack` beyond `last`. Returns whether any was new.
     pub(super) fn update(&mut self, last: i64, ack: &Ack) -> bool {
         let before = self.ranges.total();
         let mut changed = false;
@@ -53,8 +53,7 @@ impl Scoreboard {
         self.reached = self.reached.max(number + 1);
     }
 
-    /// The next segment that is missing below one that arrived, and was not
-    /// sent anew.
+    /// The next missing segment below one that arrived, not retransmitted yet.
     pub(super) fn next_missing(&mut self) -> Option<i64> {
         self.reached = self.reached.max(self.lowest);
         let mut ranges = self.ranges.iter();

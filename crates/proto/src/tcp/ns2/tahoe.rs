@@ -1,4 +1,4 @@
-//! What the agent Tahoe does with acknowledgements [Ns2].
+//! Acknowledgement processing of the agent Tahoe [Ns2].
 
 use units::Time;
 
@@ -22,8 +22,8 @@ impl Agent {
         self.send_much(now, None);
     }
 
-    /// Takes everything outstanding for lost: the window is one segment, and
-    /// slow start begins at the first that is missing.
+    /// Takes all outstanding segments for lost: the window becomes one segment, and
+    /// slow start begins at the first missing one.
     fn begin_again(&mut self, now: Time) {
         self.halve_threshold(now);
         self.cwnd = 1.0;

@@ -11,7 +11,7 @@ const ALL: [Recovery; 4] = [
     Recovery::Sack,
 ];
 
-/// An agent with segments 7 to 14 in flight, and the instant.
+/// An agent with segments 7 to 14 in flight, and the current instant.
 fn in_flight(recovery: Recovery) -> (Agent, Time) {
     let mut agent = Agent::new(&Settings::ns2(recovery, 1_000, 20), 1_000);
     let mut now = Time::ZERO;
@@ -26,13 +26,13 @@ fn in_flight(recovery: Recovery) -> (Agent, Time) {
     (agent, now)
 }
 
-/// The numbers of what it sends, and whether each was sent before.
+/// The numbers of the segments that it sends, and whether each is a retransmission.
 fn sent(agent: &mut Agent) -> Vec<(u64, bool)> {
     let data = std::iter::from_fn(|| agent.poll_transmit());
     data.map(|data| (data.sequence, data.again)).collect()
 }
 
-/// Everything before `next` has arrived.
+/// An acknowledgement of all segments before `next`.
 const fn ack(next: u64) -> Ack {
     Ack {
         next,
@@ -42,7 +42,7 @@ const fn ack(next: u64) -> Ack {
     }
 }
 
-/// The same as before 7, and `beyond` segments behind it.
+/// A duplicate acknowledgement of 7 that reports `beyond` segments behind it.
 fn duplicate(beyond: u64) -> Ack {
     let mut ack = ack(7);
     ack.blocks.push(Range {
@@ -80,7 +80,7 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
         let again = sent(&mut agent);
         assert!(!again.contains(&(7, true)), "{recovery:?}: {again:?}");
         assert_eq!(agent.counts().recoveries, 0, "{recovery:?}");
-        // An agent that is not notified takes the third for a loss.
+        // An agent without a notification takes the third duplicate for a loss.
         let (mut agent, now) = in_flight(recovery);
         for beyond in 1..=4 {
             agent.receive(now, &duplicate(beyond));
@@ -99,7 +99,7 @@ fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
         assert_eq!(sent(&mut agent), [(7, true), (9, true)], "{recovery:?}");
         assert_eq!(agent.state().window, 4.0, "{recovery:?}");
         assert_eq!(agent.state().threshold, Some(4.0), "{recovery:?}");
-        // What is sent after that may meet a loss of its own.
+        // Segments sent after that may be lost themselves.
         agent.receive(now, &ack(15));
         let next = sent(&mut agent);
         let (first, _) = next[0];

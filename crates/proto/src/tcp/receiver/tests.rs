@@ -21,7 +21,7 @@ fn settings() -> Settings {
     }
 }
 
-/// What is acknowledged when segments of 100 octets arrive.
+/// The acknowledgements of arriving segments of 100 octets.
 fn acks(settings: &Settings, arrivals: &[u64]) -> Vec<Option<Ack>> {
     let mut receiver = Receiver::new(settings);
     let arrive = |from: &u64| {
@@ -44,7 +44,7 @@ fn blocks_begin_with_the_one_that_the_segment_is_in() {
     assert_eq!(blocks(acks[2]), [(400, 500), (200, 300)]);
     assert_eq!(blocks(acks[3]), [(200, 500)]);
     assert_eq!(blocks(acks[5]), [(800, 900), (600, 700), (200, 500)]);
-    // There is room for three.
+    // There is room for three blocks.
     assert_eq!(blocks(acks[6]), [(1_000, 1_100), (800, 900), (600, 700)]);
     assert!(acks.iter().all(|ack| ack.unwrap().next == 100));
     // 20 octets of TCP, 12 of options, 4 and 24 of blocks.
@@ -102,7 +102,7 @@ fn ns2_goes_on_reporting_what_the_number_has_overtaken() {
     let ns2 = Settings::ns2(Recovery::Sack, 100, 20);
     let arrivals = [0, 200, 400, 600, 100, 800];
     let theirs = acks(&ns2, &arrivals);
-    // The same but for padding and options.
+    // Equal except for padding and options.
     assert_eq!(theirs[3].unwrap().header, HEADER + 24);
     let standard = acks(&settings(), &arrivals);
     assert_eq!(blocks(standard[5]), [(800, 900), (600, 700), (400, 500)]);

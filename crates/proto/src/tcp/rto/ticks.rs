@@ -1,17 +1,16 @@
-//! The retransmission timer as ns-2.35 has it: whole ticks, scaled integers.
+//! The retransmission timer of ns-2.35, in whole ticks and scaled integers.
 
 use units::{Span, Time};
 
 use crate::tcp::Settings;
 
-/// Bits behind the point of the smoothed round trip and of its deviation
-/// [Ns2].
+/// Fractional bits of the smoothed round-trip time and of its deviation [Ns2].
 const TRIP_BITS: u32 = 3;
 const DEVIATION_BITS: u32 = 2;
-/// The deviation before anything was measured, seconds [Ns2].
+/// The deviation before the first sample, in seconds [Ns2].
 const FIRST_DEVIATION: i64 = 12;
 
-/// Round trips in ticks and the time-out that follows from them.
+/// Estimator of the round-trip time in ticks, and the timeout derived from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticks {
     tick: Span,
@@ -40,8 +39,8 @@ impl Ticks {
         }
     }
 
-    /// Takes in the round trip of what was sent at `sent`, counted in the
-    /// ticks that end in it [Ns2].
+    /// Adds the round trip of the segment sent at `sent`, counted in the ticks that end
+    /// in it [Ns2].
     pub(crate) fn measure(&mut self, sent: Time, now: Time) {
         let tick = self.tick.as_picos().max(1);
         let into = (sent + self.phase).as_picos() % tick;
@@ -60,14 +59,14 @@ impl Ticks {
         self.timeout = self.tick * (sum >> TRIP_BITS).unsigned_abs();
     }
 
-    /// How long to wait now.
+    /// The current timeout.
     pub(crate) fn timeout(&self) -> Span {
         let timeout = self.timeout.max(self.shortest) * self.backoff;
         timeout.min(self.longest).max(self.tick * 2)
     }
 
-    /// Waits twice as long from now on; after three times the round trip is
-    /// measured anew [Ns2].
+    /// Doubles the timeout; after more than three doublings the next sample replaces the
+    /// estimate [Ns2].
     pub(crate) fn back_off(&mut self) {
         if self.backoff < 64 || self.timeout() < self.longest {
             self.backoff = self.backoff.saturating_mul(2);
@@ -82,7 +81,7 @@ impl Ticks {
         self.backoff = 1;
     }
 
-    /// The smoothed round trip, if there is one.
+    /// The smoothed round-trip time, once measured.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         let ticks = (self.trip >> TRIP_BITS).unsigned_abs();
         (self.trip > 0).then(|| self.tick * ticks)

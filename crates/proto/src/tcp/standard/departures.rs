@@ -1,4 +1,4 @@
-//! When each segment was sent, so that each round trip is known.
+//! Departures of segments, for timing each round trip.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use units::{Span, Time};
 
 use crate::tcp::Range;
 
-/// Segments that are outstanding and were sent once: their ends and instants.
+/// Outstanding segments that were sent once: their ends and departures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Departures {
     sent: VecDeque<(u64, Time)>,
@@ -14,20 +14,20 @@ pub(super) struct Departures {
 }
 
 impl Departures {
-    /// A segment that ends at `end` was sent the first time.
+    /// Records the first transmission of a segment that ends at `end`.
     pub(super) fn note(&mut self, end: u64, now: Time) {
         self.sent.push_back((end, now));
     }
 
-    /// What was sent twice is not timed [RFC6298 s3].
+    /// Removes a retransmitted segment, which is not timed [RFC6298 s3].
     pub(super) fn forget(&mut self, range: Range) {
         let from = self.sent.partition_point(|(end, _)| *end <= range.from);
         let to = self.sent.partition_point(|(end, _)| *end <= range.to);
         self.sent.drain(from..to);
     }
 
-    /// Everything below `number` is acknowledged at `now`: the round trip of
-    /// the latest segment of that, and the shortest one of all so far.
+    /// Takes the acknowledgement of all numbers below `number` at `now`. Returns the
+    /// round-trip time of the latest segment among them, and the minimum of all so far.
     pub(super) fn acknowledge(&mut self, number: u64, now: Time) -> Option<(Span, Span)> {
         let gone = self.sent.partition_point(|(end, _)| *end <= number);
         let (_, sent) = self.sent.drain(..gone).next_back()?;
@@ -37,7 +37,7 @@ impl Departures {
         Some((trip, shortest))
     }
 
-    /// The shortest round trip so far.
+    /// The minimum round-trip time so far.
     pub(super) const fn shortest(&self) -> Option<Span> {
         self.shortest
     }

@@ -1,4 +1,5 @@
-//! The reaction of a sender to a notification of a drop, instead of its own detection.
+//! The reaction of a sender to a notification of a drop, which replaces its own loss
+//! detection.
 
 use units::Time;
 

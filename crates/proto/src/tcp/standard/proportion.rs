@@ -1,20 +1,20 @@
-//! A window that comes down in proportion to what is delivered [RFC6937].
+//! Proportional rate reduction [RFC6937].
 
-/// What a recovery has sent and what was delivered in it, octets [RFC6937 s3].
+/// Octets sent and delivered in a recovery [RFC6937 s3].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proportion {
     delivered: u64,
     sent: u64,
-    /// What was outstanding when it began.
+    /// Outstanding octets at its start.
     outstanding: u64,
-    /// What was delivered with the acknowledgement that is worked on.
+    /// Octets delivered by the current acknowledgement.
     now: u64,
-    /// Whether that one acknowledged something new.
+    /// Whether the current acknowledgement covers new data.
     pub(super) safe: bool,
 }
 
 impl Proportion {
-    /// A recovery begins with so many octets outstanding.
+    /// Begins a recovery with `outstanding` octets in flight.
     pub(super) fn new(outstanding: u64) -> Self {
         Self {
             outstanding,
@@ -22,26 +22,25 @@ impl Proportion {
         }
     }
 
-    /// So many octets were sent.
+    /// Records that `octets` were sent.
     pub(super) const fn send(&mut self, octets: u64) {
         self.sent += octets;
     }
 
-    /// Takes in what an acknowledgement has delivered.
+    /// Records that an acknowledgement delivered `octets`.
     pub(super) const fn deliver(&mut self, octets: u64) {
         self.delivered += octets;
         self.now = octets;
     }
 
-    /// Octets that the acknowledgement which is worked on has delivered.
+    /// Octets delivered by the current acknowledgement.
     pub(super) const fn now(&self) -> u64 {
         self.now
     }
 
-    /// How much may be sent with this acknowledgement, where `pipe` octets are
-    /// in flight and `threshold` should be in the end. `segment` more than was
-    /// delivered may leave as long as acknowledgements say that all goes well
-    /// [RFC6937 s3].
+    /// Octets that may be sent for this acknowledgement, with `pipe` octets in flight
+    /// and `threshold` as the target. A `segment` more than delivered may be sent while
+    /// acknowledgements cover new data [RFC6937 s3].
     pub(super) fn allowed(&self, pipe: u64, threshold: u64, segment: u64) -> u64 {
         let allowed = if pipe > threshold {
             let part = u128::from(self.delivered) * u128::from(threshold);
@@ -54,7 +53,7 @@ impl Proportion {
             let most = self.delivered.saturating_sub(self.sent).max(self.now) + more;
             most.min(threshold - pipe)
         };
-        // Whole segments, as a window counts them.
+        // Rounded to whole segments, as the window counts them.
         allowed.div_ceil(segment) * segment
     }
 }
@@ -78,7 +77,7 @@ mod tests {
             pipe += allowed;
             sent.push(allowed / SEGMENT);
         }
-        // A quarter: a segment for the first of four.
+        // A quarter: one segment for the first of four acknowledgements.
         assert_eq!(sent, [1, 0, 0, 0, 1, 0, 0, 0, 1, 0]);
     }
 

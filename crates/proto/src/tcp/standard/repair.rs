@@ -1,4 +1,4 @@
-//! What the sender of the standards does about losses.
+//! Loss detection and recovery of the sender of the standards.
 
 use units::Time;
 
@@ -6,16 +6,16 @@ use super::{DUPLICATES, Proportion, Standard};
 use crate::tcp::segment::Ack;
 use crate::tcp::{Range, Recovery, Reduction};
 
-/// What is still in flight, as SACK tells it.
+/// The data in flight according to SACK.
 struct Pipe {
     octets: u64,
-    /// Below it everything that was not reported counts as lost.
+    /// All unreported numbers below this one count as lost.
     lost_below: u64,
 }
 
 impl Standard {
-    /// Takes in what an acknowledgement reports; returns whether it may count
-    /// as a duplicate: with SACK only if it reports something new [RFC6675 s2].
+    /// Adds the SACK blocks of an acknowledgement. Returns whether it may count as a
+    /// duplicate: with SACK only if it reports new blocks [RFC6675 s2].
     pub(super) fn report(&mut self, ack: &Ack) -> bool {
         if self.recovery != Recovery::Sack {
             return true;
@@ -31,12 +31,12 @@ impl Standard {
         news
     }
 
-    /// An acknowledgement of nothing new while something is outstanding.
+    /// Handles an acknowledgement without new data while data are outstanding.
     pub(super) fn duplicate(&mut self, now: Time) {
         self.duplicates = self.duplicates.saturating_add(1);
         if self.recovering.is_some() {
             if self.recovery != Recovery::Sack {
-                // A segment has left the path [RFC5681 s3.2].
+                // One segment has left the path [RFC5681 s3.2].
                 self.window += 1.0;
             }
             return;
@@ -52,12 +52,12 @@ impl Standard {
         }
     }
 
-    /// Recovery is over.
+    /// Ends recovery.
     pub(super) fn leave(&mut self) {
         self.recovering = None;
         self.duplicates = 0;
         self.window = match self.recovery {
-            // No burst where little is outstanding [RFC6582 s3.2].
+            // Prevents a burst if little is outstanding [RFC6582 s3.2].
             Recovery::NewReno => {
                 let flight = self.segments(self.fresh - self.una);
                 self.threshold.min(flight.max(1.0) + 1.0)
@@ -66,8 +66,8 @@ impl Standard {
         };
     }
 
-    /// Something new is acknowledged, not all; returns whether the timer
-    /// begins anew: without SACK only the first time [RFC6582 s4].
+    /// Handles a partial acknowledgement. Returns whether the timer restarts: without
+    /// SACK only for the first one [RFC6582 s4].
     pub(super) fn acknowledge_part(&mut self, now: Time, acked: f64) -> bool {
         if self.recovery == Recovery::Sack {
             return true;
@@ -80,8 +80,8 @@ impl Standard {
         first
     }
 
-    /// In recovery: sends first what is lost, then what is new, then what is
-    /// only missing, as far as the pipe has room [RFC6675 s5].
+    /// Sends in recovery, as much as the pipe allows: lost data first, then new data,
+    /// then unreported data that do not count as lost [RFC6675 s5].
     pub(super) fn repair(&mut self, now: Time) {
         let Pipe {
             mut octets,
@@ -119,14 +119,14 @@ impl Standard {
         }
     }
 
-    /// Begins recovery: what is outstanding decides the threshold, and the
-    /// first segment is sent again.
+    /// Begins recovery: sets the threshold from the data outstanding, and retransmits
+    /// the first segment.
     fn enter(&mut self, now: Time) {
         let flight = self.flight();
         self.threshold = self.law.reduce(flight);
         self.window = match self.recovery {
             Recovery::Sack => self.threshold,
-            // Those that have left the path [RFC5681 s3.2].
+            // Adds the segments that have left the path [RFC5681 s3.2].
             Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
                 self.threshold + f64::from(DUPLICATES)
             }
@@ -146,8 +146,8 @@ impl Standard {
         self.output(now, range);
     }
 
-    /// The first segment below `limit` that was not reported and not sent
-    /// again in this recovery.
+    /// The first segment below `limit` that is neither reported nor retransmitted in
+    /// this recovery.
     fn missing(&self, limit: u64) -> Option<Range> {
         let mut from = self.resent.max(self.una);
         while let Some(range) = self.sacked.containing(from) {
@@ -162,9 +162,9 @@ impl Standard {
         (from < to).then_some(Range { from, to })
     }
 
-    /// Walks the gaps from the top: one with three ranges above it, or more
-    /// than two segments, is lost; what is not lost is in flight, and so is
-    /// what was sent again [RFC6675 s4].
+    /// Estimates the data in flight. A gap is lost if three ranges, or more than two
+    /// segments, are reported above it; all other gaps and the retransmissions are in
+    /// flight [RFC6675 s4].
     fn pipe(&self) -> Pipe {
         let enough = u64::from(DUPLICATES - 1) * u64::from(self.payload);
         let (mut ranges, mut above) = (0, 0);

@@ -1,5 +1,4 @@
-//! How the window of a sender of the standards changes without a loss, and
-//! what bounds it.
+//! Changes of the window without a loss, and its limits.
 
 use units::{Span, Time};
 
@@ -8,7 +7,7 @@ use super::departures::Departures;
 use crate::tcp::congestion::Trips;
 
 impl Standard {
-    /// Takes the round trip of what was acknowledged last, where each is timed.
+    /// Measures the round trip of the latest acknowledged segment, if all are timed.
     pub(super) fn time(&mut self, now: Time) {
         let Some(departures) = &mut self.departures else {
             return;
@@ -27,7 +26,7 @@ impl Standard {
     }
 
     pub(super) fn grow(&mut self, now: Time, acked: f64) {
-        // A window that the receiver's keeps from being used does not grow.
+        // A window limited by the receiver's does not grow.
         if self.octets(self.window) >= self.most {
             return;
         }
@@ -40,8 +39,8 @@ impl Standard {
             .grow(now, trips, self.window, self.threshold, acked);
     }
 
-    /// The receiver saw a mark: as at a loss, once a window, but nothing needs
-    /// to be sent again [RFC3168 s6.1.2].
+    /// Handles a congestion mark: as a loss, once per window, but without a
+    /// retransmission [RFC3168 s6.1.2].
     pub(super) fn answer_mark(&mut self) {
         if !self.capable || self.una < self.marked || self.recovering.is_some() {
             return;
@@ -54,7 +53,7 @@ impl Standard {
         self.counts.marks += 1;
     }
 
-    /// Octets that may be in flight for the receiver's sake.
+    /// Octets in flight that the receiver's window allows.
     pub(super) fn most(&self) -> u64 {
         let opened = |first| 2 * self.una + first;
         self.most.min(self.first_room.map_or(u64::MAX, opened))
@@ -84,7 +83,7 @@ mod tests {
             std::iter::from_fn(|| sender.poll_transmit()).count()
         };
         assert_eq!(flight(1), 7);
-        // 65 535 octets and twice what arrived: 14 segments and more.
+        // 65 535 octets plus twice the arrived data: 14 segments and more.
         assert_eq!(flight(1 + 7 * 8_948), 17);
     }
 }

@@ -1,4 +1,4 @@
-//! Every law against its distribution function, its mean and its variance.
+//! Every law compared with its distribution function, mean and variance.
 
 use statrs::distribution::{
     Cauchy, ContinuousCDF, DiscreteCDF, Exp, Gamma, Normal, Pareto, Poisson, Uniform, Weibull,
@@ -8,18 +8,17 @@ use super::*;
 
 const DRAWS: u32 = 20_000;
 
-/// How far an empirical distribution function of so many draws is from its law
-/// in one case of a thousand: the limit of Kolmogorov's distribution,
-/// 1 = 1000 x 2 exp(-2 x^2), with the correction for a finite number
-/// [Stephens1974].
+/// The distance between an empirical distribution function of `draws` values and its
+/// law that one case in a thousand exceeds: the limit of Kolmogorov's distribution, 1 =
+/// 1000 x 2 exp(-2 x^2), with the correction for a finite number [Stephens1974].
 fn furthest(draws: u32) -> f64 {
     let root = f64::from(draws).sqrt();
     (2_000f64.ln() / 2.0).sqrt() / (root + 0.12 + 0.11 / root)
 }
 
-/// The largest distance between what was drawn and `below`, the probability of
-/// being at most so large. Before and after each step of the former; where the
-/// law has a step itself, so has `below`.
+/// The largest distance between the drawn values and `below`, the distribution
+/// function. Compared before and after each step of the former; at a step of the law
+/// `below` has one, too.
 fn distance(mut drawn: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
     drawn.sort_by(f64::total_cmp);
     let all = drawn.len() as f64;
@@ -42,7 +41,7 @@ fn drawn(law: &Law, seed: Seed) -> Vec<f64> {
     (0..DRAWS).map(|_| sampler.draw(&mut generator)).collect()
 }
 
-/// What is below zero counts as zero.
+/// Negative values are replaced by zero.
 fn from_zero(value: f64, law: &impl ContinuousCDF<f64, f64>) -> f64 {
     match value < 0.0 {
         true => 0.0,
@@ -79,7 +78,7 @@ fn every_law_passes_the_test_of_kolmogorov_and_smirnov() {
         let law = Law::Normal(mean, deviation);
         laws.push((law, continuous(Normal::new(mean, deviation).unwrap())));
     }
-    // Either side of where `rand_distr` changes its method.
+    // Both sides of the mean at which `rand_distr` changes its method.
     for mean in [0.5, 3.0, 11.0, 13.0, 1_000.0] {
         let count = Poisson::new(mean).unwrap();
         let below = move |value: f64| match value < 0.0 {
@@ -114,7 +113,7 @@ fn every_law_passes_the_test_of_kolmogorov_and_smirnov() {
 
 #[test]
 fn the_test_of_kolmogorov_and_smirnov_tells_a_wrong_law() {
-    // A tenth of the mean too much shows, so the test above can fail.
+    // A mean that is wrong by a tenth is detected, so the test above can fail.
     let wrong = Exp::new(1.0 / 5.5e6).unwrap();
     let below = |value| from_zero(value, &wrong);
     assert!(distance(drawn(&Law::Exponential(5e6), SEED), below) > furthest(DRAWS));
@@ -145,8 +144,8 @@ fn means_and_variances_are_those_of_what_is_drawn() {
             let powers = drawn.iter().map(|one| (one - law.mean()).powi(power));
             powers.sum::<f64>() / all
         };
-        // 3.29 standard errors: 99.9 %. The variance's own comes of the fourth
-        // moment, as it was drawn.
+        // 3.29 standard errors: 99.9 %. The standard error of the variance follows from
+        // the fourth moment of the drawn values.
         let error = 3.29 * (law.variance() / all).sqrt();
         assert!((mean - law.mean()).abs() < error, "{law:?}: mean {mean}");
         let variance = central(2);
@@ -176,14 +175,14 @@ fn known_answers_of_means_and_variances() {
     assert!(close(rayleigh.variance(), 1.0 - pi / 4.0));
     assert!(close(Law::Pareto(3.0, 2.0).mean(), 3.0));
     assert!(close(Law::Pareto(3.0, 2.0).variance(), 3.0));
-    // Half of a normal law about zero is zero.
+    // Half of a normal law with mean zero is replaced by zero.
     let half = Law::Normal(0.0, 1.0);
     assert!(close(half.mean(), 1.0 / (2.0 * pi).sqrt()));
     assert!(close(half.variance(), 0.5 - 0.5 / pi));
-    // Far above zero nothing is cut off.
+    // Far above zero no value is replaced.
     assert!(close(Law::Normal(20.0, 1.0).mean(), 20.0));
     assert!(close(Law::Normal(20.0, 1.0).variance(), 1.0));
-    // Those that have none.
+    // Laws without a mean or variance.
     let infinite = f64::INFINITY;
     assert_eq!(Law::Cauchy(1.0, 1.0).mean(), infinite);
     assert_eq!(Law::Cauchy(1.0, 1.0).variance(), infinite);

@@ -1,4 +1,4 @@
-//! Schedules that end, and those that send by turns.
+//! Schedules with limits, and with alternating periods.
 
 use units::Span;
 
@@ -31,12 +31,12 @@ fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_octets() {
     assert_eq!(instants(every_ms().until(at(3_001))), [1_000, 2_000, 3_000]);
     assert_eq!(every_ms().packets(5).count(), 5);
     assert_eq!(every_ms().packets(0).count(), 0);
-    // The packet that reaches the number is whole.
+    // The packet that reaches the limit is whole.
     assert_eq!(every_ms().octets(300).count(), 3);
     assert_eq!(every_ms().octets(301).count(), 4);
     assert_eq!(every_ms().octets(0).count(), 0);
     assert_eq!(every_ms().octets(1_000).packets(2).count(), 2);
-    // Once ended it stays so.
+    // An ended schedule stays ended.
     let mut ended = every_ms().until(at(1));
     assert!((0..3).all(|_| ended.next().is_none()));
 }
@@ -64,13 +64,14 @@ fn sizes_that_cannot_be_sent_are_drawn_and_count_among_packets_alone() {
 
 #[test]
 fn gaps_pass_in_periods_of_sending_only() {
-    // 2.5 ms of sending, 10 ms of silence: half a gap is left for the next.
+    // 2.5 ms of sending, 10 ms of silence: half a gap is carried over to the next
+    // period.
     let schedule = every_ms().bursts(turns(2.5, 10.0)).unwrap();
     assert_eq!(
         instants(schedule.packets(7)),
         [1_000, 2_000, 13_000, 14_000, 15_000, 26_000, 27_000]
     );
-    // A gap of several periods takes several silences.
+    // A gap of several periods includes several silences.
     let schedule = every_ms().bursts(turns(0.4, 1.0)).unwrap();
     assert_eq!(instants(schedule.packets(2)), [3_000, 5_000 + 1_000]);
 }
@@ -117,7 +118,7 @@ fn a_flow_sends_in_its_share_of_the_time() {
     let seconds = 400;
     let schedule = every_ms().until(Time::ZERO + Span::from_secs(seconds));
     let sent = schedule.bursts(bursts).unwrap().count() as f64;
-    // Four standard errors of some ten thousand pairs of periods.
+    // Four standard errors of about ten thousand pairs of periods.
     let expected = 1_000.0 * seconds as f64 * share;
     assert!(
         (sent / expected - 1.0).abs() < 0.05,
@@ -132,7 +133,7 @@ proptest! {
     ) {
         let bursts = Bursts { on, off };
         prop_assume!(bursts.check().is_ok());
-        // What a period needs to pass a gap is bounded by the end.
+        // The end of the flow limits the periods that a gap may span.
         let until = at(10_000);
         let plain = Schedule::new(Time::ZERO, gaps, sizes, Seed::new(seed)).until(until);
         let broken = plain.clone().bursts(bursts).unwrap();
