@@ -1,5 +1,5 @@
-//! Command lines of the user's own programs: cut into words as a shell cuts
-//! them, though no shell is involved, with the addresses of nodes filled in.
+//! Command lines of the user's programs. They are split into words by the rules
+//! of a shell, without running one, and placeholders in braces are replaced.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -12,35 +12,36 @@ use units::Bytes;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     text: String,
-    /// At least the program.
+    /// The program and its arguments; never empty.
     words: Vec<String>,
 }
 
-/// What names in braces stand for: the nodes' addresses.
+/// The addresses that replace the placeholders of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// `{sender}`.
     pub sender: IpAddr,
     /// `{receiver}`.
     pub receiver: IpAddr,
-    /// `{router}`, its end towards the sender, where there is one.
+    /// `{router}`: the router's address towards the sender, if the path has a
+    /// router.
     pub router: Option<IpAddr>,
 }
 
-/// What stands for the router's address.
+/// The placeholder for the router's address.
 pub const ROUTER: &str = "{router}";
 
-/// What stands for this program.
+/// The placeholder for the path of this program.
 const PROGRAM: &str = "{jumbolab}";
 
-/// What stands for `traffic.size` in octets.
+/// The placeholder for `traffic.size` in octets.
 pub const SIZE: &str = "{size}";
 
-/// What stands for a folder of the trial's own.
+/// The placeholder for a folder of the trial.
 const FOLDER: &str = "{folder}";
 
 impl CommandLine {
-    /// The program, where this machine has none of its name.
+    /// The program's name, if this machine has no such program.
     pub fn missing_program(&self) -> Option<&str> {
         let program = self.words[0].as_str();
         let folders = env::var_os("PATH").unwrap_or_default();
@@ -52,22 +53,22 @@ impl CommandLine {
         (!there).then_some(program)
     }
 
-    /// Whether it needs the address of a router.
+    /// Whether the command line contains `{router}`.
     pub fn names_router(&self) -> bool {
         self.words.iter().any(|word| word.contains(ROUTER))
     }
 
-    /// Whether it asks for `traffic.size`.
+    /// Whether the command line contains `{size}`.
     pub fn names_size(&self) -> bool {
         self.words.iter().any(|word| word.contains(SIZE))
     }
 
-    /// Whether it asks for a folder of the trial's own.
+    /// Whether the command line contains `{folder}`.
     pub fn names_folder(&self) -> bool {
         self.words.iter().any(|word| word.contains(FOLDER))
     }
 
-    /// The same with `size` in the place of `{size}`.
+    /// Replaces `{size}` with `size`.
     pub fn sized(&self, size: Option<Bytes>) -> Self {
         match size {
             Some(size) => self.with(SIZE, &size.get().to_string()),
@@ -75,7 +76,7 @@ impl CommandLine {
         }
     }
 
-    /// The same with `folder` in the place of `{folder}`.
+    /// Replaces `{folder}` with `folder`.
     pub fn with_folder(&self, folder: Option<&Path>) -> Self {
         match folder {
             Some(folder) => self.with(FOLDER, &folder.to_string_lossy()),
@@ -91,8 +92,7 @@ impl CommandLine {
         }
     }
 
-    /// The words with addresses in the place of names, and the path of this
-    /// program in that of `{jumbolab}`.
+    /// The words with all addresses and the path of this program filled in.
     pub fn filled(&self, addresses: &Addresses) -> Vec<String> {
         let words = self.words.iter();
         words.map(|word| addresses.fill(word)).collect()
@@ -103,7 +103,7 @@ impl FromStr for CommandLine {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match shlex::split(text) {
-            None => Err("a quote is not closed".to_owned()),
+            None => Err("unclosed quote".to_owned()),
             Some(words) if words.first().is_none_or(String::is_empty) => {
                 Err("write a program and its arguments".to_owned())
             }
@@ -116,9 +116,8 @@ impl FromStr for CommandLine {
 }
 
 impl Addresses {
-    /// `word` with addresses in the place of `{sender}`, `{receiver}` and
-    /// `{router}`, and this program's path in that of `{jumbolab}`; other braces
-    /// stay.
+    /// Replaces `{sender}`, `{receiver}`, `{router}` and `{jumbolab}` in
+    /// `word`; other braces stay.
     pub fn fill(&self, word: &str) -> String {
         let program = || env::current_exe().ok()?.into_os_string().into_string().ok();
         let word = match word.contains(PROGRAM) {
@@ -141,7 +140,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Words as a line that gives the same words again.
+/// Joins words into a line that splits into the same words.
 pub fn joined(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

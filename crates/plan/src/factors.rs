@@ -1,10 +1,10 @@
-//! The factors that tell the cells of a sweep apart, and their levels.
+//! The factors that identify the cells of a sweep, and their levels.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The factor of the second and later cells of equal levels.
+/// The extra factor of repeated cells with equal levels.
 pub const COPY: &str = "copy";
 
 /// The factors of a cell, in sweep order. A level that is listed twice makes
@@ -25,14 +25,15 @@ pub enum Level {
 }
 
 impl Level {
-    /// Whether two levels are the same, however they are written.
+    /// Whether two levels are equal in value, even if they are written
+    /// differently.
     pub fn is_same(&self, other: &Self) -> bool {
         self == other || self.to_string() == other.to_string()
     }
 }
 
 impl Factors {
-    /// The level of `factor`, if it is one of ours.
+    /// The level of `factor`, if the cell has this factor.
     pub fn level(&self, factor: &str) -> Option<&Level> {
         self.0
             .iter()

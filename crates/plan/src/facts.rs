@@ -1,4 +1,4 @@
-//! What ran a plan: the program, and the machine where it matters.
+//! Facts about the program and the machine that ran a plan.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::World;
 
-/// What ran a plan: program, world and, where it matters, machine.
+/// The program, the world and, if results depend on it, the machine of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
     /// The program's version.
     pub version: String,
-    /// What tells this build from any other: a build id or a hash.
+    /// A build id or a hash that identifies this build.
     pub binary: String,
-    /// The world that the plan was run in.
+    /// The world of the run.
     #[serde(default)]
     pub world: World,
-    /// The machine, if the figures depend on it: simulated ones do not.
+    /// The machine, if results depend on it; simulated results do not.
     #[serde(flatten)]
     pub host: Option<HostFacts>,
-    /// Programs and kernels that went on with the run by force.
+    /// Other programs and kernels that continued the run with `--force`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<Resumed>,
 }
@@ -31,30 +31,30 @@ pub struct HostFacts {
     pub kernel: String,
     /// The model of the CPU.
     pub cpu_model: String,
-    /// How many CPUs the process may use.
+    /// The number of CPUs that the process may use.
     pub cpus: u32,
-    /// Whether it ran as a real root rather than in a user namespace.
+    /// Whether the program ran as real root, not in a user namespace.
     pub root: bool,
-    /// What else is known of the machine, by name.
+    /// Other facts about the machine, by name.
     #[serde(default)]
     pub machine: BTreeMap<String, serde_json::Value>,
 }
 
 impl RunFacts {
-    /// The kernel's name and release, where they matter.
+    /// The kernel's name and release, if results depend on the machine.
     pub fn kernel(&self) -> Option<&str> {
         self.host.as_ref().map(|host| host.kernel.as_str())
     }
 }
 
-/// What went on with a run that another program or kernel had begun.
+/// A program or kernel that continued a run which another one had started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
     /// The program's version.
     pub version: String,
-    /// Its build.
+    /// The build id or hash of the program.
     pub binary: String,
-    /// The kernel, where it matters.
+    /// The kernel's name and release, if results depend on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
 }

@@ -1,36 +1,38 @@
-//! What can be wrong with a trial.
+//! Flags: conditions that put a finished trial in doubt.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What can be wrong with a trial that finished.
+/// A condition that puts a finished trial in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
-    /// Goodput above the link's theoretical maximum: the link was none.
+    /// Goodput exceeds the theoretical maximum of the link, so the link did not
+    /// limit the rate.
     AboveLimit,
     /// A link's token bucket is too deep for the pre-roll to drain it.
     BucketNotDrained,
-    /// Arrivals were stamped by the user's clock, later than they happened.
+    /// Arrivals were stamped in user space, later than they happened.
     Unstamped,
-    /// Others used the CPUs: run-queue wait or steal was high.
+    /// Other processes used the CPUs: run-queue wait or steal was high.
     Disturbed,
-    /// An end used a whole processor: it, not the link, was measured.
+    /// An end host used a whole CPU, so the trial measured the host and not the
+    /// link.
     CpuBound,
     /// The clock was stepped during the trial.
     ClockStepped,
-    /// Frames seen on the wire contradict the offload setting.
+    /// Captured frames contradict the offload setting.
     OffloadsDiffer,
-    /// TCP ran another congestion control than was set.
+    /// TCP used a congestion control other than the one set.
     CongestionDiffers,
-    /// The kernel gave another socket buffer than was asked for.
+    /// The kernel set a socket buffer of another size than requested.
     BufferDiffers,
     /// The host itself dropped packets.
     HostDrops,
-    /// Frames seen on the wire contradict the MTU.
+    /// Captured frames contradict the MTU.
     MtuDiffers,
-    /// The emulator let frames go late.
+    /// The emulator forwarded frames late.
     EmulatorLate,
-    /// Messages left later than their law says.
+    /// Messages left later than their schedule says.
     SenderLate,
 }
 
@@ -52,7 +54,7 @@ impl Flag {
         Self::SenderLate,
     ];
 
-    /// The word in journals.
+    /// The name of the flag in journals.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AboveLimit => "above-limit",
@@ -71,7 +73,8 @@ impl Flag {
         }
     }
 
-    /// Whether one such trial fails the certificate; other flags are notes.
+    /// Whether one trial with this flag fails the certificate; other flags are
+    /// notes.
     pub const fn fails(self) -> bool {
         match self {
             Self::AboveLimit
@@ -90,7 +93,7 @@ impl Flag {
         }
     }
 
-    /// What it means, in a few words.
+    /// A short description of the flag for reports.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AboveLimit => "goodput above what the link can carry",
@@ -126,6 +129,6 @@ impl FromStr for Flag {
         Self::ALL
             .into_iter()
             .find(|flag| flag.as_str() == text)
-            .ok_or_else(|| anyhow::anyhow!("{text:?} is no flag of a trial; see docs/formats.md"))
+            .ok_or_else(|| anyhow::anyhow!("{text:?} is not a trial flag; see docs/formats.md"))
     }
 }

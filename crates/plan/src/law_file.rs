@@ -1,25 +1,26 @@
-//! Files of values that an experiment names: gaps or sizes that were seen.
+//! Files of observed values (gaps or sizes) that an experiment names.
 
 use std::io::Write;
 
 use anyhow::Result;
 use proto::traffic::Seen;
 
-/// What a law is of, and with it the unit of its parameters.
+/// The quantity that a law describes, which determines the unit of its
+/// parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
-    /// Times, `1ms`; the law has picoseconds.
+    /// Times such as `1ms`; the law counts picoseconds.
     Gaps,
-    /// Sizes, `1500` or `2kB`; the law has octets.
+    /// Sizes such as `1500` or `2kB`; the law counts octets.
     Sizes,
 }
 
-/// What a file of values held when an experiment was planned. A run keeps it
-/// in its folder, under a name that changes with every value, so that the plan
-/// there stands for itself and a change of the file makes another plan.
+/// The content of a file of values when the experiment was planned. A run keeps
+/// a copy in its folder under a name derived from the values. The plan is
+/// therefore self-contained, and a change of the file makes another plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawFile {
-    /// What it is called in a results folder.
+    /// The file name in a results folder.
     pub name: String,
     measure: Measure,
     /// The values.
@@ -27,7 +28,7 @@ pub struct LawFile {
 }
 
 impl LawFile {
-    /// The values under a name that is made of them.
+    /// Wraps the values under a name derived from them.
     pub fn new(measure: Measure, seen: Seen) -> Self {
         let kind = match measure {
             Measure::Gaps => "gaps",
@@ -40,10 +41,10 @@ impl LawFile {
         }
     }
 
-    /// Writes the values as they can be read again.
+    /// Writes the values in the format that the reader accepts.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn write(&self, out: impl Write) -> Result<()> {
         let mut out = std::io::BufWriter::new(out);
         let unit = match self.measure {
@@ -58,7 +59,7 @@ impl LawFile {
 }
 
 impl Measure {
-    /// The same in the law's unit.
+    /// One unit of text (a millisecond, an octet) in the law's unit.
     pub const fn counted(self) -> f64 {
         match self {
             Self::Gaps => 1e9,
@@ -66,8 +67,8 @@ impl Measure {
         }
     }
 
-    /// What is counted where no unit is written: milliseconds, as the field's
-    /// generators count them [D-ITG], and octets.
+    /// The unit of values without a unit: milliseconds, as common traffic
+    /// generators use [D-ITG], or octets.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Gaps => "1ms",

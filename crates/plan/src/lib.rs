@@ -1,9 +1,10 @@
-//! What is to be run, and what one trial leaves: plain data.
+//! The plan of a run and the record of each trial, as plain data.
 //!
-//! A [`Plan`] holds [`Cell`]s, each with a [`Setting`] in which every value is
-//! typed and every default written out; a [`Trial`] is what one run of a cell
-//! leaves in the journal, its figures named by the catalogue of [`metric`]s.
-//! Text becomes a plan in `experiment`; `analysis` makes findings of trials.
+//! A [`Plan`] holds [`Cell`]s. Each cell has a [`Setting`] with all values
+//! typed and all defaults filled in. A [`Trial`] is the journal entry of one
+//! run of a cell; its values are named by the catalogue of [`metric`]s. The
+//! crate `experiment` reads text into plans, and `analysis` derives findings
+//! from trials.
 
 pub mod command_line;
 mod factors;
@@ -31,5 +32,5 @@ pub use trial::Trial;
 pub use until::Until;
 pub use world::{Hosts, World, WorldProfile};
 
-/// What a series shows of an interval in which nothing came.
+/// The placeholder in a time series for an interval without arrivals.
 pub const UNKNOWN: &str = "-";

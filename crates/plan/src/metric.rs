@@ -1,5 +1,4 @@
-//! The catalogue of metrics: what each is called, what it means, and how fine
-//! the instrument can tell it.
+//! The catalogue of metrics: name, unit, definition and instrument resolution.
 
 mod catalogue;
 mod flow;
@@ -15,28 +14,28 @@ pub use order::{measured, position};
 pub use page::documented;
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
-/// One thing that a trial measures.
+/// A quantity that a trial measures.
 #[derive(Debug, PartialEq)]
 pub struct Metric {
-    /// Its name in journals, experiments and JSON.
+    /// The name in journals, experiments and JSON.
     pub name: &'static str,
-    /// The unit of its figures.
+    /// The unit of the values.
     pub unit: &'static str,
-    /// What tables call it.
+    /// The title in tables.
     pub title: &'static str,
-    /// How it is measured, in one sentence.
+    /// The definition, in one sentence.
     pub definition: &'static str,
-    /// Which direction is an improvement.
+    /// The direction of improvement.
     pub better: Better,
-    /// Where a report shows it.
+    /// The part of a report that shows the metric.
     pub shown: Shown,
-    /// The smallest difference that the instrument can tell, where known.
+    /// The smallest difference that the instrument can resolve, if known.
     pub resolution: Option<Resolution>,
-    /// Whether it is also stated of each flow of a trial alone.
+    /// Whether the metric is also reported for each flow separately.
     pub of_flows: bool,
 }
 
-/// Which direction is an improvement.
+/// The direction of improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Less is better.
@@ -45,20 +44,21 @@ pub enum Better {
     Higher,
 }
 
-/// Where a report shows a metric that the experiment does not name. JSON and
-/// `trials.parquet` hold every metric.
+/// The part of a report that shows a metric unless the experiment names the
+/// metric. JSON and `trials.parquet` contain every metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// In a table of its own, one of the 2019 study [Praptodiyono2019], and in
-    /// the sentences of the answer.
+    /// In a table of its own (one of the 2019 study's tables
+    /// [Praptodiyono2019]) and in the sentences of the answer.
     Table(Table),
     /// In the compact table of other metrics.
     Compact,
-    /// In JSON alone, until an experiment names it in `compare.metrics`.
+    /// Only in JSON, unless an experiment names the metric in
+    /// `compare.metrics`.
     Json,
 }
 
-/// The results of the 2019 study that print figures [Praptodiyono2019].
+/// The tables of the 2019 study that print values [Praptodiyono2019].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Table {
     /// Table 2.
@@ -75,30 +75,30 @@ impl Table {
     /// The tables in the study's order.
     pub const ALL: [Self; 4] = [Self::Rtt, Self::Jitter, Self::Throughput, Self::Cpu];
 
-    /// Its number in the study.
+    /// The table's number in the study.
     pub const fn number(self) -> u8 {
         self as u8
     }
 }
 
-/// The smallest difference that the instrument can tell.
+/// The smallest difference that the instrument can resolve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
-    /// So many per cent of the figure.
+    /// A percentage of the value.
     Percent(f64),
-    /// So much in the metric's unit.
+    /// An absolute difference in the metric's unit.
     Absolute(f64),
-    /// One tick of the machine's CPU accounting over the octets that were metered.
+    /// One tick of the machine's CPU accounting, divided by the metered octets.
     CpuTick,
 }
 
-/// A kernel or monotonic stamp is kept in nanoseconds but taken by software;
-/// a microsecond is what two stamps of one event agree on, and what TCP_INFO
-/// counts in [tcp(7)]. In milliseconds.
+/// Kernel stamps and monotonic stamps have nanoseconds but are taken by
+/// software. Two stamps of one event agree within a microsecond, which is also
+/// the unit of TCP_INFO [tcp(7)]. In milliseconds.
 const STAMP: Resolution = Resolution::Absolute(0.001);
 
 impl Metric {
-    /// Its table in the 2019 study [Praptodiyono2019], if it has one.
+    /// The metric's table in the 2019 study [Praptodiyono2019], if it has one.
     pub const fn table(&self) -> Option<Table> {
         match self.shown {
             Shown::Table(table) => Some(table),
@@ -106,12 +106,12 @@ impl Metric {
         }
     }
 
-    /// Whether it is of a single flow, which has a name of its own.
+    /// Whether the metric belongs to a single flow (`delay/NAME`).
     pub fn is_of_flow(&self) -> bool {
         flow::split(self.name).is_some()
     }
 
-    /// Whether it is of a part of the trial, which has a name of its own.
+    /// Whether the metric belongs to a window of the trial (`mean_queue_NAME`).
     pub fn is_of_window(&self) -> bool {
         window::base(self.name).is_some()
     }
@@ -135,7 +135,7 @@ impl Metric {
         }
     }
 
-    /// The same in a table of the 2019 study.
+    /// Shows the metric in a table of the 2019 study.
     const fn of_table(self, table: Table) -> Self {
         Self {
             shown: Shown::Table(table),
@@ -143,7 +143,7 @@ impl Metric {
         }
     }
 
-    /// The same in JSON alone.
+    /// Shows the metric in JSON only.
     const fn in_json(self) -> Self {
         Self {
             shown: Shown::Json,
@@ -151,7 +151,7 @@ impl Metric {
         }
     }
 
-    /// The same with the resolution of the instrument.
+    /// Sets the resolution of the instrument.
     const fn with_resolution(self, resolution: Resolution) -> Self {
         Self {
             resolution: Some(resolution),
@@ -159,7 +159,7 @@ impl Metric {
         }
     }
 
-    /// The same, where it is also stated of each flow of a trial alone.
+    /// Reports the metric for each flow separately, too.
     const fn of_flows(self) -> Self {
         Self {
             of_flows: true,
@@ -167,8 +167,8 @@ impl Metric {
         }
     }
 
-    /// The metric called `name`, or of one flow, e.g. `delay/NAME`, or over one
-    /// part of a trial, e.g. `mean_queue_NAME`.
+    /// Looks up a metric by name: of the catalogue, of one flow (`delay/NAME`)
+    /// or of one window (`mean_queue_NAME`).
     pub fn named(name: &str) -> Option<&'static Self> {
         let mut of_catalogue = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
         of_catalogue
@@ -177,8 +177,8 @@ impl Metric {
             .or_else(|| window::named(name))
     }
 
-    /// For a per-end CPU metric, the one at the other end of its attribution
-    /// interval: the process plus all softirq.
+    /// For a per-host CPU metric, the upper bound of its attribution interval:
+    /// the process plus all softirq.
     pub fn attribution(&self) -> Option<&'static Self> {
         match self.name {
             "cpu_sender" => Self::named("cpu_sender_high"),

@@ -1,4 +1,4 @@
-//! A plan: an experiment resolved into cells, each to be run so many times.
+//! A plan: an experiment resolved into cells, each with a number of repeats.
 
 use std::collections::BTreeSet;
 
@@ -7,61 +7,63 @@ use units::Seed;
 use crate::metric::Metric;
 use crate::{Factors, LawFile, Level, Setting, Trial, Until, World};
 
-/// A resolved experiment: what will be run, and what it will be held against.
+/// A resolved experiment: the trials to run and the values to compare them
+/// with.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The experiment's name.
     pub name: String,
-    /// What it asks, one line.
+    /// The question of the experiment, in one line.
     pub title: String,
-    /// The key of its source in docs/sources.md, if it has one.
+    /// The key of the experiment's source in docs/sources.md, if any.
     pub source: Option<String>,
-    /// The world that runs it.
+    /// The world that runs the plan.
     pub world: World,
     /// The cells in sweep order.
     pub cells: Vec<Cell>,
-    /// How often each cell is run.
+    /// The number of trials of each cell.
     pub repeat: u32,
-    /// What ends the run before the last repeat, if anything.
+    /// The condition that ends the run before the last repeat, if any.
     pub until: Option<Until>,
-    /// The seed of everything random in the run.
+    /// The seed of all random streams of the run.
     pub seed: Seed,
-    /// What is compared with what.
+    /// The compared factor and its baseline.
     pub compare: Compare,
-    /// Metrics that have tables and plots of their own, in this order; none:
-    /// those of the study's tables.
+    /// Metrics with tables and plots of their own, in this order. If empty: the
+    /// metrics of the 2019 study's tables.
     pub leading: Vec<String>,
-    /// Metrics whose differences are reported run by run, as reports name them.
+    /// Metrics whose differences are reported for each repeat, by report name.
     pub paired: Vec<String>,
-    /// Published figures to hold the results against.
+    /// Published values to compare the results with.
     pub published: Vec<Published>,
-    /// What a study asserts without a figure.
+    /// Claims of studies that state no value.
     pub claims: Vec<Assertion>,
-    /// What is weighed against each other.
+    /// Pairs of metrics whose trade-off is reported.
     pub tradeoffs: Vec<Tradeoff>,
-    /// Figures of a study whose settings are looked for, if any are.
+    /// Values of a study whose settings are unknown, to rank the cells by.
     pub ranking: Option<Ranking>,
-    /// What a study asserts of sizes at which times jump.
+    /// Claims of studies about message sizes at which times jump.
     pub steps: Vec<StepClaim>,
     /// Settings that the source does not state.
     pub unstated: Vec<Unstated>,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
-    /// Eight hexadecimal digits over experiment, seeds, world and format.
+    /// Eight hexadecimal digits of a hash over experiment, seeds, world and
+    /// format.
     pub hash: String,
-    /// Files of values that the text names; a run keeps them beside it.
+    /// Files of values that the text names; a run keeps copies of them.
     pub files: Vec<LawFile>,
 }
 
 impl Plan {
-    /// How many trials it asks for at most: every repeat of each cell that its
-    /// world can measure.
+    /// The maximum number of trials: all repeats of all cells that the world
+    /// can measure.
     pub fn expected_trials(&self) -> usize {
         let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
         measured.flat_map(|_| 1..=self.repeat).count()
     }
 
-    /// How many of its trials are among `trials`, failed ones included.
+    /// The number of trials of this plan in `trials`, failed ones included.
     pub fn finished_trials(&self, trials: &[Trial]) -> usize {
         let name = |trial: &Trial| (trial.repeat, trial.factors.to_string());
         let held: BTreeSet<(u32, String)> = trials.iter().map(name).collect();
@@ -75,7 +77,7 @@ impl Plan {
             .sum()
     }
 
-    /// Whether `metric` is one of those that a reader is shown first.
+    /// Whether a report shows `metric` first.
     pub fn leads(&self, metric: &Metric) -> bool {
         match self.leading.is_empty() {
             true => metric.table().is_some(),
@@ -84,13 +86,14 @@ impl Plan {
     }
 }
 
-/// One combination of the swept factors.
+/// One combination of the levels of all factors.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The factors that tell it from the other cells.
+    /// The factors that identify the cell.
     pub factors: Factors,
-    /// What to do; `Err` says why this world cannot measure it, e.g.
-    /// "needs a Windows host": the row is kept, with the published figures.
+    /// The setting, or the reason why this world cannot measure the cell, such
+    /// as "needs a Windows host". Reports then still show the cell's row with
+    /// the published values.
     pub setting: Result<Setting, String>,
 }
 
@@ -103,183 +106,187 @@ pub struct Compare {
     pub baseline: Level,
 }
 
-/// Figures printed by a study: one metric along the compared factor.
+/// Values printed by a study: one metric along the compared factor.
 #[derive(Clone, Debug)]
 pub struct Published {
-    /// The metric, as reports name it, e.g. `throughput`.
+    /// The metric's name in reports, such as `throughput`.
     pub metric: String,
     /// The unit of `values`.
     pub unit: String,
-    /// The factors these figures belong to, e.g. scenario = LU-LU. A cell
-    /// matches if it has the same level wherever both name a factor.
+    /// The factors that the values belong to, such as scenario = LU-LU. A cell
+    /// matches if all factors that both name have equal levels.
     pub factors: Factors,
-    /// Figures by level of the compared factor, where printed; sorted.
+    /// Printed values by level of the compared factor; sorted.
     pub values: Vec<(Level, f64)>,
-    /// Changes against the baseline in per cent, decreases negative, where
-    /// printed; sorted. Empty where the run compares with another baseline.
+    /// Printed changes against the baseline in per cent, decreases negative;
+    /// sorted. Empty if the run compares with another baseline.
     pub changes: Vec<(Level, f64)>,
-    /// The smallest change the study's instrument could resolve, in per cent,
-    /// where that is known.
+    /// The smallest change that the study's instrument could resolve, in per
+    /// cent, if known.
     pub resolution_percent: Option<f64>,
-    /// Where it is printed, e.g. `[Praptodiyono2019 Table 4]`.
+    /// The place where the values are printed, such as `[Praptodiyono2019 Table
+    /// 4]`.
     pub source: String,
 }
 
-/// What a study asserts of one metric without printing a figure: which direction it
-/// goes, or what bounds it.
+/// A claim of a study about one metric without a printed value: a direction or
+/// a bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assertion {
-    /// The assertion, one line.
+    /// The claim, in one line.
     pub text: String,
-    /// Where it is printed, e.g. `[Floyd1993 s1]`.
+    /// The place where the claim is printed, such as `[Floyd1993 s1]`.
     pub source: String,
-    /// The metric, as reports name it.
+    /// The metric's name in reports.
     pub metric: String,
-    /// The cells that it is about have one of these levels of each of these
-    /// factors.
+    /// The cells of the claim: each listed factor has one of the listed levels.
     pub cells: Vec<(String, Vec<Level>)>,
-    /// What is said of them.
+    /// The claimed relation.
     pub expected: Expected,
 }
 
-/// What is said of a mean, in the metric's unit.
+/// A claimed relation of a mean, in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
-    /// It differs from that of the cell that has these levels and else the same.
+    /// The mean differs from the mean of the cell with these levels and
+    /// otherwise equal ones.
     Than {
         /// The levels of the other cell.
         than: Factors,
-        /// Whether it is above the other one, not below.
+        /// Whether the mean is higher than the other one; otherwise it is
+        /// lower.
         higher: bool,
-        /// By how much at least; negative: it may fall short of the other by so
-        /// much.
+        /// The smallest difference. A negative value allows the mean to fall
+        /// short of the other by that much.
         by: f64,
     },
-    /// It is changed by so many per cent against that of the cell that has
-    /// these levels and else the same.
+    /// The mean changes by a percentage against the cell with these levels and
+    /// otherwise equal ones.
     Changed {
         /// The levels of the other cell.
         than: Factors,
-        /// Whether it is above the other one, not below.
+        /// Whether the mean is higher than the other one; otherwise it is
+        /// lower.
         higher: bool,
-        /// By how many per cent at least, not negative.
+        /// The smallest change in per cent, not negative.
         percent: f64,
-        /// In which of the settings.
+        /// The settings for which the change must be that large.
         over: Over,
     },
-    /// It is no more than this.
+    /// The mean is at most this value.
     AtMost(f64),
-    /// It is no less than this.
+    /// The mean is at least this value.
     AtLeast(f64),
 }
 
-/// In which of its settings a change is as large as claimed.
+/// The settings for which a change must be as large as claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// In each of them.
+    /// All settings.
     Each,
-    /// In one at least: "up to".
+    /// At least one setting ("up to").
     Any,
-    /// On average over them.
+    /// The mean over the settings.
     Mean,
 }
 
-/// Two metrics in which settings may be preferable to others, or not.
+/// Two metrics whose Pareto-optimal settings a report lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tradeoff {
-    /// The metrics, as reports name them: along the page, and up.
+    /// The metrics' names in reports: horizontal axis, vertical axis.
     pub metrics: [String; 2],
-    /// The factors of which only cells with the same levels compete.
+    /// Factors with equal levels among cells that compete.
     pub within: Vec<String>,
 }
 
-/// Figures that a study prints of a setting that it does not tell whole. The
-/// cells that have the baseline of the compared factor are ranked by how near
-/// they come to them.
+/// Values that a study prints for a setting that it does not fully state. The
+/// cells at the baseline of the compared factor are ranked by their distance
+/// from these values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
-    /// What the figures are of, one line.
+    /// A description of the values, in one line.
     pub text: String,
-    /// Where they are printed, e.g. `[Mulahuwaish s3.D]`.
+    /// The place where the values are printed, such as `[Mulahuwaish s3.D]`.
     pub source: String,
-    /// What the study may have counted, by name; empty: one counting without a name.
+    /// Names of the possible counting methods of the study; empty: one unnamed
+    /// method.
     pub countings: Vec<String>,
-    /// The figures, at least one.
+    /// The printed values, at least one.
     pub figures: Vec<Target>,
 }
 
-/// A printed figure.
+/// A printed value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// The metric of each counting, as reports name them; one where no
-    /// counting has a name.
+    /// The metric of each counting method, by report name; a single one if the
+    /// method is unnamed.
     pub metrics: Vec<String>,
-    /// The unit of all of them.
+    /// The unit of all these metrics.
     pub unit: &'static str,
-    /// The figure.
+    /// The printed value.
     pub value: f64,
-    /// What the study adds to it at another level of the compared factor: not
-    /// 0. Distances are stated in gaps.
+    /// The printed difference at another level of the compared factor, not 0.
+    /// Distances are stated in multiples of it.
     pub gap: f64,
 }
 
 /// A setting that a study does not state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unstated {
-    /// Its name, as that of a factor.
+    /// The setting's name, used as a factor name.
     pub name: String,
     /// The admissible values; a run uses the first.
     pub values: Vec<Level>,
-    /// Why each of them is admissible.
+    /// The reason why each value is admissible.
     pub because: String,
 }
 
-/// What a study asserts of a size at which the time of a message jumps.
+/// A claim of a study about a message size at which the time of a message
+/// jumps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepClaim {
-    /// The assertion, one line.
+    /// The claim, in one line.
     pub text: String,
-    /// Where it is printed, e.g. `[Egan s5.1.1]`.
+    /// The place where the claim is printed, such as `[Egan s5.1.1]`.
     pub source: String,
-    /// The cells that it is about have one of these levels of each of these
-    /// factors.
+    /// The cells of the claim: each listed factor has one of the listed levels.
     pub cells: Vec<(String, Vec<Level>)>,
-    /// What jumps.
+    /// The quantity that jumps.
     pub of: OfStep,
-    /// The size, in octets.
+    /// The message size of the jump, in octets.
     pub at: u32,
-    /// How far from there it may be, in octets.
+    /// The admissible distance from `at`, in octets.
     pub within: u32,
-    /// Where to.
+    /// The direction of the jump.
     pub sign: Sign,
 }
 
-/// What a step is in.
+/// The quantity that a step changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfStep {
     /// The mean time of a message.
     Time,
-    /// Its variance within a trial.
+    /// The variance of the time within a trial.
     Variance,
 }
 
-/// Where a step leads.
+/// The direction of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// It is longer with larger messages.
+    /// Larger messages take longer.
     Up,
-    /// It is shorter.
+    /// Larger messages take less time.
     Down,
     /// There is no step.
     None,
 }
 
-/// The name of a trial: its cell's place in the plan, and which repeat.
+/// The name of a trial: the cell's position in the plan, and the repeat.
 pub fn trial_id(cell: usize, repeat: u32) -> String {
     format!("{}-r{repeat:02}", cell_id(cell))
 }
 
-/// The name of a cell, which its trials have before their own: `c03`.
+/// The name of a cell, the prefix of its trials' names: `c03`.
 pub fn cell_id(cell: usize) -> String {
     format!("c{cell:02}")
 }

@@ -1,10 +1,11 @@
-//! Tables of documents that are printed from the code.
+//! Tables of documents that the code prints.
 
 const BEGIN: &str = "<!-- printed: ";
 const END: &str = "<!-- end -->\n";
 
-/// `page` with `table` between the line `<!-- printed: NAME -->` and the next
-/// line `<!-- end -->`; as it is where there are none.
+/// Replaces the text between the line `<!-- printed: NAME -->` and the next
+/// line `<!-- end -->` of `page` with `table`. A page without these lines stays
+/// as it is.
 pub fn printed(page: &str, name: &str, table: &str) -> String {
     let begin = format!("{BEGIN}{name} -->\n");
     let parts = page

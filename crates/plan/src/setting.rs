@@ -1,5 +1,5 @@
-//! One cell of an experiment, resolved: every value typed, every default
-//! written out, nothing left to fail.
+//! The setting of one cell: every value typed, every default filled in. Nothing
+//! that depends on the text can fail from here on.
 
 mod command;
 mod counted;
@@ -27,48 +27,49 @@ pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 
-/// Everything that one trial needs to know.
+/// The complete input of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The nodes and what connects them.
+    /// The nodes and the links between them.
     pub network: Network,
-    /// What runs on the end hosts.
+    /// The configuration of the end hosts.
     pub host: Host,
-    /// What is carried.
+    /// The traffic of the trial.
     pub traffic: Traffic,
 }
 
 /// The nodes and the links between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// What stands between the links.
+    /// The arrangement of nodes and links.
     pub shape: Shape,
-    /// Who paces the links.
+    /// The kind of link that limits the rate.
     pub link: LinkKind,
-    /// Which Internet Protocol carries the traffic.
+    /// The version of the Internet Protocol.
     pub ip: IpVersion,
-    /// Where the hosts' addresses come from.
+    /// The source of the hosts' addresses.
     pub addresses: Addresses,
     /// Whether switches between emulated links forward a frame as soon as its
-    /// header is in; hosts wait for all of it.
+    /// header has arrived (cut-through). Hosts always wait for the whole frame.
     pub cut_through: bool,
-    /// The links in path order, sender first; where there is a graph, what its
-    /// wires are like.
+    /// The links in path order, sender first. With a graph: the kinds of link
+    /// that its wires refer to.
     pub links: Vec<Link>,
-    /// How nodes are connected where that is no path.
+    /// The connections between nodes if they do not form a path.
     pub graph: Option<Graph>,
-    /// The part of it at whose edges packets are gathered.
+    /// The part of the network at whose edges packets are gathered into
+    /// bundles.
     pub domain: Option<Domain>,
-    /// How late one frame in a hundred may leave an emulated link; `None`
-    /// leaves it to what the path forgives.
+    /// The admissible 99th percentile of the emulator's lateness per frame;
+    /// `None` derives it from the path.
     pub lateness: Option<Span>,
-    /// Whether every trial has a test bed of its own, whose hosts have heard
-    /// of no path's MTU.
+    /// Whether every trial gets a new test bed, whose hosts have no cached path
+    /// MTU.
     pub fresh: bool,
 }
 
 impl Network {
-    /// The largest IP packet that reaches the far end; `None` without links.
+    /// The largest IP packet that reaches the receiver; `None` without links.
     pub fn path_mtu(&self) -> Option<IpMtu> {
         self.links.iter().map(Link::carries).min()
     }
@@ -79,7 +80,7 @@ impl Network {
     }
 }
 
-/// The shapes of a path.
+/// The arrangement of nodes and links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Sender - receiver.
@@ -92,22 +93,23 @@ pub enum Shape {
     Chain,
     /// Senders - router - router - receivers, in pairs.
     Dumbbell,
-    /// Nodes and links as they are written.
+    /// Nodes and links as the experiment lists them.
     Explicit,
 }
 
 impl Shape {
-    /// The shapes that are a path from the sender to the receiver.
+    /// The shapes that form a path from the sender to the receiver.
     pub const PATHS: [Self; 4] = [Self::Pair, Self::Routed, Self::Switched, Self::Chain];
 
-    /// The names of a path's links in order, as the `[links]` table takes
-    /// them, where `stages` nodes stand in the middle.
+    /// The names of a path's links in order, as keys of `[links]`, for `stages`
+    /// nodes between sender and receiver.
     pub fn link_names(self, stages: usize) -> Vec<String> {
         let nodes = self.node_names(stages);
         nodes.windows(2).map(|pair| pair.join("-")).collect()
     }
 
-    /// The names of a path's nodes in order, `stages` of them in the middle.
+    /// The names of a path's nodes in order, with `stages` nodes between sender
+    /// and receiver.
     pub fn node_names(self, stages: usize) -> Vec<String> {
         let (word, stages) = match self {
             Self::Pair | Self::Dumbbell | Self::Explicit => ("", 0),
@@ -126,65 +128,67 @@ impl Shape {
     }
 }
 
-/// Who paces the links.
+/// The mechanism that limits the rate of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkKind {
-    /// The kernel's token bucket: right for throughput and CPU, wrong for the
-    /// delay of single messages.
+    /// The kernel's token bucket: accurate for throughput and CPU load,
+    /// inaccurate for the delay of single messages.
     Kernel,
-    /// Our emulator, which serialises every frame: right for delay, and able
-    /// to delay, lose, reorder and duplicate; it costs CPU itself.
+    /// Jumbolab's emulator, which serialises every frame: accurate for delay.
+    /// It can delay, lose, reorder and duplicate frames, and uses CPU time
+    /// itself.
     Emulated,
-    /// Goodput and CPU through the kernel's, delays and round trips through
-    /// emulated links.
+    /// Kernel links for goodput and CPU load, emulated links for delays and
+    /// round trips.
     Mixed,
 }
 
-/// Where the hosts' addresses come from.
+/// The source of the hosts' addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
-    /// Set by hand.
+    /// Configured statically.
     Static,
-    /// Given by the router's Router Advertisements [RFC4861 s4.2] [RFC4862].
+    /// Derived from the router's Router Advertisements [RFC4861 s4.2]
+    /// [RFC4862].
     Router,
 }
 
-/// One link, both directions alike.
+/// One link; both directions are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name, e.g. `sender-router`.
+    /// The name, such as `sender-router`.
     pub name: String,
-    /// The largest IP packet that the interfaces at its ends send.
+    /// The MTU of the interfaces at both ends.
     pub mtu: IpMtu,
-    /// Its rate, Ethernet framing included; `None` is as fast as the machine.
+    /// The link rate including Ethernet framing; `None`: unlimited.
     pub rate: Option<Rate>,
-    /// The token bucket's depth; an emulated link has none.
+    /// The depth of the token bucket; unused on emulated links.
     pub burst: Bytes,
-    /// What may wait in front of it.
+    /// The capacity of the queue in front of the link.
     pub buffer: Bytes,
-    /// What an emulated link does besides.
+    /// The impairments of an emulated link.
     pub impairments: Impairments,
-    /// What a packet takes of the wire besides its own octets.
+    /// The framing that the link adds to each packet.
     pub framing: Framing,
-    /// Who else is on an emulated link.
+    /// Cross traffic on an emulated link.
     pub cross: Option<Cross>,
-    /// Whether what becomes of each packet on an emulated link is kept.
+    /// Whether the fate of each packet on an emulated link is recorded.
     pub recorded: bool,
-    /// What is kept of a simulated link.
+    /// The recordings of a simulated link.
     pub watch: Watched,
-    /// What is counted of it.
+    /// The counters of a simulated link.
     pub counted: Counted,
 }
 
 impl Link {
-    /// The largest IP packet it carries.
+    /// The largest IP packet that the link carries.
     pub fn carries(&self) -> IpMtu {
         self.impairments
             .narrow
             .map_or(self.mtu, |narrow| narrow.mtu)
     }
 
-    /// What waits in front of it where it is emulated.
+    /// The queue in front of the link if it is emulated.
     pub fn queue(&self) -> Spec {
         let limit = match self.impairments.packets {
             Some(packets) => Limit::Packets(packets),
@@ -198,85 +202,87 @@ impl Link {
     }
 }
 
-/// What an emulated link does to frames besides serialising them.
+/// The effects of an emulated link on frames besides serialisation.
 #[derive(Clone, Default, Debug, PartialEq)]
 pub struct Impairments {
-    /// Which frame goes when the buffer is full.
+    /// The queue discipline.
     pub queue: Queue,
-    /// How TCP sources react to its drop notifications, if it sends any; only
-    /// where it is simulated [Mulahuwaish s3].
+    /// The reaction of TCP sources to the queue's drop notifications, if it
+    /// sends any; simulation only [Mulahuwaish s3].
     pub notices: Option<React>,
-    /// How many frames may wait, whatever their size; [`Link::buffer`] is then
-    /// what so many of the largest take.
+    /// The capacity of the queue in frames of any size. [`Link::buffer`] is
+    /// then the size of that many frames of the largest size.
     pub packets: Option<u32>,
     /// Propagation delay.
     pub delay: Span,
-    /// The scale of the extra delay, which never changes the order.
+    /// The scale of the random extra delay, which never reorders frames.
     pub jitter: Span,
-    /// How the extra delay is distributed.
+    /// The distribution of the extra delay.
     pub jitter_law: JitterLaw,
-    /// Probability of losing a frame.
+    /// The probability that a frame is lost.
     pub loss: f64,
-    /// Probability of each bit being wrong; the frame is lost.
+    /// The probability that a bit is damaged; the frame is then lost.
     pub bit_error_rate: f64,
-    /// Probability of a frame being overtaken.
+    /// The probability that a frame is overtaken.
     pub reorder: f64,
-    /// Probability of a frame arriving twice.
+    /// The probability that a frame arrives twice.
     pub duplicate: f64,
-    /// Where it carries less than the interfaces at its ends send.
+    /// An MTU of the link below that of its interfaces, if any.
     pub narrow: Option<Narrow>,
 }
 
-/// A wire that carries less than its interfaces send.
+/// A link whose MTU is below that of its interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Narrow {
-    /// The largest IP packet it carries.
+    /// The largest IP packet that the link carries.
     pub mtu: IpMtu,
-    /// Whether the senders of larger ones are notified.
+    /// Whether the link notifies the senders of larger packets.
     pub answers: bool,
 }
 
-/// What waits in front of an emulated link.
+/// The queue in front of an emulated link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Queue {
-    /// The arriving frame is dropped where there is no room.
+    /// Drops the arriving frame if there is no room.
     #[default]
     DropTail,
-    /// The oldest frames are dropped instead [Lakshman1996].
+    /// Drops the oldest frames instead [Lakshman1996].
     DropFront,
-    /// Another discipline, with its limit and its parameters.
+    /// Another discipline with its limit and parameters.
     Law(Box<Spec>),
 }
 
-/// What runs on the end hosts.
+/// The configuration of the end hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
     /// The operating systems of sender and receiver.
     pub scenario: Scenario,
     /// Whether segmentation and receive offloads are on.
     pub offloads: bool,
-    /// TCP congestion control by its kernel name.
+    /// The TCP congestion control, by its kernel name.
     pub congestion: String,
-    /// What packets cost a simulated host.
+    /// The processing times of a simulated host.
     pub costs: Costs,
 }
 
-/// What packets cost a simulated host; in each direction they are worked on one by one.
+/// The processing times of a simulated host. It processes the packets of each
+/// direction one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// The time to send a packet, whatever its size.
+    /// Time to send a packet, whatever its size.
     pub send_per_packet: Span,
-    /// The time to send each octet of an IP packet besides.
+    /// Additional time to send each octet of an IP packet.
     pub send_per_octet: Span,
-    /// The time to receive a packet, whatever its size.
+    /// Time to receive a packet, whatever its size.
     pub receive_per_packet: Span,
-    /// The time to receive each octet of an IP packet besides.
+    /// Additional time to receive each octet of an IP packet.
     pub receive_per_octet: Span,
-    /// Octets of frames that may wait to be received; `None`: as many as come.
+    /// Capacity for frames that wait to be received, in octets; `None`:
+    /// unlimited.
     pub receive_buffer: Option<Bytes>,
 }
 
-/// The systems at the two ends, as the 2019 study abbreviates them.
+/// The systems of the two end hosts, abbreviated as in the 2019 study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// The sender's system.
@@ -294,33 +300,33 @@ pub enum System {
     Windows,
 }
 
-/// What one trial carries.
+/// The traffic of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// A transfer of our own between two agents.
+    /// A transfer between two agents of Jumbolab.
     Transfer(Transfer),
-    /// The user's own programs.
+    /// Programs of the user.
     Command(Command),
-    /// Datagrams on schedules.
+    /// Scheduled messages and connections.
     Flows(Flows),
-    /// Round trips that are taken apart.
+    /// Round trips split into stages.
     LatencyBreakdown(LatencyBreakdown),
-    /// Messages of many sizes, one at a time.
+    /// Request-response messages of many sizes, one at a time.
     RequestResponse(RequestResponse),
 }
 
-/// So many octets from sender to receiver.
+/// A transfer of a number of octets from sender to receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     /// The transport.
     pub protocol: Transport,
     /// Application octets counted in one transfer.
     pub size: Bytes,
-    /// Octets of one message, i.e. of one write; the last one may be shorter.
+    /// Octets of one message (one write); the last one may be shorter.
     pub message: Bytes,
-    /// Octets sent before counting starts, so that token buckets are empty.
+    /// Octets sent before counting starts, to empty token buckets.
     pub preroll: Bytes,
-    /// Octets of the transfer over which CPU is metered; zero meters none.
+    /// Octets of the transfer over which CPU time is metered; 0: none.
     pub cpu_size: Bytes,
     /// SO_SNDBUF; `None` leaves the kernel's autotuning.
     pub send_buffer: Option<Bytes>,
@@ -328,28 +334,30 @@ pub struct Transfer {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
-    /// Whether the messages travel once more and are echoed, for round trips.
+    /// The mode of the additional echo phase for round trips.
     pub echo: Echo,
-    /// How long one transfer may take before the trial is given up.
+    /// The time limit of one transfer; the trial fails when it passes.
     pub timeout: Span,
-    /// What a simulated connection is like; `None` over UDP, and where the
-    /// kernel's carries it.
+    /// The settings of a simulated connection; `None` over UDP and for
+    /// connections of the kernel.
     pub tcp: Option<proto::tcp::Settings>,
 }
 
-/// What comes back of messages, for round trips.
+/// The echo mode for round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Echo {
-    /// Nothing; the messages do not travel once more.
+    /// No echo phase.
     Off,
-    /// The header of each, while others are on their way.
+    /// The receiver returns the header of each message while others are in
+    /// flight.
     Headers,
-    /// All octets of each; the next one leaves once it is back.
+    /// The receiver returns each message whole; the next one leaves after the
+    /// echo.
     Whole,
 }
 
 impl Traffic {
-    /// The transfer, if it is one.
+    /// The transfer settings, if the traffic is a transfer.
     pub const fn transfer(&self) -> Option<&Transfer> {
         match self {
             Self::Transfer(transfer) => Some(transfer),
@@ -360,7 +368,7 @@ impl Traffic {
         }
     }
 
-    /// The request-response traffic, if it is that.
+    /// The request-response settings, if the traffic is request-response.
     pub const fn request_response(&self) -> Option<&RequestResponse> {
         match self {
             Self::RequestResponse(request_response) => Some(request_response),
@@ -370,7 +378,7 @@ impl Traffic {
         }
     }
 
-    /// Whether a simulated connection carries some of it.
+    /// Whether simulated TCP connections carry part of the traffic.
     pub fn has_connections(&self) -> bool {
         match self {
             Self::Transfer(transfer) => transfer.tcp.is_some(),

@@ -1,4 +1,4 @@
-//! Plans, trials and noise for tests.
+//! Synthetic plans, trials and noise for tests.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::{
     Cell, Compare, Factors, HostFacts, Level, Plan, Published, RunFacts, Setting, Trial, World,
 };
 
-/// Normal deviates by Box and Muller's method.
+/// Normal deviates by the Box-Muller method.
 pub struct Normal(ChaCha8Rng);
 
 impl Normal {
-    /// Deviates that follow from `seed`.
+    /// Deviates determined by `seed`.
     pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
@@ -34,13 +34,13 @@ impl Normal {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// In (0, 1].
+    /// A uniform deviate in (0, 1].
     fn uniform(&mut self) -> f64 {
         (f64::from(self.0.next_u32()) + 1.0) / (f64::from(u32::MAX) + 1.0)
     }
 }
 
-/// The factors of a cell that is told apart by its MTU.
+/// The factors of a cell identified by its MTU alone.
 pub fn factors(mtu: i64) -> Factors {
     Factors(vec![("mtu".into(), Level::Integer(mtu))])
 }
@@ -54,7 +54,7 @@ pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
     ])
 }
 
-/// A finished trial with these figures and no evidence.
+/// A finished trial with these metrics and without evidence.
 pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
     Trial {
         id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
@@ -155,7 +155,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
     }
 }
 
-/// A cell that can be measured, its setting made of its factors.
+/// A measurable cell with a setting derived from its factors.
 pub fn cell(factors: Factors) -> Cell {
     let Some(&Level::Integer(mtu)) = factors.level("mtu") else {
         panic!("a synthetic cell has an MTU");
@@ -184,7 +184,7 @@ pub fn facts() -> RunFacts {
     }
 }
 
-/// Figures as the 2019 study prints them [Praptodiyono2019].
+/// Values as the 2019 study prints them [Praptodiyono2019].
 pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) -> Published {
     let levels = |figures: &[(i64, f64)]| {
         figures
@@ -203,7 +203,7 @@ pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) ->
     }
 }
 
-/// A study of two scenarios, one of them out of our reach, run twice a cell.
+/// A study of two scenarios, one of which cannot be measured, with two repeats.
 pub fn study() -> (Plan, Vec<Trial>) {
     let (mut cells, mut trials) = (Vec::new(), Vec::new());
     for (offloads, mtu, throughput, cpu) in [

@@ -1,4 +1,4 @@
-//! What one trial leaves in the journal.
+//! The record of one trial in the journal.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::Factors;
 
-/// One finished trial: a line of the journal, see docs/formats.md.
+/// A finished trial: one line of the journal, see docs/formats.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Stable name within the plan: the cell's number and the repeat, `c03-r07`.
+    /// The name of the trial within the plan: cell number and repeat,
+    /// `c03-r07`.
     pub id: String,
-    /// The cell it belongs to.
+    /// The factors of its cell.
     pub factors: Factors,
-    /// Which repeat of the cell, from 1.
+    /// The repeat, from 1.
     pub repeat: u32,
-    /// When it began, RFC 3339 in UTC with milliseconds; a simulated trial has
-    /// no such instant.
+    /// The start time, RFC 3339 in UTC with milliseconds; simulated trials have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// How long it took, set-up included, in seconds; of a simulated trial, for
-    /// how long its network ran.
+    /// The duration including set-up, in seconds; of a simulated trial, the
+    /// simulated time.
     pub seconds: f64,
-    /// Why it failed; a failed trial has no metrics and is never averaged in.
+    /// The reason of a failure. A failed trial has no metrics and is never
+    /// averaged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What is wrong with it though it finished. It is kept and averaged; the
-    /// certificate says so. See [`crate::Flag`] for the words.
+    /// The flags of a finished trial. A flagged trial is kept and averaged, and
+    /// the certificate lists the flag. See [`crate::Flag`] for the names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
-    /// Figures by metric, in the units of [`crate::metric`].
+    /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: BTreeMap<String, f64>,
-    /// What supports the figures: counters, read-backs, limits. Numbers and
-    /// words by name; docs/formats.md lists them.
+    /// Evidence for the values: counters, read-backs and limits, as numbers or
+    /// text by name; docs/formats.md lists them.
     pub evidence: BTreeMap<String, serde_json::Value>,
 }
 
 impl Trial {
-    /// The number called `key` in its evidence.
+    /// The number called `key` in the evidence.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.evidence.get(key)?.as_f64()
     }

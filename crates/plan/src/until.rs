@@ -1,22 +1,23 @@
-//! When a run may stop before its last repeat.
+//! The condition that ends a run before its last repeat.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::metric::Metric;
 
-/// `"ci <= X%"` or `"METRIC ci <= X%"`: stop when the 95 % interval of the mean, in every
-/// cell, reaches at most X per cent of it to each side. Without a metric it is
-/// asked of all those with tables of their own that were measured.
+/// `"ci <= X%"` or `"METRIC ci <= X%"`: stop when in every cell the 95 %
+/// interval of the mean extends at most X per cent of the mean to each side.
+/// Without a metric, the condition applies to all measured metrics with tables
+/// of their own.
 ///
-/// Looking again and again finds narrow intervals a little too early: those of
-/// a run that stopped so hold the truth slightly less often than 95 times in
-/// 100, the less so the more trials there were [Chow1965].
+/// Repeated checks find narrow intervals slightly too early: the intervals of a
+/// run that stopped this way contain the true value in slightly fewer than 95
+/// of 100 runs. The deviation shrinks with the number of trials [Chow1965].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Until {
-    /// The metric that is looked at; `None`: all those with tables of their own.
+    /// The metric to check; `None`: all metrics with tables of their own.
     pub metric: Option<&'static Metric>,
-    /// Half the width of the interval that is narrow enough, in per cent of the mean.
+    /// The required half-width of the interval, in per cent of the mean.
     pub percent: f64,
 }
 
@@ -28,12 +29,13 @@ impl FromStr for Until {
         let percent = percent.trim().strip_suffix('%').ok_or_else(right)?;
         let percent: f64 = percent.trim().parse().map_err(|_| right())?;
         if !(percent > 0.0 && percent <= 100.0) {
-            return Err("the interval is above 0 % and at most 100 %".into());
+            return Err("write a percentage above 0 % and at most 100 %".into());
         }
         let metric = match left.split_whitespace().collect::<Vec<_>>()[..] {
             ["ci"] => None,
             [name, "ci"] => {
-                let known = || format!("`{name}` is no metric; docs/formats.md lists them");
+                let known =
+                    || format!("unknown metric `{name}`; docs/formats.md lists all metrics");
                 Some(Metric::named(name).ok_or_else(known)?)
             }
             _ => return Err(right()),

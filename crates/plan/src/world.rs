@@ -1,4 +1,4 @@
-//! The worlds that run plans, and what holds of each.
+//! The worlds that run plans, and the properties of each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,63 +6,64 @@ use std::str::FromStr;
 use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 
-/// Worlds of the design that are not built yet.
+/// Planned worlds that are not built yet.
 const NOT_BUILT: [&str; 2] = ["model", "hosts"];
 
-/// What holds of a world, whatever it runs.
+/// The properties of a world.
 ///
-/// Code outside the dispatch of worlds asks for a property and never for a
-/// world, so that a new world has to state each of them.
+/// Code outside the dispatch of worlds asks for a property, never for a
+/// specific world. A new world therefore has to state each property.
 #[derive(Debug)]
 pub struct WorldProfile {
-    /// The name, as `--on` and journals have it.
+    /// The name in `--on` and in journals.
     pub name: &'static str,
-    /// What sends and receives packets.
+    /// The kind of hosts.
     pub hosts: Hosts,
-    /// Nothing but the rates of links takes time, so that one must be written.
+    /// Whether only link rates take time, so that experiments must set one.
     pub needs_a_rate: bool,
-    /// The world serialises every frame of every link itself, as emulated links
-    /// do, whatever `network.link` says.
+    /// Whether the world serialises every frame of every link itself, as
+    /// emulated links do, whatever `network.link` says.
     pub paces_every_link: bool,
-    /// A trial takes as long as what it measures.
+    /// Whether a trial takes as long as the traffic that it measures.
     pub runs_in_real_time: bool,
-    /// Trials do not disturb each other: several may run at once, and a part
-    /// of them on another machine. The journal has them in the order in which
-    /// they end.
+    /// Whether trials are independent, so that several may run at once or on
+    /// other machines. The journal lists them in the order in which they
+    /// finish.
     pub runs_side_by_side: bool,
-    /// Each trial is on the disk before the next one begins.
+    /// Whether each trial is written to disk before the next one begins.
     pub syncs_every_trial: bool,
-    /// Results depend on the machine, so that its facts belong to a run.
+    /// Whether results depend on the machine, so that its facts belong to a
+    /// run.
     pub depends_on_machine: bool,
-    /// The words by which a report refers to the world.
+    /// The phrases by which a report refers to the world.
     pub words: ReportWording,
 }
 
-/// What the hosts of a world are. Not comparable, so that code matches and the
-/// compiler lists every place that must decide when there is another kind.
+/// The kind of hosts in a world. The type has no equality, so that code must
+/// match on it and the compiler lists every place to change for a new kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Hosts {
-    /// Kernels of machines: they have sockets and a TCP of their own, run
-    /// programs, cost processor time that can be metered, and remember from one
-    /// trial to the next what they learnt.
+    /// Kernels of machines: they have their own sockets and TCP, run programs,
+    /// use measurable CPU time, and keep state such as cached metrics from one
+    /// trial to the next.
     Kernels,
-    /// Simulated ones: every packet is simulated, with our TCP, at the cost in
-    /// time that the experiment gives.
+    /// Simulated hosts: every packet is simulated, with Jumbolab's TCP and the
+    /// processing times of the experiment.
     Simulated,
 }
 
 /// Phrases of reports for a world.
 #[derive(Debug)]
 pub struct ReportWording {
-    /// What carries the traffic: "over ...".
+    /// The medium of the traffic: "over ...".
     pub links: &'static str,
-    /// The beginning of a sentence about the one setting of a run.
+    /// The start of a sentence about the only setting of a run.
     pub alone: &'static str,
-    /// The beginning of a sentence about several settings: "... 3 of 4 settings".
+    /// The start of a sentence about several settings: "... 3 of 4 settings".
     pub among: &'static str,
 }
 
-/// Real kernels, one after the other on this machine.
+/// Real kernels on this machine, one trial at a time.
 const NETNS: WorldProfile = WorldProfile {
     name: "netns",
     hosts: Hosts::Kernels,
@@ -79,7 +80,7 @@ const NETNS: WorldProfile = WorldProfile {
     },
 };
 
-/// Discrete events in virtual time.
+/// Discrete-event simulation in virtual time.
 const SIM: WorldProfile = WorldProfile {
     name: "sim",
     hosts: Hosts::Simulated,
@@ -96,11 +97,11 @@ const SIM: WorldProfile = WorldProfile {
     },
 };
 
-/// Declares the worlds together with their profiles: a world without one does
-/// not compile, and none can be left out of the list of all.
+/// Declares the worlds with their profiles, so that a world without a profile
+/// does not compile and [`World::ALL`] is complete.
 macro_rules! worlds {
     ($($(#[$about:meta])* $world:ident: $profile:expr,)+) => {
-        /// Which world runs a plan.
+        /// The world that runs a plan.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum World {
@@ -111,7 +112,7 @@ macro_rules! worlds {
             /// All worlds, in the order in which they are listed to users.
             pub const ALL: &[Self] = &[$(Self::$world,)+];
 
-            /// What holds of this world.
+            /// The properties of this world.
             pub const fn profile(self) -> &'static WorldProfile {
                 match self {
                     $(Self::$world => &$profile,)+
@@ -125,7 +126,7 @@ worlds! {
     /// Real kernels in network namespaces of this machine.
     #[default]
     Netns: NETNS,
-    /// A virtual network: a pure function of setting and seed.
+    /// A virtual network: its results are a pure function of setting and seed.
     Sim: SIM,
 }
 

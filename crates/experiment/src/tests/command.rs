@@ -153,7 +153,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
 fn what_cannot_be_run_or_read_is_refused() {
     let pointer = "write a JSON pointer and perhaps a factor, for instance \"/end/sum_received/bits_per_second * 1e-6\"";
     for (key, value, why) in [
-        ("sender", "sh -c 'half", "a quote is not closed"),
+        ("sender", "sh -c 'half", "unclosed quote"),
         ("receiver", " ", "write one line of text in quotes"),
         ("receiver", "''", "write a program and its arguments"),
         (

@@ -1,20 +1,20 @@
-//! Every metric, but those of single parts of a round trip.
+//! All metrics except those of single stages of a round trip.
 
 use super::{Metric, Resolution, STAMP, Table};
 use crate::metric::Better::{Higher, Lower};
 
-/// The CPU time of one process is exact: getrusage(2) gives it in microseconds,
-/// of which a metered transfer lasts at least ten thousand. In per cent. Trials
-/// state the coarser one of softirq themselves.
+/// The CPU time of one process is exact: getrusage(2) returns microseconds, and
+/// a metered transfer lasts at least ten thousand. In per cent. The resolution
+/// of softirq time is coarser; trials record it as evidence.
 const PROCESS: Resolution = Resolution::Absolute(0.01);
 
-/// Every metric, in the order of reports.
+/// All metrics, in the order of reports.
 pub const METRICS: &[Metric] = &[
     lower(
         "rtt",
         "ms",
-        "Round trip time",
-        "mean time from the write of a message to its echo by the receiver; of simulated flows of TCP: mean of the round trips that their senders measure",
+        "Round-trip time",
+        "mean time from writing a message to its echo by the receiver; for simulated TCP flows: mean of the senders' round-trip samples",
     )
     .of_table(Table::Rtt)
     .with_resolution(STAMP)
@@ -23,7 +23,7 @@ pub const METRICS: &[Metric] = &[
         "jitter",
         "ms",
         "Jitter",
-        "mean |delay - mean delay| over the messages, as the 2019 study words it",
+        "mean |delay - mean delay| over the messages, as the 2019 study defines it",
     )
     .of_table(Table::Jitter)
     .with_resolution(STAMP)
@@ -32,11 +32,11 @@ pub const METRICS: &[Metric] = &[
         "throughput",
         "Mbit/s",
         "Throughput",
-        "payload between the kernel's receive stamps, after an uncounted pre-roll",
+        "rate of payload between the kernel's receive stamps, after an uncounted pre-roll",
     )
     .of_table(Table::Throughput)
-    // Two frames of an average size in 5 MB: which frame carries the first
-    // and the last stamp is chance.
+    // Two frames of average size in 5 MB: which frame carries the first and the
+    // last stamp is random.
     .with_resolution(Resolution::Percent(0.2))
     .of_flows(),
     lower(
@@ -51,14 +51,14 @@ pub const METRICS: &[Metric] = &[
         "cpu_programs",
         "s/GB",
         "CPU, both programs",
-        "CPU seconds of sender and receiver and of what the kernel does in their names, on loopback all of it, per 10^9 octets of payload; of programs that report it",
+        "CPU seconds of sender and receiver, including kernel work charged to them (all of it on loopback), per 10^9 octets of payload; for programs that report it",
     )
     .with_resolution(Resolution::Percent(0.5)),
     lower(
         "cpu_sender",
         "%",
         "CPU utilisation, sender",
-        "CPU time of the sending process alone in the time of the metered transfer; 100 % is one CPU",
+        "CPU time of the sending process alone during the metered transfer; 100 % is one CPU",
     )
     .of_table(Table::Cpu)
     .with_resolution(PROCESS),
@@ -66,7 +66,7 @@ pub const METRICS: &[Metric] = &[
         "cpu_receiver",
         "%",
         "CPU utilisation, receiver",
-        "CPU time of the receiving process alone in the time of the metered transfer; 100 % is one CPU",
+        "CPU time of the receiving process alone during the metered transfer; 100 % is one CPU",
     )
     .of_table(Table::Cpu)
     .with_resolution(PROCESS),
@@ -96,15 +96,15 @@ pub const METRICS: &[Metric] = &[
     lower(
         "echo_time",
         "ms",
-        "Echoes, all in all",
-        "first write to last echo where each message waits until the one before it is back whole",
+        "Total echo time",
+        "time from the first write to the last echo; each message waits for the whole echo of the previous one",
     )
     .with_resolution(STAMP),
     lower(
         "rtt_transfer",
         "ms",
         "Transfer time",
-        "first byte sent to last acknowledgement, the 2019 study's words for RTT",
+        "time from the first byte sent to the last acknowledgement, as the 2019 study defines RTT",
     )
     .with_resolution(STAMP),
     lower(
@@ -125,22 +125,22 @@ pub const METRICS: &[Metric] = &[
     lower(
         "cpu_message",
         "us",
-        "CPU of a message",
-        "CPU time of the processes of both ends for each message that arrived, and of nodes in between where the kernel works in their context",
+        "CPU time per message",
+        "CPU time of the processes at both ends per arrived message, including work for nodes in between that the kernel does in their context",
     ),
     lower(
         "first_delivery",
         "ms",
         "First delivery",
-        "from the instant at which a flow's first message is written, lost or not, to the first that arrives; of several flows where it is longest",
+        "time from writing a flow's first message, even if it is lost, to the first arrival; the longest of several flows",
     )
     .in_json()
     .with_resolution(STAMP),
     lower(
         "rtt_p50",
         "ms",
-        "Round trip time, median",
-        "median of the round trips of a flow's messages, to three digits; of several flows where it is longest",
+        "Round-trip time, median",
+        "median round-trip time of a flow's messages, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -148,8 +148,8 @@ pub const METRICS: &[Metric] = &[
     lower(
         "rtt_p95",
         "ms",
-        "Round trip time, 95th percentile",
-        "95th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
+        "Round-trip time, 95th percentile",
+        "95th percentile of the round-trip times of a flow's messages, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -157,8 +157,8 @@ pub const METRICS: &[Metric] = &[
     lower(
         "rtt_p99",
         "ms",
-        "Round trip time, 99th percentile",
-        "99th percentile of the round trips of a flow's messages, to three digits; of several flows where it is longest",
+        "Round-trip time, 99th percentile",
+        "99th percentile of the round-trip times of a flow's messages, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -175,23 +175,23 @@ pub const METRICS: &[Metric] = &[
         "latency",
         "ms",
         "Latency",
-        "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study words it [Supriyanto2017]",
+        "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
     )
     .with_resolution(STAMP)
     .of_flows(),
     lower(
         "latency_ditg",
         "ms",
-        "Latency by D-ITG",
-        "mean time from before a message is written, the socket's buffer included, until the receiving program has it, as D-ITG stamps it [D-ITG]",
+        "Latency as D-ITG defines it",
+        "mean time from just before a message is written until the receiving program has it, including the time in the socket buffer, as D-ITG stamps it [D-ITG]",
     )
     .with_resolution(STAMP)
     .of_flows(),
     higher(
         "paper_throughput",
         "Mbit/s",
-        "Throughput as the 2017 study has it",
-        "bits of one message over its latency, which is no rate of anything carried [Supriyanto2017]",
+        "Throughput as the 2017 study defines it",
+        "bits of one message divided by its latency, which is not the rate of any traffic [Supriyanto2017]",
     )
     .with_resolution(Resolution::Percent(0.2))
     .of_flows(),
@@ -199,28 +199,28 @@ pub const METRICS: &[Metric] = &[
         "offered_rate",
         "Mbit/s",
         "Offered rate",
-        "payload of the messages whose instant came while flows sent",
+        "rate of payload of the messages that were scheduled while flows sent",
     )
     .of_flows(),
     higher(
         "sent_rate",
         "Mbit/s",
         "Sent rate",
-        "payload of the messages that were written while flows sent",
+        "rate of payload of the messages that were written while flows sent",
     )
     .of_flows(),
     lower(
         "lateness_p99",
         "ms",
         "Lateness of departures, 99th percentile",
-        "99th percentile of the time from a message's instant to its write, of the flow where it is longest",
+        "99th percentile of the time from a message's scheduled departure to its write; the largest of several flows",
     )
     .with_resolution(STAMP)
     .of_flows(),
     lower(
         "jitter_ditg",
         "ms",
-        "Jitter by D-ITG",
+        "Jitter as D-ITG defines it",
         "mean |delay - previous delay| in log order, as D-ITG computes it [D-ITG]",
     )
     .with_resolution(STAMP),
@@ -228,21 +228,21 @@ pub const METRICS: &[Metric] = &[
         "ipdv_p95",
         "ms",
         "IPDV, 95th percentile",
-        "95th percentile of |delay - delay of the message sent before| [RFC3393]",
+        "95th percentile of |delay - delay of the previous message sent| [RFC3393]",
     )
     .with_resolution(STAMP),
     lower(
         "loss",
         "%",
         "Loss",
-        "messages sent that never arrived, of those sent [RFC7680]",
+        "share of the sent messages that never arrived [RFC7680]",
     )
     .of_flows(),
     higher(
         "throughput_long",
         "Mbit/s",
         "Throughput of a long transfer",
-        "as throughput, of the transfer that is made for the processor's meter",
+        "as throughput, but of the transfer during which CPU time is metered",
     )
     .in_json()
     .with_resolution(Resolution::Percent(0.2)),
@@ -250,14 +250,14 @@ pub const METRICS: &[Metric] = &[
         "retransmitted_long",
         "%",
         "Retransmissions of a long transfer",
-        "share of the long transfer's segments that were sent again, by TCP_INFO",
+        "share of the long transfer's segments that were retransmitted, by TCP_INFO",
     )
     .in_json(),
     lower(
         "retransmissions",
         "segments",
         "Retransmissions",
-        "segments that the sender sent again, by TCP_INFO",
+        "segments that the sender retransmitted, by TCP_INFO",
     )
     .with_resolution(Resolution::Absolute(1.0))
     .of_flows(),
@@ -273,7 +273,7 @@ pub const METRICS: &[Metric] = &[
         "timeouts",
         "count",
         "Time-outs",
-        "how often retransmission timers of simulated TCP expired with something outstanding",
+        "number of retransmission timeouts of simulated TCP with data outstanding",
     )
     .in_json()
     .with_resolution(Resolution::Absolute(1.0))
@@ -282,71 +282,71 @@ pub const METRICS: &[Metric] = &[
         "fairness",
         "1",
         "Fairness",
-        "Jain's index of the throughputs of flows that are alike: 1 where all get the same, 1/n where one gets all [Jain1984]",
+        "Jain's index of the throughputs of equal flows: 1 if all get the same, 1/n if one gets everything [Jain1984]",
     )
     .of_flows(),
     lower(
         "drop_bias",
         "%",
-        "Drops out of proportion",
-        "half the sum over flows of |share of the packets that a link's queue dropped - share of those that came|: 0 where drops fall in proportion to arrivals",
+        "Drop bias",
+        "half the sum over flows of |share of the dropped packets - share of the arrived packets| at a link's queue: 0 if drops are proportional to arrivals",
     )
     .in_json(),
     lower(
         "synchronisation",
         "%",
-        "Connections that lose together",
-        "share of the connections through a link that lose data in front of it within one epoch of a first loss, on average over such epochs; of n connections 100/n is none together",
+        "Simultaneous losses",
+        "mean share of a link's connections that lose data at its queue within one epoch of a first loss; for n connections, 100/n means no simultaneous losses",
     )
     .in_json(),
     lower(
         "notice",
         "ms",
-        "From a drop to its repair",
-        "mean time from the drop of a segment in front of a link until the same segment comes there again, where no time-out was needed; of the losses of a connection that are not repaired yet the first",
+        "Recovery time",
+        "mean time from the drop of a segment at a link's queue until the same segment arrives there again without a timeout; of several outstanding losses of a connection only the first counts",
     )
     .in_json()
     .with_resolution(STAMP),
     lower(
         "message_time",
         "ms",
-        "Time of a message",
-        "mean time from before a message of traffic.at octets is written until its answer is read",
+        "Message time",
+        "mean time from just before a message of traffic.at octets is written until its answer is read",
     )
     .with_resolution(STAMP),
     lower(
         "megabyte_time",
         "ms",
-        "Time of a megabyte",
-        "mean over the sizes of the time in which a megabyte went in messages of that size, each answered before the next",
+        "Time per megabyte",
+        "mean over the message sizes of the time to send one megabyte in messages of that size, each answered before the next",
     )
     .with_resolution(STAMP),
     lower(
         "message_time_processor",
         "ms",
-        "Time of a message, processor clock",
-        "the same as message_time by the sending process's clock of processor time, as clock() of C reads it",
+        "Message time, CPU-time clock",
+        "as message_time, by the sending process's CPU-time clock, as clock() of C reads it",
     )
     .in_json(),
     lower(
         "message_time_1ms",
         "ms",
-        "Time of a message, clock of 1 ms",
-        "the same as message_time by a clock that moves in steps of 1 ms",
+        "Message time, 1 ms clock",
+        "as message_time, by a clock with steps of 1 ms",
     )
     .in_json(),
     lower(
         "message_time_10ms",
         "ms",
-        "Time of a message, clock of 10 ms",
-        "the same as message_time by a clock that moves in steps of 10 ms",
+        "Message time, 10 ms clock",
+        "as message_time, by a clock with steps of 10 ms",
     )
     .in_json(),
     lower(
         "message_time_55ms",
         "ms",
-        "Time of a message, clock of 55 ms",
-        "the same as message_time by a clock that moves in steps of 55 ms",
+        "Message time, 55 ms clock",
+        "as message_time, by a clock with steps of 55 ms",
     )
     .in_json(),
     lower(
@@ -359,19 +359,19 @@ pub const METRICS: &[Metric] = &[
         "receiver_drops",
         "count",
         "Dropped by the receiver's socket",
-        "packets that found no room in the receiving socket",
+        "packets dropped because the receiving socket's buffer was full",
     ),
     lower(
         "acknowledgements",
         "1",
-        "Acknowledgements of a segment",
-        "segments without data that came back, for each segment with data that was sent",
+        "Acknowledgements per segment",
+        "returned segments without data per sent segment with data",
     ),
     lower(
         "repeats",
         "count",
         "Repeated datagrams",
-        "datagrams that were sent again because no answer came",
+        "datagrams that were sent again because no answer arrived",
     ),
 ];
 

@@ -1,19 +1,19 @@
-//! Metrics of single flows: `delay/NAME` is `delay` of the flow NAME alone.
+//! Metrics of single flows: `delay/NAME` is the metric `delay` of flow NAME.
 
 use super::{METRICS, Metric, Shown, order};
 
-/// What stands between metric and flow.
+/// The separator between metric and flow.
 const BETWEEN: char = '/';
 
-/// The longest name of a flow.
+/// The longest flow name, in characters.
 const LONGEST: usize = 32;
 
-/// The name of a metric of one flow alone.
+/// The name of `metric` for a single flow.
 pub fn of_flow(metric: &str, flow: &str) -> String {
     format!("{metric}{BETWEEN}{flow}")
 }
 
-/// The metric of a flow that is called `name`, if it can be one.
+/// The single-flow metric called `name`, if `name` is valid.
 pub(super) fn named(name: &str) -> Option<&'static Metric> {
     let (base, flow) = split(name)?;
     let base = METRICS.iter().find(|metric| metric.name == base)?;
@@ -26,7 +26,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
         name: name.to_owned().leak(),
         unit: base.unit,
         title: format!("{}, {flow}", base.title).leak(),
-        definition: format!("of the flow {flow} alone: {}", base.definition).leak(),
+        definition: format!("for flow {flow} only: {}", base.definition).leak(),
         better: base.better,
         shown: Shown::Compact,
         resolution: base.resolution,
@@ -34,7 +34,7 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
     }))
 }
 
-/// Metric and flow.
+/// Splits a name into metric and flow.
 pub(super) fn split(name: &str) -> Option<(&str, &str)> {
     name.split_once(BETWEEN)
 }

@@ -1,21 +1,21 @@
-//! Metrics of round trips that are taken apart.
+//! Metrics of latency breakdowns: the stages of a round trip.
 
 use proto::latency_breakdown::{PARTS, Part};
 
 use super::{Better, Metric, Resolution, STAMP, Shown};
 
-/// Two stamps of one event agree on a microsecond.
+/// Two stamps of one event agree within a microsecond.
 const MICROSECOND: Resolution = match STAMP {
     Resolution::Absolute(millis) => Resolution::Absolute(millis * 1e3),
     other => other,
 };
 
-/// The parts in the order of time, and then the other metrics of the whole.
+/// The stages in order of time, then the other metrics of the whole round trip.
 pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_send_call",
         "There: send call",
-        "mean time from just before a message is written until its first packet is at the queueing discipline, by the kernel's stamp",
+        "mean time from just before a message is written until its first packet reaches the queueing discipline, by the kernel's stamp",
     ),
     part(
         "there_queueing",
@@ -25,66 +25,70 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_transmission",
         "There: transmission",
-        "how long emulated links with a rate are busy with the message, framing and fragments included, by arithmetic; no longer than it was between the interfaces",
+        "computed time that emulated links with a rate are busy with the message, including framing and fragments; at most the time between the interfaces",
     ),
     part(
         "there_wire",
         "There: wire",
-        "mean of the rest of the time from the first packet's stamp at the sender's interface to the last one's at the receiver's: propagation, nodes on the way, and packets that the sender hands over later",
+        "mean of the remaining time from the first packet's stamp at the sender's interface to the last packet's stamp at the receiver's: propagation, nodes on the path, and packets that the sender hands over later",
     ),
     part(
         "there_softirq",
         "There: receive softirq",
-        "from then as long as the kernel takes until the message can be read: the lower decile of what readers that do not sleep find before the trial; no longer than until the reader runs",
+        "time that the kernel then takes until the message can be read: the lower decile of the times that busy-waiting readers measure before the trial; at most the time until the reader runs",
     ),
     part(
         "there_wakeup",
         "There: wake-up",
-        "mean of the rest of the time until the call that waits has returned: the interrupt that wakes the processor, and the wait for it",
+        "mean of the remaining time until the waiting call returns: the interrupt that wakes the CPU, and the wait for it",
     ),
     part(
         "there_receive_call",
         "There: receive call",
-        "mean time from the return of the call that waits, or from the last packet's arrival if that was later, until the message is read",
+        "mean time from the return of the waiting call, or from the last packet's arrival if that was later, until the message is read",
     ),
     part(
         "echo",
         "Echo",
-        "mean time that the receiver's program takes from its last read to just before it writes the echo",
+        "mean time from the receiving program's last read to just before it writes the echo",
     ),
-    part("back_send_call", "Back: send call", "as there, of the echo"),
+    part(
+        "back_send_call",
+        "Back: send call",
+        "as above, for the echo",
+    ),
     part(
         "back_queueing",
         "Back: queueing discipline",
-        "as there, of the echo",
+        "as above, for the echo",
     ),
     part(
         "back_transmission",
         "Back: transmission",
-        "as there, of the echo",
+        "as above, for the echo",
     ),
-    part("back_wire", "Back: wire", "as there, of the echo"),
+    part("back_wire", "Back: wire", "as above, for the echo"),
     part(
         "back_softirq",
         "Back: receive softirq",
-        "as there, of the echo",
+        "as above, for the echo",
     ),
-    part("back_wakeup", "Back: wake-up", "as there, of the echo"),
+    part("back_wakeup", "Back: wake-up", "as above, for the echo"),
     part(
         "back_receive_call",
         "Back: receive call",
-        "as there, of the echo",
+        "as above, for the echo",
     ),
     part(
         "unexplained",
         "Unexplained",
-        "mean of what a round trip took by a clock of its own less all parts: stretches that lack a stamp, reading the clocks, and what the clocks disagree about",
+        "mean of the round-trip time by a separate clock, minus all stages: intervals without a stamp, the time to read the clocks, and the difference between the clocks",
     ),
     Metric {
         name: "unexplained_share",
         unit: "%",
         title: "Unexplained share",
-        definition: "size of the unexplained part of the mean round trip, of that round trip",
+        definition: "absolute value of the unexplained time, relative to the mean round-trip time",
         better: Better::Lower,
         shown: Shown::Json,
         resolution: None,
@@ -94,7 +98,7 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
         name: "goodput_echoed",
         unit: "Mbit/s",
         title: "Goodput of round trips",
-        definition: "octets of the messages that came back, each counted once, over the time of all round trips",
+        definition: "octets of the echoed messages, each counted once, divided by the total time of all round trips",
         better: Better::Higher,
         shown: Shown::Json,
         resolution: Some(Resolution::Percent(0.2)),
@@ -102,7 +106,7 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     },
 ];
 
-/// The name of the metric that is the mean of a part.
+/// The name of the metric for the mean of a stage.
 pub fn part_metric(part: Part) -> &'static str {
     OF_LATENCY_BREAKDOWN[part as usize].name
 }

@@ -8,9 +8,9 @@ use super::window::{self, OF_WINDOWS};
 use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN};
 use crate::Trial;
 
-/// The metrics that `trials` measured: those of the catalogue in its order,
-/// each followed by those of single flows, then those of round trips that are
-/// taken apart, and those over parts of the trial, in the order of their names.
+/// The metrics that `trials` measured: the catalogue's metrics in its order,
+/// each followed by its single-flow metrics; then those of latency breakdowns;
+/// then those of windows, by name.
 pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     let names: BTreeSet<&str> = trials
         .iter()
@@ -36,7 +36,7 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     found
 }
 
-/// The position of a metric, or of the one it is derived from, in reports.
+/// The position of a metric, or of the metric it is derived from, in reports.
 pub fn position(metric: &Metric) -> usize {
     let of_catalogue = split(metric.name).map_or(metric.name, |(base, _)| base);
     let in_order = METRICS.iter().chain(&OF_LATENCY_BREAKDOWN);
@@ -48,12 +48,12 @@ pub fn position(metric: &Metric) -> usize {
     })
 }
 
-/// The metric called `name`, made when it is first asked for and kept for
-/// good, as the catalogue is; a run has some flows and windows, and a few
-/// metrics of each.
+/// The metric called `name`, created on first use and never freed. A run has
+/// few flows and windows, and few metrics of each.
 pub(super) fn intern(name: &str, make: impl FnOnce() -> Metric) -> &'static Metric {
     static MADE: Mutex<BTreeMap<String, &'static Metric>> = Mutex::new(BTreeMap::new());
-    // A map that a panic left behind is still whole: entries are put in at once.
+    // The map is consistent even after a panic: each entry is inserted in one
+    // step.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     made.entry(name.to_owned())
         .or_insert_with(|| Box::leak(Box::new(make())))

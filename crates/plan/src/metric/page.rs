@@ -1,10 +1,10 @@
-//! docs/formats.md: its table of metrics, printed from the catalogue.
+//! The table of metrics in docs/formats.md, printed from the catalogue.
 
 use super::window::OF_WINDOWS;
 use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN, of_flow, of_window};
 use crate::printed;
 
-/// `page` with its table of metrics printed anew.
+/// Returns `page` with an up-to-date table of metrics.
 pub fn documented(page: &str) -> String {
     let mut lines = vec![
         "| metric | unit | meaning |".to_owned(),

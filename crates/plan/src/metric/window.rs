@@ -1,18 +1,18 @@
-//! Metrics over a part of a trial: `mean_queue_NAME` is what waited on average
-//! on the link that has a window NAME, while that window was open.
+//! Metrics of windows of a trial: `mean_queue_NAME` is the mean queue length of
+//! a link while its window NAME is open.
 
 use super::{Better, Metric, Shown, order};
 
-/// The longest name of a window.
+/// The longest window name, in characters.
 pub const LONGEST: usize = 16;
 
-/// The metrics of each window, before the window's name.
+/// The metrics of each window, by the name before the window's name.
 pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "drop_percent",
         unit: "%",
         title: "Dropped",
-        definition: "packets that the link's queue dropped, acknowledgements included, of those that came to it",
+        definition: "share of the arriving packets, including acknowledgements, that the link's queue dropped",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -22,7 +22,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "utilisation_percent",
         unit: "%",
         title: "Utilisation",
-        definition: "time that the link takes for the packets whose transmission began, of the window's length",
+        definition: "transmission time of the packets whose transmission began in the window, relative to the window's length",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -32,7 +32,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "mean_queue",
         unit: "packets",
         title: "Mean queue",
-        definition: "packets that waited for the link on average over time, the one in transmission not counted",
+        definition: "time average of the packets that wait for the link, excluding the one in transmission",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -41,8 +41,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "inner_drop_percent",
         unit: "%",
-        title: "Dropped, packets of senders",
-        definition: "packets of senders that the link's queue dropped, alone or in bundles, of those that came to it; where the network has a domain",
+        title: "Dropped inner packets",
+        definition: "share of the arriving packets of senders, alone or in bundles, that the link's queue dropped; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -51,8 +51,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "packets_per_frame",
         unit: "1",
-        title: "Packets of senders in a frame",
-        definition: "packets of senders that came to the link, alone or in bundles, over the frames that came; where the network has a domain",
+        title: "Packets per frame",
+        definition: "packets of senders that arrived at the link, alone or in bundles, divided by the frames that arrived; only in networks with a domain",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -61,8 +61,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "frame_rate",
         unit: "1/s",
-        title: "Frames a second",
-        definition: "frames that came to the link, bundles and packets that travel alone, of the window's length; where the network has a domain",
+        title: "Frame rate",
+        definition: "frames that arrived at the link, both bundles and single packets, divided by the window's length; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -71,8 +71,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "packet_rate",
         unit: "1/s",
-        title: "Packets of senders a second",
-        definition: "packets of senders that came to the link, alone or in bundles, of the window's length; where the network has a domain",
+        title: "Packet rate",
+        definition: "packets of senders that arrived at the link, alone or in bundles, divided by the window's length; only in networks with a domain",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -81,8 +81,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "wire_octets",
         unit: "B",
-        title: "Octets of the link a packet",
-        definition: "what the link could carry in the time that it takes for the frames whose transmission began, framing included, over the packets of senders in them; where the network has a domain",
+        title: "Link octets per packet",
+        definition: "octets that the link could carry during the transmission of the frames whose transmission began, including framing, divided by the packets of senders in them; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -91,8 +91,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "carried_percent",
         unit: "%",
-        title: "Carried of the trial",
-        definition: "time that the link takes for the packets whose transmission began from the beginning of the trial on, of the length of the whole trial; where the network has a domain",
+        title: "Utilisation over the trial",
+        definition: "transmission time of the packets whose transmission began since the start of the trial, relative to the length of the whole trial; only in networks with a domain",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -101,8 +101,8 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     Metric {
         name: "queue_delay",
         unit: "ms",
-        title: "Queue delay",
-        definition: "mean time that the frames waited whose transmission began; where the network has a domain",
+        title: "Queueing delay",
+        definition: "mean waiting time of the frames whose transmission began; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -112,7 +112,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "one_way_delay",
         unit: "ms",
         title: "One-way delay",
-        definition: "mean time from the instant at which a sender sent a packet of data to that at which its destination had worked on it, of those that came over the link, arrived while the window was open, and brought something new; of a datagram in fragments from its message to its last one; where the network has a domain",
+        definition: "mean time from the departure of a data packet at its sender until its destination has processed it, over packets that crossed the link, arrived while the window was open, and carried new data; for a fragmented datagram, from its message to the last fragment; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -122,7 +122,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "average_queue",
         unit: "packets",
         title: "Average queue",
-        definition: "mean of the averages that arrivals found, as the queue's law has them, in the unit of its thresholds; where the network has a domain",
+        definition: "mean over the arrivals of the queue's average as its discipline computes it, in the unit of the thresholds; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -132,7 +132,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "crossing",
         unit: "s",
         title: "Average at the upper threshold",
-        definition: "time until an arrival finds the law's average at its upper threshold or above, if one does; where the network has a domain",
+        definition: "time until the first arrival that finds the discipline's average at or above its upper threshold, if any; only in networks with a domain",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -142,7 +142,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "settling",
         unit: "s",
         title: "Average below the upper threshold",
-        definition: "time until the last arrival that finds the law's average at its upper threshold or above, if one does; where the network has a domain",
+        definition: "time until the last arrival that finds the discipline's average at or above its upper threshold, if any; only in networks with a domain",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -150,12 +150,12 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     },
 ];
 
-/// The name of a metric over the window called `window`.
+/// The name of `metric` for the window `window`.
 pub fn of_window(metric: &str, window: &str) -> String {
     format!("{metric}_{window}")
 }
 
-/// The metric over a window that is called `name`, if it can be one.
+/// The window metric called `name`, if `name` is valid.
 pub(super) fn named(name: &str) -> Option<&'static Metric> {
     let base = base(name)?;
     let window = name.strip_prefix(base.name)?.strip_prefix('_')?;
@@ -171,7 +171,8 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
     }))
 }
 
-/// What the metric called `name` is over a window, if it can be such a metric.
+/// The metric that the window metric `name` is derived from, if `name` is
+/// valid.
 pub(super) fn base(name: &str) -> Option<&'static Metric> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     OF_WINDOWS.iter().find(|base| {

@@ -1,30 +1,31 @@
-//! Programs of the user's, and where their report says what a trial measures.
+//! Programs of the user, and the positions of the metrics in their output.
 
 use units::{Bytes, Span};
 
 use crate::command_line::CommandLine;
 
-/// A program in the sender whose report is read, and perhaps one in the
-/// receiver that serves it.
+/// A program in the sender whose output is read, and optionally a server in the
+/// receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// What is started in the receiver first.
+    /// The program to start in the receiver first.
     pub receiver: Option<CommandLine>,
-    /// What is run in the sender; its stdout is one JSON document.
+    /// The program to run in the sender; its stdout is one JSON document.
     pub sender: CommandLine,
-    /// Where in it the figures stand, by the names of their metrics, each in
-    /// the unit that the catalogue gives it.
+    /// The position of each metric in the document, by metric name; the values
+    /// are in the units of the catalogue.
     pub read: Vec<(&'static str, Reading)>,
-    /// Where in it the octets of payload stand, so that CPU time can be stated per octet.
+    /// The position of the octets of payload, from which CPU time per octet is
+    /// computed.
     pub octets: Option<Reading>,
-    /// What stands for `{size}` in both command lines.
+    /// The value of `{size}` in both command lines.
     pub size: Option<Bytes>,
-    /// How long the sender's program may run before the trial is given up.
+    /// The time limit of the sender's program; the trial fails when it passes.
     pub timeout: Span,
 }
 
 impl Command {
-    /// Whether one of the programs asks for a folder for its files.
+    /// Whether one of the programs uses `{folder}`.
     pub fn needs_folder(&self) -> bool {
         let lines = self.receiver.iter().chain([&self.sender]);
         { lines }.any(CommandLine::names_folder)
@@ -34,8 +35,8 @@ impl Command {
 /// A number in a JSON document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// Where it stands [RFC6901].
+    /// The position, as a JSON pointer [RFC6901].
     pub pointer: String,
-    /// What it is multiplied by.
+    /// The factor that converts the number to the unit of its metric.
     pub factor: f64,
 }

@@ -1,40 +1,40 @@
-//! What is counted of a simulated link, over parts of a trial.
+//! Counters of a simulated link over parts of a trial.
 
 use units::Span;
 
-/// What is counted in the direction from a link's first end to its second. Whatever
-/// it is, it changes no other figure.
+/// The counters in the direction from a link's first end to its second. They do
+/// not affect other results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Parts of a trial that have figures of their own.
+    /// Parts of a trial with metrics of their own.
     pub windows: Vec<Window>,
-    /// How long each interval of a time series is, if there is one.
+    /// The interval of the time series, if one is recorded.
     pub series: Option<Span>,
-    /// The window, by name, that is open while a transfer is counted.
+    /// The name of the window that is open while a transfer is counted.
     pub transfer: Option<String>,
-    /// When it is looked at who loses, if at all.
+    /// The period in which losses are attributed to flows, if any.
     pub losses: Option<Losses>,
 }
 
-/// When it is looked at which flows lose packets in front of a link.
+/// The period in which drops in front of a link are attributed to flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Losses {
-    /// When that begins, from the beginning of the trial on.
+    /// The begin of the period, from the start of the trial.
     pub from: Span,
-    /// When it is over; what happens at this instant is not counted.
+    /// The end of the period, exclusive.
     pub to: Span,
-    /// Losses that follow the first one within this time are one congestion.
+    /// Losses within this time of a first loss belong to one congestion epoch.
     pub epoch: Span,
 }
 
 /// A part of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// What its metrics are called by: `mean_queue_NAME`.
+    /// The suffix of the window's metrics: `mean_queue_NAME`.
     pub name: String,
-    /// When it begins, from the beginning of the trial on.
+    /// The begin of the window, from the start of the trial.
     pub from: Span,
-    /// When it is over; what happens at this instant is not counted.
+    /// The end of the window, exclusive.
     pub to: Span,
 }
 

@@ -1,28 +1,28 @@
-//! Who else is on a link.
+//! Cross traffic on a link.
 
 use units::{Bytes, Rate};
 
-/// Traffic of others on one link: it enters at one end and leaves at the other.
+/// Cross traffic on one link: it enters at one end and leaves at the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cross {
-    /// What it asks of the link, framing included, on average.
+    /// The mean rate, including framing.
     pub rate: Rate,
     /// Octets of each IP packet.
     pub packet: Bytes,
-    /// The law of the gaps between arrivals.
+    /// The distribution of the gaps between arrivals.
     pub gaps: Gaps,
-    /// Its direction.
+    /// The direction of the traffic.
     pub heading: Heading,
 }
 
-/// Laws of gaps.
+/// Distributions of gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
     /// A Poisson process.
     Exponential,
-    /// All alike.
+    /// Constant gaps.
     Constant,
-    /// Anything from nothing to twice the mean.
+    /// Uniform gaps between 0 and twice the mean.
     Uniform,
 }
 
@@ -31,14 +31,14 @@ pub enum Gaps {
 pub enum Heading {
     /// From the sender's side to the receiver's.
     With,
-    /// Back.
+    /// From the receiver's side to the sender's.
     Against,
-    /// Both, each as strong and with a random stream of its own.
+    /// Both, with equal rates and independent random streams.
     Both,
 }
 
 impl Heading {
-    /// The directions that it means, 0 there and 1 back.
+    /// The indices of the directions: 0 forward, 1 backward.
     pub const fn directions(self) -> &'static [usize] {
         match self {
             Self::With => &[0],

@@ -1,52 +1,51 @@
-//! Domains at whose edges packets are gathered.
+//! Domains whose edges gather packets into bundles.
 
 use std::net::IpAddr;
 
 use queue::GatherSettings;
 
-/// A domain of a network: packets are gathered into bundles where they enter
-/// it, and let out where they leave [Salyers2007].
+/// A domain of a network: its edges gather entering packets into bundles and
+/// unpack them where they leave [Salyers2007].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// The routers at its border, by their place among the nodes.
+    /// The routers at the border of the domain, as node indices.
     pub edges: Vec<usize>,
-    /// How packets are gathered there; `None`: none are, and all else is as if
-    /// they were.
+    /// The gathering settings; `None`: the domain forwards single packets, and
+    /// all else is unchanged.
     pub gather: Option<GatherSettings>,
-    /// The addresses of hosts, each with its node's place.
+    /// The addresses of hosts, each with its node index.
     pub addresses: Vec<(usize, IpAddr)>,
-    /// Through which edge each prefix is reached.
+    /// The edge for each prefix.
     pub routes: Vec<Route>,
-    /// What bundles are forwarded by.
+    /// The forwarding key of bundles.
     pub destination: Destination,
-    /// Whether packets leave bundles with the gaps with which they came.
+    /// Whether packets leave a bundle with the gaps of their arrival.
     pub shaping: bool,
 }
 
-/// What bundles are forwarded by between the edges.
+/// The key by which routers between the edges forward bundles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// The address of the router that unpacks them.
+    /// The address of the egress router.
     Egress,
-    /// The address to which their first packet goes.
+    /// The destination address of the first packet.
     FirstPacket,
-    /// A label [RFC3031].
+    /// An MPLS label [RFC3031].
     Label,
 }
 
-/// A row of a domain's routing table.
+/// A route of a domain's routing table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The first address of the prefix.
     pub network: IpAddr,
-    /// How many leading bits make it.
+    /// The prefix length in bits.
     pub length: u8,
-    /// The autonomous system behind the edge; packets to different ones are
-    /// never together.
+    /// The autonomous system behind the edge. A bundle never mixes packets to
+    /// different systems.
     pub next_as: u32,
-    /// The edge through which it is reached, by its place among the nodes.
+    /// The egress edge, as a node index.
     pub egress: usize,
-    /// The nodes via which its bundles are switched, if not along the
-    /// shortest path.
+    /// The nodes that bundles are switched through; empty: the shortest path.
     pub via: Vec<usize>,
 }

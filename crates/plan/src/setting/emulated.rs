@@ -1,16 +1,17 @@
-//! Links as the emulator and the simulator get them.
+//! Links in the form that the emulator and the simulator take.
 
 use proto::link::{Settings, TooBig};
 use units::{Framing, Span};
 
 use super::{Link, Network};
 
-/// For how long a link without a rate holds back what is to be overtaken.
+/// The hold time of a frame to be overtaken on a link without a rate.
 const HOLD: Span = Span::from_millis(1);
 
 impl Network {
-    /// What becomes of packets on `link`, one of ours. What is held back waits for as
-    /// long as four of its largest frames take, so that three can overtake it.
+    /// The settings of `link`, one of this network's links. A frame to be
+    /// overtaken is held for the transmission time of four frames of the
+    /// largest size, so that three can overtake it.
     pub fn emulated(&self, link: &Link) -> Settings {
         let carries = link.carries().bytes();
         let largest = Framing::Ethernet.wire_size(carries);

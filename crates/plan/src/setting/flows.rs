@@ -1,11 +1,11 @@
-//! Traffic on schedules, and connections.
+//! Scheduled messages and connections.
 
 use proto::tcp;
 pub use proto::traffic::PathMtu;
 use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
 
-/// What senders do about the path's MTU, by the words for it.
+/// The senders' path-MTU behaviours, by keyword.
 pub const PATH_MTUS: &[(&str, PathMtu)] = &[
     ("machine", PathMtu::Machine),
     ("dont", PathMtu::Dont),
@@ -14,79 +14,79 @@ pub const PATH_MTUS: &[(&str, PathMtu)] = &[
     ("probe", PathMtu::Probe),
 ];
 
-/// Flows, and for how long they are sent.
+/// Flows and the duration of their traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
-    /// When the last of them stops; what is in flight then still arrives.
+    /// The time at which the last flow stops; packets in flight still arrive.
     pub duration: Span,
     /// The flows, by name.
     pub flows: Vec<Flow>,
-    /// What they have where kernels carry them; none in the simulator.
+    /// The socket settings of flows between kernels; `None` in the simulator.
     pub sockets: Option<Sockets>,
 }
 
-/// What flows through kernels have in common.
+/// Common settings of flows between kernels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sockets {
-    /// SO_SNDBUF, or the kernel's choice.
+    /// SO_SNDBUF; `None` leaves it to the kernel.
     pub send_buffer: Option<Bytes>,
-    /// SO_RCVBUF, or the kernel's choice (UDP: the most the kernel gives).
+    /// SO_RCVBUF; `None` leaves it to the kernel (UDP: the kernel's maximum).
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on.
     pub nagle: bool,
-    /// Who sends.
+    /// The traffic generator.
     pub instrument: Instrument,
-    /// Whether all packets are logged.
+    /// Whether every packet is logged.
     pub log: bool,
 }
 
-/// Who sends the messages of flows through kernels.
+/// The traffic generator of flows between kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Instrument {
-    /// Our generator, each message at its instant.
+    /// Jumbolab's generator, which sends each message at its scheduled time.
     #[default]
     Own,
-    /// Our generator, which sleeps until an instant and does not watch the clock
-    /// before it: later, and what processors do is work for messages.
+    /// Jumbolab's generator without busy waiting: departures are later, and all
+    /// CPU time is spent on messages.
     Sleeping,
-    /// Our generator, as late as D-ITG is and with Nagle's algorithm, as it
-    /// has it [D-ITG].
+    /// Jumbolab's generator with the lateness of D-ITG and with Nagle's
+    /// algorithm, as D-ITG has it [D-ITG].
     Ditg,
 }
 
-/// Traffic from one host to another, once or several times alike.
+/// Traffic from one host to another, as one flow or several equal ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name, of which there is no other.
+    /// The unique name.
     pub name: String,
-    /// How many flows are like this one.
+    /// The number of equal flows.
     pub count: u32,
-    /// By how much each of them begins later than the one before.
+    /// The delay between the starts of successive flows.
     pub stagger: Span,
-    /// Each begins at a random instant within this time besides.
+    /// The range of an additional random start delay.
     pub start_within: Span,
     /// The host that sends.
     pub from: String,
     /// The host that receives.
     pub to: String,
-    /// When it begins, from the beginning of the trial on.
+    /// The start time, from the begin of the trial.
     pub start: Span,
-    /// When it stops; `None`: with the trial.
+    /// The stop time; `None`: the end of the trial.
     pub stop: Option<Span>,
-    /// What is sent.
+    /// The traffic of the flow.
     pub sends: Sends,
-    /// Whether the receiver sends every message back, and round trips are
-    /// measured instead of delays; between kernels alone.
+    /// Whether the receiver echoes every message, so that round trips are
+    /// measured instead of delays; between kernels only.
     pub round_trip: bool,
-    /// What the sending kernel does about the path's MTU.
+    /// The sending kernel's handling of the path MTU.
     pub path_mtu: PathMtu,
-    /// Its class, for queues that tell classes apart.
+    /// The traffic class, for queues that distinguish classes.
     pub class: u8,
-    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    /// The drop precedence, for queues that use one; 0 is dropped last.
     pub precedence: u8,
 }
 
-/// What a flow sends.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sends {
     /// Datagrams on a schedule.
@@ -95,43 +95,44 @@ pub enum Sends {
         gaps: Law,
         /// Octets of payload in a datagram.
         payloads: Law,
-        /// In which periods it sends; `None`: all the time.
+        /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
-        /// How many datagrams are sent at most.
+        /// The maximum number of datagrams.
         packets: Option<u64>,
-        /// With how many octets of payload it ends; `None`: not by them.
+        /// The number of payload octets after which the flow ends; `None`:
+        /// unlimited.
         octets: Option<Bytes>,
-        /// Whether a datagram that needs fragments is not sent.
+        /// Whether datagrams that need fragmentation are discarded.
         dont_fragment: bool,
     },
     /// Messages on a schedule over a connection between kernels.
     Messages {
-        /// Picoseconds from one message to the next; zero: as fast as they can
-        /// leave.
+        /// Picoseconds from one message to the next; zero: as fast as possible.
         gaps: Law,
         /// Octets of a message.
         payloads: Law,
-        /// In which periods it sends; `None`: all the time.
+        /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
-        /// How many messages are sent at most.
+        /// The maximum number of messages.
         packets: Option<u64>,
-        /// With how many octets it ends; `None`: not by them.
+        /// The number of octets after which the flow ends; `None`: unlimited.
         octets: Option<Bytes>,
     },
-    /// Octets over a connection.
+    /// A stream of octets over a connection.
     Octets {
-        /// What the connection is like; its segment may be larger than the
-        /// path's packets hold, and its phase is drawn for each flow.
+        /// The settings of the connection. Its segment may exceed the path's
+        /// packet size, and its phase is drawn for each flow.
         settings: tcp::Settings,
-        /// How many octets; `None`: as many as can be until the flow stops.
+        /// The number of octets; `None`: as many as possible until the flow
+        /// stops.
         octets: Option<Bytes>,
-        /// How often the sender is looked at; `None`: never.
+        /// The sampling interval of the sender's state; `None`: no samples.
         watch: Option<Span>,
     },
 }
 
 impl Flow {
-    /// The names of its flows: its own, or with numbers from 01 on.
+    /// The names of the flows: the flow's own name, or with numbers from 01.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
         let digits = self.count.to_string().len().max(2);
         (1..=self.count).map(move |number| match self.count {
@@ -140,8 +141,8 @@ impl Flow {
         })
     }
 
-    /// The host at an end of the flow of that number, from 1 on: in what is
-    /// written of all of them `*` stands for it.
+    /// The host at one end of flow `number` (from 1): replaces `*` in the name
+    /// with the number.
     pub fn end(written: &str, number: u32) -> String {
         written.replace('*', &number.to_string())
     }

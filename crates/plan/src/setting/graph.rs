@@ -1,29 +1,29 @@
-//! Networks that are no path.
+//! Networks that are not a path.
 
 use super::{Network, Shape};
 
-/// Nodes, and the wires between them.
+/// Nodes and the wires between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     /// The nodes.
     pub nodes: Vec<Vertex>,
-    /// What connects them.
+    /// The wires between the nodes.
     pub wires: Vec<Wiring>,
 }
 
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vertex {
-    /// Its name, of which there is no other.
+    /// The unique name.
     pub name: String,
-    /// What it does with packets.
+    /// The role in forwarding.
     pub role: Role,
 }
 
-/// What a node does with packets.
+/// The role of a node in forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends and receives, and forwards nothing.
+    /// Sends and receives packets, and forwards none.
     Host,
     /// Forwards IP packets.
     Router,
@@ -34,16 +34,16 @@ pub enum Role {
 /// A wire between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wiring {
-    /// Its name, of which there is no other.
+    /// The unique name.
     pub name: String,
-    /// Which of the network's links it is like.
+    /// The index of the network's link with the wire's properties.
     pub link: usize,
-    /// The nodes at its ends, by their place.
+    /// The indices of the nodes at both ends.
     pub ends: [usize; 2],
 }
 
 impl Network {
-    /// The nodes and wires, also where they are a path.
+    /// The nodes and wires, for paths as well.
     pub fn as_graph(&self) -> Graph {
         self.graph.clone().unwrap_or_else(|| self.path())
     }
@@ -76,8 +76,8 @@ impl Network {
 }
 
 impl Graph {
-    /// Senders and receivers in `pairs`, each on an access link, at the ends
-    /// of one bottleneck: link 0 is what access is like, link 1 the bottleneck.
+    /// `pairs` senders and receivers on access links at both ends of one
+    /// bottleneck. Link 0 describes the access links, link 1 the bottleneck.
     pub fn dumbbell(pairs: usize) -> Self {
         let node = |name: String, role| Vertex { name, role };
         let (left, right) = (0, 1);

@@ -1,21 +1,21 @@
-//! Round trips one by one, of which all is stamped that can be.
+//! Single round trips, stamped at every stage that can be stamped.
 
 use units::{Bytes, Span, Transport};
 
-/// Messages that are echoed whole, each once the one before it is back.
+/// Messages that the receiver echoes whole, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyBreakdown {
     /// The transport.
     pub protocol: Transport,
     /// Octets of a message, and of its echo.
     pub message: Bytes,
-    /// How many round trips are taken apart.
+    /// The number of round trips.
     pub messages: u32,
-    /// Whether the programs copy what they receive out of the kernel.
+    /// Whether the programs copy received data out of the kernel.
     pub copy: bool,
     /// Whether datagrams have checksums.
     pub checksum: bool,
-    /// What is made longer on purpose.
+    /// The deliberate extra time, if any.
     pub inject: Option<Inject>,
     /// SO_SNDBUF; `None` leaves the kernel's autotuning.
     pub send_buffer: Option<Bytes>,
@@ -23,25 +23,25 @@ pub struct LatencyBreakdown {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
-    /// How long an end waits for the other.
+    /// The time that an end waits for the other.
     pub timeout: Span,
 }
 
-/// A known time at a known point.
+/// A known extra time at a known point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inject {
-    /// Where.
+    /// The injection point.
     pub point: InjectionPoint,
-    /// How much.
+    /// The extra time.
     pub span: Span,
 }
 
-/// Where time can be injected.
+/// The points at which time can be injected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InjectionPoint {
     /// In the sender, just before it writes.
     Send,
-    /// On the first emulated link, on the way there.
+    /// On the first emulated link, in the forward direction.
     Wire,
     /// In the receiver, between its wake-up and its read.
     Receive,
@@ -50,7 +50,7 @@ pub enum InjectionPoint {
 }
 
 impl LatencyBreakdown {
-    /// By how much the way there is longer on its first link.
+    /// The extra delay of the first link in the forward direction.
     pub fn on_the_wire(&self) -> Span {
         let wire = self
             .inject

@@ -1,10 +1,11 @@
-//! Messages of many sizes, each sent once the one before it was answered.
+//! Request-response traffic: messages of many sizes, each sent after the
+//! previous one was answered.
 
 pub use proto::request_response::{Answer, ReadMode, WriteMode};
 use proto::tcp;
 use units::{Bytes, Span, Transport};
 
-/// Messages of many sizes, one at a time.
+/// Request-response messages of many sizes, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestResponse {
     /// The transport.
@@ -13,11 +14,11 @@ pub struct RequestResponse {
     pub sizes: Sizes,
     /// Octets sent of each size.
     pub octets: Bytes,
-    /// What comes back of a message.
+    /// The form of an answer.
     pub answer: Answer,
-    /// How the sender's program takes what comes back.
+    /// The way the sender's program reads an answer.
     pub read_mode: ReadMode,
-    /// How it writes a message.
+    /// The way the sender's program writes a message.
     pub write_mode: WriteMode,
     /// SO_SNDBUF of both ends; `None` leaves it to the kernel.
     pub send_buffer: Option<Bytes>,
@@ -25,32 +26,32 @@ pub struct RequestResponse {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is on [RFC9293 s3.7.4].
     pub nagle: bool,
-    /// For how long the receiver's kernel may delay acknowledgements at most;
-    /// `None` leaves it to the kernel.
+    /// The maximum delay of acknowledgements in the receiver's kernel; `None`
+    /// leaves it to the kernel.
     pub delayed_ack: Option<Span>,
-    /// How long the receiver's program waits before it reads, each time.
+    /// The pause of the receiver's program before each read.
     pub pause: Span,
-    /// How long a message may take before it counts as stalled.
+    /// The time after which a message counts as stalled.
     pub deadline: Span,
-    /// How long a datagram is waited for before it is sent again.
+    /// The time without an answer after which a datagram is sent again.
     pub retransmit_after: Span,
-    /// How long one trial may take before it is given up.
+    /// The time limit of one trial.
     pub timeout: Span,
-    /// What a simulated connection is like; `None` over UDP, and where the
-    /// kernel's carries it.
+    /// The settings of a simulated connection; `None` over UDP and for
+    /// connections of the kernel.
     pub tcp: Option<tcp::Settings>,
 }
 
-/// Sizes in equal steps, and one that is looked at by itself.
+/// Sizes in equal steps, and one size with a metric of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// The smallest, in octets.
     pub from: u32,
-    /// None is larger.
+    /// The upper bound, in octets.
     pub to: u32,
-    /// From one to the next.
+    /// The step between sizes, in octets.
     pub step: u32,
-    /// The one whose time is a metric of its own.
+    /// The size with a metric of its own, in octets.
     pub at: u32,
 }
 

@@ -1,25 +1,25 @@
-//! What is kept of a simulated link besides figures.
+//! Recordings of a simulated link.
 
 use units::Span;
 
-/// What is kept of every packet on a link. Whatever it is, it changes no
-/// figure.
+/// The per-packet recordings of a link. They do not affect any result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// What waits when packets come.
+    /// The queue state at each arrival.
     pub queue: bool,
-    /// Of `queue`, only the first packet of each such time; `None`: every one.
+    /// The sampling interval of `queue`: only the first arrival in each
+    /// interval is recorded; `None`: every arrival.
     pub interval: Option<Span>,
-    /// Packets that are dropped, and why.
+    /// Dropped packets, with the reason.
     pub drops: bool,
-    /// How long the packets of each flow wait.
+    /// The waiting times of the packets of each flow.
     pub delays: bool,
-    /// The headers of all packets on the wire.
+    /// The headers of all packets on the link.
     pub capture: bool,
 }
 
 impl Watched {
-    /// Whether anything is kept.
+    /// Whether anything is recorded.
     pub fn is_any(&self) -> bool {
         self.queue || self.drops || self.delays || self.capture
     }
