@@ -1,9 +1,10 @@
-//! Packet logs, decoded: what each flow came to, and what happened when.
+//! Decodes packet logs into statistics per log, flow and interval.
 //!
-//! A log is read twice, block by block: first what is said of flows, clocks and
-//! what was sent, which may stand at the end, and then the records. So memory
-//! does not depend on the length of a log, only on its flows and on the rows
-//! that are asked for; both have a limit.
+//! A log is read twice, block by block. The first pass reads the blocks about
+//! flows, clocks and sent packets, which may be at the end of the file; the
+//! second pass reads the records. Memory therefore depends on the number of
+//! flows and of requested rows, both of which are limited, and not on the
+//! length of the log.
 
 mod aggregator;
 mod blocks;
@@ -21,49 +22,49 @@ use blocks::{Blocks, Tear};
 pub use row::{Row, RowStats, csv, json, write};
 pub use text::text;
 
-/// The most flows of a log, each of which takes some 200 kB.
+/// The maximum number of flows in a log. Each takes about 200 kB of memory.
 pub const MOST_FLOWS: usize = 1024;
 
-/// The most rows of a log.
+/// The maximum number of rows for a log.
 pub const MOST_ROWS: usize = 100_000;
 
-/// Whose definitions the figures follow.
+/// The source of the statistics' definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definitions {
-    /// Those of the standards; docs/formats.md names each.
+    /// The standards; docs/formats.md names the standard of each value.
     Standard,
-    /// Those of D-ITG's decoder.
+    /// D-ITG's decoder.
     Ditg,
 }
 
-/// What is asked of a log.
+/// The statistics to derive from a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Whose definitions.
+    /// The definitions to use.
     pub definitions: Definitions,
-    /// Whether there are rows for each flow beside those for all together.
+    /// Whether to add rows for each flow.
     pub by_flow: bool,
-    /// How long the intervals are that have rows of their own.
+    /// The length of the intervals with rows of their own.
     pub interval: Option<Span>,
 }
 
-/// What was found in a log.
+/// The statistics of a log.
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    /// What the log is and who wrote it, in one line.
+    /// The kind and the writer of the log, in one line.
     pub title: String,
-    /// The rows: of the whole, and then of intervals.
+    /// The rows: of the whole log, then of intervals.
     pub rows: Vec<Row>,
-    /// What is wrong with the file, in one line.
+    /// A description of damage to the file, in one line.
     pub complaint: Option<String>,
 }
 
-/// Decodes the log in a file. `watch` is notified of octets that were read, and of
-/// how many there are, both passes counted.
+/// Decodes the log in a file. `watch` receives the octets read so far and the
+/// total, both counted over both passes.
 ///
 /// # Errors
-/// The file cannot be read or is no packet log of this version, or what is
-/// asked takes too much.
+/// The file cannot be read, is not a packet log of this version, or the request
+/// exceeds a limit.
 pub fn decode(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> Result<Decoded> {
     attempt(path, request, watch).with_context(|| path.display().to_string())
 }
@@ -86,7 +87,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
         watch(blocks.position, 2 * length);
     }
     if aggregator.facts.is_none() {
-        bail!("nothing of this packet log is whole, so there is nothing to decode");
+        bail!("no block of this packet log is complete; there is nothing to decode");
     }
     let mut tear = blocks.tear;
     let end = blocks.position;
@@ -123,7 +124,7 @@ fn complaint(name: &str, tear: Option<Tear>, length: u64, closed: bool) -> Optio
             length.saturating_sub(position)
         )),
         None if !closed => Some(format!(
-            "{name}: not closed; its writer was stopped, or is still writing"
+            "{name}: not closed; its writer was stopped or is still running"
         )),
         None => None,
     }

@@ -1,9 +1,9 @@
-//! A results folder: `results/NAME-HASH/`, what was run and what it gave.
+//! A results folder, `results/NAME-HASH/`: the plan and its trials.
 //!
-//! Nothing in it is ever overwritten. The plan is written whole before the
-//! first trial; a journal only grows; one process at a time writes to it. A
-//! part of a run (`--shard`) has a journal of its own beside the others, and
-//! all of them together are the run.
+//! Nothing in it is ever overwritten. The plan is written completely before the
+//! first trial, and a journal only grows. One process at a time writes to a
+//! folder. A shard of a run (`--shard`) has its own journal; the run consists
+//! of all journals of the folder.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -28,58 +28,59 @@ pub const FORMAT: u32 = 1;
 
 const JOURNAL: &str = "trials.jsonl";
 
-/// Which folder to open, and for what.
+/// The folder to open, and the purpose.
 #[derive(Clone, Copy)]
 pub struct Opening<'a> {
-    /// Where folders called `NAME-HASH` stand; the next free one is taken.
+    /// The parent of the folders `NAME-HASH`; the next free one is taken.
     pub base: &'a Path,
-    /// The folder instead (`-o DIR`).
+    /// The folder to use instead (`-o DIR`).
     pub explicit: Option<&'a Path>,
-    /// What is run.
+    /// The plan to run.
     pub plan: &'a Plan,
-    /// What runs it.
+    /// The program and machine that run it.
     pub facts: &'a RunFacts,
-    /// Whether an unfinished run is gone on with.
+    /// Whether to continue an unfinished run.
     pub resume: Resume,
-    /// The part of the plan that is run; a shard may begin beside others.
+    /// The shard to run; it may start in a folder with other shards.
     pub shard: Option<Shard>,
-    /// Whether trials are all that a plan waits for.
+    /// Whether the given trials complete the plan.
     pub complete: fn(&Plan, &[Trial]) -> bool,
 }
 
-/// Whether an unfinished run is gone on with.
+/// Whether to continue an unfinished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resume {
-    /// A folder that holds trials is left alone.
+    /// Refuse a folder that holds trials.
     No,
-    /// By the kernel and the program that began it.
+    /// Continue if kernel and program are those that started the run.
     Same,
-    /// By any kernel and program; the folder records them.
+    /// Continue with any kernel and program; the folder records them.
     Force,
 }
 
-/// A repeat of a cell, whose factors are written out.
+/// A repeat, and the factors of a cell as text.
 type TrialKey = (u32, String);
 
-/// A results folder, open for more trials and locked against other runs.
+/// A results folder, open for new trials and locked against other runs.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     facts: RunFacts,
     journal: Journal,
     trials: Vec<Trial>,
-    /// What is in them.
+    /// The trials in the journals.
     held: BTreeSet<TrialKey>,
-    /// Held as long as the folder is open; the kernel drops it with us.
+    /// Held while the folder is open; the kernel releases it when the process
+    /// ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Opens the folder that `opening` asks for.
+    /// Opens the folder described by `opening`.
     ///
     /// # Errors
-    /// One line where the folder cannot be written, belongs to another plan, or
-    /// holds trials that `opening` does not go on with.
+    /// The folder cannot be written, belongs to another plan, or holds trials
+    /// that `opening` does not continue; one line of text.
     pub fn open(opening: &Opening<'_>) -> Result<Self> {
         let &Opening {
             base,
@@ -98,18 +99,18 @@ impl Folder {
         let fresh = !path.exists();
         if fresh && resume {
             bail!(
-                "{} does not exist: there is nothing to go on with; leave --resume out to begin",
+                "{} does not exist, so there is nothing to resume; omit --resume to start a run",
                 path.display()
             );
         }
-        // Other shards are no reason to ask for --resume.
+        // Other shards do not require --resume.
         let resume = resume || shard.is_some() && !path.join(&own).exists();
         let lock = prepare(&path, &own)?;
         if path.join(PLAN).exists() {
             check(&path, opening, resume)?;
         } else if let Err(error) = write_plan(&path, plan, facts) {
             if fresh {
-                // Leave nothing behind; the error that matters is the first.
+                // Remove the new journal; report only the first error.
                 let _ = fs::remove_file(path.join(&own));
                 let _ = fs::remove_dir(&path);
             }
@@ -117,7 +118,8 @@ impl Folder {
         }
         let (journal, _) = Journal::open(&path.join(&own))?;
         let trials = trials(&path)?;
-        // As recorded: who began it, and who went on by force.
+        // The recorded facts: the program that started the run, and those that
+        // continued it by force.
         let facts = read_plan(&path)?.1.facts;
         Ok(Self {
             path,
@@ -129,54 +131,55 @@ impl Folder {
         })
     }
 
-    /// Reads a folder and changes nothing: the plan as it was written, what
-    /// ran it, and the trials that are whole.
+    /// Reads a folder without changing it: the text of the plan, the facts of
+    /// the run, and the complete trials.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
         let (text, record) = read_plan(path)?;
         Ok((text, record.facts, trials(path)?))
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What began the run, and what went on with it by force, as recorded.
+    /// The recorded facts: the program that started the run, and those that
+    /// continued it by force.
     pub fn facts(&self) -> &RunFacts {
         &self.facts
     }
 
-    /// The trials so far, in the order they finished.
+    /// The finished trials, in order of completion.
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }
 
-    /// Puts the trials into another order, in memory alone.
+    /// Reorders the trials in memory; the journal stays as it is.
     pub fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
         into_order(&mut self.trials);
     }
 
-    /// Whether this repeat of a cell has been run, well or not.
+    /// Whether this repeat of a cell has finished, successfully or not.
     pub fn holds(&self, factors: &Factors, repeat: u32) -> bool {
         self.held.contains(&(repeat, factors.to_string()))
     }
 
-    /// Keeps a trial: when this returns, it survives a crash.
+    /// Appends a trial durably: it survives a crash once this returns.
     pub fn append(&mut self, trial: Trial) -> Result<()> {
         self.journal.append(&trial)?;
         self.take(trial);
         Ok(())
     }
 
-    /// Keeps a trial that can be run again: see [`Journal::append_soon`].
-    /// `now` is an instant of a clock that never goes back.
+    /// Appends a reproducible trial: see [`Journal::append_soon`]. `now` is the
+    /// time of a monotonic clock.
     pub fn append_soon(&mut self, trial: Trial, now: Time) -> Result<()> {
         self.journal.append_soon(&trial, now)?;
         self.take(trial);
         Ok(())
     }
 
-    /// Brings what was kept to the disk.
+    /// Flushes appended trials to disk.
     pub fn sync(&mut self) -> Result<()> {
         self.journal.sync()
     }
@@ -187,8 +190,8 @@ impl Folder {
     }
 }
 
-/// The default folder: the last of NAME-HASH, NAME-HASH-2, .. that exists, or
-/// the one after it if that is complete and not to be resumed.
+/// The default folder: the last existing one of NAME-HASH, NAME-HASH-2, ..; or
+/// the next one if that is complete and not to be resumed.
 fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
     let plan = opening.plan;
     let name = format!("{}-{}", plan.name, plan.hash);
@@ -208,7 +211,8 @@ fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Makes sure that the folder is there, is ours and nobody else's now.
+/// Creates the folder if needed, checks that it is a results folder, and locks
+/// it.
 fn prepare(path: &Path, journal: &str) -> Result<File> {
     let place = path.display();
     fs::create_dir_all(path)
@@ -224,7 +228,7 @@ fn prepare(path: &Path, journal: &str) -> Result<File> {
         });
         if let Some(name) = foreign {
             bail!(
-                "{place} holds {} and is no results folder; choose another one with -o DIR",
+                "{place} holds {} and is not a results folder; choose another one with -o DIR",
                 name.display()
             );
         }
@@ -239,14 +243,14 @@ fn prepare(path: &Path, journal: &str) -> Result<File> {
         Err(TryLockError::WouldBlock) => Err(anyhow!(
             "another run is writing to {place}; wait for it or choose another folder with -o DIR"
         )),
-        // A file system without locks has to do without.
+        // On file systems without locks the folder stays unlocked.
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(error).with_context(cannot),
     }
 }
 
-/// Whether a folder that holds a plan may be written to. `resume`: trials that
-/// are in it are gone on with.
+/// Checks whether a folder with a plan may be written to. `resume`: the run
+/// continues its existing trials.
 fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
     let &Opening { plan, facts, .. } = opening;
     let place = path.display();
@@ -297,7 +301,7 @@ fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
     }
     if opening.resume != Resume::Force {
         bail!(
-            "{place} was begun by {}; use --resume=force to mix them, or -o DIR to begin anew",
+            "{place} was started by {}; use --resume=force to mix them, or -o DIR to start anew",
             differing.join(" and by ")
         );
     }
@@ -310,8 +314,8 @@ fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
     write_plan(path, plan, &mixed)
 }
 
-/// The trials of all journals of a folder, each once, in the order of the
-/// journals' names.
+/// The trials of all journals of a folder without duplicates, in the order of
+/// the journals' names.
 fn trials(path: &Path) -> Result<Vec<Trial>> {
     let cannot = || {
         format!(
@@ -331,7 +335,8 @@ fn trials(path: &Path) -> Result<Vec<Trial>> {
     let (mut all, mut held) = (Vec::new(), BTreeSet::new());
     for name in names {
         for trial in Journal::read(&path.join(name))? {
-            // A whole run beside a shard may have made it twice, alike.
+            // A full run in addition to a shard may have repeated the same
+            // trial, with the same result.
             if held.insert((trial.repeat, trial.factors.to_string())) {
                 all.push(trial);
             }

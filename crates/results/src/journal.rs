@@ -1,10 +1,10 @@
-//! The journal: `trials.jsonl`, the truth about a run.
+//! The journal `trials.jsonl`: the authoritative record of a run.
 //!
-//! One line a finished trial, appended and synced before the next one starts.
-//! A line counts once its newline is there; a crash costs the line that was
-//! being written and nothing else. Simulated trials, of which a thousand may
-//! finish in a second and any can be run again to the same octet, are synced
-//! together, five times a second.
+//! Each finished trial is one line, appended and synced before the next trial
+//! starts. A line counts once its newline is written, so a crash costs at most
+//! the line in progress. Simulated trials can be reproduced exactly and may
+//! finish at a rate of a thousand per second; they are synced in groups, five
+//! times a second.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -16,10 +16,10 @@ use units::{Span, Time};
 
 /// A file that a journal appends to.
 pub trait Store: Write {
-    /// Brings what was written to the disk.
+    /// Flushes written data to disk.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Cuts the file to its first `length` octets.
+    /// Truncates the file to its first `length` octets.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 
@@ -34,24 +34,24 @@ impl Store for File {
     }
 }
 
-/// An open journal, at its end.
+/// An open journal, positioned at its end.
 #[derive(Debug)]
 pub struct Journal<S = File> {
     store: S,
     path: PathBuf,
-    /// Octets of whole lines.
+    /// The number of octets in complete lines.
     whole: u64,
-    /// Trials in them.
+    /// The number of trials in these lines.
     kept: usize,
-    /// When the disk last had all that was written; `None`: it has.
+    /// The time of the first write since the last sync; `None`: all synced.
     unsynced_since: Option<Time>,
 }
 
-/// For how long a trial that can be run again may stay off the disk.
+/// The maximum time before a reproducible trial is synced.
 const GROUP: Span = Span::from_millis(200);
 
 impl Journal {
-    /// Begins a journal where there is none.
+    /// Creates a journal at a new path.
     pub fn create(path: &Path) -> Result<Self> {
         let file = OpenOptions::new()
             .append(true)
@@ -59,15 +59,15 @@ impl Journal {
             .open(path)
             .with_context(|| {
                 format!(
-                    "cannot begin the journal {}; choose another folder with -o DIR",
+                    "cannot create the journal {}; choose another folder with -o DIR",
                     path.display()
                 )
             })?;
         Ok(Self::at_end(file, path, 0, 0))
     }
 
-    /// Opens a journal, or begins it, and reads what is whole. A torn last
-    /// line is cut off.
+    /// Opens or creates a journal and reads its complete lines. An incomplete
+    /// last line is cut off.
     pub fn open(path: &Path) -> Result<(Self, Vec<Trial>)> {
         let mut file = OpenOptions::new()
             .append(true)
@@ -84,7 +84,7 @@ impl Journal {
         if whole < text.len() {
             file.cut(length(whole)).with_context(|| {
                 format!(
-                    "cannot cut the torn last line of {}; make room or make it writable",
+                    "cannot cut off the incomplete last line of {}; make room or make it writable",
                     path.display()
                 )
             })?;
@@ -93,8 +93,8 @@ impl Journal {
         Ok((journal, trials))
     }
 
-    /// Reads what is whole and leaves the file alone. A journal that was never
-    /// begun is empty.
+    /// Reads the complete lines without changing the file. A missing journal is
+    /// empty.
     pub fn read(path: &Path) -> Result<Vec<Trial>> {
         Ok(parse(&contents(path)?, path)?.0)
     }
@@ -112,15 +112,15 @@ impl<S: Store> Journal<S> {
         }
     }
 
-    /// Keeps a trial: when this returns, it survives a crash. On failure the
-    /// journal is what it was before.
+    /// Appends a trial durably: it survives a crash once this returns. On
+    /// failure the journal is unchanged.
     pub fn append(&mut self, trial: &Trial) -> Result<()> {
         self.write(trial, true)
     }
 
-    /// Keeps a trial that can be run again: a crash of this program loses it
-    /// not, one of the machine only within the next 200 ms. `now` is read from
-    /// the same clock every time.
+    /// Appends a reproducible trial. It survives a crash of this program at
+    /// once, and a crash of the machine after at most 200 ms. `now` must come
+    /// from the same clock in every call.
     pub fn append_soon(&mut self, trial: &Trial, now: Time) -> Result<()> {
         let since = *self.unsynced_since.get_or_insert(now);
         let due = now.since(since).is_none_or(|span| span >= GROUP);
@@ -131,14 +131,14 @@ impl<S: Store> Journal<S> {
         Ok(())
     }
 
-    /// Brings what was appended to the disk.
+    /// Flushes appended trials to disk.
     pub fn sync(&mut self) -> Result<()> {
         if self.unsynced_since.take().is_none() {
             return Ok(());
         }
         self.store.sync().with_context(|| {
             format!(
-                "cannot bring the last trials in {} to the disk; mend it and go on with --resume",
+                "cannot write the last trials in {} to disk; repair it and continue with --resume",
                 self.path.display()
             )
         })
@@ -147,7 +147,7 @@ impl<S: Store> Journal<S> {
     fn write(&mut self, trial: &Trial, sync: bool) -> Result<()> {
         if let Some((name, value)) = trial.metrics.iter().find(|(_, value)| !value.is_finite()) {
             bail!(
-                "trial {} has {name} = {value}, which is no figure: report this as a bug",
+                "trial {} has {name} = {value}, which is not a finite number: report this as a bug",
                 trial.id
             );
         }
@@ -157,7 +157,7 @@ impl<S: Store> Journal<S> {
         let written = self.store.write_all(&line);
         let written = written.and_then(|()| if sync { self.store.sync() } else { Ok(()) });
         if let Err(error) = written {
-            // If even the cut fails, the next `open` makes it.
+            // If this cut fails as well, the next `open` repeats it.
             let _ = self.store.cut(self.whole);
             return Err(self.lost(trial, error));
         }
@@ -166,7 +166,7 @@ impl<S: Store> Journal<S> {
         Ok(())
     }
 
-    /// What to tell when a trial could not be kept.
+    /// The error message for a trial that could not be appended.
     fn lost(&self, trial: &Trial, error: io::Error) -> anyhow::Error {
         let (what, remedy) = match error.kind() {
             ErrorKind::StorageFull => ("the disk is full".to_owned(), "make room"),
@@ -174,7 +174,7 @@ impl<S: Store> Journal<S> {
             _ => (error.to_string(), "mend it"),
         };
         anyhow!(
-            "cannot keep trial {} in {}: {what}; {} finished trials are kept: {remedy} and go on with --resume",
+            "cannot write trial {} to {}: {what}; {} finished trials are kept: {remedy} and continue with --resume",
             trial.id,
             self.path.display(),
             self.kept
@@ -194,8 +194,8 @@ fn contents(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// The trials of a journal's whole lines, and the octets these take. A last
-/// line that is torn is left out; any other bad line is an error.
+/// The trials of a journal's complete lines, and the octets of these lines. An
+/// incomplete last line is ignored; any other bad line is an error.
 fn parse(text: &[u8], path: &Path) -> Result<(Vec<Trial>, usize)> {
     let mut trials = Vec::new();
     let mut whole = 0;
@@ -204,10 +204,10 @@ fn parse(text: &[u8], path: &Path) -> Result<(Vec<Trial>, usize)> {
         match line.strip_suffix(b"\n").map(serde_json::from_slice) {
             Some(Ok(trial)) => trials.push(trial),
             Some(Err(error)) if !last => bail!(
-                "{}:{number}: this line is no trial ({error}); restore it or begin anew with -o DIR",
+                "{}:{number}: this line is not a trial ({error}); restore it or start anew with -o DIR",
                 path.display()
             ),
-            // No newline, or the last line and no trial: it was being written.
+            // No newline, or an invalid last line: the write was interrupted.
             _ => break,
         }
         whole += line.len();
@@ -307,12 +307,12 @@ mod tests {
         assert!(error.contains("rtt = NaN"), "{error}");
     }
 
-    /// A disk of so many octets.
+    /// A disk with limited space, in octets.
     #[derive(Default)]
     struct Disk {
         octets: Vec<u8>,
         room: usize,
-        /// How much there was at each sync.
+        /// The size at each sync.
         synced: Vec<usize>,
     }
 
@@ -354,7 +354,7 @@ mod tests {
             let now = Time::ZERO + Span::from_millis(millis);
             journal.append_soon(&example(repeat), now).unwrap();
         }
-        // The last ones of 200 and 450 ms; what came after is not yet there.
+        // The syncs at 200 and 450 ms; later trials are not synced yet.
         assert_eq!(journal.store.synced, [written(4).len(), written(7).len()]);
         assert_eq!(
             journal.store.octets,
@@ -387,7 +387,7 @@ mod tests {
         }
         assert!(!error.contains('\n'));
         assert_eq!(journal.store.octets, written(2));
-        // With room again it goes on.
+        // Appending works again once there is room.
         journal.store.room = usize::MAX;
         journal.append(&example(3)).unwrap();
         assert_eq!(journal.store.octets, written(3));

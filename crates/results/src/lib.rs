@@ -1,8 +1,9 @@
-//! The results folder: what was run and what it gave, on disk.
+//! The results of a run on disk.
 //!
-//! A [`folder`] holds the resolved plan and a [`journal`], one line a finished
-//! trial, which is the truth about a run. [`trials`] makes one table of it,
-//! Parquet or CSV. [`decode`] reads the packet logs of the traffic tools.
+//! A [`folder`] holds the resolved plan and a [`journal`] with one line per
+//! finished trial, the authoritative record of a run. [`trials`] exports the
+//! journal as one table, in Parquet or CSV. [`decode`] reads the packet logs of
+//! the traffic tools.
 
 pub mod decode;
 pub mod folder;

@@ -1,16 +1,17 @@
-//! Files that are written whole or not at all.
+//! Atomic replacement of files.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Writes a file whole or not at all: beside it first, then by rename. What
-/// stands there and is no file, a device say, stays.
+/// Writes a file atomically: to a temporary file beside it, then by rename. An
+/// existing path that is not a regular file, such as a device, is an error and
+/// stays unchanged.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         bail!(
-            "cannot write {}: it is no file; name another one",
+            "cannot write {}: not a regular file; name another one",
             path.display()
         );
     }
@@ -27,7 +28,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Resu
             write(&mut file)?;
             file.sync_all()?;
             fs::rename(&temporary, path)?;
-            // The rename itself must survive a crash too.
+            // The rename itself must also survive a crash.
             Ok(File::open(folder)?.sync_all()?)
         });
     if written.is_err() {

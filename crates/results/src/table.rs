@@ -1,4 +1,4 @@
-//! Tables of columns, written as Parquet and as CSV.
+//! Tables of columns, written as Parquet or CSV.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,28 +15,28 @@ use crate::replace::replace;
 
 /// One column: a name, and a value for each row that has one.
 pub struct Column {
-    /// Its name.
+    /// The column's name, the header of the CSV.
     pub name: String,
-    /// Its values by row.
+    /// The values by row.
     pub values: Values,
 }
 
-/// The values of a column; a row without one has none.
+/// The values of a column; `None` for rows without a value.
 pub enum Values {
-    /// Words.
+    /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
     Integer(Vec<Option<i64>>),
-    /// Numbers with a fraction.
+    /// Floating-point numbers.
     Real(Vec<Option<f64>>),
 }
 
-/// Writes any table at `path`, whole or not at all.
+/// Writes a table to a Parquet file at `path`, atomically.
 pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
     replace(path, |file| Ok(write_columns(columns, file)?))
 }
 
-/// Writes any table of so many rows as CSV, with a line of names first.
+/// Writes a table of `rows` rows as CSV, with a header line.
 pub fn csv_table(columns: &[Column], rows: usize, output: &mut impl Write) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
     writeln!(output, "{}", names.join(","))?;
@@ -48,7 +48,7 @@ pub fn csv_table(columns: &[Column], rows: usize, output: &mut impl Write) -> Re
 }
 
 impl Column {
-    /// One value as CSV; a value that is missing is empty.
+    /// One value as CSV; a missing value is empty.
     fn cell(&self, row: usize) -> String {
         match &self.values {
             Values::Text(values) => values[row].as_deref().map(quoted),
@@ -123,7 +123,7 @@ fn write_column<T: DataType, V>(
     Ok(())
 }
 
-/// A text as a CSV field.
+/// Quotes a text as a CSV field.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,4 +1,5 @@
-//! Trials as one table: `trials.parquet` and CSV, both made from the journal.
+//! Trials as one table: `trials.parquet` and CSV, both derived from the
+//! journal.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,20 +10,20 @@ use plan::{Level, Trial};
 
 use crate::table::{Column, Values, csv_table, write_table};
 
-/// The archive's name in a results folder.
+/// The name of the Parquet file in a results folder.
 pub const FILE: &str = "trials.parquet";
 
-/// Columns that every archive has, before and after the factors.
+/// The columns of every table, before and after the factors.
 const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",
 ];
 
-/// Writes `trials.parquet` at `path`, whole or not at all.
+/// Writes `trials.parquet` at `path`, atomically.
 pub fn write(path: &Path, trials: &[Trial]) -> Result<()> {
     write_table(path, &columns(trials)?)
 }
 
-/// Writes the same table as CSV [RFC4180], with a line of names first.
+/// Writes the same table as CSV [RFC4180], with a header line.
 pub fn csv(trials: &[Trial], output: &mut impl Write) -> Result<()> {
     csv_table(&columns(trials)?, trials.len(), output)
 }
@@ -83,7 +84,7 @@ fn columns(trials: &[Trial]) -> Result<Vec<Column>> {
     Ok(columns)
 }
 
-/// The column of one factor, as narrow a type as all its levels allow.
+/// The column of one factor, with the narrowest type that all its levels allow.
 fn factor(name: &str, trials: &[Trial]) -> Column {
     let levels: Vec<Option<&Level>> = trials
         .iter()
@@ -107,7 +108,7 @@ fn factor(name: &str, trials: &[Trial]) -> Column {
         let text = |level: &Option<&Level>| level.map(ToString::to_string);
         Values::Text(levels.iter().map(text).collect())
     };
-    // An experiment may sweep what is also a metric, e.g. `delay` or `loss`.
+    // A factor may have the name of a metric, such as `delay` or `loss`.
     let taken = FIXED.contains(&name) || Metric::named(name).is_some();
     Column {
         name: if taken {

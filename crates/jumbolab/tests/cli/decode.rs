@@ -87,7 +87,7 @@ fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
     dir.write("x.txt", "not a log at all");
     fs::write(dir.path().join("a.jlog"), log()).unwrap();
     for (line, says) in [
-        ("decode x.txt", "no packet log"),
+        ("decode x.txt", "not a packet log"),
         ("decode missing", "cannot be read"),
         ("decode a.jlog --interval 0s", "for instance 1s"),
         ("decode a.jlog --interval soon", "for instance 1s"),

@@ -1,4 +1,4 @@
-//! Statistics of all flows of a packet log.
+//! Aggregates the records of all flows of a packet log.
 
 mod clock_offset;
 mod slice;
@@ -16,38 +16,38 @@ use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
 use clock_offset::ClockOffset;
 use slice::SliceAggregator;
 
-/// What is written down while records are read.
+/// Accumulates statistics while records are read.
 pub(super) struct LogAggregator {
     pub(super) facts: Option<Facts>,
     definitions: Definitions,
     by_flow: bool,
-    /// Nanoseconds.
+    /// The length of an interval in nanoseconds.
     interval: Option<u64>,
     flows: Vec<FlowAggregator>,
-    /// Where in `flows` each is, by number.
+    /// The index in `flows` by flow number.
     places: BTreeMap<u32, usize>,
-    /// Of the flows mixed, in the order of the log.
+    /// All flows mixed, in the order of the log.
     ditg: DitgRecorder,
-    /// The first arrival of the log, in nanoseconds, if there are intervals.
+    /// The first arrival of the log in nanoseconds, if intervals are requested.
     first: Option<u64>,
-    /// The interval that the latest arrival was in, counted from the first.
+    /// The interval of the latest arrival, counted from the first arrival.
     current: u64,
     slice: SliceAggregator,
     slices: Vec<Row>,
 }
 
-/// What is known of one flow.
+/// The accumulated state of one flow.
 #[derive(Default)]
 struct FlowAggregator {
     flow: Option<Flow>,
     sent: Option<Sent>,
     estimates: Vec<Estimate>,
-    /// What follows from the estimates.
+    /// The clock offset derived from the estimates.
     offset: ClockOffset,
     recorder: Option<StreamingFlowRecorder>,
     ditg: DitgRecorder,
     slice: SliceAggregator,
-    /// One more than the highest number in a round-trip log.
+    /// One more than the highest number in a log of round trips.
     asked: u64,
 }
 
@@ -79,7 +79,8 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// Of many estimates the first and the last count.
+    /// Takes an estimate of the clock offset. Only the first and the last one
+    /// count.
     pub(super) fn estimate(&mut self, estimate: Estimate) -> Result<()> {
         let estimates = &mut self.flow(estimate.flow)?.estimates;
         estimates.truncate(1);
@@ -89,10 +90,11 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// Takes down records in the order of the log.
+    /// Adds records in the order of the log.
     pub(super) fn records(&mut self, batch: &Batch) -> Result<()> {
         let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
-        // The flow of the record before, which is mostly that of the next too.
+        // The flow of the previous record, usually also the flow of the next
+        // one.
         let mut latest = None;
         for record in batch.records() {
             let place = match latest {
@@ -108,7 +110,7 @@ impl LogAggregator {
             if let Some(at) = at {
                 self.arrival(place, role, at, &record)?;
             } else {
-                // Asked, and not answered.
+                // A request without an answer.
                 let asked = &mut self.flows[place].asked;
                 *asked = record.sequence.saturating_add(1).max(*asked);
             }
@@ -160,7 +162,7 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// Makes rows of the current interval.
+    /// Completes the rows of the current interval.
     fn end_of_interval(&mut self, interval: u64) -> Result<()> {
         let definitions = self.definitions;
         let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
@@ -181,12 +183,12 @@ impl LogAggregator {
             row(flow.scope(*number), &mut flow.slice);
         }
         if self.slices.len() > MOST_ROWS {
-            bail!("--interval: this makes more than {MOST_ROWS} rows; take a longer one");
+            bail!("--interval: more than {MOST_ROWS} rows; use a longer interval");
         }
         Ok(())
     }
 
-    /// What a log is, in one line.
+    /// The kind and the writer of the log, in one line.
     pub(super) fn title(&self, name: &str) -> String {
         let Some(facts) = self.facts else {
             return name.into();
@@ -220,7 +222,7 @@ impl LogAggregator {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The rows of the whole, and then of intervals.
+    /// The rows of the whole log, then of intervals.
     pub(super) fn rows(mut self, name: &str) -> Result<Vec<Row>> {
         if let Some(interval) = self.interval {
             self.end_of_interval(interval)?;
@@ -242,7 +244,7 @@ impl LogAggregator {
             }
         });
         if self.places.len() == 1 {
-            // One flow is all there is, and has a name.
+            // With a single flow, its row replaces the row of all flows.
             rows = each.collect();
         } else if self.by_flow {
             rows.extend(each.by_ref());
@@ -254,12 +256,12 @@ impl LogAggregator {
         Ok(rows)
     }
 
-    /// All flows together.
+    /// The statistics of all flows together.
     fn all(&self, role: Role) -> RowStats {
         let mut delays = DelayRecorder::default();
         let mut total: Option<FlowSummary> = None;
         let mut span: Option<(u64, u64)> = None;
-        // Of the flow that began first.
+        // The first packet's octets of the flow that began first.
         let mut first_octets = 0;
         let mut bound = None;
         for flow in &self.flows {
@@ -285,8 +287,8 @@ impl LogAggregator {
         }
         let mut total = total.unwrap_or_else(|| StreamingFlowRecorder::new(None).summary(None));
         total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
-        // Flows need not last equally long, so that the sum of their rates may be
-        // more than any link carried.
+        // Flows may differ in duration, so the sum of their rates may exceed
+        // the rate of any link.
         let timed = total.octets.saturating_sub(first_octets);
         total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
         total.delay = delays.summary();
@@ -298,7 +300,7 @@ impl LogAggregator {
         Ok(&mut self.flows[place])
     }
 
-    /// Where a flow is in `flows`.
+    /// The index of a flow in `flows`; new flows are added.
     fn place(&mut self, number: u32) -> Result<usize> {
         if let Some(place) = self.places.get(&number) {
             return Ok(*place);
@@ -329,7 +331,7 @@ impl FlowAggregator {
             .unwrap_or_else(|| StreamingFlowRecorder::new(expected));
         let mut summary = recorder.summary(expected.max(asked));
         if role == Role::Sender {
-            // It cannot know.
+            // The log cannot state this.
             summary.unstamped = 0;
         }
         (summary, recorder)
@@ -341,7 +343,8 @@ impl FlowAggregator {
     }
 }
 
-/// The statistics to report of a log, or of a flow of it: a sender's has no arrivals.
+/// The statistics to report for a log or one of its flows. A sender's log has
+/// no arrivals.
 fn by_definitions(
     definitions: Definitions,
     role: Role,
@@ -363,7 +366,7 @@ fn by_definitions(
     }
 }
 
-/// Nanoseconds as seconds.
+/// Converts nanoseconds to seconds.
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }

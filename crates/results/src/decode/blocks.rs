@@ -1,4 +1,4 @@
-//! The blocks of a file.
+//! Reads the blocks of a log file.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,19 +11,19 @@ use wire::log::{self, Block, ENVELOPE, LONGEST, MAGIC, Next};
 /// Reads a log block by block.
 pub(super) struct Blocks {
     file: File,
-    /// Octets of the file when it was opened.
+    /// The size of the file when it was opened, in octets.
     pub(super) length: u64,
-    /// Octets before the next block.
+    /// The octets before the next block.
     pub(super) position: u64,
-    /// Where the log ends before its file does.
+    /// The damaged end of the log, if any.
     pub(super) tear: Option<Tear>,
-    /// What was read; of it, the part from `start` to `end` is ahead.
+    /// The octets read; those from `start` to `end` are not consumed yet.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-/// Where a log ends before its file does, and why.
+/// The position and the reason of a log's premature end.
 pub(super) struct Tear {
     pub(super) position: u64,
     pub(super) why: String,
@@ -34,7 +34,7 @@ impl Blocks {
         let file = File::open(path).context("cannot be read")?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            bail!("this is a folder; name a packet log, as `--log` writes it");
+            bail!("this is a folder; name a packet log, as written by `--log`");
         }
         let mut blocks = Self {
             file,
@@ -53,16 +53,16 @@ impl Blocks {
                     "this is a packet log of another version; decode it with the build that wrote it"
                 )
             }
-            Err(_) => bail!("this is no packet log; name a file that `--log` wrote"),
+            Err(_) => bail!("this is not a packet log; name a file written by `--log`"),
         }
         Ok(blocks)
     }
 
-    /// The next block, or none where the log ends.
+    /// The next block, or `None` at the end of the log.
     pub(super) fn next(&mut self) -> Result<Option<Block<'_>>> {
         if !self.fill(ENVELOPE)? {
             if self.start < self.end {
-                self.torn("the last block is not whole".into());
+                self.torn("the last block is incomplete".into());
             }
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Blocks {
             }
         };
         if !self.fill(length)? {
-            self.torn("the last block is not whole".into());
+            self.torn("the last block is incomplete".into());
             return Ok(None);
         }
         let octets = self.start..self.start + length;
@@ -107,7 +107,7 @@ impl Blocks {
         self.position += octets as u64;
     }
 
-    /// Reads until so many octets are ahead; whether they are.
+    /// Reads until `need` octets are available; returns whether they are.
     fn fill(&mut self, need: usize) -> Result<bool> {
         if self.end - self.start >= need {
             return Ok(true);

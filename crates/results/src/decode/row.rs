@@ -1,4 +1,4 @@
-//! Rows for programs: JSON Lines, CSV and Parquet.
+//! Rows for other programs: JSON Lines, CSV and Parquet.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,66 +11,67 @@ use wire::log::Flow;
 
 use crate::table::{self, Column, Values};
 
-/// Statistics of a log, of one flow of it, or of an interval.
+/// The statistics of a log, of one of its flows, or of an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The file.
+    /// The file name of the log.
     pub log: String,
-    /// Of what.
+    /// The scope of the statistics.
     pub scope: Scope,
-    /// Where the interval begins, in seconds after the first arrival; none for the whole.
+    /// The start of the interval in seconds after the first arrival; `None` for
+    /// the whole log.
     pub start: Option<f64>,
-    /// What it comes to.
+    /// The statistics.
     pub stats: RowStats,
 }
 
-/// What a row is about.
+/// The scope of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scope {
     /// All flows together.
     All,
-    /// A flow of which the log says nothing.
+    /// A flow that the log does not describe, by number.
     Number(u32),
-    /// A flow.
+    /// A flow that the log describes.
     Flow(Flow),
 }
 
-/// What it comes to.
+/// The statistics of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowStats {
-    /// Of the whole; and how far the clocks' offset may be off, in seconds.
+    /// The whole log, and the uncertainty of the clock offset in seconds.
     Standard(Box<FlowSummary>, Option<f64>),
-    /// Of the whole of a sender's log, which knows of no arrivals.
+    /// The whole of a sender's log, which has no arrivals.
     Departures(Departures),
-    /// Of an interval.
+    /// An interval.
     Slice(Slice),
-    /// By D-ITG's definitions; which numbers came only of the whole.
+    /// D-ITG's definitions; the order of packets only for the whole log.
     Ditg(DitgStats, Option<OrderSummary>),
 }
 
-/// What a sender's log comes to.
+/// The statistics of a sender's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departures {
-    /// Packets that were sent, as the sender says.
+    /// Sent packets, as stated by the sender.
     pub sent: u64,
-    /// Those that the log has.
+    /// Packets in the log.
     pub logged: u64,
-    /// Their octets of payload.
+    /// Payload octets of the packets in the log.
     pub octets: u64,
-    /// From the first to the last, in seconds.
+    /// Time from the first packet to the last, in seconds.
     pub seconds: f64,
-    /// Bits of payload a second, those of the first packet left out.
+    /// Payload rate in bits per second, excluding the first packet.
     pub rate: Option<f64>,
 }
 
-/// Statistics of an interval, times in seconds.
+/// The statistics of an interval; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
-    /// Arrivals, copies included.
+    /// Arrivals, including duplicates.
     pub packets: u64,
-    /// Octets of payload, copies not counted.
+    /// Payload octets, excluding duplicates.
     pub octets: u64,
-    /// Numbers that were skipped less those that came late.
+    /// Skipped sequence numbers minus late arrivals.
     pub missing: i64,
     /// The length of the interval.
     pub seconds: f64,
@@ -80,7 +81,7 @@ pub struct Slice {
     pub delay_min: Option<f64>,
     /// Median delay.
     pub delay_p50: Option<f64>,
-    /// 99th percentile.
+    /// 99th percentile of the delay.
     pub delay_p99: Option<f64>,
     /// Largest delay.
     pub delay_max: Option<f64>,
@@ -93,7 +94,7 @@ enum Cell {
     Real(Option<f64>),
 }
 
-/// One JSON object a row.
+/// One JSON object per row.
 pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
     rows.iter().map(|row| {
         let object: Map<String, Value> = row
@@ -112,22 +113,22 @@ pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Writes the rows as CSV with a line of names first.
+/// Writes the rows as CSV with a header line.
 pub fn csv(rows: &[Row], output: &mut impl Write) -> Result<()> {
     table::csv_table(&columns(rows), rows.len(), output)
 }
 
-/// Writes the rows as a Parquet file, whole or not at all.
+/// Writes the rows as a Parquet file, atomically.
 pub fn write(path: &Path, rows: &[Row]) -> Result<()> {
     table::write_table(path, &columns(rows))
 }
 
-/// Every name that a row has, in the order in which they first occur.
+/// The names of all values, in order of first occurrence.
 fn columns(rows: &[Row]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         for (place, (name, cell)) in row.cells().into_iter().enumerate() {
-            // Rows of one kind have the same names at the same places.
+            // Rows of one kind have the same names in the same positions.
             let known = match columns.get(place) {
                 Some(column) if column.name == name => Some(place),
                 _ => columns.iter().position(|column| column.name == name),
@@ -143,7 +144,7 @@ fn columns(rows: &[Row]) -> Vec<Column> {
                 });
                 columns.len() - 1
             });
-            // Rows that lack the column have nothing in it.
+            // Rows without this column get an empty value.
             match (&mut columns[place].values, cell) {
                 (Values::Text(values), Cell::Text(text)) => {
                     values.resize(at, None);
@@ -172,7 +173,7 @@ fn columns(rows: &[Row]) -> Vec<Column> {
 }
 
 impl Row {
-    /// Names and values in the order of docs/formats.md.
+    /// Names and values, in the order of docs/formats.md.
     fn cells(&self) -> Vec<(&'static str, Cell)> {
         let flow = match &self.scope {
             Scope::Flow(flow) => Some(flow),
@@ -302,7 +303,7 @@ fn standard(summary: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static
     cells.push(("ipdv_pairs", integer(delay.ipdv_count)));
 }
 
-/// A count; one that no log of this size can hold is none.
+/// A count; empty if it exceeds the range of the column.
 fn integer(count: u64) -> Cell {
     Cell::Integer(i64::try_from(count).ok())
 }

@@ -40,7 +40,7 @@ fn flow(number: u32) -> Flow {
     }
 }
 
-/// Sent every 10 ms, received `delay` milliseconds later.
+/// A record sent every 10 ms and received `delay` milliseconds later.
 fn record(flow: u32, sequence: u64, delay: u64) -> Record {
     let sent = (1000 + sequence * 10) * MILLI;
     Record {
@@ -54,7 +54,7 @@ fn record(flow: u32, sequence: u64, delay: u64) -> Record {
     }
 }
 
-/// A folder with a log in it, which `fill` wrote.
+/// A folder with a log written by `fill`.
 fn log(role: Role, fill: impl FnOnce(&mut Writer, &mut Vec<u8>)) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jlog");
@@ -84,7 +84,8 @@ fn check(value: &Value, wanted: f64) {
     );
 }
 
-/// Delays of 10, 14, 12 and 20 ms; two are lost at the end, as the sender says.
+/// Delays of 10, 14, 12 and 20 ms; the last two packets are lost, as the
+/// sender's count shows.
 #[test]
 fn a_log_of_one_flow_gives_the_figures_worked_by_hand() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
@@ -173,7 +174,7 @@ fn flows_and_intervals_have_rows_of_their_own() {
         ..STANDARD
     };
     let rows = rows(&path, &request);
-    // All, two flows; and of each four intervals.
+    // One row for each scope (all, two flows), and four intervals of each.
     assert_eq!(rows.len(), 3 + 3 * 4);
     assert_eq!(
         (&rows[0]["flow"], &rows[0]["received"]),
@@ -202,7 +203,7 @@ fn flows_and_intervals_have_rows_of_their_own() {
 #[test]
 fn a_delay_is_told_after_the_offset_of_the_clocks() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
-        // The receiver's clock is 3 s ahead, and gains a millisecond a second.
+        // The receiver's clock is 3 s ahead and gains a millisecond per second.
         for sequence in 0..200 {
             let right = record(0, sequence, 5);
             let received = right.received.unwrap();
@@ -337,7 +338,7 @@ fn what_is_no_log_is_refused_in_one_line() {
     fs::write(&path, "JLOG\r\n\0\x02").unwrap();
     assert!(refusal(&path).contains("another version"));
     fs::write(&path, "GIF89a, surely").unwrap();
-    assert!(refusal(&path).contains("no packet log"));
+    assert!(refusal(&path).contains("not a packet log"));
 }
 
 #[test]
@@ -345,7 +346,8 @@ fn what_would_take_too_much_is_refused() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
         for flow in 0..=u32::try_from(MOST_FLOWS).unwrap() {
             let mut one = record(flow, 0, 1);
-            // The order of a flow takes most where numbers are far apart.
+            // A flow's reordering state takes the most memory with distant
+            // numbers.
             one.sequence = u64::from(flow) * WINDOW;
             writer.record(one, out);
         }
@@ -387,7 +389,7 @@ fn rows_as_a_table_have_every_column_once() {
     let refused = write(device, &decoded.rows).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "cannot write /dev/null: it is no file; name another one"
+        "cannot write /dev/null: not a regular file; name another one"
     );
     assert!(fs::metadata(parquet).unwrap().len() > 1000);
     assert!(text(&decoded).contains("IPDV ms"));

@@ -1,4 +1,4 @@
-//! Rows for people.
+//! Rows as text for the terminal.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use proto::streaming_recorder::{FlowSummary, OrderSummary};
 use super::Decoded;
 use super::row::{Departures, Row, RowStats, Scope, Slice};
 
-/// The page of a log.
+/// The text of a decoded log.
 pub fn text(decoded: &Decoded) -> String {
     let mut page = format!("{}\n", decoded.title);
     let (intervals, whole): (Vec<&Row>, Vec<&Row>) =
@@ -105,7 +105,8 @@ fn heading(scope: &Scope) -> String {
     }
 }
 
-/// The assigned numbers of what this program sends [RFC768] [RFC9293] [RFC792] [RFC4443].
+/// The names of the protocols that this program sends, by assigned number
+/// [RFC768] [RFC9293] [RFC792] [RFC4443].
 fn protocol(number: u8) -> String {
     match number {
         1 => "ICMP".into(),
@@ -191,7 +192,7 @@ fn standard(page: &mut String, summary: &FlowSummary, bound: Option<f64>) {
     );
     let odd = [
         (order.unexpected, "with numbers that were never sent"),
-        (order.stale, "too late to be told from copies"),
+        (order.stale, "too late to distinguish from duplicates"),
         (summary.unstamped, "without a stamp"),
         (
             delay.negative,

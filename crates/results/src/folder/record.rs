@@ -1,4 +1,4 @@
-//! plan.toml: the experiment as it was resolved, and what ran it.
+//! plan.toml: the resolved experiment and the facts of the run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,11 @@ pub(super) struct Record {
     pub(super) facts: RunFacts,
 }
 
-/// Writes plan.toml: the experiment, then the `[run]` table. Files that it names
-/// are there before it.
+/// Writes plan.toml: the experiment, then the `[run]` table. The files that it
+/// names are already written.
 pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<()> {
     let mut facts = facts.clone();
-    // TOML has no null; what is not known is left out.
+    // TOML has no null; unknown facts are omitted.
     if let Some(host) = &mut facts.host {
         host.machine.retain(|_, value| !value.is_null());
     }
@@ -65,11 +65,11 @@ pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
         .with_context(|| format!("cannot read {}; give the folder of a run", place.display()))?;
     let damaged = || {
         format!(
-            "{} is damaged; restore it or begin anew with -o DIR",
+            "{} is damaged; restore it or start anew with -o DIR",
             place.display()
         )
     };
-    // The parser's own message spans lines; its first one says enough.
+    // The parser's message has several lines; the first one is sufficient.
     let first_line = |error: &dyn std::fmt::Display| {
         anyhow!("{}", error.to_string().lines().next().unwrap_or(""))
     };

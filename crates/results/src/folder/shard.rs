@@ -1,26 +1,27 @@
-//! A part of a run, with a journal of its own.
+//! A shard: a part of a run with its own journal.
 
 use std::str::FromStr;
 
 use anyhow::{Error, bail};
 
-/// One of several parts of a run, each of which can be run by itself.
+/// One of several parts of a run, each of which can run separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
     of: usize,
 }
 
-/// The most parts of a run.
+/// The maximum number of shards.
 const MOST_SHARDS: usize = 10_000;
 
 impl Shard {
-    /// Whether the trial at `position` in the order of the whole run is one of ours.
+    /// Whether the trial at `position` in the order of the whole run belongs to
+    /// this shard.
     pub const fn has(self, position: usize) -> bool {
         position % self.of == self.number - 1
     }
 
-    /// The name of its journal.
+    /// The name of the shard's journal.
     pub(super) fn journal(self) -> String {
         format!("trials.{}of{}.jsonl", self.number, self.of)
     }
@@ -37,7 +38,7 @@ impl FromStr for Shard {
                 Ok(Self { number, of })
             }
             _ => bail!(
-                "--shard {}: write which part of how many, for instance 1/3; at most {MOST_SHARDS}",
+                "--shard {}: write the part and the number of parts, for instance 1/3; at most {MOST_SHARDS}",
                 text.escape_debug()
             ),
         }

@@ -2,7 +2,7 @@ use plan::synthetic::{cell, factors, facts, plan, trial};
 
 use super::*;
 
-/// Two cells, twice each.
+/// A plan of two cells with two repeats each.
 fn four() -> Plan {
     plan(
         vec![cell(factors(1500)), cell(factors(9000))],
@@ -19,8 +19,8 @@ fn run(folder: &mut Folder, count: usize) {
     }
 }
 
-/// Whether every trial of the plan is there; what ends a run sooner is no
-/// matter of the folder.
+/// Whether all trials of the plan are present. Early ends of a run are decided
+/// outside of the folder.
 fn all(plan: &Plan, trials: &[Trial]) -> bool {
     plan.finished_trials(trials) == plan.expected_trials()
 }
@@ -106,7 +106,7 @@ fn a_complete_folder_is_never_written_to_again() {
 fn an_incomplete_folder_asks_for_resume_and_goes_on_with_it() {
     let base = tempfile::tempdir().unwrap();
     let nothing = refusal(open(base.path(), true));
-    assert!(nothing.contains("nothing to go on with"), "{nothing}");
+    assert!(nothing.contains("nothing to resume"), "{nothing}");
     assert!(names(base.path()).is_empty());
 
     run(&mut open(base.path(), false).unwrap(), 3);
@@ -115,7 +115,7 @@ fn an_incomplete_folder_asks_for_resume_and_goes_on_with_it() {
         refused.contains("holds 3 of 4 trials; add --resume to go on, or -o DIR to begin anew"),
         "{refused}"
     );
-    // A torn line does not count and is run again.
+    // An incomplete line does not count; its trial runs again.
     let journal = base.path().join("synthetic-0123abcd/trials.jsonl");
     let text = fs::read(&journal).unwrap();
     fs::write(&journal, &text[..text.len() - 5]).unwrap();

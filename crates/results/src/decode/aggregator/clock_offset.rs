@@ -1,13 +1,13 @@
-//! How two clocks stand to each other.
+//! The offset between the clocks of sender and receiver.
 
 use wire::log::Estimate;
 
-/// The receiver's clock less the sender's: a line through what was found out.
+/// The receiver's clock minus the sender's: a line through the estimates.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ClockOffset {
     at: u64,
     offset: i64,
-    /// Nanoseconds a nanosecond.
+    /// The relative drift, in nanoseconds per nanosecond.
     slope: f64,
     pub(super) bound: Option<u64>,
 }

@@ -8,7 +8,7 @@ use super::super::Definitions;
 use super::super::row::{RowStats, Slice};
 use super::seconds;
 
-/// What happened in the current interval.
+/// Accumulates the current interval.
 #[derive(Default)]
 pub(super) struct SliceAggregator {
     pub(super) packets: u64,

@@ -1,12 +1,13 @@
-//! A program that is killed at any octet of its log.
+//! Logs of programs that were killed at any octet.
 
 use wire::log::{Batch, Block, ENVELOPE, MAGIC, Next, next};
 
 use super::*;
 
-/// Some cuts; `JUMBOLAB_FUZZ_CASES=3000000 cargo test --release -p jumbolab-lab any_octet`
-/// tries all of them, in a day. That a block is no block before its last octet
-/// is known of every octet (`wire/src/log/tests.rs`).
+/// Tests a sample of positions; `JUMBOLAB_FUZZ_CASES=3000000 cargo test
+/// --release -p jumbolab-lab any_octet` tests all of them in about a day.
+/// `wire/src/log/tests.rs` proves for every octet that a block is incomplete
+/// without its last one.
 #[test]
 fn whatever_is_whole_before_any_octet_of_three_megabytes_is_decoded() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
@@ -31,7 +32,7 @@ fn whatever_is_whole_before_any_octet_of_three_megabytes_is_decoded() {
     let first = ends[0].0;
     let all = octets.len() - first;
     let file = fs::File::options().write(true).open(&path).unwrap();
-    // The file is made shorter and shorter.
+    // The file is truncated step by step.
     for number in (0..cuts).rev() {
         let cut = first + all * number / cuts + number % 7;
         file.set_len(cut.try_into().unwrap()).unwrap();
@@ -48,8 +49,8 @@ fn whatever_is_whole_before_any_octet_of_three_megabytes_is_decoded() {
     }
 }
 
-/// Where each block ends, from that of the flow on, and how many records there
-/// are until then.
+/// The end of each block from the flow's block on, with the number of records
+/// before it.
 fn ends(octets: &[u8]) -> Vec<(usize, u64)> {
     let mut batch = Batch::default();
     let (mut at, mut records, mut ends) = (MAGIC.len(), 0, Vec::new());
@@ -61,7 +62,7 @@ fn ends(octets: &[u8]) -> Vec<(usize, u64)> {
         }
         ends.push((at, records));
     }
-    // The facts alone are no log of any flow.
+    // The block of facts alone does not describe a flow.
     ends.remove(0);
     assert_eq!(ends.pop(), Some((octets.len(), records)));
     assert!(octets.len() - at < ENVELOPE);
