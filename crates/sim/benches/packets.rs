@@ -10,9 +10,9 @@ use proto::traffic::Law;
 use queue::{Limit, RedSettings, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
-/// Packets of a run.
+/// Packets per run.
 const PACKETS: u64 = 200_000;
-/// Octets of each, headers included.
+/// Octets per packet, headers included.
 const SIZE: u64 = 1_000;
 
 fn main() {
@@ -27,13 +27,13 @@ fn queues() -> [(&'static str, Spec); 2] {
     ]
 }
 
-/// Poisson arrivals of load 0.95 at one queue.
+/// Poisson arrivals with a load of 0.95 at one queue.
 #[divan::bench(args = ["drop-tail", "red"])]
 fn one_queue(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS, || network(queue, 0, 1));
 }
 
-/// The same over ten routers.
+/// The same load over ten routers.
 #[divan::bench(args = ["drop-tail", "red"])]
 fn ten_routers(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS / 10, || network(queue, 10, 1));
@@ -45,8 +45,7 @@ fn a_thousand_flows(bencher: Bencher<'_, '_>, queue: &str) {
     measure(bencher, PACKETS, || network(queue, 0, 1_000));
 }
 
-/// Twenty connections through one queue for ten seconds, acknowledgements
-/// counted too.
+/// Twenty TCP connections through one queue for ten seconds; acknowledgements count.
 #[divan::bench(args = ["drop-tail", "red"])]
 fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
     let build = || {
@@ -69,8 +68,8 @@ fn closed_loop(bencher: Bencher<'_, '_>, queue: &str) {
         .bench_values(jumbolab_sim::Simulation::run);
 }
 
-/// So many connections, each over access links of its own, through one queue
-/// for a second: many links and long agendas. Data packets are counted.
+/// `flows` connections, each over its own access links, through one queue for a second:
+/// many links and a long event queue. Only data packets count.
 #[divan::bench(args = [100, 2_000])]
 fn a_dumbbell(bencher: Bencher<'_, '_>, flows: u32) {
     let build = || dumbbell(flows).check().expect("the scenario is sound");
@@ -97,8 +96,8 @@ fn measure(bencher: Bencher<'_, '_>, packets: u64, build: impl Fn() -> Scenario 
         .bench_values(jumbolab_sim::Simulation::run);
 }
 
-/// Two routers, and a pair of hosts at them for each flow. The share of a flow is
-/// 5 Mb/s.
+/// Two routers, and a pair of hosts for each flow. Each flow's share of the rate is 5
+/// Mb/s.
 fn dumbbell(flows: u32) -> Scenario {
     let rate = Rate::from_bits_per_second(5_000_000 * u64::from(flows));
     let direction = |millis, queue| Settings {
@@ -137,7 +136,7 @@ fn dumbbell(flows: u32) -> Scenario {
     dumbbell
 }
 
-/// Two hosts and so many routers in a line.
+/// Two hosts and `routers` routers in a line.
 fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
     let queues = queues();
     let (_, queue) = queues
@@ -180,7 +179,7 @@ fn network(queue: &str, routers: usize, flows: u32) -> Scenario {
         end: Time::ZERO + Span::from_secs(86_400),
         seed: Seed::new(1),
         budget: Scenario::BUDGET,
-        // A long run keeps a histogram; many short flows keep every arrival.
+        // A long run uses a histogram; many short flows keep every arrival.
         max_recorded_messages: PACKETS / 10,
     }
 }

@@ -1,4 +1,4 @@
-//! Looking for everything that could go wrong, before anything runs.
+//! Validation of a scenario before it runs.
 
 mod load;
 
@@ -18,7 +18,7 @@ use crate::simulation::{Places, Simulation};
 use crate::{BadScenario, Datagrams, Flow, Role, Scenario, Traffic};
 
 impl Scenario {
-    /// Looks for everything that could go wrong, so that nothing does later.
+    /// Checks the scenario completely; a simulation cannot fail afterwards.
     ///
     /// # Errors
     /// See [`BadScenario`].
@@ -44,7 +44,7 @@ impl Scenario {
         Ok(Simulation::new(scenario, places, routes, exact))
     }
 
-    /// No name twice.
+    /// Names are unique.
     fn names(&self) -> Result<(), BadScenario> {
         let nodes = self.nodes.iter().map(|node| node.name.as_str());
         once("node", nodes)?;
@@ -52,7 +52,7 @@ impl Scenario {
         once("flow", self.flows.iter().map(|flow| flow.name.as_str()))
     }
 
-    /// No end that is not there.
+    /// The ends of links and flows exist.
     fn ends(&self) -> Result<(), BadScenario> {
         let nodes = self.nodes.len();
         let links = self
@@ -79,15 +79,15 @@ impl Scenario {
             {
                 return Err(BadScenario::Tcp {
                     flow: flow.name.clone(),
-                    why: "answers a flow that is not there; name one of the scenario's",
+                    why: "answers a flow that does not exist; name one of the scenario's",
                 });
             }
         }
         Ok(())
     }
 
-    /// Everything in the order of its name, so that no order of tables makes a
-    /// difference.
+    /// The elements sorted by name, so that their order in the scenario does not
+    /// matter.
     fn sorted(self) -> (Self, Places) {
         let (nodes, node_places) = by_name(self.nodes, |node| &node.name);
         let (mut links, link_places) = by_name(self.links, |link| &link.name);
@@ -126,7 +126,7 @@ impl Scenario {
         (scenario, places)
     }
 
-    /// Links that there can be, and between switches no loop.
+    /// Links are valid, and switches form no loop.
     fn shape(&self) -> Result<(), BadScenario> {
         let mut pairs = BTreeMap::new();
         let mut trees: Vec<usize> = (0..self.nodes.len()).collect();
@@ -164,7 +164,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// A flow from one host to another, by laws that make sense.
+    /// A flow leads from one host to another, and its laws are valid.
     fn flow(&self, flow: &Flow) -> Result<(), BadScenario> {
         for (end, node) in [("begins", flow.from), ("ends", flow.to)] {
             let node = &self.nodes[node];
@@ -203,7 +203,7 @@ impl Scenario {
         }
     }
 
-    /// Answers go back where messages came from.
+    /// Responses travel from the receiver of the requests to their sender.
     fn answers(&self, flow: &Flow) -> Result<(), BadScenario> {
         let Traffic::Tcp(tcp) = &flow.traffic else {
             return Ok(());
@@ -221,11 +221,11 @@ impl Scenario {
         }
         Err(BadScenario::Tcp {
             flow: flow.name.clone(),
-            why: "can answer only messages of TCP that go the other way, and sends nothing else",
+            why: "can answer only messages of TCP in the opposite direction, and sends nothing else",
         })
     }
 
-    /// The directions of links that a flow takes, one after the other.
+    /// The directions of links that a flow takes, in order.
     fn path(&self, flow: &Flow, routes: &Routes) -> Result<Vec<usize>, BadScenario> {
         let mut path = Vec::new();
         let mut node = flow.from;
@@ -242,9 +242,9 @@ impl Scenario {
         Ok(path)
     }
 
-    /// Whether something but the path's delay bounds a connection: without a
-    /// rate its window would double for ever. Its acknowledgements must fit as
-    /// the packets of any flow do.
+    /// The path limits the rate of a connection; otherwise its window would grow
+    /// without bound. Its acknowledgements must fit the links as packets of any flow
+    /// do.
     fn bounded(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
         let Traffic::Tcp(tcp) = &flow.traffic else {
             return Ok(());
@@ -263,7 +263,7 @@ impl Scenario {
             return refuse("crosses no link that has a rate; give one of them a rate");
         }
         if settings.initial_window == 0 || settings.window == 0 {
-            return refuse("may have nothing in flight; give it windows of a segment at least");
+            return refuse("may have nothing in flight; give it windows of at least a segment");
         }
         if (settings.profile, settings.recovery) == (Profile::Standard, Recovery::Tahoe) {
             return refuse("repairs losses as Tahoe, which the profile ns-2 alone has");
@@ -276,8 +276,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Whether the protocol works on every link of the path, and the largest
-    /// packet fits each queue and the receiver's buffer.
+    /// Every link of the path carries the protocol, and the largest packet fits each
+    /// queue and the receiver's buffer.
     fn fits(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
         let direction = |direction: usize| &self.links[direction / 2].directions[direction % 2];
         let mut packet = match &flow.traffic {
@@ -332,7 +332,7 @@ impl Scenario {
     }
 }
 
-/// The largest packet that a source of datagrams makes.
+/// The largest packet of a source of datagrams.
 fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u32, BadScenario> {
     let payloads = &datagrams.payloads;
     let largest = f64::from(largest_payload(flow.ip, first));
@@ -353,7 +353,7 @@ fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u3
     Ok(packet.saturating_add(header(flow.ip, packet)))
 }
 
-/// A number of octets that is not negative.
+/// A non-negative number of octets.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -375,7 +375,7 @@ fn once<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<
     }
 }
 
-/// Items in the order of their names, and where each stood before.
+/// The items sorted by name, and the former index of each.
 fn by_name<T>(items: Vec<T>, name: impl Fn(&T) -> &String) -> (Vec<T>, Vec<usize>) {
     let mut placed: Vec<(usize, T)> = items.into_iter().enumerate().collect();
     placed.sort_by(|one, other| name(&one.1).cmp(name(&other.1)));
@@ -383,7 +383,7 @@ fn by_name<T>(items: Vec<T>, name: impl Fn(&T) -> &String) -> (Vec<T>, Vec<usize
     (placed.into_iter().map(|item| item.1).collect(), places)
 }
 
-/// The root of a node's tree, with the way there halved for the next time.
+/// The root of a node's tree; the search halves the path for the next call.
 fn root(trees: &mut [usize], mut node: usize) -> usize {
     while trees[node] != node {
         trees[node] = trees[trees[node]];

@@ -1,4 +1,4 @@
-//! Both ends of a flow of TCP.
+//! Both endpoints of a TCP flow.
 
 use proto::tcp::{Ack, Counts, Data, HEADER, Profile, Receiver, Sender, State};
 use units::{Rate, Time};
@@ -8,39 +8,39 @@ use crate::messages::Messages;
 use crate::packet::{Body, Congestion, Content, Header, Outbox, Segment};
 use crate::{Flow, Tcp, TcpOutcome};
 
-/// The ends of a connection, its segments made packets.
+/// Both endpoints of a connection; its segments become packets.
 pub(crate) struct Connection {
     sender: Sender,
     receiver: Receiver,
-    /// When it is opened, as long as it is not.
+    /// The instant of opening; `None` once open.
     opens: Option<Time>,
-    /// When it is handed what it sends, as long as it is not.
+    /// The instant at which the data are handed to the sender; `None` afterwards.
     handed: Option<Time>,
-    /// From when on nothing new is sent, as long as it is.
+    /// The instant from which no new data are sent; `None` afterwards.
     stops: Option<Time>,
-    /// From when on nothing is sent at all.
+    /// The instant from which no packet is sent.
     end: Time,
-    /// What every packet to the receiver has in common, and every one back.
+    /// The common header fields of packets to the receiver, and of packets back.
     forth: Header,
     back: Header,
-    /// Octets of a segment that are not payload.
+    /// Octets of a segment besides its payload.
     header: u32,
     path_mtu: Option<u32>,
-    /// Octets of a number, and how many there are at most.
+    /// Octets per sequence number, and the limit of octets.
     grain: u64,
     octets: u64,
     pub(crate) messages: Option<Messages>,
     pub(crate) packets: u64,
-    /// When it begins and stops as written.
+    /// Begin and stop as in the scenario.
     lasts: [Time; 2],
     first: Option<(Time, u64)>,
     last: Option<Time>,
 }
 
 impl Connection {
-    /// The connection of `flow`, whose packets are made like `template`, and
-    /// whose first link carries packets of `first_mtu` octets.
-    /// `exact`: every arrival of a message is kept.
+    /// The connection of `flow`. Its packets are made from `template`, and its first
+    /// link carries packets of `first_mtu` octets. `exact`: every arrival of a message
+    /// is kept.
     pub(crate) fn new(
         flow: &Flow,
         tcp: &Tcp,
@@ -57,7 +57,7 @@ impl Connection {
         if let Some(answers) = tcp.answers()
             && settings.profile == Profile::Ns2
         {
-            // Of segments that are counted each is a message.
+            // If numbers count segments, each segment is a message.
             let size = u32::try_from(answers.size).unwrap_or(u32::MAX);
             settings.segment = settings.segment.min(size).max(1);
         }
@@ -84,7 +84,7 @@ impl Connection {
             forth: template,
             back: Header {
                 to: u32::try_from(flow.from).expect("a scenario has fewer nodes than that"),
-                // A flow of its own, as far as queues are concerned.
+                // A separate flow for queues.
                 key: template.key ^ 2,
                 ..template
             },
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// When the end that sends acts without an arrival.
+    /// The instant of the sender's next action without an arrival.
     pub(crate) fn next_of_sender(&self) -> Option<Time> {
         let timer = self.sender.next_timeout();
         let next = match self.opens {
@@ -107,12 +107,12 @@ impl Connection {
         next.filter(|at| *at < self.end)
     }
 
-    /// When the end that receives acts without an arrival.
+    /// The instant of the receiver's next action without an arrival.
     pub(crate) fn next_of_receiver(&self) -> Option<Time> {
         self.receiver.next_timeout().filter(|at| *at < self.end)
     }
 
-    /// Lets the end that sends do what is due.
+    /// Executes the sender's actions due by `now`.
     pub(crate) fn timeout_of_sender(&mut self, now: Time, packets: &mut Outbox) {
         if self.opens.is_some_and(|at| at <= now) {
             self.opens = None;
@@ -130,13 +130,13 @@ impl Connection {
         self.send(now, packets);
     }
 
-    /// Lets the end that receives do what is due.
+    /// Executes the receiver's actions due by `now`.
     pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Outbox) {
         self.receiver.timeout(now);
         self.acknowledge(now, packets);
     }
 
-    /// Hands the end that sends so many messages more.
+    /// Hands `messages` more messages to the sender.
     pub(crate) fn answer(&mut self, now: Time, messages: u64, packets: &mut Outbox) {
         let Some(desk) = &mut self.messages else {
             return;
@@ -149,8 +149,8 @@ impl Connection {
         self.send(now, packets);
     }
 
-    /// Takes data at the end that receives; returns whether it was new, and how
-    /// many messages are there with it.
+    /// Takes data at the receiver. Returns whether they were new, and the number of
+    /// messages that they complete.
     pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Outbox) -> (bool, u64) {
         let before = self.receiver.segments();
         self.receiver.receive(now, data);
@@ -169,14 +169,14 @@ impl Connection {
         (new, messages)
     }
 
-    /// Takes an acknowledgement at the end that sends.
+    /// Takes an acknowledgement at the sender.
     pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack, packets: &mut Outbox) {
         self.sender.receive(now, ack);
         self.send(now, packets);
     }
 
-    /// Takes a router's word that packets above `mtu` do not pass. It never
-    /// goes up again within a run [RFC8201 s4] [RFC1191 s3].
+    /// Takes a router's notification that packets above `mtu` do not pass. The path MTU
+    /// never increases within a run [RFC8201 s4] [RFC1191 s3].
     pub(crate) fn too_big(&mut self, now: Time, mtu: u32, packets: &mut Outbox) {
         let ip = self.forth.ip;
         let mtu = mtu.max(ip.smallest_mtu());
@@ -186,29 +186,29 @@ impl Connection {
         self.send(now, packets);
     }
 
-    /// Takes the word of a queue that it dropped `lost`.
+    /// Takes a queue's notification that it dropped `lost`.
     pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool, packets: &mut Outbox) {
         self.sender.notified(now, lost, reduce);
         self.send(now, packets);
     }
 
-    /// Where the end that sends stands.
+    /// The state of the sender.
     pub(crate) fn state(&self) -> State {
         self.sender.state()
     }
 
-    /// What the end that sends has done.
+    /// The counters of the sender.
     pub(crate) fn counts(&self) -> Counts {
         self.sender.counts()
     }
 
-    /// Octets that are there without a gap.
+    /// Octets received without a gap.
     fn there(&self) -> u64 {
         let numbers = self.receiver.next().saturating_sub(1);
         numbers.saturating_mul(self.grain).min(self.octets)
     }
 
-    /// What it came to.
+    /// The outcome of the connection.
     pub(crate) fn outcome(&self) -> TcpOutcome {
         let goodput = || {
             let (first, octets) = self.first?;

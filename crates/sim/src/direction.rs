@@ -12,31 +12,31 @@ pub(crate) struct Direction {
     pub(crate) machine: Machine,
     /// The node at the far end.
     pub(crate) to: usize,
-    /// The largest IP packet that it carries.
+    /// The largest IP packet that the direction carries.
     pub(crate) mtu: u32,
     framing: Framing,
-    /// Its link's place in the scenario, and its direction.
+    /// The index of its link in the scenario, and its direction.
     pub(crate) place: (usize, usize),
-    /// Packets in bundles beyond the first of each: those that came, and those
-    /// that a fast link dropped.
+    /// Packets in bundles beyond the first of each: those that arrived, and those that
+    /// a fast link dropped.
     pub(crate) beyond: (u64, u64),
-    /// What the packets keep that come out of it.
+    /// The mark set on packets that leave the direction.
     pub(crate) mark: u64,
 }
 
-/// What carries packets in one direction.
+/// The link of one direction.
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are of the large one, and one look less for each packet counts"
 )]
 pub(crate) enum Machine {
-    /// A link that knows at once what becomes of a packet: nearly all.
+    /// A link that determines the fate of a packet on arrival: the usual case.
     Fast(FastLink<Packet, Averages>),
-    /// Any other, or one that is watched from moment to moment.
+    /// Any other link, or one that a tracer observes.
     Full(Box<Link<Packet, LinkStats>>),
 }
 
-/// The largest packet of a link; `u32::MAX` where it carries any.
+/// The largest packet of a link; `u32::MAX` if it carries any.
 pub(crate) fn mtu(settings: &Settings) -> u32 {
     settings.largest_packet.map_or(u32::MAX, |largest| {
         u32::try_from(largest.get()).unwrap_or(u32::MAX)
@@ -52,8 +52,8 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
 }
 
 impl Direction {
-    /// A direction to node `to` with chance from `seed`, whose averages go until
-    /// `end`, with notes for a tracer as it `looks`.
+    /// A direction to node `to` with random streams from `seed`. Averages end at `end`;
+    /// `looks` is the detail of notes for a tracer.
     pub(crate) fn new(
         settings: &Settings,
         seed: Seed,
@@ -81,13 +81,13 @@ impl Direction {
         }
     }
 
-    /// The octets of the frame around a packet.
+    /// Octets of the frame around a packet.
     pub(crate) fn frame(&self, packet: u32) -> u32 {
         let frame = self.framing.frame_size(Bytes::new(packet.into()));
         u32::try_from(frame.get()).unwrap_or(u32::MAX)
     }
 
-    /// When it is to be asked next.
+    /// The instant at which it must be polled next.
     #[inline]
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         match &self.machine {
@@ -96,7 +96,7 @@ impl Direction {
         }
     }
 
-    /// What it carried.
+    /// The outcome of the direction.
     pub(crate) fn outcome(&mut self) -> DirectionOutcome {
         let (counters, averages) = match &mut self.machine {
             Machine::Fast(link) => (link.counters(), link.observer()),
@@ -105,7 +105,8 @@ impl Direction {
         averages.outcome(counters)
     }
 
-    /// When the wire is free of what has begun by `now`, or of all that waits.
+    /// When the wire has finished the transmissions begun by `now`, or all waiting
+    /// packets.
     pub(crate) fn free_at(&mut self, now: Time) -> Time {
         match &mut self.machine {
             Machine::Fast(link) => link.free_at(),
@@ -113,7 +114,7 @@ impl Direction {
         }
     }
 
-    /// The packets of senders among what it carried.
+    /// Counters of the senders' packets, those in bundles included.
     pub(crate) fn inner(&mut self) -> InnerCounts {
         let (counters, beyond) = match &mut self.machine {
             Machine::Fast(link) => (link.counters(), 0),

@@ -1,5 +1,4 @@
-//! A domain at whose edges packets are gathered into bundles and let out again
-//! [Salyers2007].
+//! A domain, whose edges gather packets into bundles and unpack them [Salyers2007].
 
 mod check;
 
@@ -13,52 +12,52 @@ use units::Bytes;
 use crate::Prefix;
 pub use check::BadDomain;
 
-/// A domain of a network. Routers inside of it forward bundles by their outer
-/// header, as any packet.
+/// A domain of a network. Its inner routers forward bundles by their outer header, like
+/// any packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// The routers at its border.
+    /// The edges: routers at the border.
     pub edges: Vec<Edge>,
-    /// The addresses of hosts, each with its node's place in the scenario.
+    /// The addresses of hosts, each with the index of its node in the scenario.
     pub addresses: Vec<(usize, IpAddr)>,
-    /// Through which edge each prefix is reached. A packet to a host without a
-    /// row, or without an address, is not gathered.
+    /// The egress of each prefix. Packets to hosts without an address or a matching
+    /// prefix are not gathered.
     pub table: Vec<Prefix>,
-    /// Where bundles are addressed to.
+    /// The outer destination of bundles.
     pub destination: Destination,
-    /// Whether packets leave bundles with the gaps with which they came
+    /// Whether packets leave the egress with the gaps that they had at the ingress
     /// [Mulahuwaish s2.B].
     pub shaping: bool,
 }
 
-/// A router at the border of a domain: it unpacks what is addressed through it.
+/// A router at the border of a domain; it unpacks bundles whose egress it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// Its place in the scenario.
+    /// Index of its node in the scenario.
     pub node: usize,
-    /// How it gathers what enters the domain, if it does.
+    /// The settings for gathering packets that enter the domain; `None`: no gathering.
     pub gather: Option<Ingress>,
 }
 
-/// How packets are gathered that enter a domain.
+/// The settings of an ingress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ingress {
-    /// The octets of IP that a bundle may have.
+    /// The largest bundle, in octets of IP.
     pub mtu: Bytes,
-    /// When a bundle goes.
+    /// The condition under which a bundle is sent.
     pub trigger: Trigger,
     /// Octets of IP that each bundle adds; see [`Carriage::header`].
     pub header: Bytes,
-    /// Octets of IP that each packet in it adds.
+    /// Octets of IP that each packet in a bundle adds.
     pub entry: Bytes,
-    /// In what it says how long packets waited.
+    /// The unit of waiting times.
     pub tick: Tick,
     /// See [`GatherSettings::share`].
     pub share: f64,
 }
 
 impl Ingress {
-    /// As a queue gets it. Sizes are those of IP packets here.
+    /// The settings for a queue. Sizes are those of IP packets here.
     pub(crate) const fn settings(&self) -> GatherSettings {
         GatherSettings {
             mtu: self.mtu,
@@ -74,43 +73,42 @@ impl Ingress {
     }
 }
 
-/// Where a bundle is addressed to.
+/// The outer destination of bundles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To the router that unpacks it.
+    /// The router that unpacks them.
     Egress,
-    /// To where its first packet goes, which is behind that router
-    /// [Mulahuwaish s2.A].
+    /// The destination of their first packet, which is behind that router [Mulahuwaish
+    /// s2.A].
     FirstPacket,
-    /// To nobody: routers switch it by its label, along a path that was laid
-    /// from where it was gathered to where it is unpacked [RFC3031]. That is
-    /// the shortest one, or goes via what is named here.
+    /// No address: routers switch bundles by label, along a path from ingress to egress
+    /// [RFC3031]. The path is the shortest one, or leads via the given routers.
     Label(Vec<Detour>),
 }
 
-/// Via which routers bundles get to an exit.
+/// The routers via which bundles reach an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detour {
     /// The autonomous system behind the exit.
     pub next_as: u32,
-    /// The edge that unpacks them.
+    /// The edge that unpacks the bundles.
     pub egress: usize,
-    /// The routers, by their places in the scenario, in the order in which
-    /// they are passed; between them the path is the shortest one.
+    /// The routers in the order of the path, by their indices in the scenario; the path
+    /// between them is the shortest one.
     pub via: Vec<usize>,
 }
 
-/// A queue that notifies TCP sources when it drops a segment, with packets that
-/// travel back as any others [Mulahuwaish s3].
+/// A queue that notifies TCP sources of dropped segments, by packets that travel back
+/// like any others [Mulahuwaish s3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
-    /// Its link by the place in the scenario, and the direction, 0 or 1.
+    /// The index of its link in the scenario, and the direction, 0 or 1.
     pub direction: (usize, usize),
-    /// How notified sources react.
+    /// The reaction of notified sources.
     pub react: React,
 }
 
-/// Where packets to each node leave the domain, by the node's number.
+/// The exit of packets to each node, by the node's number.
 pub(crate) fn exits(domain: &Domain, nodes: usize) -> Vec<Option<Exit>> {
     let mut exits = vec![None; nodes];
     for (node, address) in &domain.addresses {
@@ -120,7 +118,7 @@ pub(crate) fn exits(domain: &Domain, nodes: usize) -> Vec<Option<Exit>> {
 }
 
 impl Domain {
-    /// The same with other numbers of nodes, `number` for each place.
+    /// The same domain with renumbered nodes; `number` maps indices to numbers.
     pub(crate) fn renumbered(mut self, number: impl Fn(usize) -> usize) -> Self {
         for edge in &mut self.edges {
             edge.node = number(edge.node);
@@ -143,7 +141,7 @@ impl Domain {
         self
     }
 
-    /// All places that it names.
+    /// All node indices that the domain refers to.
     pub(crate) fn named(&self) -> impl Iterator<Item = usize> {
         let edges = self.edges.iter().map(|edge| edge.node);
         let hosts = self.addresses.iter().map(|(node, _)| *node);
@@ -154,7 +152,7 @@ impl Domain {
             .chain(detours.flat_map(|one| one.via.iter().copied().chain([one.egress])))
     }
 
-    /// How bundles travel, where they do not take the shortest path.
+    /// The detours of bundles that do not take the shortest path.
     pub(crate) fn detours(&self) -> &[Detour] {
         match &self.destination {
             Destination::Label(detours) => detours,
@@ -162,7 +160,7 @@ impl Domain {
         }
     }
 
-    /// The nodes to which paths must be known.
+    /// The nodes to which routes are needed.
     pub(crate) fn targets(&self) -> impl Iterator<Item = usize> {
         let edges = self.edges.iter().map(|edge| edge.node);
         let via = self.detours().iter().flat_map(|detour| &detour.via);

@@ -1,9 +1,8 @@
-//! The engine: takes the next entry of the event queue and lets its element act,
-//! until nothing is left.
+//! The engine: executes the entries of the event queue in order until none is left.
 //!
-//! Links, processors and sources each have one entry, whatever waits in them.
-//! They are numbered in that order, and within a kind by name; so at one
-//! instant packets first come out of links, then are worked on, then sent.
+//! Each link, processor and source has one entry, however many packets it holds.
+//! Elements are numbered in the order links, processors, sources, and by name within a
+//! kind. At one instant, packets thus first leave links, then processors, then sources.
 
 mod domain_edges;
 mod endpoints;
@@ -23,7 +22,7 @@ use crate::{Location, Loss, NodeOutcome, Tracer};
 pub(crate) use domain_edges::{DomainEdge, DomainEdges};
 pub(crate) use endpoints::Endpoints;
 
-/// The network while it runs. Elements are in the order of their names.
+/// A running network. Elements are in the order of their names.
 pub(crate) struct Engine<'a, W> {
     pub(crate) directions: Vec<Direction>,
     pub(crate) nodes: Vec<Node>,
@@ -33,62 +32,62 @@ pub(crate) struct Engine<'a, W> {
     elements: Elements,
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// Packets of one message, while they are sent.
+    /// The packets of one message while they are sent.
     outbox: Outbox,
     contents: Contents,
     pub(crate) edges: DomainEdges,
-    /// What sources do that a direction tells of drops, by its number; nobody tells
-    /// where it is short.
+    /// The reaction of sources to drops, by the number of the direction; missing
+    /// entries mean no notification.
     pub(crate) notifies: Vec<Option<React>>,
     tracer: &'a mut W,
 }
 
-/// A node while the network runs.
+/// A node of a running network.
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// Where it takes time to receive, and to send.
+    /// The processors for receiving and sending, if these take time.
     pub(crate) receive: Option<Box<Processor>>,
     pub(crate) send: Option<Box<Processor>>,
     pub(crate) counts: NodeOutcome,
-    /// Its place in the scenario.
+    /// Index of the node in the scenario.
     pub(crate) place: usize,
 }
 
-/// What a node does with packets.
+/// The function of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Host,
     Router,
     Switch,
-    /// A router that gathers packets and lets them out again.
+    /// A router that gathers packets into bundles and unpacks them.
     Edge,
 }
 
-/// A flow while the network runs.
+/// A flow of a running network.
 pub(crate) struct Flow {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) endpoints: Endpoints,
-    /// The flow that answers its messages.
+    /// The flow that responds to its messages.
     pub(crate) answered_by: Option<usize>,
-    /// Its place in the scenario.
+    /// Index of the flow in the scenario.
     pub(crate) place: usize,
 }
 
-/// Who has which number in the event queue.
+/// The numbers of elements in the event queue.
 #[derive(Clone, Copy)]
 struct Elements {
     receivers: usize,
     senders: usize,
     sources: usize,
-    /// The ends of flows that receive.
+    /// The receiving ends of flows.
     sinks: usize,
     /// The edges of a domain.
     edges: usize,
 }
 
-/// The largest answer of a router: the smallest MTU of IPv6 [RFC4443 s3.2], or
-/// what any host of IPv4 takes [RFC1812 s4.3.2.3].
+/// The largest ICMP error of a router: the smallest MTU of IPv6 [RFC4443 s3.2], or the
+/// size that every IPv4 host accepts [RFC1812 s4.3.2.3].
 const fn largest_answer(ip: IpVersion) -> u32 {
     match ip {
         IpVersion::V4 => 576,
@@ -100,7 +99,7 @@ const fn largest_answer(ip: IpVersion) -> u32 {
 const ICMP_HEADER: u32 = 8;
 
 impl<'a, W: Tracer> Engine<'a, W> {
-    /// The network before anything has happened.
+    /// A network before the first event.
     pub(crate) fn new(
         directions: Vec<Direction>,
         nodes: Vec<Node>,
@@ -139,7 +138,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
     }
 
-    /// Executes one event; returns whether there was one.
+    /// Executes one event. Returns whether there was one.
     pub(crate) fn step(&mut self) -> bool {
         let Some((now, element)) = self.event_queue.first() else {
             return false;
@@ -183,13 +182,13 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
     }
 
-    /// A packet has come to its host.
+    /// Handles a packet that has reached its host.
     fn receive(&mut self, node: usize, packet: Packet) {
         if self.nodes[node].receive.is_none() {
             self.deliver(node, packet);
             return;
         }
-        // What is done at this very instant makes room first.
+        // Packets finished at this very instant make room first.
         self.finish_receiving(node);
         let here = &mut self.nodes[node];
         let receive = here.receive.as_mut();
@@ -218,7 +217,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         self.event_queue.set(self.elements.receivers + node, next);
     }
 
-    /// Passes a packet on as a router does.
+    /// Forwards a packet as a router.
     fn route(&mut self, node: usize, packet: Packet) {
         let Some((direction, _)) = self.next_hop(node, &packet) else {
             return;
@@ -258,8 +257,9 @@ impl<'a, W: Tracer> Engine<'a, W> {
         self.contents.discard(&packet);
     }
 
-    /// Tells the source of `packet` that it is too big; never about an answer
-    /// [RFC4443 s2.4], nor about a bundle. Acknowledgements fit every link, as was checked.
+    /// Notifies the source of `packet` that it is too big, unless it is an ICMP error
+    /// [RFC4443 s2.4] or a bundle. The scenario's check ensures that acknowledgements
+    /// fit every link.
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         let content = *self.contents.of(&packet.header);
         self.contents.discard(packet);
@@ -276,7 +276,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         let answer = Header {
             to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
             size: (header + packet.size).min(largest_answer(packet.ip)),
-            // A flow of its own, as far as queues are concerned.
+            // A separate flow for queues.
             key: packet.key ^ 1,
             congestion: Congestion::Unable,
             ..packet
@@ -285,7 +285,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         self.post(node, answer, Content { body, ..content });
     }
 
-    /// Sends packets: through the host's processor to its link.
+    /// Sends packets through the host's processor to its link.
     fn send(&mut self, from: usize, mut packets: Outbox) {
         if let Some(send) = &mut self.nodes[from].send {
             for (mut header, content) in packets.drain(..) {
@@ -315,14 +315,13 @@ impl<'a, W: Tracer> Engine<'a, W> {
         self.event_queue.set(self.elements.senders + node, next);
     }
 
-    /// Puts a packet that is new on the next link of its path.
+    /// Puts a new packet on the next link of its path.
     fn post(&mut self, node: usize, header: Header, content: Content) {
         let content = self.contents.put(content);
         self.depart(node, Packet::bare(Header { content, ..header }));
     }
 
-    /// Puts a packet on the next link of its path; there it is lost if it is
-    /// too big.
+    /// Puts a packet on the next link of its path; an oversized packet is lost.
     fn depart(&mut self, node: usize, packet: Packet) {
         if let Some(refused) = self.transmit(node, packet) {
             self.contents.discard(&refused);

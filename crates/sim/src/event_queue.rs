@@ -1,4 +1,4 @@
-//! The event queue: which element of the network acts next.
+//! The event queue: the next instant of every element.
 
 mod buckets;
 
@@ -9,60 +9,59 @@ use units::Time;
 
 use buckets::Buckets;
 
-/// The next instant of every element.
+/// The next instant of every element, kept in notes of instant and element. Equal
+/// instants are ordered by element number.
 ///
-/// Equal instants are ordered by the numbers of their elements. Who acts when
-/// stands in notes. A calendar queue [Brown1988] keeps those of the next few thousand
-/// buckets, a heap those of later ones; only the notes of the current bucket are
-/// sorted. A note that is put off stays where it is until its old instant
-/// comes: a retransmission timer is put off by every acknowledgement. One that
-/// is brought forward stays too, beside a new one, and is thrown away when its
-/// instant comes.
+/// A calendar queue [Brown1988] holds the notes of the next few thousand buckets, a
+/// heap holds later ones; only the notes of the current bucket are sorted. If an
+/// element is postponed, its note stays until its old instant and is then replaced:
+/// every acknowledgement postpones a retransmission timer. If an element is advanced, a
+/// second note is added, and the old one is discarded at its instant.
 pub(crate) struct EventQueue {
-    /// Of each element when it acts, and the earliest note of it.
+    /// For each element its next instant, and its earliest note.
     entries: Vec<Entry>,
-    /// Notes of the current bucket and of buckets before, the earliest last.
+    /// Notes of the current and earlier buckets, the earliest last.
     current: Vec<Note>,
-    /// Which bucket it is: instants without their lower `shift` bits.
+    /// Number of the current bucket: instants without their lower `shift` bits.
     bucket: u64,
-    /// How long a bucket is.
+    /// Length of a bucket, as a power of two of picoseconds.
     shift: u32,
     buckets: Buckets,
     later: BinaryHeap<Reverse<Note>>,
-    /// Buckets that were begun, and their notes, since a bucket's length was last
-    /// thought about.
+    /// Buckets begun, and notes in them, since the last review of the bucket length.
     begun: u32,
     noted: u32,
 }
 
-/// Where an element stands.
+/// The state of an element.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// When it acts.
+    /// The instant at which it acts.
     due: u64,
     /// The instant of its note, which is no later.
     noted: u64,
 }
 
-/// Who acts when.
+/// An instant and its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Note {
     at: u64,
     element: u32,
 }
 
-/// An instant that does not come.
+/// Stands for "never".
 const NEVER: u64 = u64::MAX;
-/// A bucket of 2^24 ps, 17 us, to begin with.
+/// The initial length of a bucket: 2^24 ps, 17 us.
 const SHIFT: u32 = 24;
-/// After so many buckets their length is thought about.
+/// Number of buckets between two reviews of their length.
 const REVIEW: u32 = 1_024;
-/// So many notes a bucket, on average, are as many as should be, and as few.
+/// Mean number of notes per bucket from which buckets are shortened; below `FEWEST` they
+/// are lengthened.
 const MOST: u32 = 4;
 const FEWEST: u32 = 2;
 
 impl EventQueue {
-    /// An empty event queue of so many elements.
+    /// An empty event queue for `elements` elements.
     pub(crate) fn new(elements: u32) -> Self {
         let nothing = Entry {
             due: NEVER,
@@ -80,7 +79,7 @@ impl EventQueue {
         }
     }
 
-    /// Lets `element` act at `at` and not before; with `None` not at all.
+    /// Schedules `element` for `at` instead of its former instant; `None`: never.
     #[inline]
     pub(crate) fn set(&mut self, element: usize, at: Option<Time>) {
         let due = at.map_or(NEVER, Time::as_picos);
@@ -93,7 +92,7 @@ impl EventQueue {
         }
     }
 
-    /// Who acts next, and when.
+    /// The next instant and its element.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<(Time, usize)> {
         loop {
@@ -109,7 +108,7 @@ impl EventQueue {
             }
             self.current.pop();
             if entry.noted == at {
-                // It was put off, perhaps for ever.
+                // The element was postponed, perhaps indefinitely.
                 entry.noted = entry.due;
                 let at = entry.due;
                 if at < NEVER {
@@ -119,7 +118,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts a note where its bucket is.
+    /// Puts a note into its bucket.
     #[inline]
     fn put_in(&mut self, note: Note) {
         let bucket = note.at >> self.shift;
@@ -132,7 +131,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts a note among the few of the current bucket.
+    /// Inserts a note into the sorted notes of the current bucket.
     #[inline]
     fn put_into_current(&mut self, note: Note) {
         let mut place = self.current.len();
@@ -144,7 +143,7 @@ impl EventQueue {
         self.current[place] = note;
     }
 
-    /// Goes on to the next bucket that has notes; returns whether there is one.
+    /// Advances to the next bucket with notes. Returns whether there is one.
     fn begin_day(&mut self) -> bool {
         let later = self.later.peek();
         let later = later.map(|note| note.0.at >> self.shift);
@@ -174,7 +173,7 @@ impl EventQueue {
         true
     }
 
-    /// Makes buckets shorter if they have many notes, longer if they have few.
+    /// Shortens buckets with many notes, and lengthens buckets with few.
     fn review(&mut self) {
         let each = self.noted / self.begun;
         (self.begun, self.noted) = (0, 0);
@@ -188,7 +187,7 @@ impl EventQueue {
         notes.extend(self.later.drain().map(|note| note.0));
         notes.sort_unstable_by(|one, other| other.cmp(one));
         self.shift = shift;
-        // No note is of a bucket before the earliest.
+        // No note is in a bucket before the earliest.
         self.bucket = notes.last().map_or(0, |earliest| earliest.at >> shift);
         for note in notes {
             self.put_in(note);
@@ -231,7 +230,7 @@ mod tests {
             for (bits, span, other) in spans {
                 let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
                 prop_assert_eq!(event_queue.first(), first);
-                // Whoever acts goes on later, and lets another one act.
+                // The element that acts reschedules itself and another one.
                 if let Some((at, element)) = first {
                     now = at.as_picos();
                     event_queue.set(element, None);

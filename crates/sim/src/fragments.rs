@@ -1,26 +1,25 @@
-//! How a datagram is cut into the packets that a link carries.
+//! Fragmentation of datagrams into packets that fit a link.
 
 use units::IpVersion;
 
 /// Octets of the fragment header of IPv6 [RFC8200 s4.5].
 const FRAGMENT_HEADER: u32 = 8;
-/// Octets that the Jumbo Payload option takes, in a header of its own
-/// [RFC2675 s2].
+/// Octets of a Hop-by-Hop Options header with the Jumbo Payload option [RFC2675 s2].
 const JUMBO_OPTION: u32 = 8;
-/// The largest length that an IP header states without that option
-/// [RFC791 s3.1] [RFC8200 s3].
+/// The largest length that an IP header states without that option [RFC791 s3.1]
+/// [RFC8200 s3].
 const LARGEST_LENGTH: u32 = 65_535;
 /// Octets of a UDP header [RFC768].
 pub(crate) const UDP_HEADER: u32 = 8;
 
-/// Octets in front of a datagram that travels whole; more than
+/// Octets of IP headers in front of an unfragmented datagram; more than
 /// [`IpVersion::header`] for a jumbogram.
 pub(crate) fn header(ip: IpVersion, whole: u32) -> u32 {
     let jumbo = ip == IpVersion::V6 && whole > LARGEST_LENGTH;
     ip_header(ip) + if jumbo { JUMBO_OPTION } else { 0 }
 }
 
-/// Octets in front of a fragment.
+/// Octets of IP headers in front of a fragment.
 pub(crate) fn fragment_header(ip: IpVersion) -> u32 {
     match ip {
         IpVersion::V4 => ip_header(ip),
@@ -28,8 +27,8 @@ pub(crate) fn fragment_header(ip: IpVersion) -> u32 {
     }
 }
 
-/// The largest UDP payload: what the length field of IP can say, or, on IPv6
-/// where `mtu` carries them, what fits into a jumbogram.
+/// The largest UDP payload: the limit of the length field of IP or, on IPv6 if `mtu`
+/// allows jumbograms, that of a jumbogram.
 pub(crate) fn largest_payload(ip: IpVersion, mtu: u32) -> u32 {
     match ip {
         IpVersion::V4 => LARGEST_LENGTH - ip_header(ip) - UDP_HEADER,
@@ -40,16 +39,16 @@ pub(crate) fn largest_payload(ip: IpVersion, mtu: u32) -> u32 {
     }
 }
 
-/// Whether a datagram of so many octets may be cut at all: a jumbogram may not
-/// [RFC2675 s2].
+/// Whether a datagram of `whole` octets may be fragmented: jumbograms may not [RFC2675
+/// s2].
 pub(crate) fn may_be_cut(whole: u32) -> bool {
     whole <= LARGEST_LENGTH
 }
 
-/// The pieces, offset and length each, of `data` octets that begin at `offset`
-/// in their datagram, so that each fits `mtu` behind a fragment's header: as
-/// few as there can be, all but the last a multiple of eight octets
-/// [RFC791 s3.2] [RFC8200 s4.5].
+/// Fragments `data` octets that begin at `offset` of their datagram. Returns offset and
+/// length of each piece. Each piece fits `mtu` behind a fragment's header; there are as
+/// few as possible, and all but the last have a multiple of eight octets [RFC791 s3.2]
+/// [RFC8200 s4.5].
 pub(crate) fn pieces(
     ip: IpVersion,
     mtu: u32,

@@ -1,4 +1,4 @@
-//! The paths along which bundles are switched by their labels.
+//! Paths of label-switched bundles.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use proto::edge::{Exit, Labels, Prefix};
 use crate::routes::{Routes, walk};
 use crate::{Domain, Scenario};
 
-/// The labels of a domain: a path from every edge that gathers to every exit to
-/// which links lead.
+/// The labels of a domain: a path from every edge that gathers to every exit that it
+/// can reach.
 pub(crate) fn labels(domain: &Domain, scenario: &Scenario, routes: &Routes) -> Labels {
     let mut labels = Labels::default();
     let exits: BTreeSet<Exit> = domain.table.iter().map(Prefix::exit).collect();
@@ -26,9 +26,8 @@ pub(crate) fn labels(domain: &Domain, scenario: &Scenario, routes: &Routes) -> L
     labels
 }
 
-/// The nodes from an edge to an exit, each with the direction that a bundle takes
-/// there, via the routers that the domain names; `None` where no links
-/// lead there.
+/// The path from an edge to an exit via the routers that the domain names: nodes, each
+/// with the direction that a bundle takes there. `None` if there is no path.
 pub(crate) fn path(
     domain: &Domain,
     scenario: &Scenario,

@@ -1,17 +1,16 @@
-//! A virtual network: hosts, routers, switches and links in virtual time.
+//! A network simulator: hosts, routers, switches and links in virtual time.
 //!
-//! A [`Scenario`] says what there is and who sends what. [`Scenario::check`]
-//! refuses what makes no sense, in words for whoever wrote it; what passes
-//! runs to its end and cannot fail. Links are the very machines that the live
-//! emulator drives ([`proto::link`]), and so are their queues.
+//! A [`Scenario`] describes the network and its traffic. [`Scenario::check`] refuses
+//! invalid scenarios with an explanation; valid ones run to their end and cannot fail.
+//! Links and queues are the same state machines that the live emulator drives
+//! ([`proto::link`]).
 //!
-//! A [`Domain`] may lie in it, at whose edges packets are gathered into bundles
-//! and let out again.
+//! A scenario may contain a [`Domain`], whose edges gather packets into bundles and
+//! unpack them.
 //!
-//! The same scenario comes to the same outcome, to the octet, in whatever
-//! order its tables are written and whoever watches: random numbers are drawn from
-//! streams with the names of links and flows, and what happens at one instant
-//! happens in an order of names too.
+//! A scenario always has the same outcome, octet by octet, regardless of the order of
+//! its tables and of tracers: random streams are named after links and flows, and
+//! simultaneous events are ordered by name.
 
 mod check;
 mod connection;

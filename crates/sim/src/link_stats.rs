@@ -8,26 +8,26 @@ use crate::load::Load;
 use crate::packet::{Header, Packet};
 use crate::{DirectionOutcome, Loss};
 
-/// What a direction's observer writes down.
+/// The statistics that the observer of a direction collects.
 pub(crate) struct LinkStats {
     averages: Averages,
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
     beyond: u64,
-    /// The headers of packets that will not come out, those of packets in bundles
-    /// too, each with whether its source may be notified of it.
+    /// Headers of packets that will not be delivered, those in bundles included, each
+    /// with whether its source may be notified.
     gone: Vec<(Header, bool)>,
-    /// Kept only while somebody watches.
+    /// Notes for a tracer; `None` if no tracer observes the direction.
     notes: Option<Vec<Note>>,
-    /// Whether notes say what is in bundles.
+    /// Whether notes include the contents of bundles.
     opens: bool,
 }
 
-/// How long a wire worked, and how long packets waited for it.
+/// The busy time of a wire, and the waiting time of packets.
 pub(crate) struct Averages {
-    /// The instant to which averages go.
+    /// The end of the averaging period.
     end: Time,
     busy: u64,
-    /// Picoseconds times packets that waited, and times their octets.
+    /// Picoseconds times waiting packets, and times their octets.
     waited: u128,
     waited_octets: u128,
 }
@@ -35,37 +35,37 @@ pub(crate) struct Averages {
 /// The detail in which a tracer sees a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceDepth {
-    /// Not at all.
+    /// Not observed.
     Off,
-    /// At its packets.
+    /// Packets.
     Packets,
-    /// Into bundles too.
+    /// Packets and the contents of bundles.
     Inner,
 }
 
-/// Something that happened to a packet on a direction of a link.
+/// An event of a packet on a direction of a link.
 pub(crate) struct Note {
     pub(crate) packet: Header,
     pub(crate) at: Time,
     pub(crate) what: EventKind,
-    /// How many packets lived in it then.
+    /// Number of packets in it at that time.
     pub(crate) live: u32,
-    /// What was in a bundle that was sent, if that is asked.
+    /// The contents of a bundle that was sent, if requested.
     pub(crate) opened: Option<Box<Opening>>,
 }
 
-/// What was in a bundle when it was sent.
+/// The contents of a bundle when it was sent.
 pub(crate) struct Opening {
     pub(crate) number: u64,
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
     pub(crate) tick: Tick,
-    /// The headers of the packets that lived, octets of IP of each packet, and how
-    /// long they waited.
+    /// For each packet, its header if it was not dropped, its octets of IP, and its
+    /// waiting time.
     pub(crate) inside: Vec<(Option<Header>, Bytes, u16)>,
 }
 
-/// What happened.
+/// The kind of an event.
 pub(crate) enum EventKind {
     Queued { state: QueueState },
     Sent { ends: Time, waited: Span },
@@ -91,7 +91,7 @@ impl Opening {
 }
 
 impl LinkStats {
-    /// Statistics that average until `end`, with notes for a tracer as it `looks`.
+    /// Statistics with averages until `end`, with notes of depth `looks` for a tracer.
     pub(crate) fn new(end: Time, looks: TraceDepth) -> Self {
         Self {
             averages: Averages::new(end),
@@ -102,7 +102,7 @@ impl LinkStats {
         }
     }
 
-    /// Its averages.
+    /// The averages.
     pub(crate) const fn averages(&mut self) -> &mut Averages {
         &mut self.averages
     }
@@ -112,17 +112,17 @@ impl LinkStats {
         self.beyond
     }
 
-    /// The headers of packets that were lost and not yet taken away.
+    /// Headers of lost packets that were not removed yet.
     pub(crate) const fn gone(&mut self) -> &mut Vec<(Header, bool)> {
         &mut self.gone
     }
 
-    /// The notes since they were last put back.
+    /// The notes since the last [`LinkStats::put_back`].
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         self.notes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives the memory of `notes` back.
+    /// Returns the memory of `notes` for reuse.
     pub(crate) fn put_back(&mut self, mut notes: Vec<Note>) {
         notes.clear();
         if self.notes.is_some() {
@@ -144,9 +144,9 @@ impl LinkStats {
         }
     }
 
-    /// Takes down a packet that will not come out, with all that lives in it.
+    /// Records a packet that will not be delivered, with all packets in it.
     fn give_up(&mut self, packet: &Packet, by_queue: bool) {
-        // The sources of the packets in a bundle are notified instead.
+        // For a bundle, the sources of its packets are notified instead.
         let notifies = by_queue && !packet.is_bundle();
         self.gone.push((packet.header, notifies));
         if let Some(load) = &packet.load {
@@ -182,7 +182,7 @@ impl LinkObserver<Packet> for LinkStats {
         self.averages.dropped(packet, arrival, at, reason);
         let why = reason.map_or(Loss::TooBig, Loss::Queue);
         self.note(packet, at, EventKind::Lost(why));
-        // One that is too big comes back to who sent it.
+        // An oversized packet is returned to the caller.
         if reason.is_some() {
             self.beyond += u64::from(packet.live()) - 1;
             self.give_up(packet, true);
@@ -206,7 +206,7 @@ impl Averages {
         }
     }
 
-    /// What a direction came to that counted `counters`.
+    /// The outcome of a direction with these `counters`.
     pub(crate) fn outcome(&self, counters: Counters) -> DirectionOutcome {
         let share = |sum: u128| match self.end.as_picos() {
             0 => 0.0,
@@ -220,7 +220,7 @@ impl Averages {
         }
     }
 
-    /// The picoseconds between two instants that averages count.
+    /// The picoseconds between two instants, limited to the averaging period.
     fn counted(&self, from: Time, to: Time) -> u64 {
         let span = to.min(self.end).since(from.min(self.end));
         span.unwrap_or_default().as_picos()

@@ -1,24 +1,24 @@
-//! The bundle in a packet in flight.
+//! The bundle inside a packet in flight.
 
 use queue::Bundle;
 
 use crate::packet::{Header, Packet};
 
-/// A bundle, and between which places it travels.
+/// A bundle and its route.
 #[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) bundle: Bundle<Packet>,
-    /// Who gathered it, by a number of its own.
+    /// Number of the gathering that made it.
     pub(crate) origin: usize,
-    /// Which one of its gathering it is.
+    /// Its number within that gathering.
     pub(crate) number: u64,
-    /// The node that gathered it, and the one that unpacks it.
+    /// The nodes that gather and unpack it.
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
 }
 
 impl Load {
-    /// The headers of the packets that live in it.
+    /// The headers of the packets that were not dropped.
     pub(crate) fn headers(&self) -> impl Iterator<Item = Header> {
         let entries = self.bundle.entries().iter();
         entries.filter_map(|entry| Some(entry.packet()?.header))

@@ -1,5 +1,5 @@
-//! Messages within the octets of a connection: when each was sent, and when it
-//! was there.
+//! Messages in the byte stream of a connection: the instants of their departure and
+//! arrival.
 
 use std::collections::VecDeque;
 
@@ -13,9 +13,9 @@ pub(crate) struct Messages {
     size: u64,
     /// Octets before the first message.
     preroll: u64,
-    /// All octets; `None`: messages follow as they are released.
+    /// Total octets; `None`: messages are added when they are released.
     all: Option<u64>,
-    /// When those were sent that are not there yet.
+    /// Departures of the messages that have not arrived.
     in_flight: VecDeque<Time>,
     sent: u64,
     arrived: u64,
@@ -24,8 +24,8 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages of `size` octets behind `preroll` others, of a connection of
-    /// `all` octets; `exact`: every arrival is to be kept.
+    /// Messages of `size` octets behind a pre-roll of `preroll` octets, of a connection
+    /// of `all` octets; `exact`: every arrival is kept.
     pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, exact: bool) -> Self {
         let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(preroll));
         Self {
@@ -36,28 +36,29 @@ impl Messages {
             sent: 0,
             arrived: 0,
             sink: Sink::new(false, exact),
-            // A link holds no tokens: counting starts right behind the pre-roll.
+            // A simulated link holds no tokens, so the window starts right behind the
+            // pre-roll.
             goodput_window: GoodputWindow::new(Bytes::new(preroll), counted, None),
         }
     }
 
-    /// Octets up to the one numbered `to` were sent by `now`, the first time.
+    /// Records that octets up to number `to` were sent for the first time by `now`.
     pub(crate) fn send(&mut self, now: Time, to: u64) {
-        // Those that are released were taken down then.
+        // Released messages were recorded at their release.
         let all = self.all.unwrap_or(0);
         while self.begins(self.sent) < to.min(all) {
             self.release(now);
         }
     }
 
-    /// A message is handed to the connection at `now`.
+    /// Records that a message was handed to the connection at `now`.
     pub(crate) fn release(&mut self, now: Time) {
         self.in_flight.push_back(now);
         self.sent += 1;
     }
 
-    /// So many octets are there without a gap; returns how many messages are
-    /// there with them.
+    /// Records that `octets` octets have arrived without a gap. Returns the number of
+    /// messages that they complete.
     pub(crate) fn receive(&mut self, now: Time, octets: u64) -> u64 {
         let octets = octets.min(self.all.unwrap_or(u64::MAX));
         self.goodput_window.record(Bytes::new(octets), now, true);
@@ -76,17 +77,17 @@ impl Messages {
         self.arrived - before
     }
 
-    /// Octets of so many messages.
+    /// Octets of `messages` messages.
     pub(crate) const fn octets(&self, messages: u64) -> u64 {
         messages.saturating_mul(self.size)
     }
 
-    /// Messages that were sent, and that arrived.
+    /// Messages sent, and messages that arrived.
     pub(crate) const fn counts(&self) -> (u64, u64) {
         (self.sent, self.arrived)
     }
 
-    /// Octets that came behind the pre-roll over the time from its end.
+    /// Goodput of the octets behind the pre-roll, from its end on.
     pub(crate) fn goodput(&self) -> Option<Rate> {
         let goodput = self.goodput_window.goodput()?;
         let bits = u128::from(goodput.bytes.get()) * 8;
@@ -94,13 +95,13 @@ impl Messages {
         Rate::from_bits_per_second(u64::try_from(rate).ok()?)
     }
 
-    /// When what goodput counts began and ended.
+    /// Start and end of the goodput window.
     pub(crate) fn counted(&self) -> Option<(Time, Time)> {
         let goodput = self.goodput_window.goodput()?;
         Some((goodput.first, goodput.last))
     }
 
-    /// What took down their delays.
+    /// The recorder of their delays.
     pub(crate) fn into_sink(self) -> Sink {
         self.sink
     }

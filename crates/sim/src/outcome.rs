@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The outcome of a run.
 
 use proto::Summary;
 use proto::edge;
@@ -6,22 +6,21 @@ use proto::link::Counters;
 use proto::tcp::Counts;
 use units::{Bytes, Rate, Span, Time};
 
-/// What a run came to. Flows, links and nodes are in the order of the
-/// scenario.
+/// The outcome of a run. Flows, links and nodes are in the order of the scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outcome {
-    /// Each flow.
+    /// The flows.
     pub flows: Vec<FlowOutcome>,
-    /// Each link.
+    /// The links.
     pub links: Vec<LinkOutcome>,
-    /// Each node.
+    /// The nodes.
     pub nodes: Vec<NodeOutcome>,
-    /// How many events were executed.
+    /// Number of events executed.
     pub events: u64,
-    /// The instant of the last of them.
+    /// The instant of the last event.
     pub end: Time,
-    /// What a domain did, where there is one.
+    /// The outcome of the domain, if there is one.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -29,34 +28,34 @@ pub struct Outcome {
     pub domain: Option<DomainOutcome>,
 }
 
-/// What a domain did that gathers packets.
+/// The outcome of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DomainOutcome {
-    /// Each edge, in the order of its nodes in the scenario.
+    /// The edges, in the order of their nodes in the scenario.
     pub edges: Vec<EdgeOutcome>,
-    /// Packets of senders on each link, in the order of the scenario, from its
-    /// first end to its second, and back.
+    /// Senders' packets on each link, in the order of the scenario: from its first end
+    /// to its second, and back.
     pub links: Vec<[InnerCounts; 2]>,
 }
 
-/// What an edge of a domain did.
+/// The outcome of an edge of a domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EdgeOutcome {
-    /// The name of its node.
+    /// Name of its node.
     pub name: String,
-    /// Packets that came to be gathered.
+    /// Packets that were received for gathering.
     pub gathered: u64,
-    /// Of these, those that went on alone.
+    /// Gathered packets that were sent without a bundle.
     pub bare: u64,
-    /// Bundles that were sent.
+    /// Bundles sent.
     pub bundles: u64,
-    /// Packets in them.
+    /// Packets in those bundles.
     pub bundled: u64,
-    /// Bundles that were unpacked here.
+    /// Bundles unpacked.
     pub unpacked: u64,
-    /// Packets that were alive in them.
+    /// Packets found in the unpacked bundles.
     pub survivors: u64,
 }
 
@@ -82,67 +81,66 @@ impl EdgeOutcome {
     }
 }
 
-/// Packets of senders on one direction of a link, those in bundles counted
-/// each.
+/// Senders' packets on one direction of a link; each packet in a bundle counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InnerCounts {
-    /// Those that came.
+    /// Packets that arrived.
     pub arrived: u64,
-    /// Those that the queue dropped.
+    /// Packets that the queue dropped.
     pub dropped: u64,
-    /// Of these, those whose bundle went on without them.
+    /// Dropped packets whose bundle was sent without them.
     pub inner_dropped: u64,
 }
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FlowOutcome {
-    /// Its name.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// Messages that its source sent.
+    /// Messages sent.
     pub sent: u64,
-    /// Octets of payload in them.
+    /// Octets of payload sent.
     pub sent_bytes: Bytes,
-    /// Messages that were not sent, because they would have needed fragments
-    /// that the flow forbids, or no packet at all could hold them.
+    /// Messages not sent, because they needed fragments that the flow forbids, or
+    /// exceed the largest packet.
     pub refused: u64,
-    /// IP packets that they became at the source, fragments counted each.
+    /// IP packets sent by the source; each fragment counts.
     pub packets: u64,
-    /// Messages that arrived, copies not counted.
+    /// Messages that arrived, without duplicates.
     pub received: u64,
-    /// Octets of payload in them.
+    /// Octets of payload that arrived.
     pub received_bytes: Bytes,
-    /// Copies that arrived besides.
+    /// Duplicates that arrived.
     pub copies: u64,
     /// Messages that did not arrive: `sent - received`.
     pub lost: u64,
-    /// Messages of which some fragments arrived, not all.
+    /// Messages of which only some fragments arrived.
     pub unassembled: u64,
-    /// Path MTU that the source learnt from Packet Too Big, octets.
+    /// Path MTU that the source learnt from Packet Too Big, in octets.
     pub path_mtu: Option<u32>,
-    /// When the first datagram was due, whether it was sent, and arrived, or
-    /// not; of TCP [`TcpOutcome::began`] says it.
+    /// The instant at which the first datagram was due, whether or not it was sent and
+    /// arrived; for TCP see [`TcpOutcome::began`].
     pub first_due: Option<Time>,
-    /// When the first message arrived.
+    /// Arrival of the first message.
     pub first_arrival: Option<Time>,
-    /// When the last message arrived.
+    /// Arrival of the last message.
     pub last_arrival: Option<Time>,
-    /// Octets of payload that arrived after the first message, over the time
-    /// from its arrival to the last one.
+    /// Octets of payload that arrived after the first message, divided by the time from
+    /// its arrival to the last one.
     pub goodput: Option<Rate>,
-    /// One-way delay of the messages that arrived, in bounded memory.
+    /// One-way delay of the messages that arrived, computed in bounded memory.
     pub delays: Option<Delays>,
-    /// All figures of a transfer by their standards. It keeps every arrival;
-    /// so it is there only for flows of so few messages as
-    /// [`Scenario::max_recorded_messages`](crate::Scenario::max_recorded_messages) says.
+    /// All statistics of a transfer by their standard definitions. They need every
+    /// arrival, so they exist only for flows of at most
+    /// [`Scenario::max_recorded_messages`](crate::Scenario::max_recorded_messages)
+    /// messages.
     pub summary: Option<Summary>,
-    /// What TCP did, where the flow is one of TCP. Its messages above are those
-    /// of [`Tcp::messages`](crate::Tcp::messages), and its goodput counts from
-    /// the end of the pre-roll; where there are none they are segments with
-    /// data, each counted once however often it was sent, and it has neither
-    /// delays nor a summary.
+    /// The outcome of TCP, if the flow uses it. The messages above are those of
+    /// [`Tcp::messages`](crate::Tcp::messages), and the goodput begins at the end of
+    /// the pre-roll. Without messages, the counters above count data segments, each
+    /// once regardless of retransmissions, and there are neither delays nor a summary.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "Option::is_none")
@@ -150,98 +148,96 @@ pub struct FlowOutcome {
     pub tcp: Option<TcpOutcome>,
 }
 
-/// What became of a connection of TCP.
+/// The outcome of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TcpOutcome {
-    /// What its sender did.
+    /// Counters of its sender.
     pub sender: Counts,
-    /// Segments with data that arrived, repeats not counted.
+    /// Data segments that arrived, repetitions excluded.
     pub segments: u64,
-    /// Octets of payload in them.
+    /// Octets of payload in those segments.
     pub octets: u64,
-    /// Path MTU that the sender learnt from Packet Too Big, octets.
+    /// Path MTU that the sender learnt from Packet Too Big, in octets.
     pub path_mtu: Option<u32>,
-    /// The smoothed round trip at the end, if one was measured.
+    /// Smoothed round-trip time at the end, if one was measured.
     pub round_trip: Option<Span>,
-    /// When it was to be opened.
+    /// The instant at which it was to be opened.
     pub began: Time,
-    /// When it was to stop; where all that it had to send was there earlier, or
-    /// something later, when its last data arrived.
+    /// The instant at which it was to stop; the last arrival of data, if all data
+    /// arrived before that or some after it.
     pub ended: Time,
-    /// When the part of its messages began and ended that goodput counts, where
-    /// it has messages.
+    /// Start and end of the goodput window, if the connection has messages.
     pub counted: Option<(Time, Time)>,
-    /// When the first data arrived.
+    /// Arrival of the first data.
     pub first_arrival: Option<Time>,
-    /// When new data arrived last.
+    /// Last arrival of new data.
     pub last_arrival: Option<Time>,
-    /// Octets of payload that arrived after the first segment, over the time
-    /// from its arrival to the last one.
+    /// Octets of payload that arrived after the first segment, divided by the time from
+    /// its arrival to the last one.
     pub goodput: Option<Rate>,
 }
 
-/// One-way delays in seconds, from the instant at which the message was sent
-/// to that at which its last octet was received and worked on.
+/// One-way delays in seconds, from the instant at which a message was sent until its
+/// last octet was received and processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Delays {
-    /// The mean, exact.
+    /// Mean delay, exact.
     pub mean: f64,
-    /// The smallest, exact.
+    /// Minimum delay, exact.
     pub min: f64,
-    /// The largest, exact.
+    /// Maximum delay, exact.
     pub max: f64,
-    /// The median, to three digits [HdrHistogram].
+    /// Median delay, to three digits [HdrHistogram].
     pub p50: f64,
-    /// The 95th percentile, to three digits [HdrHistogram].
+    /// 95th percentile of the delay, to three digits [HdrHistogram].
     pub p95: f64,
-    /// The 99th percentile, to three digits [HdrHistogram].
+    /// 99th percentile of the delay, to three digits [HdrHistogram].
     pub p99: f64,
 }
 
-/// What a link carried.
+/// The outcome of a link.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkOutcome {
-    /// Its name.
+    /// Name of the link in the scenario.
     pub name: String,
     /// From its first end to its second, and back.
     pub directions: [DirectionOutcome; 2],
 }
 
-/// What one direction of a link carried. Averages over time are from the
-/// beginning to the instant at which sources stop.
+/// The outcome of one direction of a link. Averages are over the time from the start
+/// until sources stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DirectionOutcome {
     /// Packets by fate.
     pub counters: Counters,
-    /// The share of the time in which the wire was taken.
+    /// Share of the time in which the link transmits.
     pub utilisation: f64,
-    /// Packets that waited, on average over time; the one on the wire does not
-    /// wait.
+    /// Mean number of waiting packets over time, without the packet being transmitted.
     pub mean_queue: f64,
-    /// Octets of frames that waited, on average over time.
+    /// Mean octets of waiting frames over time.
     pub mean_queue_bytes: f64,
 }
 
-/// What a node did.
+/// The outcome of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeOutcome {
-    /// Its name.
+    /// Name of the node in the scenario.
     pub name: String,
-    /// Packets that a host worked on in order to send them.
+    /// Packets that a host processed for sending.
     pub sent: u64,
-    /// Packets that a host worked on as they came.
+    /// Packets that a host processed on arrival.
     pub received: u64,
-    /// Packets that found no room in the host's buffer.
+    /// Packets dropped because the host's receive buffer was full.
     pub dropped: u64,
-    /// Packets that a router or switch passed on.
+    /// Packets that a router or switch forwarded.
     pub forwarded: u64,
-    /// Packets that a router cut into fragments.
+    /// Packets that a router fragmented.
     pub cut: u64,
-    /// Packets that were too big and whose source a router notified.
+    /// Oversized packets whose source a router notified.
     pub answered: u64,
 }

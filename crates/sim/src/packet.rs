@@ -1,4 +1,4 @@
-//! A packet: headers without octets.
+//! Packets: headers without octets.
 
 use proto::tcp::{Ack, Data};
 use queue::{Advertised, Bundle, InnerDrop, View};
@@ -7,8 +7,8 @@ use units::{Bytes, IpVersion, Time};
 use crate::Seen;
 use crate::load::Load;
 
-/// An IP packet in flight. It moves from ring to ring, so it is small; what only
-/// its ends need is its [`Content`], which stays where it is.
+/// An IP packet in flight. Packets move between ring buffers, so they are small; data
+/// that only the endpoints need are in a [`Content`], which never moves.
 #[derive(Debug)]
 pub(crate) struct Packet {
     pub(crate) header: Header,
@@ -16,66 +16,66 @@ pub(crate) struct Packet {
     pub(crate) load: Option<Box<Load>>,
 }
 
-/// What links, queues and routers look at.
+/// The fields that links, queues and routers look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The flow as queues know it: a number that follows from its name.
+    /// The flow's hash for queues, derived from its name.
     pub(crate) key: u64,
-    /// The flow, by its number in the engine.
+    /// Number of the flow in the engine.
     pub(crate) flow: u32,
-    /// The host it goes to, by its number in the engine.
+    /// Number of the destination host in the engine.
     pub(crate) to: u32,
-    /// Octets of IP.
+    /// Octets of the IP packet.
     pub(crate) size: u32,
-    /// Octets of the frame around it, on the link where it is.
+    /// Octets of its frame on the current link.
     pub(crate) frame: u32,
-    /// Where its content is kept.
+    /// Index of its content in [`Contents`].
     pub(crate) content: u32,
     pub(crate) ip: IpVersion,
     pub(crate) class: u8,
     pub(crate) precedence: u8,
-    /// Without meaning for a bundle: each packet in it has its own.
+    /// Unused for a bundle, because each packet in it has its own.
     pub(crate) congestion: Congestion,
 }
 
-/// What a packet says of congestion [RFC3168 s5].
+/// The ECN field of a packet [RFC3168 s5].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Congestion {
-    /// Nothing; queues must drop it.
+    /// Not ECN-capable: queues must drop it.
     Unable,
-    /// It could say that it was met.
+    /// ECN-capable, without a mark.
     Able,
-    /// It was met.
+    /// Marked.
     Met,
 }
 
-/// What is in a packet for its ends.
+/// The contents of a packet for its endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// The number of its message.
+    /// Number of its message.
     pub(crate) sequence: u64,
-    /// When its message was sent.
+    /// Instant at which its message was sent.
     pub(crate) sent: Time,
-    /// The marks of the links that it came out of.
+    /// The marks of the links that it has passed.
     pub(crate) marks: u64,
     pub(crate) body: Body,
 }
 
-/// Packets that are to be sent, with what is in them.
+/// Packets to send, with their contents.
 pub(crate) type Outbox = Vec<(Header, Content)>;
 
 /// The contents of all packets in flight.
 #[derive(Default)]
 pub(crate) struct Contents {
     all: Vec<Content>,
-    /// Places that are free, the latest last: it is still in the cache.
+    /// Free indices, the latest last, because its memory is still in the cache.
     free: Vec<u32>,
-    /// Places that will be, once nobody asks any more.
+    /// Indices that become free once their contents are no longer needed.
     leaving: Vec<u32>,
 }
 
 impl Contents {
-    /// Keeps `content`; returns its place.
+    /// Stores `content`. Returns its index.
     pub(crate) fn put(&mut self, content: Content) -> u32 {
         if let Some(place) = self.free.pop() {
             self.all[place as usize] = content;
@@ -90,7 +90,7 @@ impl Contents {
         &self.all[packet.content as usize]
     }
 
-    /// `packet`, and what lives in it, has come out of a link with these marks.
+    /// Adds these marks to `packet`, which has passed a link, and to the packets in it.
     pub(crate) fn mark(&mut self, packet: &Packet, marks: u64) {
         self.all[packet.header.content as usize].marks |= marks;
         for inside in packet.load.iter().flat_map(|load| load.headers()) {
@@ -98,7 +98,7 @@ impl Contents {
         }
     }
 
-    /// The packet is gone, with what lives in it; its content can be read until
+    /// Removes a packet and those in it. Their contents stay readable until
     /// [`Contents::forget`].
     pub(crate) fn discard(&mut self, packet: &Packet) {
         self.leaving.push(packet.header.content);
@@ -106,7 +106,7 @@ impl Contents {
         self.leaving.extend(inside.map(|header| header.content));
     }
 
-    /// Frees the places of packets that are gone.
+    /// Frees the indices of removed packets.
     #[inline]
     pub(crate) fn forget(&mut self) {
         while let Some(place) = self.leaving.pop() {
@@ -115,55 +115,55 @@ impl Contents {
     }
 }
 
-/// What is in a packet.
+/// The payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// A UDP datagram or a fragment of one.
     Datagram(Piece),
-    /// A router's word to the source that packets above `mtu` do not pass
+    /// A router's notification to the source that packets above `mtu` do not pass
     /// [RFC4443 s3.2] [RFC1191 s4].
     TooBig { mtu: u32 },
-    /// A segment of TCP, which no router may cut.
+    /// A TCP segment, which is never fragmented.
     Segment(Segment),
-    /// A queue's word to the source that it dropped this segment, and whether
-    /// the window is to come down.
+    /// A queue's notification to the source that it dropped this segment, and whether
+    /// the window is to be reduced.
     Notice { lost: Data, reduce: bool },
-    /// Packets, kept elsewhere; what else is said of it is the first one's.
+    /// A bundle, stored elsewhere; the other fields are those of its first packet.
     Bundle,
 }
 
-/// A segment of TCP.
+/// A TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// To the end that receives.
+    /// To the receiver.
     Data(Data),
-    /// To the end that sends.
+    /// To the sender.
     Ack(Ack),
 }
 
-/// Where a packet's data, all behind the IP header, belong in their datagram.
+/// The place of a packet's data, all behind the IP header, in their datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Octets before it.
+    /// Octets of the datagram in front of it.
     pub(crate) offset: u32,
-    /// Octets in it.
+    /// Octets of the datagram in it.
     pub(crate) length: u32,
     /// Octets of the whole datagram, its UDP header included.
     pub(crate) whole: u32,
-    /// Whether no router may cut it.
+    /// Whether routers must not fragment the packet.
     pub(crate) dont_fragment: bool,
 }
 
 impl Piece {
-    /// Whether it is all of the datagram.
+    /// Whether it is the whole datagram.
     pub(crate) const fn is_whole(self) -> bool {
         self.length == self.whole
     }
 }
 
 impl Header {
-    /// The packet as a tracer sees it, where it is no bundle; `flow` is its place
-    /// in the scenario.
+    /// The packet in the form that tracers see, if it is not a bundle; `flow` is the
+    /// flow's index in the scenario.
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
         let piece = match content.body {
             Body::Datagram(piece) => Some(piece),
@@ -192,7 +192,7 @@ impl Header {
         }
     }
 
-    /// The data of this packet, with the mark that it met on its way.
+    /// The data of this packet, with its congestion mark.
     pub(crate) fn arrived(&self, data: Data) -> Data {
         Data {
             marked: self.congestion == Congestion::Met,
@@ -202,12 +202,12 @@ impl Header {
 }
 
 impl Packet {
-    /// A packet that is no bundle.
+    /// A packet that is not a bundle.
     pub(crate) const fn bare(header: Header) -> Self {
         Self { header, load: None }
     }
 
-    /// Whether there are packets in it.
+    /// Whether it is a bundle.
     pub(crate) const fn is_bundle(&self) -> bool {
         self.load.is_some()
     }
@@ -262,7 +262,7 @@ impl queue::Packet for Packet {
         let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));
         let marked = load.bundle.drop_inner(inner_drop, &mut each);
         let size = u32::try_from(load.bundle.view().size.get()).unwrap_or(u32::MAX);
-        // The frame around it is as much larger as it was.
+        // The framing around it stays the same.
         self.header.frame -= self.header.size - size;
         self.header.size = size;
         marked

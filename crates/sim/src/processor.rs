@@ -1,4 +1,4 @@
-//! The part of a host that works on packets, one after the other.
+//! The part of a host that processes packets, one after the other.
 
 use std::collections::VecDeque;
 
@@ -7,20 +7,20 @@ use units::{Bytes, Time};
 use crate::Work;
 use crate::packet::Packet;
 
-/// A serial processor and the packets that wait for it.
+/// A serial processor with a queue of packets.
 pub(crate) struct Processor {
     work: Work,
-    /// Octets of frames that may be here at a time.
+    /// The most octets of frames in the buffer.
     buffer: Option<u64>,
     free_at: Time,
-    /// In order, each with the instant at which it is done.
+    /// Packets in order, each with the instant of its completion.
     waiting: VecDeque<(Time, Packet)>,
     /// Octets of their frames.
     octets: u64,
 }
 
 impl Processor {
-    /// One that is idle; `None` where packets pass without taking any time.
+    /// An idle processor; `None` if processing takes no time.
     pub(crate) fn new(work: Work, buffer: Option<Bytes>) -> Option<Box<Self>> {
         let processor = Self {
             work,
@@ -32,8 +32,8 @@ impl Processor {
         (!work.is_free()).then(|| Box::new(processor))
     }
 
-    /// Takes a packet in at `now`. What is done by then must have been taken
-    /// out. Returns the packet where there is no room.
+    /// Adds a packet at `now`; packets finished by then must have been removed. Returns
+    /// the packet if there is no room.
     pub(crate) fn push(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         let octets = self.octets + u64::from(packet.header.frame);
         if self.buffer.is_some_and(|most| octets > most) {
@@ -46,7 +46,7 @@ impl Processor {
         None
     }
 
-    /// A packet that is done by `now`.
+    /// The next packet finished by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<Packet> {
         if self.waiting.front()?.0 > now {
             return None;
@@ -56,7 +56,7 @@ impl Processor {
         Some(packet)
     }
 
-    /// When the next packet is done.
+    /// The instant at which the next packet is finished.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         Some(self.waiting.front()?.0)
     }

@@ -1,16 +1,15 @@
-//! Putting fragments together again.
+//! Reassembly of fragments.
 
 use std::collections::VecDeque;
 
-/// Datagrams of a flow that may be incomplete at a time. State of older ones
-/// is freed; hosts free theirs by a timer and a limit of memory, with the same
-/// effect [RFC8200 s4.5].
+/// The most incomplete datagrams of a flow. The state of older ones is freed; hosts
+/// free theirs by a timer and a memory limit, with the same effect [RFC8200 s4.5].
 pub(crate) const WINDOW: usize = 4_096;
 
-/// What has come of the latest datagrams of one flow.
+/// The fragments received of the latest datagrams of a flow.
 #[derive(Default)]
 pub(crate) struct Reassembly {
-    /// The number of the oldest datagram that is kept.
+    /// Number of the oldest datagram kept.
     first: u64,
     datagrams: VecDeque<Datagram>,
     given_up: u64,
@@ -19,13 +18,13 @@ pub(crate) struct Reassembly {
 #[derive(Default)]
 struct Datagram {
     complete: bool,
-    /// Which octets are there, from and to, sorted, none next to another.
+    /// Ranges of octets received, sorted, none adjacent to another.
     there: Vec<(u32, u32)>,
 }
 
 impl Reassembly {
-    /// Takes a fragment of datagram `sequence`; returns whether it is the one
-    /// that completes it. What is there already changes nothing.
+    /// Takes a fragment of datagram `sequence`. Returns whether it completes the
+    /// datagram. Repeated octets have no effect.
     pub(crate) fn accept(&mut self, sequence: u64, offset: u32, length: u32, whole: u32) -> bool {
         let Some(datagram) = self.datagram(sequence) else {
             return false;
@@ -38,18 +37,18 @@ impl Reassembly {
         datagram.complete
     }
 
-    /// Datagrams of which some fragments came, not all.
+    /// Datagrams of which only some fragments arrived.
     pub(crate) fn unassembled(&self) -> u64 {
         let partial = self.datagrams.iter().filter(|one| one.is_partial());
         partial.fold(self.given_up, |sum, _| sum + 1)
     }
 
-    /// The state of a datagram, unless it has been given up.
+    /// The state of a datagram, unless it was abandoned.
     fn datagram(&mut self, sequence: u64) -> Option<&mut Datagram> {
         let window = u64::try_from(WINDOW).expect("a small number");
         if sequence >= self.first + 2 * window {
-            // Everything that is kept is too old; the next lines would walk
-            // through all numbers between.
+            // All datagrams kept are too old; the loop below would visit all numbers in
+            // between.
             self.given_up = self.unassembled();
             self.datagrams.clear();
             self.first = sequence;
@@ -57,7 +56,7 @@ impl Reassembly {
         while sequence >= self.first + u64::try_from(self.datagrams.len()).expect("a window") {
             let mut next = Datagram::default();
             if self.datagrams.len() >= WINDOW {
-                // The oldest lends its memory to the newest.
+                // The oldest entry's memory is reused for the newest.
                 next = self.datagrams.pop_front().unwrap_or_default();
                 self.first += 1;
                 self.given_up += u64::from(next.is_partial());

@@ -1,4 +1,4 @@
-//! Scenarios that cannot be run, and why.
+//! Errors of scenarios that cannot be run.
 
 use proto::link::BadSettings;
 use proto::traffic::BadLaw;
@@ -6,172 +6,176 @@ use units::{Bytes, IpVersion};
 
 use crate::BadDomain;
 
-/// What is wrong with a scenario, in words for whoever wrote it.
+/// The fault in a scenario.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BadScenario {
-    /// Two elements of a kind with one name.
+    /// Two elements of a kind with the same name.
     #[error("two {kind}s are called `{name}`; give each a name of its own")]
     Twice {
         /// `node`, `link` or `flow`.
         kind: &'static str,
-        /// The name.
+        /// The common name.
         name: String,
     },
-    /// An end of a link or flow that is no node.
-    #[error("{kind} `{name}` names node number {index}, but there are {nodes}, from 0 on")]
+    /// An end of a link or flow that does not exist.
+    #[error(
+        "{kind} `{name}` refers to node number {index}, but there are only {nodes}, counted from 0"
+    )]
     NoSuchNode {
         /// `link` or `flow`.
         kind: &'static str,
-        /// Its name.
+        /// Name of the link or flow.
         name: String,
-        /// The number it gives.
+        /// The index of the missing node.
         index: usize,
-        /// How many nodes there are.
+        /// Number of nodes.
         nodes: usize,
     },
-    /// Both ends of a link at one node.
+    /// A link with both ends at one node.
     #[error("link `{link}` leads from node `{node}` to itself; name two nodes")]
     ToItself {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// The node.
+        /// Name of the node.
         node: String,
     },
-    /// A domain that there cannot be.
+    /// An invalid domain.
     #[error(transparent)]
     Domain(#[from] BadDomain),
     /// Two links between the same nodes.
     #[error("links `{one}` and `{other}` connect the same nodes; keep one of them")]
     Parallel {
-        /// A link.
+        /// Name of one link.
         one: String,
-        /// The other.
+        /// Name of the other link.
         other: String,
     },
     /// A loop of switches, in which a frame has two paths.
-    #[error("link `{link}` closes a loop of switches; take it away, or make one of them a router")]
+    #[error("link `{link}` closes a loop of switches; remove it, or make one of them a router")]
     SwitchLoop {
-        /// The link that closes it.
+        /// Name of the link that closes it.
         link: String,
     },
-    /// A link that cannot be like that.
+    /// A link with invalid settings.
     #[error("link `{link}`: {why}")]
     Link {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// What is wrong.
+        /// The fault in the settings.
         why: BadSettings,
     },
-    /// A link with an MTU that a protocol on its way cannot have.
+    /// A link whose MTU is too small for a protocol on its path.
     #[error(
         "link `{link}` carries packets of {mtu} octets at most, {ip} of flow `{flow}` needs {smallest}; raise its MTU"
     )]
     SmallMtu {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// Its MTU.
+        /// MTU of the link, in octets.
         mtu: u64,
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Its protocol.
+        /// The flow's version of IP.
         ip: IpVersion,
-        /// The smallest MTU that carries it.
+        /// The smallest MTU that this version allows, in octets.
         smallest: u32,
     },
-    /// A queue that could not hold the largest packet that its link carries.
+    /// A queue smaller than the largest packet that its link carries.
     #[error(
         "link `{link}`: its queue holds {room} octets and a packet of flow `{flow}` takes {frame}; give it room for one"
     )]
     SmallQueue {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What the queue holds.
+        /// Size of the queue, in octets.
         room: u64,
-        /// What a packet takes.
+        /// Size of the packet's frame, in octets.
         frame: u64,
     },
-    /// A host's buffer that could not hold the largest packet it is sent.
+    /// A host whose receive buffer is smaller than the largest packet sent to it.
     #[error(
         "node `{node}`: its receive buffer holds {room} octets and a packet of flow `{flow}` takes {frame}; give it room for one"
     )]
     SmallBuffer {
-        /// The host.
+        /// Name of the host.
         node: String,
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What the buffer holds.
+        /// Size of the buffer, in octets.
         room: u64,
-        /// What a packet takes.
+        /// Size of the packet's frame, in octets.
         frame: u64,
     },
-    /// A flow with an end at a router or switch.
-    #[error("flow `{flow}` {end} at node `{node}`, which is no host; flows are from host to host")]
+    /// A flow that begins or ends at a router or switch.
+    #[error(
+        "flow `{flow}` {end} at node `{node}`, which is not a host; flows lead from host to host"
+    )]
     NoHost {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// `begins` or `ends`.
         end: &'static str,
-        /// The node.
+        /// Name of the node.
         node: String,
     },
     /// A flow from a host to itself.
-    #[error("flow `{flow}` is from node `{node}` to itself; name two hosts")]
+    #[error("flow `{flow}` leads from node `{node}` to itself; name two hosts")]
     FlowToItself {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The host.
+        /// Name of the host.
         node: String,
     },
-    /// No path from one host to the other.
+    /// Two hosts without a path between them.
     #[error(
         "flow `{flow}` finds no path from `{from}` to `{to}`; connect them by links over routers and switches"
     )]
     Unreachable {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The host that sends.
+        /// The sending host.
         from: String,
-        /// The host that would receive.
+        /// The receiving host.
         to: String,
     },
-    /// A law that a schedule cannot follow.
+    /// A law that a schedule cannot use.
     #[error("flow `{flow}`: its {law} {why}")]
     Law {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// `gaps`, `payloads` or `bursts`.
         law: &'static str,
-        /// What is wrong, and what would be right.
+        /// The fault and its remedy.
         why: BadLaw,
     },
-    /// A connection that nothing would hold back, or that could not begin.
+    /// A connection that has no limit, or cannot begin.
     #[error("flow `{flow}` {why}")]
     Tcp {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What is wrong, and what would be right.
+        /// The fault and its remedy.
         why: &'static str,
     },
-    /// A run longer than instants count.
+    /// A run that may last longer than instants reach.
     #[error(
-        "with all that waits and travels the run could last {days} days, and may last {most}; make it shorter, or links and hosts faster"
+        "with the packets queued and in flight the run could last {days} days, and may last {most}; make it shorter, or links and hosts faster"
     )]
     TooLong {
-        /// How long it could last.
+        /// Upper bound of its duration, in days.
         days: u64,
-        /// How long it may last.
+        /// The longest duration allowed, in days.
         most: u64,
     },
-    /// A run that would need more memory than it may.
-    #[error("the run would need about {needed} octets of memory, above all for {what}, and may use {budget}; make that smaller, or raise the budget", needed = .needed.get(), budget = .budget.get())]
+    /// A run that needs more memory than allowed.
+    #[error("the run would need about {needed} octets of memory, mostly for {what}, and may use {budget}; reduce that, or raise the budget", needed = .needed.get(), budget = .budget.get())]
     Memory {
-        /// What it would need.
+        /// Memory needed.
         needed: Bytes,
-        /// What it may use.
+        /// Memory allowed.
         budget: Bytes,
-        /// What needs most of it.
+        /// The largest item of the memory needed.
         what: String,
     },
 }

@@ -1,13 +1,13 @@
-//! Which link leads where.
+//! Routing: the next hop from each node to each destination.
 
 use std::collections::VecDeque;
 
 use crate::{Role, Scenario};
 
-/// The shortest paths, by hops, to every host that a flow begins or ends at.
-/// Of equally short ones a node takes the link that comes first.
+/// The shortest paths, by hops, to every host at which a flow begins or ends. Among
+/// equally short ones a node takes the first link.
 pub(crate) struct Routes {
-    /// What each node goes by.
+    /// The routing method of each node.
     nodes: Vec<Choice>,
     /// The row of a node in the table, for nodes that are destinations.
     rows: Vec<u32>,
@@ -16,22 +16,21 @@ pub(crate) struct Routes {
     next: Vec<u32>,
 }
 
-/// How a node finds its next hop.
+/// The routing method of a node.
 #[derive(Clone, Copy)]
 enum Choice {
-    /// A host that has one link, to a node that forwards, has no choice. Most
-    /// nodes of a large network are like that, and the table is small for it.
+    /// A host with a single link to a node that forwards. Most nodes of a large network
+    /// are of this kind, which keeps the table small.
     Only(u32),
-    /// It has a column of the table.
+    /// The node has a column of the table.
     Column(u32),
 }
 
-/// No row, and no hop.
+/// Stands for "no row" and "no hop".
 const NONE: u32 = u32::MAX;
 
 impl Routes {
-    /// Works them out. Numbers of directions are twice that of their link, and one
-    /// more for the way back.
+    /// Computes the routes. A link has the directions 2 n (forward) and 2 n + 1 (back).
     pub(crate) fn of(scenario: &Scenario) -> Self {
         let leaving = leaving(scenario);
         let (nodes, columns) = choices(scenario, &leaving);
@@ -55,7 +54,7 @@ impl Routes {
         routes
     }
 
-    /// The octets of memory that the table takes.
+    /// Octets of memory of the table.
     pub(crate) fn memory(scenario: &Scenario) -> u64 {
         let mut ends: Vec<usize> = scenario
             .flows
@@ -69,7 +68,7 @@ impl Routes {
         u64::try_from(cells.saturating_mul(size_of::<u32>())).unwrap_or(u64::MAX)
     }
 
-    /// The direction that leads from `node` to `destination`, another node.
+    /// The direction from `node` toward `destination`, another node.
     pub(crate) fn next(&self, node: usize, destination: usize) -> Option<usize> {
         let direction = match self.nodes[node] {
             Choice::Only(direction) => direction,
@@ -84,7 +83,7 @@ impl Routes {
         (direction != NONE).then_some(direction as usize)
     }
 
-    /// Works out the paths to `end` too, a node at which no flow ends.
+    /// Adds the routes to `end`, a node at which no flow ends.
     pub(crate) fn add(&mut self, scenario: &Scenario, end: usize) {
         if self.rows[end] == NONE {
             let rows = self.next.len() / self.columns.max(1);
@@ -94,13 +93,13 @@ impl Routes {
         }
     }
 
-    /// Fills in a row: breadth first from the destination, over nodes that
+    /// Fills in a row by a breadth-first search from the destination over nodes that
     /// forward.
     fn explore(&mut self, scenario: &Scenario, arriving: &[Vec<(usize, u32, u32)>], end: usize) {
         let base = self.next.len();
         self.next.resize(base + self.columns, NONE);
         let mut distances = vec![usize::MAX; self.columns];
-        // The end itself may have no column.
+        // The destination itself may have no column.
         let mut queue = VecDeque::from([(end, 0)]);
         while let Some((node, distance)) = queue.pop_front() {
             if node != end && matches!(scenario.nodes[node].role, Role::Host(_)) {
@@ -124,7 +123,7 @@ impl Routes {
     }
 }
 
-/// What each node goes by, and how many have a column.
+/// The routing method of each node, and the number of columns.
 fn choices(scenario: &Scenario, leaving: &[Vec<(usize, u32)>]) -> (Vec<Choice>, usize) {
     let is_host = |node: usize| matches!(scenario.nodes[node].role, Role::Host(_));
     let mut columns = 0;
@@ -139,7 +138,7 @@ fn choices(scenario: &Scenario, leaving: &[Vec<(usize, u32)>]) -> (Vec<Choice>, 
     (choices, columns as usize)
 }
 
-/// For each node the directions that leave it, and where they lead.
+/// For each node, the directions that leave it and their far ends.
 fn leaving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
     let mut leaving = vec![Vec::new(); scenario.nodes.len()];
     for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
@@ -150,8 +149,8 @@ fn leaving(scenario: &Scenario) -> Vec<Vec<(usize, u32)>> {
     leaving
 }
 
-/// For each node the directions that arrive at it from nodes with a choice, and where
-/// they come from, by number and by column.
+/// For each node, the directions that arrive from nodes with a column, with the number
+/// and the column of the node at their start.
 fn arriving(scenario: &Scenario, nodes: &[Choice]) -> Vec<Vec<(usize, u32, u32)>> {
     let mut arriving = vec![Vec::new(); scenario.nodes.len()];
     for (link, number) in scenario.links.iter().zip((0u32..).step_by(2)) {
@@ -165,8 +164,8 @@ fn arriving(scenario: &Scenario, nodes: &[Choice]) -> Vec<Vec<(usize, u32, u32)>
     arriving
 }
 
-/// The nodes between which a packet passes, each with the direction that it takes
-/// there; `to` itself is not among them.
+/// The nodes that a packet passes, each with the direction that it takes there; without
+/// `to` itself.
 pub(crate) fn walk(
     scenario: &Scenario,
     routes: &Routes,

@@ -1,4 +1,4 @@
-//! What a network is made of, and who sends what through it.
+//! Scenarios: the network and its traffic.
 
 use proto::link::Settings;
 use proto::tcp;
@@ -7,76 +7,76 @@ use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use crate::fragments::ip_header;
 
-/// A network and its traffic. [`Scenario::check`] makes a simulation of it.
+/// A network and its traffic. [`Scenario::check`] turns it into a simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Hosts, routers and switches; links and flows name them by their place.
+    /// Hosts, routers and switches; links and flows refer to them by index.
     pub nodes: Vec<Node>,
-    /// What connects them.
+    /// The links between nodes.
     pub links: Vec<Link>,
-    /// Who sends what to whom.
+    /// The traffic.
     pub flows: Vec<Flow>,
-    /// When sources stop. What is in flight by then still arrives.
+    /// The instant at which sources stop. Packets in flight still arrive.
     pub end: Time,
-    /// All random streams derive from it, by the names of nodes, links and flows.
+    /// The seed of all random streams, which are named after nodes, links and flows.
     pub seed: Seed,
-    /// Memory that the run may need; see [`Scenario::BUDGET`].
+    /// Memory limit of the run; see [`Scenario::BUDGET`].
     pub budget: Bytes,
-    /// Flows that send no more messages than this keep every arrival, for
+    /// Flows with at most this many messages keep every arrival, for
     /// [`FlowOutcome::summary`](crate::FlowOutcome::summary); see
     /// [`Scenario::MAX_RECORDED_MESSAGES`].
     pub max_recorded_messages: u64,
 }
 
 impl Scenario {
-    /// A budget of memory for ordinary machines: one gibibyte.
+    /// The default memory limit: one gibibyte.
     pub const BUDGET: Bytes = Bytes::new(1 << 30);
-    /// Messages of a flow of which every arrival is kept: a million, which is
-    /// a hundred megabytes at the end.
+    /// Default limit of the messages of a flow that keeps every arrival: a million,
+    /// which take a hundred megabytes at the end.
     pub const MAX_RECORDED_MESSAGES: u64 = 1_000_000;
 }
 
 /// A node of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, of which there is no second one among the nodes.
+    /// Name, unique among nodes.
     pub name: String,
-    /// What it does with packets.
+    /// The function of the node.
     pub role: Role,
 }
 
-/// What a node does with packets.
+/// The function of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends and receives, and forwards nothing.
+    /// Sends and receives, but forwards nothing.
     Host(Host),
-    /// Stores a packet and forwards it. One that is too big for the next link
-    /// is cut into fragments where IPv4 allows that, and otherwise answered
-    /// with Packet Too Big [RFC791 s3.2] [RFC1191 s4] [RFC4443 s3.2].
+    /// Stores and forwards packets. A packet too big for the next link is fragmented if
+    /// IPv4 allows it, and otherwise answered with Packet Too Big [RFC791 s3.2]
+    /// [RFC1191 s4] [RFC4443 s3.2].
     Router,
-    /// Stores a frame and forwards it. One that is too big for the next link
-    /// is dropped in silence.
+    /// Stores and forwards frames. A frame too big for the next link is dropped
+    /// silently.
     Switch,
 }
 
-/// What packets cost a host. The default costs nothing.
+/// The processing times of a host. By default they are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Host {
-    /// What it takes to send a packet; they are worked on one by one.
+    /// The time to send a packet; packets are processed one by one.
     pub send: Work,
-    /// What it takes to receive a packet; they are worked on one by one.
+    /// The time to receive a packet; packets are processed one by one.
     pub receive: Work,
-    /// Octets of frames that may wait until they are worked on, the one that
-    /// is worked on included; `None`: as many as come.
+    /// Limit of the octets of frames that wait for processing, including the packet
+    /// being processed; `None`: no limit.
     pub receive_buffer: Option<Bytes>,
 }
 
-/// The time that a processor spends on a packet.
+/// The processing time of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Whatever its size.
+    /// Time per packet, regardless of its size.
     pub per_packet: Span,
-    /// For each octet of its IP packet.
+    /// Time per octet of the IP packet.
     pub per_octet: Span,
 }
 
@@ -86,72 +86,72 @@ impl Work {
         self.per_packet + self.per_octet * size.get()
     }
 
-    /// Whether it takes no time at all.
+    /// Whether the time is zero.
     pub fn is_free(self) -> bool {
         self == Self::default()
     }
 }
 
-/// A link between two nodes, with both its directions.
+/// A link between two nodes, with its two directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name, of which there is no second one among the links.
+    /// Name, unique among links.
     pub name: String,
-    /// The nodes at its ends.
+    /// The indices of the nodes at its ends.
     pub ends: [usize; 2],
-    /// From the first end to the second, and back. The largest packet in
-    /// there is the IP MTU.
+    /// From the first end to the second, and back. The largest packet of a direction is
+    /// its IP MTU.
     pub directions: [Settings; 2],
 }
 
 /// Traffic from one host to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name, of which there is no second one among the flows.
+    /// Name, unique among flows.
     pub name: String,
-    /// The host that sends.
+    /// Index of the sending host.
     pub from: usize,
-    /// The host that receives.
+    /// Index of the receiving host.
     pub to: usize,
-    /// The Internet Protocol of its packets.
+    /// The version of IP.
     pub ip: IpVersion,
-    /// When it begins; the first message is sent one gap later.
+    /// The start of the flow; the first message is sent one gap later.
     pub start: Time,
-    /// From when on it sends nothing more; `None`: until the end of the run.
+    /// The instant from which no new data are sent; `None`: the end of the run.
     pub stop: Option<Time>,
-    /// What is sent.
+    /// The traffic of the flow.
     pub traffic: Traffic,
 }
 
-/// What a flow sends.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// UDP datagrams, whatever becomes of them.
+    /// UDP datagrams, sent without feedback.
     Datagrams(Datagrams),
-    /// A connection that carries data one way.
+    /// A TCP connection that carries data one way.
     Tcp(Tcp),
 }
 
-/// A connection of TCP that carries data one way.
+/// A TCP connection that carries data one way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tcp {
-    /// What it is like.
+    /// The settings of both ends.
     pub settings: tcp::Settings,
-    /// How many octets are sent; `None`: as many as can be.
+    /// Octets to send; `None`: without limit.
     pub octets: Option<u64>,
-    /// When those are handed to the connection, if there are so many; `None`: when it
-    /// begins, so that they follow its handshake.
+    /// The instant at which the octets are handed to the connection; `None`: at its
+    /// start, so that they follow the handshake.
     pub handed: Option<Time>,
-    /// How octets are told apart, if at all.
+    /// The division of the octets into messages, if any.
     pub messages: Option<Messages>,
-    /// Its class, for queues that tell classes apart; 0 is ordinary.
+    /// Class, for disciplines with classes; 0 is the default.
     pub class: u8,
-    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    /// Drop precedence, for disciplines with precedences; 0 is dropped last.
     pub precedence: u8,
 }
 
 impl Tcp {
-    /// A connection without end, of the ordinary class.
+    /// A connection without a limit of octets, of the default class.
     pub const fn new(settings: tcp::Settings) -> Self {
         Self {
             settings,
@@ -163,13 +163,13 @@ impl Tcp {
         }
     }
 
-    /// Its messages, if they answer another flow's.
+    /// The messages, if they are responses to another flow's.
     pub(crate) fn answers(&self) -> Option<Messages> {
         self.messages.filter(|messages| messages.answers.is_some())
     }
 
-    /// Octets of payload that a segment has, where the first link carries
-    /// packets of `mtu` octets.
+    /// Octets of payload per segment, if the first link carries packets of `mtu`
+    /// octets.
     pub(crate) fn segment(&self, ip: IpVersion, mtu: u32) -> u32 {
         let headers = ip_header(ip) + tcp::HEADER + self.settings.options;
         self.settings
@@ -179,49 +179,48 @@ impl Tcp {
     }
 }
 
-/// Messages within the octets of a connection. TCP does not know of them:
-/// whoever writes is ahead of it, so that segments are full whatever messages
-/// they belong to.
+/// Messages in the byte stream of a connection. TCP does not know their boundaries: the
+/// writer is ahead of it, so segments are full and may span messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Messages {
-    /// Octets of each; the last one may be shorter.
+    /// Octets of a message; the last one may be shorter.
     pub size: u64,
-    /// Octets before the first one, which belong to no message.
+    /// Octets in front of the first message, which belong to no message.
     pub preroll: u64,
-    /// The flow whose messages these answer, by its place in the scenario: the
-    /// end that receives that flow sends this one, a message for each that is
-    /// there as a whole. [`Tcp::octets`] is `None` then.
+    /// The flow to whose messages these respond, by its index in the scenario. The
+    /// receiver of that flow sends this one, a message for each that has arrived
+    /// completely; [`Tcp::octets`] is then `None`.
     pub answers: Option<usize>,
 }
 
 /// UDP datagrams on a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagrams {
-    /// Picoseconds from one datagram to the next.
+    /// Gaps between datagrams, in picoseconds.
     pub gaps: Law,
-    /// Octets of payload, without any header. What is drawn above the largest
-    /// message is not sent, and counted as refused.
+    /// Octets of payload, without headers. Sizes above the largest message are not
+    /// sent, and count as refused.
     pub payloads: Law,
-    /// In which periods it sends; `None`: all the time.
+    /// The sending periods; `None`: always.
     pub bursts: Option<Bursts>,
-    /// How many are sent at most.
+    /// The most datagrams to send.
     pub limit: Option<u64>,
-    /// With how many octets of payload in all it ends; `None`: not by them.
+    /// The total octets of payload after which the flow ends; `None`: no such limit.
     pub octets: Option<u64>,
-    /// Whether a datagram that needs fragments is not sent at all, and no
-    /// router may cut it.
+    /// Whether datagrams that need fragments are not sent at all, and routers must not
+    /// fragment them.
     pub dont_fragment: bool,
-    /// Whether no router may cut its packets, and the source cuts what it was
-    /// notified of packets that are too big; over IPv6 that is always so [RFC1191] [RFC8201].
+    /// Whether routers must not fragment its packets, and the source fragments to the
+    /// path MTU that it is notified of; always true over IPv6 [RFC1191] [RFC8201].
     pub discovers: bool,
-    /// Its class, for queues that tell classes apart; 0 is ordinary.
+    /// Class, for disciplines with classes; 0 is the default.
     pub class: u8,
-    /// Its drop precedence, for queues that know one; 0 is dropped last.
+    /// Drop precedence, for disciplines with precedences; 0 is dropped last.
     pub precedence: u8,
 }
 
 impl Datagrams {
-    /// Datagrams without end, of the ordinary class, cut where needed.
+    /// Datagrams without a limit, of the default class, fragmented if needed.
     pub const fn new(gaps: Law, payloads: Law) -> Self {
         Self {
             gaps,

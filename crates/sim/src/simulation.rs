@@ -1,4 +1,4 @@
-//! A scenario that was found sound, ready to run.
+//! Simulations: valid scenarios, ready to run.
 
 mod outcome;
 
@@ -22,20 +22,20 @@ use crate::{
     Scenario, Tracer, Traffic,
 };
 
-/// A scenario that was found sound. It runs to its end and cannot fail.
+/// A valid scenario. It runs to its end and cannot fail.
 pub struct Simulation {
-    /// Sorted by name, so that no order of tables makes a difference.
+    /// Sorted by name, so that the order of its tables does not matter.
     scenario: Scenario,
-    /// For each element its place in the scenario as it was written.
+    /// For each element its index in the original scenario.
     places: Places,
     routes: Routes,
-    /// Which flows keep every arrival.
+    /// The flows that keep every arrival.
     exact: Vec<bool>,
     domain: Option<Domain>,
     notices: Vec<Notices>,
 }
 
-/// Where elements stood before they were sorted.
+/// The indices of elements before they were sorted.
 pub(crate) struct Places {
     pub(crate) nodes: Vec<usize>,
     pub(crate) links: Vec<usize>,
@@ -59,10 +59,10 @@ impl Simulation {
         }
     }
 
-    /// The same with queues that tell sources of TCP what they drop.
+    /// Adds queues that notify TCP sources of drops.
     ///
     /// # Errors
-    /// Where a link or a direction is not there.
+    /// If a link or a direction does not exist.
     pub fn with_notices(mut self, notices: Vec<Notices>) -> Result<Self, BadScenario> {
         let links = self.scenario.links.len();
         let mut directions = notices.iter().map(|notices| notices.direction);
@@ -75,7 +75,7 @@ impl Simulation {
         Ok(self)
     }
 
-    /// What sources do that each direction tells, by its number.
+    /// The reaction of sources to drops, by the number of the direction.
     fn notifies(&self) -> Vec<Option<React>> {
         let Self {
             notices, places, ..
@@ -95,11 +95,11 @@ impl Simulation {
             .collect()
     }
 
-    /// The same with a domain that gathers packets at its edges. Its nodes are
-    /// places in the scenario as it was written.
+    /// Adds a domain that gathers packets at its edges. It refers to nodes by their
+    /// indices in the original scenario.
     ///
     /// # Errors
-    /// Where there cannot be such a domain in this network.
+    /// If the domain is invalid in this network.
     pub fn with_domain(mut self, domain: Domain) -> Result<Self, BadScenario> {
         let numbers = &self.places.nodes;
         if let Some(node) = domain.named().find(|node| *node >= numbers.len()) {
@@ -115,19 +115,19 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Runs until sources have stopped and nothing is in flight any more.
+    /// Runs until sources have stopped and no packet is in flight.
     pub fn run(self) -> Outcome {
         self.run_traced(&mut ())
     }
 
-    /// Runs while `tracer` looks at every packet, which changes nothing.
+    /// Runs while `tracer` observes every packet; it does not influence the run.
     pub fn run_traced<W: Tracer>(self, tracer: &mut W) -> Outcome {
         let mut engine = self.engine(tracer);
         while engine.step() {}
         self.outcome(engine)
     }
 
-    /// The network before anything has happened.
+    /// The network before the first event.
     pub(crate) fn engine<'a, W: Tracer>(&'a self, tracer: &'a mut W) -> Engine<'a, W> {
         let mut engine = Engine::new(
             self.directions(|direction| match W::AWAKE && tracer.wants(direction) {
@@ -146,7 +146,7 @@ impl Simulation {
         engine
     }
 
-    /// The directions of links, with notes as a tracer `looks` at them.
+    /// The directions of links; `looks` returns the depth of the tracer for each.
     fn directions(&self, looks: impl Fn((usize, usize)) -> TraceDepth) -> Vec<Direction> {
         let mut directions = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
@@ -271,7 +271,7 @@ impl Simulation {
     }
 }
 
-/// What every packet of a flow has in common.
+/// The common header fields of the packets of a flow.
 fn template(flow: &crate::Flow, number: u32, seed: Seed) -> Header {
     let (class, precedence) = match &flow.traffic {
         Traffic::Datagrams(datagrams) => (datagrams.class, datagrams.precedence),

@@ -1,4 +1,4 @@
-//! The end of a flow that receives.
+//! The receiving end of a flow.
 
 use hdrhistogram::Histogram;
 use proto::{FlowRecorder, Summary};
@@ -9,21 +9,21 @@ use crate::fragments::UDP_HEADER;
 use crate::packet::{Content, Piece};
 use crate::reassembly::Reassembly;
 
-/// What is kept of single arrivals.
+/// The record of single arrivals.
 enum Record {
-    /// Every one.
+    /// Every arrival.
     Exact(FlowRecorder),
-    /// How many took how many nanoseconds, where the flow is too long.
+    /// A histogram of delays in nanoseconds, for flows too long to keep every arrival.
     Histogram(Histogram<u64>),
 }
 
-/// What has arrived of a flow.
+/// The arrivals of a flow.
 pub(crate) struct Sink {
     reassembly: Reassembly,
-    /// Whether links may make two of one, so that repeats are looked for.
+    /// Whether links may duplicate packets, so that duplicates must be detected.
     repeats: bool,
     record: Record,
-    /// Picoseconds of delay, all together.
+    /// Sum of the delays, in picoseconds.
     sum: u128,
     min: Span,
     max: Span,
@@ -36,8 +36,8 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Nothing has arrived. `repeats`: links may make two of one; `exact`:
-    /// every arrival is to be kept.
+    /// A sink without arrivals. `repeats`: links may duplicate packets; `exact`: every
+    /// arrival is kept.
     pub(crate) fn new(repeats: bool, exact: bool) -> Self {
         Self {
             repeats,
@@ -60,8 +60,8 @@ impl Sink {
         }
     }
 
-    /// Takes what a packet held that was received and worked on at `now`; returns
-    /// whether a message is there with it.
+    /// Takes the content of a packet that was received and processed at `now`. Returns
+    /// whether it completes a message.
     pub(crate) fn receive(&mut self, now: Time, content: &Content, piece: Piece) -> bool {
         let payload = Bytes::new((piece.whole - UDP_HEADER).into());
         let whole = piece.is_whole();
@@ -82,7 +82,7 @@ impl Sink {
         new || whole
     }
 
-    /// Messages of which some fragments came, not all.
+    /// Messages of which only some fragments arrived.
     pub(crate) fn unassembled(&self) -> u64 {
         self.reassembly.unassembled()
     }
@@ -96,8 +96,8 @@ impl Sink {
     }
 
     /// See [`FlowOutcome::delays`](crate::FlowOutcome::delays) and
-    /// [`FlowOutcome::summary`](crate::FlowOutcome::summary), of a flow that
-    /// sent so many messages.
+    /// [`FlowOutcome::summary`](crate::FlowOutcome::summary), for a flow that sent
+    /// `sent` messages.
     pub(crate) fn delays_and_summary(self, sent: u64) -> (Option<Delays>, Option<Summary>) {
         let mean = self.sum as f64 / self.received as f64 / 1e12;
         let delays = |[p50, p95, p99]: [f64; 3]| Delays {
@@ -126,8 +126,7 @@ impl Sink {
         }
     }
 
-    /// Takes a message that is there as a whole, and came in no packet of its
-    /// own.
+    /// Takes a message that is complete and did not arrive in a packet of its own.
     pub(crate) fn take(&mut self, now: Time, sequence: u64, sent: Time, payload: Bytes) {
         if let Record::Exact(recorder) = &mut self.record {
             recorder.record(sequence, sent, now, payload);
@@ -135,11 +134,11 @@ impl Sink {
         self.take_down(now, sent, payload);
     }
 
-    /// Takes down the first copy of a message.
+    /// Records the first arrival of a message.
     fn take_down(&mut self, now: Time, sent: Time, payload: Bytes) {
         let delay = now.since(sent).unwrap_or_default();
         if let Record::Histogram(histogram) = &mut self.record {
-            // Grows as needed, to half a megabyte for 213 days.
+            // Resizes as needed, to half a megabyte for 213 days.
             let recorded = histogram.record(delay.as_nanos());
             debug_assert!(recorded.is_ok(), "three digits of 213 days are few");
         }

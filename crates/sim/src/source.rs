@@ -1,9 +1,8 @@
-//! The end of a flow that sends.
+//! The sending end of a flow.
 //!
-//! It is driven as every endpoint is: the engine asks [`Source::next_timeout`],
-//! and at that instant takes what [`Source::emit`] has to send. The ends of a
-//! connection of TCP (`connection.rs`) are driven so too, and besides take the
-//! segments that arrive.
+//! The engine asks [`Source::next_timeout`], and at that instant sends the output of
+//! [`Source::emit`]. The endpoints of TCP (`connection.rs`) are driven in the same way,
+//! and also take arriving segments.
 
 use proto::traffic::{BadLaw, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
@@ -15,9 +14,9 @@ use crate::{Datagrams, Flow};
 /// A sender of datagrams on a schedule.
 pub(crate) struct Source {
     schedule: Schedule,
-    /// The next message, if there is one: when it is sent, and its payload.
+    /// The next message, if there is one: its instant and its payload.
     next: Option<(Time, Bytes)>,
-    /// What every packet has in common.
+    /// The common header fields of all packets.
     template: Header,
     dont_fragment: bool,
     discovers: bool,
@@ -26,7 +25,7 @@ pub(crate) struct Source {
     pub(crate) counts: Counts,
 }
 
-/// What a source did.
+/// The counters of a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Messages sent; also the number of the next one.
@@ -34,12 +33,12 @@ pub(crate) struct Counts {
     pub(crate) octets: u64,
     pub(crate) refused: u64,
     pub(crate) packets: u64,
-    /// When the first message was due.
+    /// The instant at which the first message was due.
     pub(crate) first: Option<Time>,
 }
 
 impl Source {
-    /// The source of `flow`, which sends `datagrams`, its packets made like
+    /// The source of `flow`, which sends `datagrams`. Its packets are made from
     /// `template`; the first link carries packets of `first_mtu` octets.
     pub(crate) fn new(
         flow: &Flow,
@@ -63,7 +62,7 @@ impl Source {
         }
     }
 
-    /// When the next message is sent, if there is one.
+    /// The instant of the next message, if there is one.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         self.next.map(|(at, _)| at)
     }
@@ -103,8 +102,8 @@ impl Source {
         self.counts.packets += u64::try_from(packets.len() - before).unwrap_or(u64::MAX);
     }
 
-    /// Takes a router's word that packets above `mtu` do not pass. It never
-    /// goes up again within a run, nor below what the protocol needs
+    /// Takes a router's notification that packets above `mtu` do not pass. The path MTU
+    /// never increases within a run, and never falls below the protocol's minimum
     /// [RFC8201 s4] [RFC1191 s3].
     pub(crate) fn too_big(&mut self, mtu: u32) {
         let smallest = self.template.ip.smallest_mtu();
@@ -112,12 +111,12 @@ impl Source {
         self.path_mtu = Some(before.min(mtu.max(smallest)));
     }
 
-    /// The path MTU that was learnt.
+    /// The path MTU learnt from notifications.
     pub(crate) const fn path_mtu(&self) -> Option<u32> {
         self.path_mtu
     }
 
-    /// A packet of the message that is sent at `sent`.
+    /// A packet of the message sent at `sent`.
     fn packet(
         &self,
         sent: Time,
@@ -145,7 +144,7 @@ impl Source {
     }
 }
 
-/// When `flow` sends what.
+/// The schedule of `flow`.
 fn schedule(
     flow: &Flow,
     datagrams: &Datagrams,

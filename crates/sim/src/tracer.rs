@@ -1,4 +1,4 @@
-//! Looking at single packets while they are in flight.
+//! Tracers: observation of single packets.
 
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
@@ -7,60 +7,60 @@ use units::{Bytes, Span, Time};
 
 use crate::Segment;
 
-/// A packet as a tracer sees it.
+/// A packet in the form that tracers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The flow, by its place in the scenario.
+    /// Index of the flow in the scenario.
     pub flow: usize,
-    /// The number of its message in the flow, from 0 on; of a segment of TCP
-    /// its number, of an acknowledgement the number that it waits for.
+    /// Number of its message in the flow, from 0; for TCP the sequence number of a data
+    /// segment, or the number that an acknowledgement expects next.
     pub sequence: u64,
-    /// The octets of its IP packet.
+    /// Octets of the IP packet.
     pub size: Bytes,
-    /// Octets of the datagram before those of this packet, if it is a fragment.
+    /// Octets of the datagram in front of this packet's, if it is a fragment.
     pub offset: Bytes,
-    /// Octets of the datagram in it.
+    /// Octets of the datagram in this packet.
     pub length: Bytes,
     /// Octets of the whole datagram, its UDP header included.
     pub whole: Bytes,
-    /// Whether it is a router's answer to the flow's source.
+    /// Whether it is a router's ICMP error to the flow's source.
     pub answer: bool,
-    /// What it is in its connection, if it is a segment of TCP.
+    /// The TCP segment, if it is one.
     pub segment: Option<Segment>,
-    /// How many packets of senders live in it: 1, unless it is a bundle. Of a
-    /// bundle all else but its size is said of the first.
+    /// Number of senders' packets in it: 1, unless it is a bundle. For a bundle all
+    /// fields but its size are those of its first packet.
     pub live: u32,
     /// Whether it is a bundle.
     pub is_bundle: bool,
-    /// When its sender sent it; of a datagram, when its message was sent.
+    /// The instant at which its sender sent it; for a datagram, its message.
     pub sent: Time,
-    /// The marks of the links that it came out of ([`Tracer::mark`]).
+    /// The marks of the links that it has passed ([`Tracer::mark`]).
     pub marks: u64,
 }
 
-/// What is in a bundle.
+/// The contents of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Which one it is of those with the same ends and egress, from 0 on.
+    /// Number among the bundles from the same ingress to the same egress, from 0.
     pub number: u64,
-    /// Whence and to whom it is addressed: nodes, by their places in the scenario.
+    /// Outer source and destination: nodes, by their indices in the scenario.
     pub ends: [usize; 2],
-    /// Its label in place of that, from 0 on.
+    /// Its label, from 0, which replaces the addresses.
     pub label: Option<u32>,
     /// The unit of [`Inside::waited`].
     pub tick: Tick,
-    /// What it was packed of.
+    /// The packets that were packed into it.
     pub inside: Vec<Inside>,
 }
 
 /// A packet in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// The packet, while it lives.
+    /// The packet, unless it was dropped.
     pub packet: Option<Seen>,
-    /// Its octets of IP as it was packed.
+    /// Octets of its IP packet when it was packed.
     pub size: Bytes,
-    /// How long it waited to be packed.
+    /// Waiting time before it was packed, in units of [`Opened::tick`].
     pub waited: u16,
 }
 
@@ -71,7 +71,7 @@ impl Seen {
     }
 }
 
-/// Where something happens. Numbers are places in the scenario.
+/// The place of an event. Numbers are indices in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Location {
     /// At a node.
@@ -80,60 +80,59 @@ pub enum Location {
     Direction(usize, usize),
 }
 
-/// Why a packet is lost.
+/// The reason of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
-    /// It was larger than the link carries.
+    /// The packet was larger than the link carries.
     TooBig,
-    /// The queue in front of a link dropped it.
+    /// The queue of a link dropped it.
     Queue(Reason),
-    /// Chance took it on the wire.
+    /// It was lost on the wire at random.
     Chance,
-    /// A bit of it was wrong behind the wire.
+    /// A bit error damaged it.
     Damage,
-    /// A host's buffer had no room for it.
+    /// A host's receive buffer was full.
     Buffer,
 }
 
-/// Sees what happens to every packet. All methods do nothing unless written
-/// otherwise, and a tracer never changes what happens; `()` records nothing,
-/// and costs nothing.
+/// Observes the events of every packet, without influence on them. All methods do
+/// nothing by default; `()` records nothing and costs nothing.
 ///
-/// Within one element instants never go back; between elements they may, by
-/// less than it takes a packet to cross a link, because a link works out what
-/// a queue did when it is asked next.
+/// The instants of one element never decrease. Between elements they may, by less than
+/// the time that a packet takes to cross a link, because a link computes the actions of
+/// its queue when it is polled next.
 pub trait Tracer {
-    /// Whether it looks at anything at all.
+    /// Whether it observes anything at all.
     const AWAKE: bool = true;
 
-    /// Whether packets on this link, in this direction, are to be reported. It is
-    /// asked before anything happens; what is reported then is the same as if all
-    /// were, without the others.
+    /// Whether to report packets on this direction of this link; called before the
+    /// first event. The events reported are the same as if all were, without the
+    /// others.
     fn wants(&self, _link: (usize, usize)) -> bool {
         true
     }
 
-    /// Bits that packets keep from then on that come out of this link in this
-    /// direction, also those in bundles; [`Seen::marks`] has them all. It is
-    /// asked before anything happens, of links that it looks at.
+    /// Mark bits for packets that leave this direction of this link, those in bundles
+    /// included; [`Seen::marks`] accumulates them. Called before the first event, for
+    /// observed links.
     fn mark(&self, _link: (usize, usize)) -> u64 {
         0
     }
 
-    /// Whether it wants to know what is in bundles on this link, of those that
-    /// it looks at.
+    /// Whether to report the contents of bundles on this link; called for observed
+    /// links.
     fn opens(&self, _link: (usize, usize)) -> bool {
         false
     }
 
-    /// A bundle takes the wire at `begins`, as [`Tracer::sent`] reports next, with
-    /// this in it.
+    /// A bundle with these contents begins transmission at `begins`; [`Tracer::sent`]
+    /// reports it next.
     fn opened(&mut self, _begins: Time, _link: (usize, usize), _bundle: &Opened) {}
 
-    /// A packet comes to a link and finds this in its queue.
+    /// A packet arrives at a link and finds its queue in this state.
     fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _state: QueueState) {}
 
-    /// A packet takes the wire from `begins` until `ends`, having waited so long.
+    /// A packet is transmitted from `begins` until `ends`, after this waiting time.
     fn sent(
         &mut self,
         _begins: Time,
@@ -147,16 +146,16 @@ pub trait Tracer {
     /// A packet is lost.
     fn lost(&mut self, _at: Time, _location: Location, _packet: Seen, _why: Loss) {}
 
-    /// A packet is taken out of a bundle, which stays where it is. It came and
-    /// waited with that, and is reported by no other method.
+    /// A packet is dropped out of a bundle, which stays in the queue. The packet
+    /// arrived and waited with the bundle, and no other method reports it.
     fn inner_dropped(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _why: Reason) {}
 
-    /// A message is there as a whole, or a segment of TCP that brings something
-    /// new, and worked on. What is said is said of the packet that came last.
+    /// A message, or a TCP segment with new data, has arrived completely and was
+    /// processed. The arguments describe its last packet.
     fn delivered(&mut self, _at: Time, _node: usize, _packet: Seen) {}
 
-    /// The sender of a flow of TCP, by its place in the scenario, has acted,
-    /// and now stands here and has done this.
+    /// The sender of a TCP flow, by its index in the scenario, has acted; these are its
+    /// new state and its counters.
     fn acted(&mut self, _at: Time, _flow: usize, _state: State, _counts: Counts) {}
 }
 

@@ -1,9 +1,9 @@
-//! Runs one flow of TCP as ns-2.35 ran it, and compares event by event.
+//! Repeats a recorded TCP flow of ns-2 and compares both event by event.
 //!
 //!     cargo run -p jumbolab-sim --example ns2_tcp -- FILES.csv
 //!
-//! A file is called tcp1_TCP_SIZE_LIMIT_events.csv, TCP being one of Tahoe,
-//! Reno, Newreno and Sack1.
+//! File names have the form tcp1_TCP_SIZE_LIMIT_events.csv; TCP is Tahoe, Reno, Newreno
+//! or Sack1.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it finds")]
 
@@ -25,10 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let lines = BufReader::new(File::open(&file)?).lines();
         let theirs = recording::read(lines.map_while(Result::ok))
             .ok_or_else(|| format!("{}: not four columns", file.display()))?;
-        // Two things are not in the file and found by trying: where their
-        // clock stood, which decides how long a time-out is, to a tick; and
-        // what comes first of an arrival and a departure at one instant, which
-        // there rounding decides and here a picosecond more or less of delay.
+        // The file lacks two facts, which are found by search. One is the phase of
+        // ns-2's clock, which determines timeouts to within a tick. The other is the
+        // order of an arrival and a departure at the same instant, which depends on
+        // rounding in ns-2 and here on a picosecond of delay.
         let tries = (0..30).map(|number| {
             let (phase, nudge) = (Span::from_millis(number / 3), Span::from_picos(number % 3));
             let ours = recording::run(recovery, size, limit, phase, nudge);
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The agent, the size of packets and the limit, from the name of the file.
+/// The agent, the packet size and the limit, from the file name.
 fn named(file: &Path) -> Option<(Recovery, u32, u32)> {
     let mut words = file.file_stem()?.to_str()?.split('_').skip(1);
     let recovery = match words.next()? {

@@ -1,7 +1,7 @@
-//! How much a run would have to hold at a time, and how long it could last.
+//! Estimates of the memory and the duration of a run.
 //!
-//! Estimates from above, in doubles: they tell a run that fills the memory
-//! from one that does not, no more.
+//! The estimates are upper bounds in floating point. They only detect runs that exceed
+//! the memory.
 
 mod offered;
 
@@ -16,30 +16,29 @@ use crate::routes::Routes;
 use crate::{BadScenario, Role, Scenario, Traffic, Work};
 use offered::Offered;
 
-/// A packet with what stands around it where it waits, and rings that are
-/// twice as long as what is in them.
+/// A packet with its bookkeeping in a queue; rings may be half empty.
 const PACKET: f64 = 2.0 * (size_of::<(Packet, Content)>() + 32) as f64;
-/// An arrival in an exact recorder, and what is made of it at the end.
+/// An arrival in an exact recorder, with its share of the final computation.
 const ARRIVAL: f64 = 96.0;
 /// The histogram of a flow that is too long for an exact recorder.
 const HISTOGRAM: f64 = 300_000.0;
-/// All else that there is once a flow, generators above all.
+/// Other memory per flow, mainly random number generators.
 const FLOW: f64 = 4_000.0;
-/// A datagram that is put together again.
+/// A datagram that is being reassembled.
 const DATAGRAM: f64 = 64.0;
-/// Links and nodes, each.
+/// Memory per link and per node.
 const ELEMENT: f64 = 4_000.0;
-/// Days that a run may last: instants count 213.
+/// The longest run in days; instants reach 213 days.
 const MOST_DAYS: f64 = 200.0;
 
-/// Whether the table of routes alone is small enough.
+/// Checks that the routing table alone fits the budget.
 pub(super) fn table_fits(scenario: &Scenario) -> Result<(), BadScenario> {
     let mut needs = Needs::default();
     needs.add(float(Routes::memory(scenario)), || "its routes".to_owned());
     needs.within(scenario.budget)
 }
 
-/// Which flows keep every arrival, if the run is bearable as a whole.
+/// The flows that keep every arrival, if the whole run is feasible.
 pub(super) fn bearable(
     scenario: &Scenario,
     paths: &[Vec<usize>],
@@ -71,7 +70,7 @@ pub(super) fn bearable(
         for direction in path {
             directions[*direction].add(&offered);
             if matches!(flow.traffic, Traffic::Tcp(_)) {
-                // No more acknowledgements than segments.
+                // There are at most as many acknowledgements as segments.
                 directions[*direction ^ 1].add(&offered);
             }
         }
@@ -108,7 +107,7 @@ pub(super) fn bearable(
     Ok(all_exact)
 }
 
-/// What comes to one place from all flows.
+/// The total load of one element.
 #[derive(Clone)]
 struct Load {
     packets: f64,
@@ -139,7 +138,7 @@ impl Load {
         self.smallest = self.smallest.min(offered.smallest);
     }
 
-    /// Packets in the queue, on the wire and in flight, at most.
+    /// Upper bound of the packets in the queue, on the wire and in flight.
     fn on_link(&self, settings: &Settings) -> f64 {
         if self.packets == 0.0 {
             return 0.0;
@@ -167,7 +166,7 @@ impl Load {
         most.min(self.packets)
     }
 
-    /// Packets that wait for a processor, at most.
+    /// Upper bound of the packets that wait for a processor.
     fn at(&self, work: Work, room: Option<Limit>) -> f64 {
         if work.is_free() || self.packets == 0.0 {
             return 0.0;
@@ -177,18 +176,18 @@ impl Load {
         }
         let busy = seconds(work.per_packet) * self.packets_per_second
             + seconds(work.per_octet) * self.octets_per_second;
-        // A queue of Poisson arrivals rarely grows to a hundred times its mean;
-        // one that cannot keep up may hold everything.
+        // A queue of Poisson arrivals rarely grows beyond a hundred times its mean; an
+        // overloaded one may hold all packets.
         let stable = 100.0 / (1.0 - busy).max(f64::MIN_POSITIVE);
         self.packets.min(stable)
     }
 
-    /// Seconds of a processor's work, all in all.
+    /// Total processing time, in seconds.
     fn work(&self, work: Work) -> f64 {
         seconds(work.per_packet) * self.packets + seconds(work.per_octet) * self.octets
     }
 
-    /// Seconds in which a link that took no more would be empty, at most.
+    /// Upper bound of the seconds until a link without further arrivals is empty.
     fn drains(&self, settings: &Settings) -> f64 {
         if self.packets == 0.0 {
             return 0.0;
@@ -206,7 +205,7 @@ impl Load {
     }
 }
 
-/// Octets of memory, and who needs most of them.
+/// The memory needed, in octets, and its largest item.
 #[derive(Default)]
 struct Needs {
     all: f64,

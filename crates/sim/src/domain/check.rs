@@ -1,4 +1,4 @@
-//! What a domain must be like in its network, and what is said where it is not.
+//! Validation of a domain in its network.
 
 use std::net::IpAddr;
 
@@ -11,106 +11,105 @@ use crate::labels;
 use crate::routes::{Routes, walk};
 use crate::{Prefix, Role, Scenario};
 
-/// A domain that there cannot be in a network.
+/// A domain that is invalid in its network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadDomain {
-    /// A number that is no node's.
-    #[error("a domain names node number {0}, which is not there; nodes count from 0")]
+    /// An index of no node.
+    #[error("a domain refers to node number {0}, which does not exist; nodes count from 0")]
     NoSuchNode(usize),
-    /// An edge that forwards nothing, or not by addresses.
+    /// An edge that is not a router.
     #[error("node `{0}` is at the edge of a domain; make it a router")]
     NoRouter(String),
-    /// A direction of no link.
+    /// A direction of a link that does not exist.
     #[error(
-        "direction {1} of link number {0} is not there; links count from 0, directions are 0 and 1"
+        "direction {1} of link number {0} does not exist; links count from 0, directions are 0 and 1"
     )]
     NoSuchDirection(usize, usize),
-    /// A router that is an edge twice.
-    #[error("router `{0}` is at the edge of the domain twice; keep one of them")]
+    /// A router listed as an edge twice.
+    #[error("router `{0}` is listed twice as an edge of the domain; keep one of them")]
     Twice(String),
-    /// No rows.
-    #[error("a domain without prefixes gathers nothing; give its table a row")]
+    /// An empty table.
+    #[error("a domain without prefixes gathers nothing; add a row to its table")]
     NoPrefixes,
-    /// A row that is no prefix.
-    #[error("{network}/{length} is no prefix; its bits behind the length must be 0")]
+    /// An entry that is not a prefix.
+    #[error("{network}/{length} is not a prefix; its bits behind the length must be 0")]
     Prefix {
-        /// Its address.
+        /// Network address of the prefix.
         network: IpAddr,
-        /// Its length.
+        /// Length of the prefix in bits.
         length: u8,
     },
-    /// Two rows for the same addresses.
+    /// Two entries for the same addresses.
     #[error("{network}/{length} is in the table twice; keep one of the rows")]
     Overlap {
-        /// Its address.
+        /// Network address of the prefix.
         network: IpAddr,
-        /// Its length.
+        /// Length of the prefix in bits.
         length: u8,
     },
-    /// A row that leads through a node which is no edge.
+    /// An entry that leads through a node which is not an edge.
     #[error(
-        "{network}/{length} leaves through `{node}`, which is no edge of the domain; make it one"
+        "{network}/{length} leaves through `{node}`, which is not an edge of the domain; make it one"
     )]
     NoEdge {
-        /// The prefix.
+        /// Network address of the prefix.
         network: IpAddr,
-        /// Its length.
+        /// Length of the prefix in bits.
         length: u8,
-        /// The node.
+        /// Name of the node.
         node: String,
     },
-    /// Packets cannot be gathered so.
+    /// Settings with which packets cannot be gathered.
     #[error("router `{node}`: {why}")]
     Gather {
-        /// The router.
+        /// Name of the router.
         node: String,
-        /// Why not.
+        /// The fault in the settings.
         why: BadGather,
     },
-    /// The path of a flow does not pass the edge through which it is said to
-    /// leave.
+    /// A flow whose path does not pass its egress.
     #[error("flow `{flow}` does not pass `{egress}` behind `{ingress}`; correct the row of `{to}`")]
     Astray {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Where it is gathered.
+        /// The edge that gathers it.
         ingress: String,
-        /// Where it is to leave.
+        /// The edge that should unpack it.
         egress: String,
-        /// The host it goes to.
+        /// The destination host.
         to: String,
     },
-    /// Routers that no link connects.
-    #[error("there is no path from `{from}` to `{egress}` via the routers that are named")]
+    /// Routers without a connection.
+    #[error("there is no path from `{from}` to `{egress}` via the routers given")]
     NoPath {
-        /// Where it begins.
+        /// Start of the path.
         from: String,
-        /// Where it ends.
+        /// End of the path.
         egress: String,
     },
-    /// A link that a full bundle does not pass.
+    /// A link whose MTU is smaller than a full bundle.
     #[error(
         "link `{link}` carries {largest} B and bundles of `{ingress}` have up to {mtu} B; make them smaller"
     )]
     TooBig {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// What it carries.
+        /// The largest packet that it carries, in octets.
         largest: u32,
-        /// Where they are gathered.
+        /// The edge that gathers the bundles.
         ingress: String,
-        /// How large they are.
+        /// The largest bundle, in octets.
         mtu: u64,
     },
-    /// A link on which packets arrive twice.
+    /// A link that duplicates packets.
     #[error(
-        "link `{0}` duplicates packets, which bundles do not survive here; take `duplicate` away"
+        "link `{0}` duplicates packets, which is not supported with bundles; remove `duplicate`"
     )]
     Duplicates(String),
 }
 
 impl Domain {
-    /// Looks for everything that could go wrong in `scenario`.
+    /// Checks the domain in `scenario`.
     pub(crate) fn check(&self, scenario: &Scenario, routes: &Routes) -> Result<(), BadDomain> {
         self.check_edges(scenario)?;
         self.check_table(scenario)?;
@@ -181,8 +180,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Follows a flow: behind each edge that gathers it comes the one where it
-    /// leaves, and every link between them carries a full bundle.
+    /// Checks the path of a flow: behind each edge that gathers it is its egress, and
+    /// every link between them carries a full bundle.
     fn check_path(
         &self,
         scenario: &Scenario,

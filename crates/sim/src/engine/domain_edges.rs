@@ -1,5 +1,5 @@
-//! The edges of a domain, driven: [`proto::edge`] decides what is gathered and
-//! when it goes on, the engine knows links and routes.
+//! The driver of a domain's edges. [`proto::edge`] decides which packets are gathered
+//! and when they are sent; the engine knows links and routes.
 
 use std::collections::BTreeMap;
 
@@ -15,34 +15,34 @@ use crate::packet::{Body, Congestion, Content, Header, Packet};
 /// The edges of the network's domain.
 #[derive(Default)]
 pub(crate) struct DomainEdges {
-    /// In the order of their nodes.
+    /// The edges in the order of their nodes.
     pub(crate) all: Vec<DomainEdge>,
-    /// Where packets to each node leave.
+    /// The exit of packets to each node.
     pub(crate) exits: Vec<Option<Exit>>,
-    /// The labels by which bundles are forwarded, unless addresses are.
+    /// The labels by which bundles are forwarded; `None`: by address.
     pub(crate) labels: Option<Labels>,
-    /// How many gatherings there are.
+    /// The number of gatherings.
     pub(crate) origins: usize,
 }
 
-/// A router at the border while the network runs.
+/// An edge of a running network.
 pub(crate) struct DomainEdge {
     pub(crate) node: usize,
     pub(crate) machine: Edge<Packet>,
-    /// The place of each gathering in the network.
+    /// The links and origins of its gatherings, by exit.
     gatherings: BTreeMap<Exit, Gathering>,
 }
 
 #[derive(Clone, Copy)]
 struct Gathering {
-    /// Its number among those of all edges.
+    /// Number among the gatherings of all edges.
     origin: usize,
     /// The next hop of its bundles.
     direction: usize,
 }
 
 impl DomainEdge {
-    /// An edge before anything has happened.
+    /// An edge before the first event.
     pub(crate) const fn new(node: usize, machine: Edge<Packet>) -> Self {
         Self {
             node,
@@ -53,7 +53,7 @@ impl DomainEdge {
 }
 
 impl<W: Tracer> Engine<'_, W> {
-    /// A packet has come to an edge.
+    /// Handles a packet that arrived at an edge.
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
         let number = self.edge_at(node);
         if let Some(load) = packet.load.take_if(|load| load.egress == node) {
@@ -68,7 +68,7 @@ impl<W: Tracer> Engine<'_, W> {
             self.route(node, packet);
             return;
         }
-        // Whatever link it came from, its octets of IP are what counts.
+        // The frame of the incoming link no longer matters: the IP packet counts.
         packet.header.frame = packet.header.size;
         let to = packet.header.to as usize;
         let exit = self.edges.exits[to];
@@ -81,8 +81,8 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// The turn of an edge has come. A look at a link that is not idle yet is no
-    /// event: how often it takes one depends on how the link is driven.
+    /// Handles the timeout of an edge. A check of a link that is not idle yet does not
+    /// count as an event, because the number of checks depends on the driver.
     pub(super) fn visit_edge(&mut self, number: usize) {
         let due = self.next_of_edge(number);
         self.events -= u64::from(due.is_none_or(|due| due > self.now));
@@ -95,8 +95,8 @@ impl<W: Tracer> Engine<'_, W> {
         edges.partition_point(|edge| edge.node < node)
     }
 
-    /// Gives a gathering that is new, of which the first packet goes `to` that
-    /// node, its number and its direction.
+    /// Assigns a number and a direction to a new gathering, whose first packet goes to
+    /// node `to`.
     fn know_gathering(&mut self, number: usize, exit: Exit, to: usize) {
         let edge = &mut self.edges.all[number];
         if edge.gatherings.contains_key(&exit) {
@@ -119,14 +119,14 @@ impl<W: Tracer> Engine<'_, W> {
         edge.gatherings.insert(exit, gathering);
     }
 
-    /// Passes on what an edge lets go now.
+    /// Sends all packets that an edge releases now.
     fn serve_edge(&mut self, number: usize) {
         let node = self.edges.all[number].node;
         loop {
             let (now, directions, edge) =
                 (self.now, &mut self.directions, &mut self.edges.all[number]);
             let gatherings = &edge.gatherings;
-            // While others wait in front of it the wire is taken beyond now.
+            // With other packets waiting, the wire is busy beyond the present.
             let free_at = |exit| directions[gatherings[&exit].direction].free_at(now);
             match edge.machine.poll_transmit(now, free_at) {
                 Some(Transmit::Bundle(outgoing)) => self.send_bundle(number, outgoing),
@@ -140,7 +140,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.event_queue.set(self.elements.edges + number, next);
     }
 
-    /// When an edge acts next, or looks whether it may.
+    /// The instant at which an edge acts next or checks whether it may.
     fn next_of_edge(&mut self, number: usize) -> Option<Time> {
         let (now, directions, edge) = (self.now, &mut self.directions, &self.edges.all[number]);
         let free_at = |exit| directions[edge.gatherings[&exit].direction].free_at(now);
@@ -169,7 +169,7 @@ impl<W: Tracer> Engine<'_, W> {
         let outer = match to {
             Some(to) => Header {
                 to,
-                // A flow of its own, as far as queues are concerned.
+                // A separate flow for queues.
                 key: units::Seed::new(0).with(origin as u64).get(),
                 ..first
             },

@@ -1,4 +1,4 @@
-//! The ends of flows: when they act, and what comes to them.
+//! Endpoints of flows: their timers and their arrivals.
 
 use units::Time;
 
@@ -9,14 +9,14 @@ use crate::packet::{Body, Header, Packet, Segment};
 use crate::sink::Sink;
 use crate::source::Source;
 
-/// Both ends of a flow.
+/// Both endpoints of a flow.
 pub(crate) enum Endpoints {
     Datagrams(Box<(Source, Sink)>),
     Tcp(Box<Connection>),
 }
 
 impl Endpoints {
-    /// When the end that sends acts without an arrival.
+    /// The instant of the sender's next action without an arrival.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         match self {
             Self::Datagrams(endpoints) => endpoints.0.next_timeout(),
@@ -26,7 +26,7 @@ impl Endpoints {
 }
 
 impl<W: Tracer> Engine<'_, W> {
-    /// Lets the end of a flow that sends act.
+    /// Lets the sender of a flow act.
     pub(super) fn emit(&mut self, number: usize) {
         let mut packets = std::mem::take(&mut self.outbox);
         let Flow {
@@ -41,7 +41,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.send(from, packets);
     }
 
-    /// Lets the end of a flow that receives act.
+    /// Lets the receiver of a flow act.
     pub(super) fn end_waiting(&mut self, number: usize) {
         let Flow { to, endpoints, .. } = &mut self.flows[number];
         let to = *to;
@@ -54,8 +54,7 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// A host has worked on a packet that came for it: here it reaches the
-    /// endpoint of its flow.
+    /// Delivers a packet that a host has processed to the endpoint of its flow.
     pub(super) fn deliver(&mut self, node: usize, packet: Packet) {
         self.nodes[node].counts.received += 1;
         let flow = &mut self.flows[packet.header.flow as usize];
@@ -80,7 +79,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.contents.discard(&packet);
     }
 
-    /// A packet has come to an end of a connection, which may answer at once.
+    /// Delivers a packet to an endpoint of a connection, which may respond at once.
     fn deliver_to_connection(&mut self, node: usize, packet: &Header) {
         let number = packet.flow as usize;
         let mut packets = std::mem::take(&mut self.outbox);
@@ -124,8 +123,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.send(node, packets);
     }
 
-    /// Tells the tracer what the end of a flow that sends has done, and puts
-    /// its next instant on the event queue.
+    /// Reports the sender's actions to the tracer, and schedules its next instant.
     fn settle_sender(&mut self, number: usize) {
         let flow = &self.flows[number];
         let next = flow.endpoints.next_timeout();

@@ -1,4 +1,4 @@
-//! Links of the network: what comes out of them, and what is put on them.
+//! Links of the network: arrivals at their ends, and transmissions.
 
 use proto::link::{Delivery, Entry};
 use queue::Packet as _;
@@ -10,7 +10,7 @@ use crate::packet::{Header, Packet};
 use crate::{Inside, Location, Opened, Seen, Tracer};
 
 impl<W: Tracer> Engine<'_, W> {
-    /// Asks the tracer how packets are to be marked that come out of a direction.
+    /// Sets the marks that the tracer wants on packets leaving each direction.
     pub(crate) fn mark_directions(&mut self) {
         if W::AWAKE {
             for direction in &mut self.directions {
@@ -21,11 +21,11 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// Hands on what has come to the far end of a direction.
+    /// Passes on the packets that have reached the far end of a direction.
     pub(super) fn deliver_arrived(&mut self, direction: usize) {
         let to = self.directions[direction].to;
         loop {
-            // Asked anew each time: what is handed on may come back to this direction.
+            // Read anew in each round: a packet may return to this direction.
             match &mut self.directions[direction].machine {
                 Machine::Fast(link) => {
                     if let Some(packet) = link.poll_transmit(self.now) {
@@ -46,7 +46,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.settle(direction);
     }
 
-    /// Hands on every copy of a packet.
+    /// Passes on every copy of a packet.
     fn arrive_often(&mut self, (direction, to): (usize, usize), delivery: Delivery<Packet>) {
         let mark = self.directions[direction].mark;
         if W::AWAKE && mark != 0 {
@@ -64,8 +64,7 @@ impl<W: Tracer> Engine<'_, W> {
         self.arrive(to, delivery.packet);
     }
 
-    /// The hop that a packet takes next, and the address or label that it has
-    /// then.
+    /// The next hop of a packet, and its destination or label there.
     #[inline]
     pub(super) fn next_hop(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
         if let Some(labels) = &self.edges.labels
@@ -78,8 +77,8 @@ impl<W: Tracer> Engine<'_, W> {
         Some((self.routes.next(node, to as usize)?, to))
     }
 
-    /// Puts a packet on the next link of its path. Returns it where it is too
-    /// big for that link, which has counted it then.
+    /// Puts a packet on the next link of its path. Returns it if it is too big for that
+    /// link, which has counted it.
     pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
         let (direction, to) = self.next_hop(node, &packet)?;
         packet.header.to = to;
@@ -122,8 +121,8 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// Tells the tracer what a direction has done, and puts its next instant on the
-    /// event queue.
+    /// Reports the actions of a direction to the tracer, and schedules its next
+    /// instant.
     #[inline]
     fn settle(&mut self, direction: usize) {
         match &mut self.directions[direction].machine {
@@ -135,8 +134,8 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// Tells the tracer what a direction has noted, and frees what was in packets that
-    /// it lost.
+    /// Reports the notes of a direction to the tracer, and frees the contents of
+    /// packets that it lost.
     fn read_account(&mut self, direction: usize) {
         if W::AWAKE {
             self.read_notes(direction);
@@ -147,7 +146,7 @@ impl<W: Tracer> Engine<'_, W> {
         if link.observer().gone().is_empty() {
             return;
         }
-        // What is told may come back to this direction.
+        // Notifications may lead back to this direction.
         let mut gone = std::mem::take(link.observer().gone());
         for (header, may_be_told) in gone.drain(..) {
             if may_be_told {
@@ -160,7 +159,7 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// Tells the tracer what a direction has noted.
+    /// Reports the notes of a direction to the tracer.
     fn read_notes(&mut self, direction: usize) {
         let Direction { machine, place, .. } = &mut self.directions[direction];
         let Machine::Full(link) = machine else {
@@ -196,13 +195,13 @@ impl<W: Tracer> Engine<'_, W> {
         }
     }
 
-    /// A packet as a tracer sees it.
+    /// A packet in the form that tracers see.
     pub(super) fn seen(&self, packet: &Header) -> Seen {
         let flow = self.flows[packet.flow as usize].place;
         packet.seen(self.contents.of(packet), flow)
     }
 
-    /// What is in the bundle `packet`.
+    /// The contents of the bundle `packet`.
     fn opened(&self, packet: &Header, opening: &Opening) -> Opened {
         let (to, label) = match self.edges.labels {
             None => (packet.to as usize, None),

@@ -1,4 +1,4 @@
-//! Telling sources of packets that a queue dropped.
+//! Notifications of sources about dropped packets.
 
 use proto::tcp::React;
 
@@ -7,11 +7,12 @@ use crate::Tracer;
 use crate::fragments::ip_header;
 use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 
-/// Octets of a packet that an answer quotes behind its header [RFC792].
+/// Octets of a packet that a notification quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
 impl<W: Tracer> Engine<'_, W> {
-    /// The queue of a direction has dropped `packet`, no bundle; its source may be notified.
+    /// The queue of a direction dropped `packet`, which is not a bundle; notifies its
+    /// source if configured.
     pub(super) fn tell_source(&mut self, direction: usize, packet: &Header) {
         let Some(react) = self.notifies.get(direction).copied().flatten() else {
             return;
@@ -20,14 +21,14 @@ impl<W: Tracer> Engine<'_, W> {
         let Body::Segment(Segment::Data(data)) = content.body else {
             return;
         };
-        // The way back begins where this one does.
+        // The way back begins at the start of this direction.
         let node = self.directions[direction ^ 1].to;
         let from = self.flows[packet.flow as usize].from;
         let header = ip_header(packet.ip);
         let notice = Header {
             to: u32::try_from(from).expect("a scenario has fewer nodes than that"),
             size: header + ICMP_HEADER + header + QUOTED,
-            // A flow of its own, as far as queues are concerned.
+            // A separate flow for queues.
             key: packet.key ^ 1,
             congestion: Congestion::Unable,
             ..*packet

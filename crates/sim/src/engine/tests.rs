@@ -12,7 +12,7 @@ use super::*;
 use crate::direction::Machine;
 use crate::{Datagrams, Host, Link, Role, Scenario, Seen, Traffic, Work};
 
-/// Packets and the octets of their frames.
+/// A number of packets and the octets of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Amount(u64, u64);
 
@@ -37,15 +37,15 @@ impl std::ops::Add for Amount {
     }
 }
 
-/// What a tracer has seen in each direction.
+/// The observations of a tracer for each direction.
 #[derive(Default)]
 struct Amounts {
     framings: BTreeMap<(usize, usize), Framing>,
     came: BTreeMap<(usize, usize), Amount>,
-    /// Refused or dropped in front of the wire.
+    /// Packets refused or dropped in front of the wire.
     dropped: BTreeMap<(usize, usize), Amount>,
     sent: BTreeMap<(usize, usize), Amount>,
-    /// Lost on the wire.
+    /// Packets lost on the wire.
     lost: BTreeMap<(usize, usize), Amount>,
     buffer: u64,
 }
@@ -134,8 +134,8 @@ fn settings() -> impl Strategy<Value = Settings> {
     )
 }
 
-/// A line of two to four nodes between hosts, some of them routers, some
-/// switches, with flows in both directions.
+/// A line of two to four routers or switches between hosts, with flows in both
+/// directions.
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let hops = prop::collection::vec((settings(), settings(), any::<bool>()), 2..5);
     let flow = (any::<[bool; 3]>(), 0.0..65_000f64, 1.0..3_000f64);
@@ -233,7 +233,7 @@ proptest! {
                 }
             }
             if !more {
-                // What came out of links was taken up by the next ones or by hosts.
+                // Packets that left links were received by the next links or by hosts.
                 let nodes = || engine.nodes.iter().map(|node| &node.counts);
                 let taken: u64 = nodes().map(|node| node.received + node.dropped).sum();
                 let sent: u64 = nodes().map(|node| node.sent).sum();

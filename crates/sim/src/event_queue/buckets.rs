@@ -1,20 +1,20 @@
-//! The notes of the buckets to come.
+//! The notes of future buckets.
 
 use super::Note;
 
 /// The next buckets, each with its notes in no order.
 pub(super) struct Buckets {
-    /// The first note of each bucket, by the bucket's last bits.
+    /// The first note of each bucket, by the low bits of the bucket's number.
     firsts: Vec<u32>,
-    /// Which of them have any, and of which sixty-four some have.
+    /// Bitmap of the buckets with notes, and of the words that are not zero.
     taken: [u64; WORDS],
     words: u64,
     notes: Vec<Kept>,
-    /// The first of the notes that are free.
+    /// The first free note.
     free: u32,
 }
 
-/// A note, and the next of its bucket.
+/// A note, and the next one of its bucket.
 #[derive(Clone, Copy)]
 struct Kept {
     note: Note,
@@ -22,14 +22,14 @@ struct Kept {
 }
 
 const WORDS: usize = u64::BITS as usize;
-/// No note.
+/// Stands for "no note".
 const NONE: u32 = u32::MAX;
 
 impl Buckets {
-    /// How many buckets there are.
+    /// The number of buckets.
     pub(super) const COUNT: u64 = u64::BITS as u64 * WORDS as u64;
 
-    /// Buckets without a note.
+    /// Empty buckets.
     pub(super) fn new() -> Self {
         Self {
             firsts: vec![NONE; WORDS * WORDS],
@@ -40,7 +40,7 @@ impl Buckets {
         }
     }
 
-    /// Keeps a note of `bucket`, which is one of the next.
+    /// Stores a note of `bucket`, which must be one of the next [`Buckets::COUNT`].
     #[inline]
     pub(super) fn put_in(&mut self, bucket: u64, note: Note) {
         let bucket = place(bucket);
@@ -60,7 +60,7 @@ impl Buckets {
         self.words |= 1 << (bucket / WORDS);
     }
 
-    /// Takes a note of `bucket`.
+    /// Removes a note of `bucket`.
     #[inline]
     pub(super) fn take(&mut self, bucket: u64) -> Option<Note> {
         let bucket = place(bucket);
@@ -76,7 +76,7 @@ impl Buckets {
         Some(note)
     }
 
-    /// The next bucket after `bucket` that has notes.
+    /// The next bucket after `bucket` with notes.
     #[inline]
     pub(super) fn after(&self, bucket: u64) -> Option<u64> {
         let from = place(bucket + 1);
@@ -84,7 +84,8 @@ impl Buckets {
         let found = if here != 0 {
             from / WORDS * WORDS + bit(here)
         } else {
-            // In the words behind, else from the first on: the buckets go round.
+            // In the following words, or else from the first word on: buckets are
+            // cyclic.
             let behind = self.words >> (from / WORDS) >> 1;
             let word = match behind {
                 0 if self.words == 0 => return None,
@@ -97,7 +98,7 @@ impl Buckets {
         Some(bucket + 1 + ahead as u64)
     }
 
-    /// Takes all notes.
+    /// Removes all notes.
     pub(super) fn take_all(&mut self, notes: &mut Vec<Note>) {
         for word in 0..WORDS {
             while self.taken[word] != 0 {
@@ -110,12 +111,12 @@ impl Buckets {
     }
 }
 
-/// Where a bucket is.
+/// The index of a bucket.
 const fn place(bucket: u64) -> usize {
     (bucket % Buckets::COUNT) as usize
 }
 
-/// The number of the lowest bit.
+/// The index of the lowest set bit.
 const fn bit(word: u64) -> usize {
     word.trailing_zeros() as usize
 }

@@ -1,4 +1,4 @@
-//! What the parts of a run say at its end.
+//! Collection of the outcome at the end of a run.
 
 use units::{Bytes, Time};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Simulation {
-    /// What the run came to, each element where it stood as it was written.
+    /// The outcome of the run, in the order of the original scenario.
     pub(super) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
         let end: Time = engine.now;
         let events = engine.events;
@@ -126,7 +126,7 @@ fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
         received: tcp.segments,
         received_bytes: Bytes::new(tcp.octets),
         copies: 0,
-        // What is cut anew for a smaller MTU may arrive in more segments.
+        // Data that are divided again for a smaller MTU may arrive in more segments.
         lost: tcp.sender.segments.saturating_sub(tcp.segments),
         unassembled: 0,
         path_mtu: tcp.path_mtu,
@@ -155,7 +155,7 @@ fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
     }
 }
 
-/// Back into the order of the scenario as it was written.
+/// The items in the order of the original scenario.
 fn in_place<T>(items: impl IntoIterator<Item = (usize, T)>) -> Vec<T> {
     let mut items: Vec<(usize, T)> = items.into_iter().collect();
     items.sort_by_key(|item| item.0);

@@ -1,10 +1,10 @@
-//! The closed loop against ns-2.35 itself [Ns2], in settings of which nothing
-//! is recorded: Debian's package `ns2` runs the script beside this file.
+//! The closed loop compared with ns-2.35 itself [Ns2], in settings without recordings:
+//! Debian's package `ns2` runs the script beside this file.
 //!
-//! Forty seeds on both sides, with the same starts of flows. What is compared
-//! are means over seeds of what the bottleneck dropped, carried and held in
-//! each half; they may be apart by half a standard deviation of theirs and two
-//! standard errors of the difference.
+//! Both sides run forty seeds with the same starts of flows. The test compares means
+//! over seeds of the packets that the bottleneck dropped, carried and held in each
+//! half. They may differ by half a standard deviation and two standard errors of the
+//! difference.
 
 #[path = "../tcp/dumbbell.rs"]
 mod dumbbell;
@@ -21,16 +21,16 @@ use units::{Bytes, Seed, Span, Time};
 use dumbbell::{BOTTLENECK, Dumbbell};
 
 const SEEDS: u64 = 40;
-/// Seconds of a half, and bits a second of the bottleneck.
+/// Seconds per half, and bits per second of the bottleneck.
 const HALF: f64 = 25.0;
 const RATE: u64 = 1_500_000;
-/// What is compared, in the first half and then in the second one.
+/// The statistics of each half.
 const STATISTICS: [&str; 3] = ["dropped, %", "carried, bit/s", "waiting"];
 
-/// A run: the statistics of both halves.
+/// The statistics of both halves of a run.
 type Statistics = [[f64; 3]; 2];
 
-/// What happened at the bottleneck, by halves.
+/// The events at the bottleneck, by halves.
 #[derive(Default)]
 struct Bottleneck {
     arrivals: [f64; 2],
@@ -41,8 +41,8 @@ struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One packet more waits from `at` on, or one less. Returns the half, if it
-    /// is not over.
+    /// One packet more, or one less, waits from `at` on. Returns the half, unless the
+    /// run is over.
     fn step(&mut self, at: Time, by: f64) -> Option<usize> {
         let at = at.since(Time::ZERO).unwrap_or_default().as_secs_f64();
         self.waited[0] += by * (HALF - at).max(0.0);
@@ -87,7 +87,7 @@ impl Tracer for Bottleneck {
     }
 }
 
-/// Runs ns-2 with `words`; when flows started, in seconds, and its statistics.
+/// Runs ns-2 with `words`. Returns the starts of flows in seconds, and the statistics.
 fn theirs(seed: u64, words: &str) -> (Vec<f64>, Statistics) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/dumbbell.tcl");
     let output = Command::new("ns")
@@ -111,7 +111,7 @@ fn theirs(seed: u64, words: &str) -> (Vec<f64>, Statistics) {
     (lines[0].clone(), [half(&lines[1]), half(&lines[2])])
 }
 
-/// Runs our engine with flows that start when theirs did.
+/// Runs this engine with the same starts of flows.
 fn ours(seed: u64, starts: &[f64], dumbbell: &Dumbbell) -> Statistics {
     let seed = Seed::new(seed);
     let flow = |(number, start): (u32, &f64)| {
@@ -139,7 +139,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
-/// Holds forty runs of ns-2 with `words` against forty of `dumbbell`.
+/// Compares forty runs of ns-2 with `words` with forty runs of `dumbbell`.
 #[track_caller]
 fn agrees(words: &str, dumbbell: &Dumbbell) {
     let runs: Vec<[Statistics; 2]> = (1..=SEEDS)
@@ -248,7 +248,7 @@ fn drop_from_front_under_reno_where_congestion_decreases() {
     agrees("queue front agent Reno scenario decrease", &dumbbell);
 }
 
-/// Settings of a study that names no TCP: ns-2's plain agent is Tahoe.
+/// Settings of a study that does not name its TCP: ns-2's default agent is Tahoe.
 #[test]
 fn adaptive_red_under_tahoe_with_packets_of_3000_octets() {
     let mut red = red(20, 3_000);

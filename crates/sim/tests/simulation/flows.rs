@@ -1,4 +1,4 @@
-//! What flows of datagrams send.
+//! Traffic of datagram flows.
 
 use jumbolab_sim::Datagrams;
 use proto::traffic::{Bursts, Law, Schedule};
@@ -23,7 +23,7 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
     ];
     for gaps in laws {
         for (bursts, octets) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
-            // Some are larger than a datagram can be, and are refused.
+            // Some exceed the largest datagram and are refused.
             let payloads = Law::Pareto(1.1, 400.0);
             let mut scenario = pair(
                 &bare(1_000_000_000, 1_000_000),

@@ -1,4 +1,4 @@
-//! A domain gathers packets where they enter and lets them out where they leave.
+//! A domain gathers packets at its ingress and unpacks them at its egress.
 
 mod addressed;
 mod refused;
@@ -42,9 +42,9 @@ fn row(first: u8, length: u8, next_as: u32, egress: usize) -> Prefix {
     }
 }
 
-/// Hosts `a` (0) and `b` (1), edges `in` (2) and `out` (3), routers `one` (4) and
-/// `two` (5) between these. `a` sends to `b` through links `wires` between the
-/// routers; all others are fast.
+/// Hosts `a` (0) and `b` (1), edges `in` (2) and `out` (3), routers `one` (4) and `two`
+/// (5) between these. `a` sends to `b` through links `wires` between the routers; all
+/// other links are fast.
 fn line(wires: [&Settings; 3], sent: jumbolab_sim::Datagrams) -> Scenario {
     let fast = bare(10_000_000_000, 100_000);
     scenario(
@@ -67,7 +67,7 @@ fn line(wires: [&Settings; 3], sent: jumbolab_sim::Datagrams) -> Scenario {
     )
 }
 
-/// What is behind `out` leaves there, and `in` gathers it.
+/// `in` gathers packets to hosts behind `out`.
 fn domain(trigger: Trigger) -> Domain {
     Domain {
         edges: vec![
@@ -119,7 +119,7 @@ fn inner_dropped(outcome: &Outcome) -> u64 {
 #[test]
 fn the_core_forwards_bundles_and_every_packet_arrives() {
     let wire = bare(1_000_000_000, 1_000);
-    // A packet of 128 octets of IP every 10 us: 67 fill 9000 octets.
+    // With a packet of 128 octets of IP every 10 us, 67 packets fill 9000 octets.
     let sent = || constant(1e-5, 100, 10_000);
     for destination in [Destination::Egress, Destination::FirstPacket] {
         let domain = Domain {
@@ -161,8 +161,8 @@ fn while_the_link_is_idle_nothing_waits_to_be_gathered_unless_a_timer_says_so() 
 
 #[test]
 fn while_the_link_is_busy_what_waits_anyway_is_gathered() {
-    // 128 octets each 10 us are 102.4 Mb/s: bare they would need more than the
-    // 110 Mb/s that a hundred others leave of the wire.
+    // 128 octets every 10 us are 102.4 Mb/s: without bundles they take nearly all of the
+    // 110 Mb/s that the other flow leaves.
     let (slow, fast) = (bare(110_000_000, 10_000), bare(1_000_000_000, 10_000));
     let mut scenario = line([&slow, &fast, &fast], constant(1e-5, 100, 10_000));
     scenario
@@ -176,7 +176,7 @@ fn while_the_link_is_busy_what_waits_anyway_is_gathered() {
     assert_eq!(outcome.flows[1].received, 10);
 }
 
-/// MRED that sees 20 frames at most in front of it.
+/// MRED whose queue holds at most 20 frames.
 fn mred(bits: u64, over: Over) -> Settings {
     let limit = Limit::Packets(20);
     let usual = MredSettings::new(limit, Bytes::new(500));
@@ -193,7 +193,7 @@ fn mred(bits: u64, over: Over) -> Settings {
 #[test]
 fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
     for over in [Over::Arriving, Over::Head, Over::Queue] {
-        // Both are too slow for what comes, the second for what is left.
+        // Both are overloaded, the second even by the output of the first.
         let (fast, slow, slower) = (
             bare(1_000_000_000, 1_000),
             mred(98_000_000, over),
@@ -244,7 +244,7 @@ fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
 fn packets_leave_where_the_longest_prefix_says_and_systems_are_not_mixed() {
     let wire = bare(1_000_000_000, 1_000);
     let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
-    // Another host behind `out` and one behind `two`, which is an edge too.
+    // Another host behind `out`, and one behind `two`, which is an edge, too.
     scenario.nodes.extend([host("c"), host("d")]);
     scenario.links.push(link("out-c", [3, 6], &wire));
     scenario.links.push(link("two-d", [5, 7], &wire));
@@ -263,7 +263,7 @@ fn packets_leave_where_the_longest_prefix_says_and_systems_are_not_mixed() {
         .addresses
         .extend([(6, address(6)), (7, address(7))]);
     gathering.table = vec![row(0, 24, 1, 3), row(6, 32, 2, 3), row(7, 32, 1, 5)];
-    // Larger than what a timer gathers.
+    // Larger than the packets gathered within the timer.
     gathering.edges[0].gather = Some(Ingress {
         mtu: Bytes::new(60_000),
         ..ingress(Trigger::Timer(MILLI))
@@ -317,11 +317,12 @@ fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
         };
         run(scenario, domain)
     };
-    // Bundles of 51 each; a buffer of four packets holds what comes one by one, and no bundle.
+    // Bundles of 51 packets; a buffer of four packets holds single packets, but no
+    // bundle.
     let (with, without) = (run(true, 512), run(false, 512));
     assert_eq!(with.nodes[1].dropped, 0);
     assert!(without.nodes[1].dropped > 1_000);
-    // With room enough, shaping costs the time that it spreads packets over.
+    // With enough room, shaping delays packets by the time over which it spreads them.
     let (with, without) = (run(true, 100_000), run(false, 100_000));
     let jitter = |outcome: &Outcome| {
         let delays = outcome.flows[0].delays.unwrap();
@@ -366,7 +367,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     }
     assert!(edge(&outcome, "in").gathered > 0 && edge(&outcome, "out").gathered > 0);
     assert!(dropped(&outcome) > 0);
-    // The same again, whoever watches and however it is written.
+    // The same again with a tracer, and in another order.
     struct Awake;
     impl jumbolab_sim::Tracer for Awake {}
     let checked = scenario.clone().check().unwrap();
@@ -383,7 +384,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     assert_eq!((other.flows, other.links), (outcome.flows, outcome.links));
 }
 
-/// Takes down when queues drop data, and when sources are notified.
+/// Records the instants of drops, and of notifications of sources.
 #[derive(Default)]
 struct Notes {
     lost: Vec<Time>,
@@ -392,7 +393,7 @@ struct Notes {
 
 impl jumbolab_sim::Tracer for Notes {
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, _state: QueueState) {
-        // The last link on the way back.
+        // The last link of the way back.
         if packet.answer && link == (0, 1) {
             self.notified.push(at);
         }
@@ -459,7 +460,7 @@ fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
 #[test]
 fn a_timer_bounds_what_gathering_adds_to_the_delay() {
     let wire = bare(1_000_000_000, 1_000);
-    // Far apart: each waits for the whole timer and goes bare.
+    // So far apart that each waits for the whole timer and is sent without a bundle.
     let outcome = run(
         line([&wire; 3], constant(0.1, 100, 50)),
         domain(Trigger::Timer(MILLI)),

@@ -1,4 +1,4 @@
-//! What a link does to packets, and that it is the emulator's own link.
+//! Behaviour of simulated links, and their equality with the emulator's.
 
 use jumbolab_sim::{Datagrams, Role, Seen, Tracer};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use crate::network::{bare, constant, flow, host, line, link, node, pair, run, sc
 
 #[test]
 fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary() {
-    // Octets of payload, and of wire with 28 of IPv4 and UDP and 38 of Ethernet.
+    // Octets of payload, and of wire: plus 28 of IPv4 and UDP and 38 of Ethernet.
     for (octets, wire) in [(18, 84), (1_472, 1_538), (8_972, 9_038)] {
         for bits in [10_000_000, 1_000_000_000] {
             let direction = Settings {
@@ -48,7 +48,7 @@ fn a_switch_that_stores_takes_a_frame_longer_than_one_that_cuts_through() {
         let scenario = line(Role::Switch, [first, &store], constant(0.001, 1_472, 10));
         run(scenario).flows[0].delays.unwrap().mean
     };
-    // Of a frame that is cut through, preamble and header are 22 octets.
+    // With cut-through, preamble and header take 22 octets.
     assert!((delay(&store) - 2.0 * 12_304e-9).abs() < 1e-15);
     assert!((delay(&cut) - 12_304e-9 - 176e-9).abs() < 1e-15);
 }
@@ -64,7 +64,8 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
         panic!("b is a host");
     };
-    // 10 us + 1000 octets of 10 ns: 20 us a packet, of which one comes each us.
+    // 10 us plus 1000 octets of 10 ns: 20 us per packet, with an arrival every
+    // microsecond.
     receiver.receive.per_packet = Span::from_micros(10);
     receiver.receive.per_octet = Span::from_nanos(10);
     receiver.receive_buffer = Some(Bytes::new(4_000));
@@ -73,7 +74,7 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
     assert_eq!((ran.flows[0].received, ran.flows[0].lost), (4, 6));
     let delays = ran.flows[0].delays.unwrap();
     assert!((delays.min - 21e-6).abs() < 1e-15, "{delays:?}");
-    // The fourth came 3 us after the first, and 80 us of work were before it.
+    // The fourth arrived 3 us after the first, behind 80 us of work.
     assert!((delays.max - 78e-6).abs() < 1e-15, "{delays:?}");
 
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
@@ -85,7 +86,8 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
     };
     sender.send.per_packet = Span::from_micros(30);
     let ran = run(scenario);
-    // The sender is the slower one: 30 us each, then 1 us of link, 20 of work.
+    // The sender is the slower one: 30 us each, then 1 us on the link and 20 us at the
+    // receiver.
     assert_eq!((ran.nodes[0].sent, ran.flows[0].received), (10, 10));
     let delays = ran.flows[0].delays.unwrap();
     assert!((delays.min - 51e-6).abs() < 1e-15, "{delays:?}");
@@ -97,7 +99,7 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
 
 #[test]
 fn a_packets_class_and_precedence_reach_the_queue() {
-    // Two flows that together are 1.6 times what the link carries.
+    // Two flows with a total of 1.6 times the link's rate.
     let two = |queue: Spec, change: fn(&mut Datagrams)| {
         let direction = Settings {
             queue,
@@ -129,7 +131,7 @@ fn what_is_done_makes_room_for_what_comes_at_that_instant() {
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
         panic!("b is a host");
     };
-    // Room for one, which takes exactly as long as the next one needs to come.
+    // Room for one packet, which takes exactly the time until the next arrival.
     receiver.receive.per_packet = Span::from_micros(20);
     receiver.receive_buffer = Some(Bytes::new(1_000));
     let ran = run(scenario);
@@ -138,7 +140,7 @@ fn what_is_done_makes_room_for_what_comes_at_that_instant() {
 
 #[test]
 fn averages_over_time_end_when_sources_do() {
-    // Ten packets at once, a second of work each; the sources stop after five.
+    // Ten packets at once with a second of work each; sources stop after five seconds.
     let mut scenario = pair(&bare(8_000, 100), constant(1e-12, 972, 10));
     scenario.end = Time::ZERO + Span::from_secs(5);
     let ran = run(scenario);
@@ -175,7 +177,7 @@ fn of_equally_short_paths_the_link_that_comes_first_by_name_is_taken() {
     }
 }
 
-/// The averages that arrivals find.
+/// The average queue sizes found by arrivals.
 #[derive(Default)]
 struct Averages(Vec<f64>);
 
@@ -187,7 +189,7 @@ impl Tracer for Averages {
 
 #[test]
 fn a_tracer_sees_the_average_of_red() {
-    // A burst onto a slow link: the packet in transmission is not counted.
+    // A burst onto a slow link: the packet being transmitted does not count.
     const WEIGHT: f64 = 0.002;
     let red = RedSettings {
         weight: WEIGHT,
@@ -211,11 +213,11 @@ fn a_tracer_sees_the_average_of_red() {
     }
 }
 
-/// A frame that is only its number and its size.
+/// A frame with nothing but a number and a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame(u64, u64);
 
-/// When which message was delivered.
+/// The instants at which messages were delivered.
 #[derive(Default)]
 struct Deliveries(Vec<(Time, u64)>);
 
@@ -234,7 +236,7 @@ impl Packet for Frame {
     }
 }
 
-/// What can happen on a link, with real frames on it.
+/// Random settings of a link with real frames.
 fn settings() -> impl Strategy<Value = Settings> {
     let probability = || prop_oneof![Just(0.0), 0.0..0.3f64];
     let chances = [probability(), probability(), probability()];
@@ -263,8 +265,8 @@ fn settings() -> impl Strategy<Value = Settings> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What the live emulator would do with frames of these sizes at these
-    /// instants: it drives the same machine, and so does the simulator.
+    /// Compares with the link that the live emulator drives, given frames of these
+    /// sizes at these instants.
     #[test]
     fn a_network_of_one_link_is_the_emulators_link(
         settings in settings(), gap in 1.0..200.0f64, largest in 100.0..8_972.0f64, seed: u64,

@@ -1,5 +1,5 @@
-//! Whole networks in virtual time, held against closed forms, against the
-//! link machine driven by hand, and against themselves.
+//! Whole networks in virtual time, compared with closed forms, with the link driven by
+//! hand, and with repetitions of themselves.
 
 mod flows;
 mod gathering;

@@ -1,4 +1,4 @@
-//! Small networks to put together in a line.
+//! Builders of small networks.
 
 use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario, Traffic};
 use proto::link::Settings;
@@ -44,7 +44,7 @@ pub(crate) fn link(name: &str, ends: [usize; 2], direction: &Settings) -> Link {
     }
 }
 
-/// IPv4 from time zero on.
+/// A flow over IPv4 that begins at time zero.
 pub(crate) fn flow(name: &str, from: usize, to: usize, datagrams: Datagrams) -> Flow {
     Flow {
         name: name.to_owned(),

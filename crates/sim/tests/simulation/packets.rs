@@ -1,4 +1,4 @@
-//! Fragments, and packets that are too big.
+//! Fragments and oversized packets.
 
 use jumbolab_sim::{Location, Loss, Role, Seen, Tracer};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn ethernet(mtu: u64) -> Settings {
     }
 }
 
-/// Losses of one kind, and where they were.
+/// Losses and their places.
 #[derive(Default)]
 struct Losses(Vec<(Location, Loss)>);
 
@@ -78,10 +78,10 @@ fn a_source_learns_the_path_mtu_from_packet_too_big() {
         assert_eq!(flow.path_mtu, u32::try_from(narrow).ok());
         assert_eq!(ran.nodes[1].answered, 1);
         assert_eq!(ran.links[1].directions[0].counters.of(Fate::TooBig), 1);
-        // The first is lost; the others go in two pieces, or not at all.
+        // The first packet is lost; the others are fragmented, or not sent at all.
         let expected = if dont_fragment { (1, 9, 0) } else { (10, 0, 9) };
         assert_eq!((flow.sent, flow.refused, flow.received), expected, "{ip}");
-        // The answer carries as much of the packet as it may.
+        // The ICMP error quotes as much of the packet as allowed.
         let answer = if ip == IpVersion::V6 { 1_280 } else { 576 };
         let back = ran.links[0].directions[1].counters.octets;
         assert_eq!(back, answer + 18);

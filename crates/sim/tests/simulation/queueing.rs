@@ -1,9 +1,9 @@
-//! Queues of the textbooks through a whole simulated link.
+//! Textbook queues on a simulated link.
 //!
-//! Every check runs ten seeds, and asks that the interval of their means, to
-//! 99.9 % by Student's t with nine degrees of freedom, covers the answer. The
-//! seeds are fixed: what passed passes again, and of the dozen checks together
-//! one would fail for one in a hundred choices of seeds.
+//! Every check runs ten seeds and demands that the 99.9 % interval of their mean, by
+//! Student's t with nine degrees of freedom, covers the answer. The seeds are fixed, so
+//! results are repeatable; among the dozen checks one would fail for one in a hundred
+//! choices of seeds.
 
 use jumbolab_sim::{Datagrams, Outcome};
 use proto::link::Settings;
@@ -12,17 +12,17 @@ use units::{IpVersion, Seed};
 
 use crate::network::{SECOND, at, bare, pair, run};
 
-/// Student's t at 99.9 %, both sides, nine degrees of freedom.
+/// Student's t at 99.9 %, two-sided, nine degrees of freedom.
 const T: f64 = 4.781;
 
 /// The service time of a packet: 1000 octets at 8 Mb/s.
 const SERVICE: f64 = 1e-3;
 
-/// Poisson arrivals of load `load` at a queue for `room` packets; services
-/// always equal, or exponential.
+/// Poisson arrivals of load `load` at a queue for `room` packets, with constant or
+/// exponential service times.
 fn run_seed(load: f64, room: u32, exponential: bool, packets: u64, seed: u64) -> Outcome {
-    // On IPv6 a packet without framing has 48 octets of headers; where service
-    // is exponential, payloads are so large that these do not count.
+    // A packet on IPv6 without framing has 48 octets of headers. With exponential
+    // service times, payloads are so large that headers are negligible.
     let (mean, bits) = match exponential {
         false => (952.0, 8_000_000),
         true => (1e6, 8_000_000_000),
@@ -61,7 +61,7 @@ fn covers(what: &str, answer: f64, figure: impl Fn(u64) -> f64) {
 
 #[test]
 fn the_mean_wait_in_front_of_equal_services_is_that_of_md1() {
-    // Mean delay less the service, in services: rho / (2 (1 - rho)).
+    // Mean delay minus service time, in service times: rho / (2 (1 - rho)).
     for (load, answer, packets) in [(0.5, 0.5, 4_000), (0.8, 2.0, 10_000), (0.9, 4.5, 30_000)] {
         covers(&format!("M/D/1 at {load}"), answer, |seed| {
             let ran = run_seed(load, 1_000_000, false, packets, seed);
@@ -81,7 +81,7 @@ fn the_mean_queue_in_front_of_exponential_services_is_that_of_mm1() {
 
 #[test]
 fn a_short_queue_loses_what_mm1k_says() {
-    // K counts the packet in service.
+    // K includes the packet in service.
     for (load, places, answer) in [
         (0.8, 10, 0.023_493),
         (0.95, 20, 0.027_181),
@@ -112,8 +112,8 @@ fn a_short_queue_loses_what_md1k_says() {
 
 #[test]
 fn the_mean_queue_is_the_rate_of_arrivals_times_the_mean_wait() {
-    // Little's law holds on every path, not only on average, once the queue
-    // has emptied: both sides count the same waits.
+    // Little's law holds for every run, not only on average, once the queue has
+    // emptied: both sides count the same waiting times.
     for seed in 1..=5 {
         let mut scenario = pair(
             &bare(8_000_000, 1_000_000),
@@ -127,7 +127,7 @@ fn the_mean_queue_is_the_rate_of_arrivals_times_the_mean_wait() {
         );
         scenario.seed = Seed::new(seed);
         let ran = run(scenario.clone());
-        // Averaged over the time until the last packet has left.
+        // Average over the time until the last packet has left.
         scenario.end = ran.end;
         let again = run(scenario);
         let direction = again.links[0].directions[0];

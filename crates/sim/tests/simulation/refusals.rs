@@ -1,4 +1,4 @@
-//! Every scenario that makes no sense, and the error for each.
+//! Invalid scenarios, and the error for each.
 
 use jumbolab_sim::{Role, Scenario, Tcp, Traffic};
 use proto::link::Settings;
@@ -51,9 +51,9 @@ fn names_and_ends_must_be_there_once() {
     );
     refused(
         |s| s.links[1].ends[1] = 3,
-        "link `rb` names node number 3, but there are 3",
+        "link `rb` refers to node number 3, but there are only 3",
     );
-    refused(|s| s.flows[0].from = 7, "flow `f` names node number 7");
+    refused(|s| s.flows[0].from = 7, "flow `f` refers to node number 7");
 }
 
 #[test]
@@ -126,13 +126,16 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
 fn flows_must_lead_from_one_host_to_another_that_can_be_reached() {
     refused(
         |s| s.flows[0].to = 1,
-        "flow `f` ends at node `r`, which is no host",
+        "flow `f` ends at node `r`, which is not a host",
     );
     refused(
         |s| s.flows[0].from = 1,
-        "flow `f` begins at node `r`, which is no host",
+        "flow `f` begins at node `r`, which is not a host",
     );
-    refused(|s| s.flows[0].to = 0, "flow `f` is from node `a` to itself");
+    refused(
+        |s| s.flows[0].to = 0,
+        "flow `f` leads from node `a` to itself",
+    );
     refused(
         |s| {
             s.links.pop();
@@ -205,8 +208,8 @@ fn tahoe_is_refused_beside_the_tcp_of_the_standards() {
 
 #[test]
 fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
-    // A gigabit over a second of delay in small packets, a buffer of millions,
-    // a processor that falls behind, and a transfer that is kept whole.
+    // A gigabit over a second of delay in small packets, a buffer of millions, an
+    // overloaded processor, and a transfer that keeps every arrival.
     let gigabit = |s: &mut Scenario| {
         datagrams(s).gaps = Law::Constant(500_000.0);
         datagrams(s).payloads = Law::Constant(18.0);

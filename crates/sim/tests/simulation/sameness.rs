@@ -1,4 +1,4 @@
-//! What must make no difference makes none.
+//! Changes that must not affect the outcome.
 
 use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Tracer, Work};
 use proto::link::{QueueState, Settings};
@@ -44,7 +44,7 @@ fn busy() -> Scenario {
         flow("x", 0, 4, poisson(4_000.0)),
         flow("y", 1, 5, poisson(5_000.0)),
         flow("z", 5, 0, poisson(9_000.0)),
-        // All at the same instants as each other, on one host.
+        // Flows with simultaneous packets, on one host.
         flow(
             "c",
             1,
@@ -148,7 +148,7 @@ fn an_idle_flow_more_and_a_node_more_change_nothing_else() {
     }
 }
 
-/// Counts what it sees.
+/// Counts the events that it observes.
 #[derive(Default)]
 struct Counts {
     queued: u64,
@@ -188,7 +188,7 @@ fn a_tracer_sees_everything_and_changes_nothing() {
 
 #[test]
 fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
-    // Services, delays and gaps that are whole picoseconds in both directions.
+    // Services, delays and gaps of whole picoseconds in both cases.
     let build = |k: u64| {
         let direction = |bits: u64, room| Settings {
             delay: Span::from_picos(3_600_000_000 / k),

@@ -1,14 +1,12 @@
-//! Twenty-three flows through one bottleneck against ns-2.35, drop by drop
-//! [Ns2].
+//! Twenty-three flows through one bottleneck, compared with ns-2.35 drop by drop [Ns2].
 //!
-//! The recordings are ours, made with the script beside the peer test: `seed 1
-//! half 5 bottleneck 1.50137Mb access 10.0313Mb delay 20.023ms ends "2.017
-//! 3.041 4.007 5.059"` and what a test below says. A line is a flow: when it
-//! starts, and how far into a tick of its clock time zero falls, both in
-//! picoseconds, the phase worked out from the generator of chance of ns-2;
-//! then a line is a packet that the bottleneck dropped: microseconds, octets,
-//! flow, number. Rates and delays are odd, so that few instants coincide:
-//! where they do, ns-2 goes by how its fractions are rounded.
+//! The recordings were made with the script beside the peer test: `seed 1 half 5
+//! bottleneck 1.50137Mb access 10.0313Mb delay 20.023ms ends "2.017 3.041 4.007 5.059"`
+//! and the words of each test below. The first lines are flows: start, and phase of the
+//! clock within a tick at time zero, both in picoseconds; the phase is computed from
+//! ns-2's random number generator. The other lines are packets that the bottleneck
+//! dropped: microseconds, octets, flow, number. Rates and delays are odd, so few
+//! instants coincide: ns-2 orders coinciding events by rounding.
 
 use jumbolab_sim::{Location, Loss, Seen, Tracer};
 use proto::link::QueueState;
@@ -18,11 +16,11 @@ use units::{Seed, Span, Time};
 
 use crate::dumbbell::{BOTTLENECK, Dumbbell};
 
-/// Flows of a recording.
+/// Flows per recording.
 const FLOWS: usize = 23;
 
-/// What came to the bottleneck, and what it dropped: when in microseconds, of
-/// how many octets, of which flow, and which number.
+/// The arrivals at the bottleneck, and its drops: instant in microseconds, octets, flow
+/// and number.
 #[derive(Default)]
 struct Bottleneck {
     arrivals: u64,
@@ -37,7 +35,7 @@ impl Tracer for Bottleneck {
     fn lost(&mut self, at: Time, location: Location, packet: Seen, _: Loss) {
         if location == Location::Direction(BOTTLENECK.0, BOTTLENECK.1) {
             let micros = (at.as_nanos() + 500) / 1_000;
-            // ns-2 acknowledges with the number before the one it waits for.
+            // ns-2 acknowledges the last number received, not the next one expected.
             let number = packet.sequence - u64::from(packet.is_ack());
             let flow = u64::try_from(packet.flow).unwrap();
             self.drops.push([micros, packet.size.get(), flow, number]);
@@ -45,7 +43,8 @@ impl Tracer for Bottleneck {
     }
 }
 
-/// Runs what `recorded` recorded; `arrivals` came to the bottleneck there.
+/// Repeats the run of `recorded`, in which `arrivals` packets arrived at the
+/// bottleneck.
 #[track_caller]
 fn agrees(recorded: &str, arrivals: u64, dumbbell: Dumbbell) {
     let lines = || recorded.lines().map(|line| line.split(','));
@@ -68,7 +67,7 @@ fn agrees(recorded: &str, arrivals: u64, dumbbell: Dumbbell) {
         assert!(one[0].abs_diff(other[0]) <= 1, "drop {place}: {other:?}");
     }
     assert_eq!(ours.drops.len(), theirs.len());
-    // The last one comes within the last microsecond, or does not.
+    // The last arrival may fall just within or beyond the last microsecond.
     assert!(ours.arrivals.abs_diff(arrivals) <= 1, "{}", ours.arrivals);
 }
 

@@ -1,7 +1,7 @@
-//! The network and the flows of Floyd's congestion that increases or decreases
-//! in the middle of a run, as the script for ns-2 beside the peer test has it:
-//! two senders share a bottleneck with a flow that goes the other way, and
-//! twenty more come, or go, half-way [Ns2].
+//! The network and the flows of Floyd's experiment with congestion that increases or
+//! decreases in the middle of a run, as in the ns-2 script beside the peer test. Two
+//! senders share a bottleneck with a flow in the opposite direction, and twenty more
+//! flows start or stop half-way [Ns2].
 
 use jumbolab_sim::{Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic};
 use proto::link::Settings;
@@ -9,31 +9,30 @@ use proto::tcp::{self, Recovery};
 use queue::Spec;
 use units::{IpVersion, Rate, Seed, Span, Time};
 
-/// Segments that the receivers of the long flows let be in flight, and those
-/// of the twenty.
+/// The receiver's windows, in segments, of the long flows and of the twenty.
 const WINDOW: u32 = 1_000;
 const FEW: u32 = 20;
 
-/// Where the bottleneck is: link and direction.
+/// The bottleneck: link and direction.
 pub(crate) const BOTTLENECK: (usize, usize) = (4, 0);
 
-/// What differs between runs.
+/// The parameters of a run.
 #[derive(Clone)]
 pub(crate) struct Dumbbell {
-    /// What waits at both ends of the bottleneck.
+    /// The queues at both ends of the bottleneck.
     pub(crate) queue: Spec,
     pub(crate) recovery: Recovery,
     /// Octets of a data packet.
     pub(crate) size: u32,
-    /// Whether the twenty stop half-way, instead of beginning there.
+    /// Whether the twenty flows stop half-way instead of starting there.
     pub(crate) decrease: bool,
-    /// Seconds of a half.
+    /// Seconds per half.
     pub(crate) half: u64,
-    /// Bits a second of the bottleneck and of the other links.
+    /// Bits per second of the bottleneck and of the other links.
     pub(crate) rates: [u64; 2],
-    /// Microseconds across the bottleneck and to the four hosts.
+    /// Propagation delays in microseconds: of the bottleneck, and to the four hosts.
     pub(crate) delays: [u64; 5],
-    /// When each flow starts, and the phase of its clock.
+    /// The start of each flow, and the phase of its clock.
     pub(crate) flows: Vec<(Time, Span)>,
     pub(crate) seed: Seed,
 }

@@ -1,4 +1,4 @@
-//! Windows at a given loss, against closed forms.
+//! Windows at given loss rates, compared with closed forms.
 
 use model::{Growth, cubic_window, reno_window};
 use proto::tcp::{Acknowledging, Control, Recovery, Settings};
@@ -41,31 +41,31 @@ fn near(value: f64, expected: f64, relative: f64) {
     assert!(off <= relative, "{value} is not {expected}");
 }
 
-/// The mean number of segments a round trip where every `gap`-th is lost and the
-/// window grows by one in `trips` round trips, without time-outs.
+/// The mean number of segments per round trip if every `gap`-th is lost and the window
+/// grows by one in `trips` round trips, without timeouts.
 ///
-/// The sawtooth of [Mathis1997 Fig 1] in whole round trips, with the one that its formula
-/// leaves out: after a loss at W there is a round trip of W/2 in which the loss
-/// is mended and the window does not grow [RFC6675 s5], then rounds of W/2, W/2 + 1,
-/// ... W. So gap = W/2 + `trips` 3 W^2/8 + 3 W/4, in `trips` W/2 + 2 round trips.
-/// Where the loss is small, that is the inverse square root.
+/// This is the sawtooth of [Mathis1997 Fig 1] in whole round trips, plus the round trip
+/// that its formula omits: after a loss at W, the loss is repaired in a round trip of
+/// W/2 without growth [RFC6675 s5], followed by rounds of W/2, W/2 + 1, ... W. So gap =
+/// W/2 + `trips` 3 W^2/8 + 3 W/4, in `trips` W/2 + 2 round trips. For small loss rates
+/// this approaches the inverse square root.
 fn sawtooth(gap: u32, trips: f64) -> f64 {
     let gap = f64::from(gap);
     let peak = ((1.5625 + 1.5 * trips * gap).sqrt() - 1.25) / (0.75 * trips);
     gap / (trips * peak / 2.0 + 2.0)
 }
 
-/// Mean windows at losses 1/p segments apart, as sqrt(3/(2p)) and, where every
-/// other segment is acknowledged, sqrt(3/(4p)) give them [Mathis1997 Table 1],
-/// and how near to them a connection comes. At 1e-2 a loss costs one round trip of nine,
-/// which is not in them.
+/// Mean windows at losses 1/p segments apart: sqrt(3/(2p)) and, if every other segment
+/// is acknowledged, sqrt(3/(4p)) [Mathis1997 Table 1], with the tolerance of a
+/// connection. At 1e-2 the repair of a loss takes one of nine round trips, which the
+/// formulas omit.
 const WINDOWS: [(u32, f64, f64, f64); 3] = [
     (10_000, 122.47, 86.60, 0.05),
     (1_000, 38.73, 27.39, 0.05),
     (100, 12.25, 8.66, 0.15),
 ];
 
-/// Losses to wait for.
+/// Number of losses to wait for.
 const fn losses(gap: u32) -> u32 {
     if gap < 1_000 { 600 } else { 60 }
 }
@@ -79,7 +79,7 @@ fn renos_window_follows_the_inverse_square_root() {
             near(ran.window, window, relative);
             let formula = reno_window(1.0 / f64::from(gap), Growth::Segments).unwrap();
             near(formula, window, 1e-3);
-            // It is not time-outs that are missing from the formula, but recovery.
+            // The formula differs because of recovery, not because of timeouts.
             assert_eq!(ran.sender.counts().timeouts, 0);
             near(ran.rate, sawtooth(gap, 1.0), 0.03);
         }
@@ -113,8 +113,8 @@ fn cubic_outside_of_renos_region_follows_its_own_law() {
         control: Control::Cubic,
         ..settings(Recovery::Sack)
     };
-    // Where tens of round trips lie between losses. With ten (1e-3 at 0.4 s) the one
-    // in which a loss is mended, which is not in the law, costs more than 10 %.
+    // With tens of round trips between losses. With ten (1e-3 at 0.4 s), the round trip
+    // that repairs a loss, which the law omits, costs more than 10 %.
     for (millis, gap) in [
         (100, 10_000),
         (100, 30_000),

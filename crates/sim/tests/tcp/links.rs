@@ -1,4 +1,4 @@
-//! Connections over simulated links.
+//! TCP connections over simulated links.
 
 use jumbolab_sim::{Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Tracer, Traffic};
 use model::sawtooth_utilisation;
@@ -46,7 +46,7 @@ fn line(direction: &Settings, seconds: u64, connections: Vec<Tcp>) -> Scenario {
         from: 0,
         to: 2,
         ip: IpVersion::V4,
-        // Apart, so that they are not in step.
+        // Staggered, to avoid synchronisation.
         start: Time::ZERO + Span::from_millis(137) * number,
         stop: None,
         traffic: Traffic::Tcp(tcp),
@@ -66,7 +66,7 @@ fn run(scenario: Scenario) -> Outcome {
     scenario.check().unwrap().run()
 }
 
-/// Octets that begin on the second link's wire after so many seconds.
+/// Octets whose transmission on the second link begins after a number of seconds.
 struct Carried(u64, u64);
 
 impl Tracer for Carried {
@@ -79,7 +79,7 @@ impl Tracer for Carried {
 
 #[test]
 fn one_flow_uses_what_its_buffer_lets_it() {
-    // 24 Mb/s and 100 ms are two hundred packets of 1500 octets.
+    // 24 Mb/s times 100 ms are two hundred packets of 1500 octets.
     for (buffer, waiting, expected) in [
         (0.0, 2, 0.75),
         (0.1, 22, 0.8176),
@@ -241,7 +241,7 @@ proptest! {
         let flow = &outcome.flows[0];
         prop_assert_eq!(flow.received_bytes, Bytes::new(octets));
         prop_assert_eq!((flow.sent, flow.received, flow.lost), (segments, segments, 0));
-        // It ends when all is acknowledged, not when the run is over.
+        // The run ends when all data are acknowledged, before its limit.
         prop_assert!(outcome.end < Time::ZERO + Span::from_secs(99_000));
     }
 }

@@ -1,5 +1,5 @@
-//! What the TCP of Linux 6.18 did over an emulated link, the simulator's does
-//! over the same link.
+//! The simulator's TCP compared with measurements of Linux 6.18 over the same emulated
+//! link.
 
 use jumbolab_sim::{
     Flow, Host, Link, Location, Loss, Messages, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
@@ -9,13 +9,13 @@ use proto::tcp::{self, Control};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
-/// Octets of frames that are let pass before anything is counted.
+/// Octets of frames before counting begins.
 const PREROLL: u64 = 1_000_000;
 
-/// What was seen of the kernel at 20 Mbit/s and 40 ms, MTU 1500, in transfers
-/// of 21 MB that wrote 64 kB at once: the control, the frames that could wait,
-/// utilisation in per cent, frames that waited on average, and frames dropped
-/// from the first to the last; a mean of two transfers [Linux].
+/// Measurements of the kernel at 20 Mbit/s and 40 ms, MTU 1500, in transfers of 21 MB
+/// with writes of 64 kB: congestion control, size of the queue in frames, utilisation
+/// in per cent, mean number of waiting frames, and dropped frames from start to end;
+/// means of two transfers [Linux].
 const KERNEL: [(Control, u32, f64, f64, f64); 6] = [
     (Control::Reno, 33, 95.8, 13.26, 50.0),
     (Control::Reno, 66, 99.86, 35.98, 138.0),
@@ -25,9 +25,8 @@ const KERNEL: [(Control, u32, f64, f64, f64); 6] = [
     (Control::Cubic, 132, 100.0, 98.02, 13.0),
 ];
 
-/// By how much each may differ: a share, and of drops so many frames besides.
-/// Where two frames or three are dropped at the end of slow start is a matter of
-/// microseconds.
+/// Relative tolerance; drops may also differ by a few frames, because the number of
+/// drops at the end of slow start depends on microseconds.
 const TOLERANCE: f64 = 0.1;
 const FRAMES: f64 = 3.0;
 
@@ -50,12 +49,12 @@ fn a_connection_of_linux_uses_its_buffer_as_the_kernel_did() {
 /// The direction from the sender to the receiver.
 #[derive(Default)]
 struct Bottleneck {
-    /// Octets of frames that have begun.
+    /// Octets of frames whose transmission has begun.
     octets: u64,
-    /// When counting began and when the last frame did.
+    /// The start of counting, and the start of the last frame.
     counted: Option<(Time, Time)>,
     busy: f64,
-    /// Frames times seconds, of those that were sent.
+    /// Waiting frames times seconds, of the frames that were sent.
     waited: f64,
     drops: f64,
 }

@@ -1,5 +1,5 @@
-//! TCP held against ns-2.35, against the kernel's, against closed forms, and against what it must
-//! do whatever happens.
+//! TCP compared with ns-2.35, with the kernel, with closed forms, and with its
+//! invariants.
 
 mod closed_loop;
 mod dumbbell;

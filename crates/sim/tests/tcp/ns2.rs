@@ -1,11 +1,11 @@
-//! One flow against ns-2.35, event by event [Ns2].
+//! One flow compared with ns-2.35, event by event [Ns2].
 
 use proto::tcp::Recovery;
 use units::Span;
 
 use crate::recording::{compare, read, run};
 
-/// `millis`: where their clock stood in its tick, to a millisecond.
+/// `millis`: the phase of ns-2's clock within its tick, to a millisecond.
 fn agrees(recovery: Recovery, millis: u64, recorded: &str) {
     let theirs = read(recorded.lines().map(str::to_owned)).unwrap();
     assert!(theirs.len() > 800);

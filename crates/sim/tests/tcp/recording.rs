@@ -1,5 +1,5 @@
-//! One flow of TCP through one drop-tail queue, as ns-2.35 ran it, run again
-//! here, and both compared event by event.
+//! Repeats a flow of TCP through one drop-tail queue that ns-2.35 recorded, and
+//! compares both event by event.
 
 use jumbolab_sim::{
     Flow, Host, Link, Location, Loss, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
@@ -9,22 +9,22 @@ use proto::tcp::{self, Recovery};
 use queue::Spec;
 use units::{IpVersion, Rate, Seed, Span, Time};
 
-/// One event at the queue: when in microseconds, what, and which number.
+/// One event at the queue: microseconds, kind and number.
 pub(crate) type Event = (u64, char, u64);
 
-/// How two runs agree.
+/// The result of comparing two runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Agreement {
-    /// Events that were compared.
+    /// Number of events compared.
     pub(crate) events: usize,
-    /// The place of the first one that differs in kind or number.
+    /// The index of the first event with another kind or number.
     pub(crate) first_apart: Option<usize>,
-    /// The most that instants differ up to there, microseconds.
+    /// The largest difference of instants before it, in microseconds.
     pub(crate) worst: u64,
 }
 
-/// The events of a recording, a line each, after a heading: seconds, what,
-/// octets, number.
+/// The events of a recording, one per line after a heading: seconds, kind, octets,
+/// number.
 pub(crate) fn read(lines: impl Iterator<Item = String>) -> Option<Vec<Event>> {
     let event = |line: String| {
         let mut words = line.split(',');
@@ -37,9 +37,9 @@ pub(crate) fn read(lines: impl Iterator<Item = String>) -> Option<Vec<Event>> {
     lines.skip(1).map(event).collect()
 }
 
-/// Runs the flow again: packets of `size` octets, a queue of `limit` packets,
-/// a sender whose clock is `phase` into a tick at time zero, and a first link
-/// that takes 2 ms, `nudge` more and a picosecond less.
+/// Repeats the flow: packets of `size` octets, a queue of `limit` packets, a sender
+/// whose clock has `phase` at time zero, and a first link with a delay of 2 ms plus
+/// `nudge` minus a picosecond.
 pub(crate) fn run(
     recovery: Recovery,
     size: u32,
@@ -57,7 +57,7 @@ pub(crate) fn run(
     events.into_iter().map(whole).collect()
 }
 
-/// Compares up to the end of the shorter one.
+/// Compares up to the end of the shorter recording.
 pub(crate) fn compare(theirs: &[Event], ours: &[Event]) -> Agreement {
     let mut agreement = Agreement::default();
     let (theirs, ours) = (in_order(theirs), in_order(ours));
@@ -72,14 +72,14 @@ pub(crate) fn compare(theirs: &[Event], ours: &[Event]) -> Agreement {
     agreement
 }
 
-/// Events of one microsecond in an order of their own.
+/// Sorts events with equal microseconds.
 fn in_order(events: &[Event]) -> Vec<Event> {
     let mut events = events.to_vec();
     events.sort_unstable();
     events
 }
 
-/// What happened at the queue in question.
+/// The events at the queue.
 struct Bottleneck(Vec<(Time, char, u64)>);
 
 impl Tracer for Bottleneck {
@@ -125,7 +125,7 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
     };
     let settings = tcp::Settings {
         phase,
-        // Of a timer and an arrival at one instant theirs runs the timer first.
+        // If a timer and an arrival coincide, ns-2 runs the timer first.
         shortest_timeout: Span::from_millis(200) - Span::from_picos(1),
         ..tcp::Settings::ns2(recovery, size - 40, 1_000)
     };

@@ -1,5 +1,5 @@
-//! Two ends with a path between them that takes always the same time and
-//! loses the packets that a test names.
+//! Two endpoints connected by a path of constant delay that loses the packets named by
+//! a test.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,18 @@ enum Arrival {
     Ack(Ack),
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Ran {
-    /// The mean window over time, segments, once the first part is over.
+    /// Mean window over time in segments, after the first part.
     pub(crate) window: f64,
-    /// Segments that arrived in a round trip in that time, repeats not
-    /// counted.
+    /// Segments that arrived per round trip in that time, repetitions excluded.
     pub(crate) rate: f64,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
 }
 
-/// Runs so many seconds; `lost` is asked about every segment with data, and
-/// what comes in the first `skip` seconds is not counted.
+/// Runs for a number of seconds. `lost` is called for every data segment; the first
+/// `skip` seconds do not count.
 pub(crate) fn run(
     settings: &Settings,
     trip: Span,

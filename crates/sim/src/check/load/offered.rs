@@ -1,4 +1,4 @@
-//! What a flow sends, from above.
+//! Upper bounds of the traffic of a flow.
 
 use proto::traffic::Law;
 use queue::Limit;
@@ -9,13 +9,13 @@ use crate::direction::mtu;
 use crate::fragments::{UDP_HEADER, fragment_header, ip_header, largest_payload};
 use crate::{Datagrams, Flow, Messages, Role, Scenario, Tcp, Traffic};
 
-/// What a flow sends.
+/// The traffic of a flow.
 pub(super) struct Offered {
     pub(super) messages: f64,
     pub(super) packets: f64,
-    /// A second, while it sends.
+    /// Packets per second while it sends.
     pub(super) packets_per_second: f64,
-    /// Octets of IP in the smallest and in an ordinary packet.
+    /// Octets of IP in the smallest and in a typical packet.
     pub(super) smallest: f64,
     pub(super) mean: f64,
 }
@@ -28,9 +28,8 @@ impl Offered {
         }
     }
 
-    /// What of a connection can be in flight at a time: its window, or what
-    /// queues and links hold. It sends again what was lost, so time does not
-    /// come into it.
+    /// The data in flight of a connection: its window, or the capacity of queues and
+    /// links. Lost data are sent again, so the duration does not matter.
     fn of_tcp(scenario: &Scenario, flow: &Flow, tcp: &Tcp, path: &[usize]) -> Self {
         let direction =
             |direction: &usize| &scenario.links[direction / 2].directions[direction % 2];
@@ -56,7 +55,7 @@ impl Offered {
         };
         let held: f64 = path.iter().map(room).sum();
         let window = f64::from(tcp.settings.window);
-        // A window without a bound grows by a segment for each that arrives.
+        // A window without a limit grows by a segment per arrival.
         let segment = f64::from(tcp.segment(flow.ip, first));
         let arrives = pace * seconds(lasts(scenario, flow));
         let arrives = tcp
@@ -83,7 +82,7 @@ impl Offered {
                 (_, None) => f64::INFINITY,
             }
         });
-        // Answers are as many as what they answer.
+        // There are as many responses as requests.
         let packets = match tcp.messages {
             Some(Messages {
                 answers: Some(_),
@@ -142,9 +141,9 @@ impl Offered {
     }
 }
 
-/// How many draws of `law` follow each other in a time of `lasts`, at most.
-/// The number of renewals has a variance of about lasts variance / mean^3
-/// [Kleinrock1975]; ten standard deviations more than their mean are enough.
+/// Upper bound of the number of draws of `law` within `lasts`. The variance of the
+/// number of renewals is about lasts variance / mean^3 [Kleinrock1975]; ten standard
+/// deviations above the mean suffice.
 fn most(law: &Law, lasts: f64) -> f64 {
     if !law.variance().is_finite() {
         return lasts / typical(law) + 10.0 * (lasts / typical(law)).sqrt() + 1.0;
@@ -154,9 +153,9 @@ fn most(law: &Law, lasts: f64) -> f64 {
     expected + 10.0 * (expected * spread).sqrt() + 1.0
 }
 
-/// What a draw of `law` comes to at least, on average over many, also where
-/// there is no mean: nothing is below the scale of a Pareto law, and of a
-/// Cauchy law one in four draws is above the sum of median and scale.
+/// A lower bound of the average over many draws of `law`, also if the mean does not
+/// exist: a Pareto law has no value below its scale, and one in four values of a Cauchy
+/// law exceeds median plus scale.
 fn typical(law: &Law) -> f64 {
     match law {
         Law::Pareto(_, scale) => *scale,
@@ -165,7 +164,7 @@ fn typical(law: &Law) -> f64 {
     }
 }
 
-/// For how long a flow sends.
+/// The time for which a flow sends.
 fn lasts(scenario: &Scenario, flow: &Flow) -> Span {
     let until = flow
         .stop

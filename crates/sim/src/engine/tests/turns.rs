@@ -1,4 +1,4 @@
-//! Bundles belong to the engine whose packets they are.
+//! Bundles of one engine stay separate from those of another.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,8 +8,8 @@ use queue::{Tick, Trigger};
 use super::*;
 use crate::{Destination, Domain, Edge, Ingress, Node, Prefix, Simulation};
 
-/// Host `a` sends small packets through `in` and `out` to host `b`, in bundles
-/// of up to `mtu` octets.
+/// Host `a` sends small packets through `in` and `out` to host `b`, in bundles of up to
+/// `mtu` octets.
 fn gathering(mtu: u64) -> Simulation {
     let node = |name: &str, role| Node {
         name: name.into(),
@@ -88,7 +88,7 @@ fn gathering(mtu: u64) -> Simulation {
     scenario.check().unwrap().with_domain(domain).unwrap()
 }
 
-/// What the edges did, how many events there were, and when the last was.
+/// The counters of the edges, the number of events, and the instant of the last one.
 fn came_to(engine: &Engine<'_, ()>) -> (Vec<Counts>, u64, Time) {
     let edges = engine.edges.all.iter().map(|edge| edge.machine.counts());
     (edges.collect(), engine.events, engine.now)

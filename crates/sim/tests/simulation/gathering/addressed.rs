@@ -1,11 +1,11 @@
-//! What bundles are forwarded by makes a difference.
+//! Effects of the outer destination of bundles.
 
 use jumbolab_sim::Detour;
 use queue::FqCodelSettings;
 
 use super::*;
 
-/// The same line with a router `aside` (6), to which `one` and `two` have links.
+/// The same line with a router `aside` (6), which is linked to `one` and `two`.
 fn with_a_detour() -> Scenario {
     let wire = bare(1_000_000_000, 1_000);
     let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
@@ -40,7 +40,7 @@ fn a_core_that_switches_by_labels_sends_bundles_where_their_path_was_laid() {
     assert_eq!((forwarded(&straight), forwarded(&round)), (0, bundles));
     let direct = |outcome: &Outcome| outcome.links[2].directions[0].counters.arrived;
     assert_eq!((direct(&straight), direct(&round)), (bundles, 0));
-    // The shortest path by labels is the path by addresses.
+    // The shortest path by labels equals the path by addresses.
     let routed = run(with_a_detour(), domain(Trigger::Timer(MILLI)));
     assert_eq!(routed.flows, straight.flows);
 }

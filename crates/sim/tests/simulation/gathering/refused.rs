@@ -1,4 +1,4 @@
-//! What cannot be a domain.
+//! Invalid domains.
 
 use super::*;
 
@@ -107,7 +107,7 @@ fn what_cannot_be_a_domain_is_refused_in_one_line() {
     let mut twice = usual();
     twice.edges.push(twice.edges[0]);
     assert_eq!(refused(twice), BadDomain::Twice("in".into()));
-    // What is behind `out` would have to leave through an edge beside the path.
+    // Packets to hosts behind `out` would have to leave through an edge off the path.
     let mut astray = line([&big; 3], constant(1.0, 100, 1));
     astray.nodes.push(node_aside());
     astray.links.push(link("aside", [4, 6], &big));

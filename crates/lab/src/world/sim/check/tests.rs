@@ -128,7 +128,7 @@ fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
         "[links.a-r]",
         "[nodes.s]\nrole = \"switch\"\n[nodes.t]\nrole = \"switch\"\n[nodes.u]\nrole = \"switch\"\n\
          [links.s-t]\nends = [\"s\", \"t\"]\n[links.t-u]\nends = [\"t\", \"u\"]\n[links.u-s]\nends = [\"u\", \"s\"]\n[links.a-r]",
-        "experiments/x.toml:21: link `u-s` closes a loop of switches; take it away, or make one of them a router",
+        "experiments/x.toml:21: link `u-s` closes a loop of switches; remove it, or make one of them a router",
     );
     refused(
         &DOMAIN.replace("mtu = 9000", "mtu = 4000"),
