@@ -228,7 +228,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
             gigabit(s);
             s.links[1].directions[0].delay = Span::from_secs(1);
         },
-        "above all for link `rb`",
+        "mostly for link `rb`",
     );
     refused(
         |s| {
@@ -237,7 +237,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
                 limit: Limit::Packets(u32::MAX),
             };
         },
-        "above all for link `ar`",
+        "mostly for link `ar`",
     );
     refused(
         |s| {
@@ -247,14 +247,14 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
             };
             host.receive.per_packet = Span::from_micros(1);
         },
-        "above all for host `b`",
+        "mostly for host `b`",
     );
     refused(
         |s| {
             gigabit(s);
             s.max_recorded_messages = u64::MAX;
         },
-        "above all for the arrivals of flow `f`, and may use 10000000",
+        "mostly for the arrivals of flow `f`, and may use 10000000",
     );
     let crowd = (0..2_000).map(|number| host(&format!("{number}")));
     let mut crowd = scenario(crowd.collect(), vec![], vec![]);
@@ -263,7 +263,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
         .collect();
     crowd.budget = Bytes::new(1_000_000);
     let error = crowd.check().err().unwrap().to_string();
-    assert!(error.contains("above all for its routes"), "{error}");
+    assert!(error.contains("mostly for its routes"), "{error}");
 
     refused(
         |s| s.end = Time::ZERO + Span::from_secs(201 * 86_400),
