@@ -10,11 +10,16 @@ mod changed;
 
 use plan::{Assertion, Expected, Factors, Level, Plan};
 
-use crate::compare::Comparison;
+use crate::compare::{Comparison, NOT_HERE};
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::Verdict;
 pub use changed::Average;
 use changed::Changed;
+
+/// Figures without spread are equal, where a claim states no tolerance, if they
+/// differ by no more than this share: half a unit of the fourth digit, the last that
+/// reports print.
+const ALIKE: f64 = 0.0005;
 
 /// A claim and what became of it.
 #[derive(Clone, Debug)]
@@ -30,6 +35,8 @@ pub struct Judged<'a> {
     pub average: Option<Average>,
     /// What that comes to.
     pub verdict: Verdict,
+    /// Why nothing was measured, if nothing was.
+    pub not_measured: Option<String>,
 }
 
 /// What a claim came to in one setting.
@@ -53,45 +60,78 @@ pub struct Held {
 
 /// Every claim of the plan, judged by `comparisons`.
 pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>> {
-    let judge = |claim: &'a Assertion| {
-        let rows: Vec<&Comparison> = comparisons
-            .iter()
-            .filter(|row| row.metric.name == claim.metric)
-            .collect();
-        let about: Vec<&Comparison> = (rows.iter().copied())
-            .filter(|row| has(&row.factors, &claim.cells))
-            .collect();
-        let (settings, average, verdict) = match &claim.expected {
-            Expected::Changed {
+    let claims = plan.claims.iter();
+    claims
+        .map(|claim| judge(plan, claim, comparisons))
+        .collect()
+}
+
+/// One claim, judged by `comparisons`.
+pub(crate) fn judge<'a>(
+    plan: &Plan,
+    claim: &'a Assertion,
+    comparisons: &[Comparison],
+) -> Judged<'a> {
+    let rows: Vec<&Comparison> = comparisons
+        .iter()
+        .filter(|row| row.metric.name == claim.metric)
+        .collect();
+    let about: Vec<&Comparison> = (rows.iter().copied())
+        .filter(|row| has(&row.factors, &claim.cells))
+        .collect();
+    let (settings, average, verdict) = match &claim.expected {
+        Expected::Changed {
+            than,
+            higher,
+            percent,
+            over,
+        } => {
+            let changed = Changed {
                 than,
-                higher,
-                percent,
-                over,
-            } => {
-                let changed = Changed {
-                    than,
-                    higher: *higher,
-                    percent: *percent,
-                    over: *over,
-                };
-                changed.judged(&about, &rows)
-            }
-            Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => {
-                let held = about.iter().filter_map(|row| held(claim, row, &rows));
-                let settings: Vec<Held> = held.collect();
-                let verdict = together(&settings);
-                (settings, None, verdict)
-            }
-        };
-        Judged {
-            claim,
-            unit: rows.first().map_or("", |row| row.metric.unit),
-            settings,
-            average,
-            verdict,
+                higher: *higher,
+                percent: *percent,
+                over: *over,
+                tolerance: claim.tolerance.as_ref().map(|own| own.within),
+            };
+            changed.judged(&about, &rows)
+        }
+        Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => {
+            let held = about.iter().filter_map(|row| held(claim, row, &rows));
+            let settings: Vec<Held> = held.collect();
+            let verdict = together(settings.iter().map(|held| held.verdict));
+            (settings, None, verdict)
         }
     };
-    plan.claims.iter().map(judge).collect()
+    Judged {
+        claim,
+        unit: rows.first().map_or("", |row| row.metric.unit),
+        not_measured: settings.is_empty().then(|| why_not(plan, claim)),
+        settings,
+        average,
+        verdict,
+    }
+}
+
+/// Why no cell that a claim is about was measured, or none that it is compared with.
+fn why_not(plan: &Plan, claim: &Assertion) -> String {
+    let about = || {
+        plan.cells
+            .iter()
+            .filter(|cell| has(&cell.factors, &claim.cells))
+    };
+    let others = about().filter_map(|cell| {
+        let (Expected::Than { than, .. } | Expected::Changed { than, .. }) = &claim.expected else {
+            return None;
+        };
+        let wanted = with(&cell.factors, than);
+        plan.cells.iter().find(|other| other.factors == wanted)
+    });
+    let mut refused = about().chain(others);
+    let refused = refused.find_map(|cell| cell.setting.as_ref().err());
+    refused.map_or_else(
+        || "no cell that it is about was measured".to_owned(),
+        |why| why.trim_start_matches(NOT_HERE).to_owned(),
+    )
 }
 
 impl Judged<'_> {
@@ -108,9 +148,18 @@ impl Judged<'_> {
 /// it is compared with.
 fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Held> {
     let mean = row.mean?;
+    let within = claim.tolerance.as_ref().map(|own| own.within);
+    let margin =
+        |interval, figures: f64| margin(interval, figures, within.unwrap_or(ALIKE * figures));
     let (other, interval, verdict) = match &claim.expected {
-        Expected::AtMost(bound) => (None, mean.ci95, at_least(mean.ci95.map(negative), -bound)),
-        Expected::AtLeast(bound) => (None, mean.ci95, at_least(mean.ci95, *bound)),
+        Expected::AtMost(bound) | Expected::AtLeast(bound) => {
+            let own = margin(mean.ci95, mean.mean.abs().max(bound.abs()));
+            let verdict = match claim.expected {
+                Expected::AtMost(_) => at_least(mean.ci95.map(negative), -bound - own),
+                _ => at_least(mean.ci95, bound - own),
+            };
+            (None, mean.ci95, verdict)
+        }
         Expected::Than { than, higher, by } => {
             let wanted = with(&row.factors, than);
             let against = rows.iter().find(|other| other.factors == wanted)?;
@@ -123,7 +172,8 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
                 .fold(0.0, f64::max);
             let more = mean.mean - other.mean;
             let beyond = if *higher { more - by } else { -more - by };
-            let verdict = beyond_chance(above(claimed, *by), beyond, resolution);
+            let own = margin(apart, mean.mean.abs().max(other.mean.abs()));
+            let verdict = beyond_chance(above(claimed, by + own), beyond, resolution);
             (Some(other), apart, verdict)
         }
         // Of these all settings are judged at once.
@@ -143,8 +193,17 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
 /// resolves, is below its resolution.
 fn beyond_chance(verdict: Verdict, beyond: f64, resolution: f64) -> Verdict {
     match verdict {
-        Verdict::Reproduced if beyond <= resolution => Verdict::BelowResolution,
+        Verdict::Reproduced if beyond <= resolution => Verdict::Inconclusive,
         verdict => verdict,
+    }
+}
+
+/// How far figures may be apart and still count as equal: where trials have no spread,
+/// the allowance; else nothing, for the interval says how sure a distance is.
+fn margin(interval: Option<Interval>, figures: f64, allowance: f64) -> f64 {
+    match interval {
+        Some(interval) if interval.is_exact(figures) => allowance,
+        Some(_) | None => 0.0,
     }
 }
 
@@ -154,7 +213,7 @@ fn above(interval: Option<Interval>, bound: f64) -> Verdict {
     match interval {
         Some(interval) if interval.low > bound => Verdict::Reproduced,
         Some(interval) if interval.high <= bound => Verdict::NotReproduced,
-        Some(_) | None => Verdict::BelowResolution,
+        Some(_) | None => Verdict::Inconclusive,
     }
 }
 
@@ -163,7 +222,7 @@ fn at_least(interval: Option<Interval>, bound: f64) -> Verdict {
     match interval {
         Some(interval) if interval.low >= bound => Verdict::Reproduced,
         Some(interval) if interval.high < bound => Verdict::NotReproduced,
-        Some(_) | None => Verdict::BelowResolution,
+        Some(_) | None => Verdict::Inconclusive,
     }
 }
 
@@ -176,14 +235,12 @@ const fn negative(interval: Interval) -> Interval {
 
 /// What the settings come to: it takes all of them to reproduce a claim, and
 /// one that contradicts it is enough not to.
-fn together(settings: &[Held]) -> Verdict {
-    let any = |verdict| settings.iter().any(|held| held.verdict == verdict);
-    match settings {
-        [] => Verdict::NotMeasured,
-        _ if any(Verdict::NotReproduced) => Verdict::NotReproduced,
-        _ if any(Verdict::BelowResolution) => Verdict::BelowResolution,
-        _ => Verdict::Reproduced,
-    }
+pub(crate) fn together(settings: impl Iterator<Item = Verdict>) -> Verdict {
+    use Verdict::{DirectionOnly, Inconclusive, NotMeasured, NotReproduced, Reproduced};
+    let settings: Vec<Verdict> = settings.collect();
+    let telling = [NotReproduced, DirectionOnly, Inconclusive, Reproduced];
+    let found = telling.into_iter().find(|one| settings.contains(one));
+    found.unwrap_or(NotMeasured)
 }
 
 /// Whether a cell has one of the levels of each factor.

@@ -25,7 +25,7 @@ pub use diff::{Shift, diff};
 const LEVEL: f64 = 0.05;
 
 /// How the reason of a cell begins that this world cannot measure, once.
-const NOT_HERE: &str = "not measured here: ";
+pub(crate) const NOT_HERE: &str = "not measured here: ";
 
 /// One metric in one cell.
 #[derive(Clone, Debug)]

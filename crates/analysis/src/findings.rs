@@ -12,6 +12,7 @@ use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
 use crate::pareto::{Front, fronts};
 use crate::ranking::{Ranked, ranked};
+use crate::rivals;
 use crate::sizes::{self, Curve, curves};
 
 /// A plan, its trials, and all that they show.
@@ -43,6 +44,8 @@ pub struct Findings<'a> {
     pub curves: Vec<Curve<'a>>,
     /// Assertions of steps in these curves, with verdicts.
     pub steps: Vec<sizes::Judged<'a>>,
+    /// Rival explanations of what the study asserts.
+    pub rivals: Vec<rivals::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
     pub latency_breakdown: Vec<Group>,
     /// Trials that stand apart from the others of their cell.
@@ -66,6 +69,7 @@ impl<'a> Findings<'a> {
             ranking: ranked(plan, trials),
             paired: paired(plan, trials),
             steps: sizes::judged(plan, &curves),
+            rivals: rivals::judged(plan, &comparisons, &curves),
             latency_breakdown: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
             by_cell,

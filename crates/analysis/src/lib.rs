@@ -3,7 +3,8 @@
 //!
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
-//! [`ranking`] and [`sizes`] against what it asserts otherwise; [`latency-breakdown`]
+//! [`ranking`] and [`sizes`] against what it asserts otherwise, and [`rivals`] asks which
+//! explanation matches all of it; [`latency-breakdown`]
 //! groups round trips that were taken apart, [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, and [`outliers`] which of
@@ -24,6 +25,7 @@ pub mod pareto;
 pub mod predicted;
 pub mod ranking;
 mod resolution;
+pub mod rivals;
 pub mod robustness;
 pub mod sizes;
 pub mod statistics;

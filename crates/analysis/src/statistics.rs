@@ -50,6 +50,12 @@ impl Interval {
         (self.high - self.low) / 2.0
     }
 
+    /// Whether it has no width that chance could have made, of figures about so
+    /// large: what it was made from has no spread.
+    pub(crate) fn is_exact(self, figures: f64) -> bool {
+        self.half() <= 1e-9 * figures.abs()
+    }
+
     /// How far it reaches from 0, to either side.
     pub fn reach(self) -> f64 {
         self.low.abs().max(self.high.abs())

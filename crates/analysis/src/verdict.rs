@@ -15,8 +15,8 @@ pub enum Verdict {
     /// Nothing was measured here that could be held against it.
     NotMeasured,
     /// Our instrument, our spread or the study's instrument is coarser than
-    /// the published change.
-    BelowResolution,
+    /// the published change, or our interval holds both 0 and that change.
+    Inconclusive,
     /// Our interval excludes 0 and holds the published change.
     Reproduced,
     /// Our interval excludes 0 on the published side, but does not hold the
@@ -31,7 +31,7 @@ impl Verdict {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotMeasured => "not measured",
-            Self::BelowResolution => "below resolution",
+            Self::Inconclusive => "inconclusive",
             Self::Reproduced => "reproduced",
             Self::DirectionOnly => "direction only",
             Self::NotReproduced => "not reproduced",
@@ -69,6 +69,8 @@ pub struct Claim {
     pub rounding: f64,
     /// The smallest change the study's instrument could tell, where known.
     pub resolution_percent: Option<f64>,
+    /// How far, in points, a change without spread may be from it.
+    pub tolerance: Option<f64>,
 }
 
 /// What a study prints for one metric of one cell.
@@ -141,6 +143,13 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         ));
     }
     let change = measured.change;
+    // Trials without spread say nothing of chance: their change is exact.
+    if let (Some(percent), Some(true)) = (
+        change.percent,
+        change.ci95.map(|interval| interval.is_exact(100.0)),
+    ) {
+        return judge_exact(claim, percent);
+    }
     let (Some(percent), Some(interval)) = (change.percent, change.ci95) else {
         return below(format!(
             "our change has no interval: {}; run more trials",
@@ -157,16 +166,10 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         low: claim.percent - claim.rounding,
         high: claim.percent + claim.rounding,
     };
-    let (verdict, reason) = if interval.holds(0.0) {
-        let also = if interval.meets(published) {
-            " and the published change as well; run more trials"
-        } else {
-            ""
-        };
-        (
-            Verdict::NotReproduced,
-            format!("our interval holds 0{also}"),
-        )
+    let (verdict, reason) = if interval.holds(0.0) && interval.meets(published) {
+        return below("our interval holds both 0 and the published change; run more trials".into());
+    } else if interval.holds(0.0) {
+        (Verdict::NotReproduced, "our interval holds 0".into())
     } else if percent.abs() <= resolution {
         let reason = format!(
             "our change is below our resolution of {} %",
@@ -186,6 +189,40 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
             "larger"
         };
         let reason = format!("same sign, but our change is {size} than the published one");
+        (Verdict::DirectionOnly, reason)
+    };
+    Judgement { verdict, reason }
+}
+
+/// Holds the change of trials that are all equal against a claim: it may be as far
+/// from the published change as the tolerance, or as rounding in print, allows.
+fn judge_exact(claim: &Claim, percent: f64) -> Judgement {
+    let margin = claim
+        .tolerance
+        .map_or(claim.rounding, |own| own.max(claim.rounding));
+    let apart = (percent - claim.percent).abs();
+    let name = match claim.tolerance {
+        Some(_) => "the tolerance",
+        None => "its rounding",
+    };
+    let margin_text = digits(margin);
+    let (verdict, reason) = if apart <= margin {
+        let reason = format!(
+            "trials without spread; our change is within {name} of {margin_text} points of the published one"
+        );
+        (Verdict::Reproduced, reason)
+    } else if percent.abs() <= margin {
+        let reason =
+            format!("trials without spread; our change is 0 within {name} of {margin_text} points");
+        (Verdict::NotReproduced, reason)
+    } else if (percent > 0.0) != (claim.percent > 0.0) {
+        let reason = "trials without spread; our change has the other sign".into();
+        (Verdict::NotReproduced, reason)
+    } else {
+        let reason = format!(
+            "trials without spread; same sign, but our change differs by {} points, more than {name} of {margin_text}",
+            digits(apart)
+        );
         (Verdict::DirectionOnly, reason)
     };
     Judgement { verdict, reason }
@@ -220,7 +257,7 @@ fn digits(figure: f64) -> String {
 
 fn below(reason: String) -> Judgement {
     Judgement {
-        verdict: Verdict::BelowResolution,
+        verdict: Verdict::Inconclusive,
         reason,
     }
 }
@@ -264,6 +301,7 @@ fn claim(published: &Published, level: &Level, baseline: &Level) -> Option<Claim
         percent,
         rounding: of_change + derived.map_or(0.0, |(_, rounding)| rounding),
         resolution_percent: published.resolution_percent,
+        tolerance: published.tolerance.as_ref().map(|own| own.within),
     })
 }
 

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use plan::metric::{METRICS, Metric};
-use plan::{Assertion, Expected, Factors, Level, Over};
+use plan::{Assertion, Expected, Factors, Level, Over, Tolerance};
 
 use super::aliases::Aliases;
-use super::quantity::{float, line, word};
+use super::quantity::{float, line, positive, word};
 use super::reader::{Parsed, Reader, did_you_mean, refusal};
 use super::sweep::{self, Factor, level};
 use super::tree::{KeyPath, Node, Value};
@@ -62,9 +62,25 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
         metric: metric.value,
         cells: lists(&mut reader, "cells", factors, aliases)?,
         expected: expected(&mut reader, factors, aliases)?,
+        tolerance: tolerance(&mut reader)?,
     };
     reader.finish()?;
     Ok(claim)
+}
+
+/// How far figures without spread may be apart and still count as equal, and why.
+pub(super) fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
+    let within = reader.optional("tolerance", positive)?;
+    let because = reader.optional("because", line)?;
+    match (within, because) {
+        (None, None) => Ok(None),
+        (Some(within), Some(because)) => Ok(Some(Tolerance {
+            within: within.value,
+            because: because.value,
+        })),
+        (Some(within), None) => Err(within.refuse("say why in `because`")),
+        (None, Some(because)) => Err(because.refuse("it gives the reason of a `tolerance`")),
+    }
 }
 
 /// What is expected: one of four ways of writing it.

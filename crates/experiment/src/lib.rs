@@ -23,6 +23,7 @@ mod ranking;
 mod reader;
 mod resolved;
 mod retired;
+mod rivals;
 mod shipped;
 mod steps;
 mod sweep;
@@ -256,6 +257,7 @@ impl Experiment {
         let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
         let ranking = ranking::ranking(&mut reader)?;
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
+        let rivals = rivals::rivals(&mut reader, &factors, &aliases, &claims, &steps)?;
         let entries = unstated::entries(&mut reader, &aliases)?;
         let unstated = unstated::described(&entries, &factors)?;
         reader.table("aliases")?;
@@ -283,6 +285,7 @@ impl Experiment {
             tradeoffs: &tradeoffs,
             ranking: ranking.as_ref(),
             steps: &steps,
+            rivals: &rivals,
             unstated: &unstated,
         };
         let text = resolved.write();
@@ -305,6 +308,7 @@ impl Experiment {
             tradeoffs,
             ranking,
             steps,
+            rivals,
             unstated,
             compare,
             leading,

@@ -12,8 +12,9 @@ use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 /// The table that holds them.
 pub(super) const ROOT: &str = "on";
 
-/// What may be written over beside the tables of a cell.
-const TRIALS: &str = "trials";
+/// What may be written over beside the tables of a cell: how often a world runs, and
+/// which levels it sweeps.
+const HEAD: [&str; 2] = ["sweep", "trials"];
 
 /// A key that is written over in some world.
 struct Over<'a> {
@@ -87,9 +88,9 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
             .map_err(|why| fault(&of_world.origin, format!("{place}: {why}")))?;
         for (root, node) in table(&place, of_world)?.iter() {
             let place = format!("{place}.{root}");
-            if !keys::cell_roots().contains(&root) && root != TRIALS {
+            if !keys::cell_roots().contains(&root) && !HEAD.contains(&root) {
                 let roots = keys::cell_roots().iter().copied();
-                let tables: Vec<&str> = roots.chain([TRIALS]).collect();
+                let tables: Vec<&str> = roots.chain(HEAD).collect();
                 let hint = match did_you_mean(root, tables.iter().copied()).as_str() {
                     "" => format!("; there are: {}", tables.join(", ")),
                     hint => hint.to_owned(),

@@ -7,6 +7,7 @@ use plan::metric::{METRICS, Metric};
 use plan::{Compare, Factors, Level, Published};
 
 use super::aliases::Aliases;
+use super::claims::tolerance;
 use super::quantity::{float, line, positive};
 use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
@@ -153,6 +154,7 @@ fn row(
     }
     let source = reader.required("source", "source = \"[Key Table 4]\"", line)?;
     let resolution_percent = reader.optional("resolution_percent", positive)?;
+    let tolerance = tolerance(&mut reader)?;
 
     let factor = reader.optional("compare.factor", factor_name)?;
     let baseline = reader.optional("compare.baseline", |value| {
@@ -186,6 +188,7 @@ fn row(
             values,
             changes,
             resolution_percent: resolution_percent.map(|found| found.value),
+            tolerance,
             source: source.value,
         },
         compare: Compare {

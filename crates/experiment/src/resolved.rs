@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Assertion, Compare, Expected, Factors, Level, Ranking, StepClaim, Tradeoff, Unstated};
+use plan::{
+    Assertion, Compare, Expected, Factors, Level, Ranking, Rivals, StepClaim, Tolerance, Tradeoff,
+    Unstated,
+};
 
 use super::aliases::Aliases;
 use super::claims::OVER;
@@ -31,6 +34,7 @@ pub(super) struct Resolved<'a> {
     pub(super) tradeoffs: &'a [Tradeoff],
     pub(super) ranking: Option<&'a Ranking>,
     pub(super) steps: &'a [StepClaim],
+    pub(super) rivals: &'a [Rivals],
     pub(super) unstated: &'a [Unstated],
 }
 
@@ -86,6 +90,9 @@ impl Resolved<'_> {
         }
         for step in self.steps {
             writer.step(step);
+        }
+        for rivals in self.rivals {
+            writer.rivals(rivals);
         }
         for setting in self.unstated {
             writer.unstated(setting);
@@ -205,6 +212,7 @@ impl Writer {
         if let Some(percent) = figures.resolution_percent {
             self.pair("resolution_percent", &number(percent));
         }
+        self.tolerance(figures.tolerance.as_ref());
         self.pair("source", &quoted(&figures.source));
         let compare = [
             ("factor".to_owned(), quoted(&compare.factor)),
@@ -240,6 +248,24 @@ impl Writer {
             }
             Expected::AtMost(bound) => self.pair("at_most", &number(*bound)),
             Expected::AtLeast(bound) => self.pair("at_least", &number(*bound)),
+        }
+        self.tolerance(claim.tolerance.as_ref());
+    }
+
+    fn tolerance(&mut self, tolerance: Option<&Tolerance>) {
+        if let Some(Tolerance { within, because }) = tolerance {
+            self.pair("tolerance", &number(*within));
+            self.pair("because", &quoted(because));
+        }
+    }
+
+    fn rivals(&mut self, rivals: &Rivals) {
+        self.line("");
+        self.line("[[rivals]]");
+        self.pair("text", &quoted(&rivals.text));
+        self.pair("factor", &quoted(&rivals.factor));
+        for (key, names) in [("claims", &rivals.claims), ("published", &rivals.published)] {
+            self.pair(key, &words(names));
         }
     }
 

@@ -243,7 +243,7 @@ pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
 }
 
 /// The names of metrics at `path`, each of them known.
-fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Spanned<Vec<String>>>> {
+pub(super) fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Spanned<Vec<String>>>> {
     let Some(names) = reader.words(path)? else {
         return Ok(None);
     };

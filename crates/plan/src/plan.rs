@@ -44,6 +44,8 @@ pub struct Plan {
     pub ranking: Option<Ranking>,
     /// Claims of studies about message sizes at which times jump.
     pub steps: Vec<StepClaim>,
+    /// Rival explanations of what a study asserts.
+    pub rivals: Vec<Rivals>,
     /// Settings that the source does not state.
     pub unstated: Vec<Unstated>,
     /// The resolved experiment as TOML; parses back to this plan.
@@ -124,9 +126,21 @@ pub struct Published {
     /// The smallest change that the study's instrument could resolve, in per
     /// cent, if known.
     pub resolution_percent: Option<f64>,
+    /// The distance in points at which the change of trials without spread still
+    /// equals the printed one. If absent: the rounding of the printed figures.
+    pub tolerance: Option<Tolerance>,
     /// The place where the values are printed, such as `[Praptodiyono2019 Table
     /// 4]`.
     pub source: String,
+}
+
+/// The distance at which figures without spread still count as equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The distance.
+    pub within: f64,
+    /// The reason for it, one line.
+    pub because: String,
 }
 
 /// A claim of a study about one metric without a printed value: a direction or
@@ -143,6 +157,9 @@ pub struct Assertion {
     pub cells: Vec<(String, Vec<Level>)>,
     /// The claimed relation.
     pub expected: Expected,
+    /// Up to which distance figures without spread count as equal, in the
+    /// metric's unit or, of changes in per cent, in points.
+    pub tolerance: Option<Tolerance>,
 }
 
 /// A claimed relation of a mean, in the metric's unit.
@@ -197,6 +214,19 @@ pub struct Tradeoff {
     pub metrics: [String; 2],
     /// Factors with equal levels among cells that compete.
     pub within: Vec<String>,
+}
+
+/// Rival explanations of the claims of a study: the levels of one factor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rivals {
+    /// The subject of the explanations, one line.
+    pub text: String,
+    /// The factor.
+    pub factor: String,
+    /// The sentences to explain: the texts of claims and of steps.
+    pub claims: Vec<String>,
+    /// The metrics whose published changes are to be explained as well.
+    pub published: Vec<String>,
 }
 
 /// Values that a study prints for a setting that it does not fully state. The

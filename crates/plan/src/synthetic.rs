@@ -148,6 +148,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         paired: Vec::new(),
         ranking: None,
         steps: Vec::new(),
+        rivals: Vec::new(),
         unstated: Vec::new(),
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
@@ -199,6 +200,7 @@ pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) ->
         values: levels(values),
         changes: levels(changes),
         resolution_percent: None,
+        tolerance: None,
         source: "[Praptodiyono2019 Table 4]".into(),
     }
 }

@@ -8,6 +8,7 @@ mod fronts;
 mod line;
 mod paired;
 mod ranking;
+mod rivals;
 mod shifts;
 mod worlds;
 
@@ -17,13 +18,14 @@ pub(crate) use line::json_line;
 pub use shifts::changes_json;
 pub use worlds::worlds_json;
 
-/// One object a metric and cell, then one a cell, then those of claims, fronts,
-/// curves, the ranking and differences run by run, without line ends.
+/// One object a metric and cell, then one a cell, then those of claims, rival
+/// explanations, fronts, curves, the ranking and differences run by run, without line ends.
 pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
     [
         comparisons::lines(found),
         cells::lines(found),
         claims::lines(&found.claims),
+        rivals::lines(&found.rivals),
         fronts::lines(&found.fronts),
         curves::lines(&found.curves),
         ranking::lines(found.plan, &found.ranking),

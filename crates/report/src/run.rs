@@ -7,14 +7,14 @@ use analysis::Findings;
 use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, claims, head, latency_breakdown, metrics, other_metrics, outliers, paired, pareto,
-    ranking, reading, sizes, study, time_series, verdicts,
+    ranking, reading, rivals, sizes, study, time_series, verdicts,
 };
 
 /// A function that describes a section, if there is anything to tell.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 16] = [
+const SECTIONS: [Describe; 17] = [
     ranking::section,
     latency_breakdown::section,
     metrics::section,
@@ -23,6 +23,7 @@ const SECTIONS: [Describe; 16] = [
     paired::section,
     verdicts::section,
     claims::section,
+    rivals::section,
     pareto::section,
     sizes::section,
     verdicts::open_questions,

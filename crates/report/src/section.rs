@@ -14,6 +14,7 @@ pub(crate) mod paired;
 pub(crate) mod pareto;
 pub(crate) mod ranking;
 pub(crate) mod reading;
+pub(crate) mod rivals;
 pub(crate) mod sizes;
 pub(crate) mod study;
 pub(crate) mod summary;

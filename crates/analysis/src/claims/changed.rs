@@ -3,7 +3,7 @@
 
 use plan::{Factors, Over};
 
-use super::{Held, above, beyond_chance, negative, together, with};
+use super::{ALIKE, Held, above, beyond_chance, margin, negative, together, with};
 use crate::compare::Comparison;
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
@@ -15,6 +15,8 @@ pub(super) struct Changed<'a> {
     pub(super) higher: bool,
     pub(super) percent: f64,
     pub(super) over: Over,
+    /// Up to how many points changes without spread count as equal.
+    pub(super) tolerance: Option<f64>,
 }
 
 /// A mean of changes in per cent, and its 95 % interval; none of single trials.
@@ -59,13 +61,13 @@ impl Changed<'_> {
             Over::Each | Over::Any => None,
         };
         let verdict = match self.over {
-            Over::Each => together(&settings),
+            Over::Each => together(settings.iter().map(|held| held.verdict)),
             Over::Any => in_any(&settings),
             Over::Mean if settings.is_empty() => Verdict::NotMeasured,
             Over::Mean => {
                 let resolutions: f64 = pairs.iter().map(Pair::resolution).sum();
                 let resolution = resolutions / count(pairs.len());
-                average.map_or(Verdict::BelowResolution, |Average { percent, interval }| {
+                average.map_or(Verdict::Inconclusive, |Average { percent, interval }| {
                     self.verdict(percent, interval, resolution)
                 })
             }
@@ -90,7 +92,7 @@ impl Changed<'_> {
         let percent = pair.percent();
         let contrast = Contrast::of(&[&pair.mean], &[&pair.than]);
         let interval = contrast.and_then(|contrast| contrast.interval(level));
-        let verdict = percent.map_or(Verdict::BelowResolution, |percent| {
+        let verdict = percent.map_or(Verdict::Inconclusive, |percent| {
             self.verdict(percent, interval, pair.resolution())
         });
         Held {
@@ -108,8 +110,9 @@ impl Changed<'_> {
             true => (percent, interval),
             false => (-percent, interval.map(negative)),
         };
+        let margin = margin(interval, 100.0, self.tolerance.unwrap_or(100.0 * ALIKE));
         beyond_chance(
-            above(claimed, self.percent),
+            above(claimed, self.percent + margin),
             more - self.percent,
             resolution,
         )
@@ -149,7 +152,7 @@ fn in_any(settings: &[Held]) -> Verdict {
     match settings {
         [] => Verdict::NotMeasured,
         _ if any(Verdict::Reproduced) => Verdict::Reproduced,
-        _ if any(Verdict::BelowResolution) => Verdict::BelowResolution,
+        _ if any(Verdict::Inconclusive) => Verdict::Inconclusive,
         _ => Verdict::NotReproduced,
     }
 }

@@ -11,6 +11,7 @@ fn claim(expected: Expected) -> Assertion {
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
         expected,
+        tolerance: None,
     }
 }
 
@@ -49,10 +50,7 @@ fn verdict_of(expected: Expected, small: f64, large: f64, resolution: Option<f64
 fn a_claim_of_direction_holds_fails_or_is_open() {
     assert_eq!(verdict(more_by(0.0), 900.0, 940.0), Verdict::Reproduced);
     assert_eq!(verdict(more_by(0.0), 940.0, 900.0), Verdict::NotReproduced);
-    assert_eq!(
-        verdict(more_by(0.0), 900.0, 900.0),
-        Verdict::BelowResolution
-    );
+    assert_eq!(verdict(more_by(0.0), 900.0, 900.0), Verdict::Inconclusive);
     // More, and surely not by so much; less, and surely not by so much.
     assert_eq!(verdict(more_by(80.0), 900.0, 940.0), Verdict::NotReproduced);
     assert_eq!(verdict(more_by(-80.0), 940.0, 900.0), Verdict::Reproduced);
@@ -61,12 +59,12 @@ fn a_claim_of_direction_holds_fails_or_is_open() {
 #[test]
 fn what_counts_against_the_instrument_is_the_distance_from_the_bound() {
     let of = |by, large| verdict_of(more_by(by), 900.0, large, Some(20.0));
-    assert_eq!(of(0.0, 910.0), Verdict::BelowResolution);
+    assert_eq!(of(0.0, 910.0), Verdict::Inconclusive);
     assert_eq!(of(0.0, 940.0), Verdict::Reproduced);
     // Equal, which is far above "80 less" and hardly above "10 less".
     assert_eq!(of(-80.0, 900.0), Verdict::Reproduced);
-    assert_eq!(of(-10.0, 900.0), Verdict::BelowResolution);
-    assert_eq!(of(30.0, 940.0), Verdict::BelowResolution);
+    assert_eq!(of(-10.0, 900.0), Verdict::Inconclusive);
+    assert_eq!(of(30.0, 940.0), Verdict::Inconclusive);
 }
 
 #[test]
@@ -74,7 +72,7 @@ fn a_bound_is_kept_broken_or_within_the_interval() {
     for (bound, at_most, at_least) in [
         (950.0, Verdict::Reproduced, Verdict::NotReproduced),
         (850.0, Verdict::NotReproduced, Verdict::Reproduced),
-        (900.0, Verdict::BelowResolution, Verdict::BelowResolution),
+        (900.0, Verdict::Inconclusive, Verdict::Inconclusive),
     ] {
         assert_eq!(verdict(Expected::AtMost(bound), 1.0, 900.0), at_most);
         assert_eq!(verdict(Expected::AtLeast(bound), 1.0, 900.0), at_least);
@@ -82,23 +80,66 @@ fn a_bound_is_kept_broken_or_within_the_interval() {
 }
 
 #[test]
-fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
-    let held = |verdict| Held {
-        factors: factors(9000),
-        mean: crate::statistics::mean(&[1.0, 2.0]).unwrap(),
-        other: None,
-        percent: None,
-        interval: None,
-        verdict,
+fn figures_without_spread_are_equal_within_a_tolerance() {
+    let of = |expected: Expected, large: f64, tolerance: Option<f64>| {
+        let mut plan = plan(vec![cell(factors(1500)), cell(factors(9000))], 3, vec![]);
+        plan.claims = vec![Assertion {
+            tolerance: tolerance.map(|within| plan::Tolerance {
+                within,
+                because: "of the clock".into(),
+            }),
+            ..claim(expected)
+        }];
+        let trials: Vec<_> = [(1500, 900.0), (9000, large)]
+            .into_iter()
+            .flat_map(|(mtu, value)| {
+                (1..=3).map(move |repeat| trial(factors(mtu), repeat, &[("throughput", value)]))
+            })
+            .collect();
+        let mut rows = compare(&plan, &trials);
+        rows.iter_mut().for_each(|row| row.resolution = None);
+        judged(&plan, &rows)[0].verdict
     };
-    let of =
-        |verdicts: &[Verdict]| together(&verdicts.iter().map(|&of| held(of)).collect::<Vec<_>>());
-    use Verdict::{BelowResolution, NotMeasured, NotReproduced, Reproduced};
+    use Verdict::{NotReproduced, Reproduced};
+    // What reports print alike is equal; a thousandth more is not.
+    assert_eq!(of(more_by(0.0), 900.3, None), NotReproduced);
+    assert_eq!(of(more_by(0.0), 900.9, None), Reproduced);
+    assert_eq!(of(more_by(0.0), 900.9, Some(2.0)), NotReproduced);
+    assert_eq!(of(Expected::AtMost(900.0), 900.9, Some(2.0)), Reproduced);
+    assert_eq!(of(Expected::AtMost(900.0), 902.1, Some(2.0)), NotReproduced);
+    assert_eq!(of(Expected::AtLeast(902.0), 900.9, Some(2.0)), Reproduced);
+    let by = |percent| Expected::Changed {
+        than: factors(1500),
+        higher: true,
+        percent,
+        over: Over::Each,
+    };
+    assert_eq!(of(by(9.9), 990.0, None), Reproduced);
+    assert_eq!(of(by(9.9), 990.0, Some(0.2)), NotReproduced);
+}
+
+#[test]
+fn a_claim_about_a_cell_that_this_world_cannot_measure_says_why() {
+    let mut refused = cell(factors(9000));
+    refused.setting = Err("not measured here: needs Windows hosts".into());
+    let mut plan = plan(vec![cell(factors(1500)), refused], 2, vec![]);
+    plan.claims = vec![claim(Expected::AtLeast(1.0))];
+    let trials = [trial(factors(1500), 1, &[("throughput", 900.0)])];
+    let rows = compare(&plan, &trials);
+    let judged = &judged(&plan, &rows)[0];
+    assert_eq!(judged.verdict, Verdict::NotMeasured);
+    assert_eq!(judged.not_measured.as_deref(), Some("needs Windows hosts"));
+}
+
+#[test]
+fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
+    let of = |verdicts: &[Verdict]| together(verdicts.iter().copied());
+    use Verdict::{Inconclusive, NotMeasured, NotReproduced, Reproduced};
     assert_eq!(of(&[]), NotMeasured);
     assert_eq!(of(&[Reproduced, Reproduced]), Reproduced);
-    assert_eq!(of(&[Reproduced, BelowResolution]), BelowResolution);
+    assert_eq!(of(&[Reproduced, Inconclusive]), Inconclusive);
     assert_eq!(
-        of(&[Reproduced, BelowResolution, NotReproduced]),
+        of(&[Reproduced, Inconclusive, NotReproduced]),
         NotReproduced
     );
     let cells = [(
@@ -145,15 +186,15 @@ fn changed(over: Over, higher: bool, percent: f64, to: [f64; 2]) -> (Verdict, Op
 
 #[test]
 fn a_change_is_claimed_of_each_setting_of_one_or_on_average() {
-    use Verdict::{BelowResolution, NotReproduced, Reproduced};
+    use Verdict::{Inconclusive, NotReproduced, Reproduced};
     let of = |over, percent| changed(over, true, percent, [150.0, 190.0]).0;
     for (percent, each, any, mean) in [
         (40.0, Reproduced, Reproduced, Reproduced),
         (60.0, NotReproduced, Reproduced, Reproduced),
         (80.0, NotReproduced, Reproduced, NotReproduced),
         (99.0, NotReproduced, NotReproduced, NotReproduced),
-        (70.0, NotReproduced, Reproduced, BelowResolution),
-        (90.0, NotReproduced, BelowResolution, NotReproduced),
+        (70.0, NotReproduced, Reproduced, Inconclusive),
+        (90.0, NotReproduced, Inconclusive, NotReproduced),
     ] {
         assert_eq!(of(Over::Each, percent), each, "each {percent}");
         assert_eq!(of(Over::Any, percent), any, "any {percent}");

@@ -24,7 +24,7 @@ pub(super) fn trials_to_settle(comparison: &Comparison) -> Option<usize> {
     let verdict = comparison.judgement.as_ref();
     let claim = comparison.published.claim.filter(|claim| {
         let undecided = interval.holds(0.0) && interval.holds(claim.percent);
-        let wide = verdict.is_some_and(|verdict| verdict.verdict == Verdict::BelowResolution);
+        let wide = verdict.is_some_and(|verdict| verdict.verdict == Verdict::Inconclusive);
         let finer = claim
             .resolution_percent
             .is_none_or(|least| claim.percent.abs() > least);

@@ -1,8 +1,9 @@
-//! A published change counts as reproduced only if it holds at other settings.
+//! Whether a published change that is reproduced at one setting is so at others.
 //!
 //! One buffer and one congestion control can imitate a study by accident: a
-//! bad slow start in a small buffer looks like the cost of small packets. So
-//! what agrees at one setting is asked at others, if the run has them.
+//! bad slow start in a small buffer looks like the cost of small packets. So the reason
+//! of a verdict says what other settings of the same run show; the verdict itself is
+//! about its own setting.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +13,13 @@ use proto::tcp::{Profile, Settings};
 use units::Transport;
 
 use super::Comparison;
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::Verdict;
 
 /// How many buffers, and congestion controls, a change has to hold at.
 const SETTINGS: usize = 2;
 
-/// Takes back each verdict "reproduced" of one metric that other buffers and
-/// congestion controls of the same run do not share, or do not exist to share.
+/// Adds to the reason of each verdict "reproduced" of one metric which other buffers
+/// and congestion controls of the same run do not share it, or what would tell.
 pub(super) fn check(plan: &Plan, comparisons: &mut [Comparison]) {
     let agreed: Vec<bool> = comparisons
         .iter()
@@ -40,18 +41,15 @@ pub(super) fn check(plan: &Plan, comparisons: &mut [Comparison]) {
             .iter()
             .filter_map(|&other| plan.cells[comparisons[other].cell].setting.as_ref().ok());
         let reason = match (against, missing(settings)) {
-            (Some(factors), _) => format!(
-                "size and sign agree here, but not at {factors}: it does not survive another setting"
-            ),
-            (None, Some(missing)) => format!(
-                "size and sign agree, but at one setting only; {missing} would tell whether it survives"
-            ),
+            (Some(factors), _) => format!("not so at {factors}"),
+            (None, Some(missing)) => {
+                format!("at one setting only: {missing} would tell whether it survives")
+            }
             (None, None) => continue,
         };
-        comparisons[position].judgement = Some(Judgement {
-            verdict: Verdict::DirectionOnly,
-            reason,
-        });
+        if let Some(judgement) = &mut comparisons[position].judgement {
+            judgement.reason = format!("{}; {reason}", judgement.reason);
+        }
     }
 }
 

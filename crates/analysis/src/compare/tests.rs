@@ -139,7 +139,7 @@ fn the_cpu_of_one_end_is_judged_over_its_attribution_interval() {
     let [low, high] = sender.attribution.unwrap();
     assert!((low - 0.83).abs() < 1e-9 && (high - 1.03).abs() < 1e-9);
     let judgement = sender.judgement.as_ref().unwrap();
-    assert_eq!(judgement.verdict, Verdict::BelowResolution);
+    assert_eq!(judgement.verdict, Verdict::Inconclusive);
     assert!(judgement.reason.contains("attribution decides"));
     // Per cent of a CPU, unless a trial states its own.
     assert_eq!(sender.resolution, Some(0.01));
@@ -244,16 +244,14 @@ const FOUR: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn a_gain_is_reproduced_only_if_two_buffers_and_two_congestion_controls_show_it() {
+fn the_reason_of_a_reproduced_gain_names_other_buffers_and_congestion_controls() {
     let everywhere = gains(&FOUR, |_, _| 1.25);
-    assert!(
-        everywhere
-            .iter()
-            .all(|(verdict, _)| *verdict == Verdict::Reproduced),
-        "{everywhere:?}"
-    );
+    let plain = |(verdict, reason): &(Verdict, String)| {
+        *verdict == Verdict::Reproduced && reason.ends_with("holds the published change")
+    };
+    assert!(everywhere.iter().all(plain), "{everywhere:?}");
     let single = gains(&FOUR[..1], |_, _| 1.25);
-    assert_eq!(single[0].0, Verdict::DirectionOnly);
+    assert_eq!(single[0].0, Verdict::Reproduced);
     assert!(
         single[0]
             .1
@@ -261,26 +259,28 @@ fn a_gain_is_reproduced_only_if_two_buffers_and_two_congestion_controls_show_it(
         "{single:?}"
     );
     let one_congestion = gains(&[FOUR[0], FOUR[2]], |_, _| 1.25);
-    assert_eq!(one_congestion[0].0, Verdict::DirectionOnly);
+    assert_eq!(one_congestion[0].0, Verdict::Reproduced);
     assert!(
-        !one_congestion[0].1.contains("network.buffer"),
+        one_congestion[0].1.contains("--set host.congestion")
+            && !one_congestion[0].1.contains("network.buffer"),
         "{one_congestion:?}"
     );
 }
 
 #[test]
-fn a_gain_by_a_bad_slow_start_does_not_survive_another_buffer() {
+fn a_gain_by_a_bad_slow_start_is_said_not_to_be_so_at_another_buffer() {
     let small_only = gains(
         &FOUR,
         |buffer, _| if buffer == "100000" { 1.25 } else { 1.064 },
     );
-    assert!(
-        small_only
-            .iter()
-            .all(|(verdict, _)| *verdict == Verdict::DirectionOnly)
+    let verdicts: Vec<Verdict> = small_only.iter().map(|(verdict, _)| *verdict).collect();
+    use Verdict::{DirectionOnly, Reproduced};
+    assert_eq!(
+        verdicts,
+        [Reproduced, Reproduced, DirectionOnly, DirectionOnly]
     );
     assert!(
-        small_only[0].1.contains("not at network.buffer=500000"),
+        small_only[0].1.contains("not so at network.buffer=500000"),
         "{small_only:?}"
     );
 }

@@ -9,7 +9,7 @@ use super::Answer;
 use super::nearest::{Measured, Reading, Term};
 use crate::claims;
 use crate::compare::{Comparison, baseline, compare, find};
-use crate::verdict::{self, Judgement, Verdict, published_figures};
+use crate::verdict::{Verdict, published_figures};
 
 /// A claim or a published change.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,37 +132,18 @@ pub fn answers(plan: &Plan, questions: &[Question], trials: &[Trial]) -> Vec<Opt
     questions.iter().map(answer).collect()
 }
 
-/// A published change is judged at this point alone: whether other points agree is
-/// what the search is for.
+/// A published change at this point.
 fn of_change(comparison: &Comparison) -> Option<Answer> {
-    let (claim, change) = (comparison.published.claim?, comparison.change?);
-    let judgement = match comparison.metric.attribution() {
-        Some(_) => comparison.judgement.clone()?,
-        None => verdict::judge(
-            &claim,
-            verdict::Measured {
-                change: &change,
-                resolution_percent: comparison.resolution_percent,
-            },
-        ),
-    };
-    let Judgement { verdict, .. } = judgement;
-    // An interval that holds both 0 and the published change tells neither.
-    let tells_neither = change.ci95.is_some_and(|interval| {
-        interval.holds(0.0)
-            && interval.low <= claim.percent + claim.rounding
-            && claim.percent - claim.rounding <= interval.high
-    });
-    match of_verdict(verdict) {
-        Some(Answer::Fails) if tells_neither => Some(Answer::Undecided),
-        answer => answer,
-    }
+    let judgement = comparison.judgement.as_ref()?;
+    (comparison.published.claim.is_some() && comparison.change.is_some())
+        .then(|| of_verdict(judgement.verdict))
+        .flatten()
 }
 
 const fn of_verdict(verdict: Verdict) -> Option<Answer> {
     match verdict {
         Verdict::NotMeasured => None,
-        Verdict::BelowResolution => Some(Answer::Undecided),
+        Verdict::Inconclusive => Some(Answer::Undecided),
         Verdict::Reproduced => Some(Answer::Holds),
         Verdict::DirectionOnly | Verdict::NotReproduced => Some(Answer::Fails),
     }

@@ -95,7 +95,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
             };
             let verdict = match (claim.of, sign) {
                 (OfStep::Time, _) if least.is_none_or(|least| hidden > least) => {
-                    Verdict::BelowResolution
+                    Verdict::Inconclusive
                 }
                 (_, Sign::None) => Verdict::Reproduced,
                 (_, Sign::Up | Sign::Down) => Verdict::NotReproduced,

@@ -7,6 +7,7 @@ fn claim_of(percent: f64) -> Claim {
         percent,
         rounding: 0.01,
         resolution_percent: None,
+        tolerance: None,
     }
 }
 
@@ -42,11 +43,12 @@ fn each_verdict_has_its_case() {
     check(gain, (39.0, 40.0, 41.0), 0.2, DirectionOnly);
     check(gain, (-0.3, 0.1, 0.5), 0.2, NotReproduced);
     check(gain, (-6.0, -5.0, -4.0), 0.2, NotReproduced);
-    check(gain, (-1.0, 13.0, 27.0), 0.2, NotReproduced);
+    check(gain, (-1.0, 13.0, 27.0), 0.2, Inconclusive);
+    check(gain, (-1.0, 11.0, 23.0), 0.2, NotReproduced);
     check(gain, (0.05, 0.1, 0.15), 0.2, NotReproduced);
-    check(gain, (-10.0, 25.0, 60.0), 0.2, BelowResolution);
-    check(gain, (24.0, 25.0, 26.0), 30.0, BelowResolution);
-    check(claim_of(0.0), (-0.1, 0.0, 0.1), 0.2, BelowResolution);
+    check(gain, (-10.0, 25.0, 60.0), 0.2, Inconclusive);
+    check(gain, (24.0, 25.0, 26.0), 30.0, Inconclusive);
+    check(claim_of(0.0), (-0.1, 0.0, 0.1), 0.2, Inconclusive);
     let meter_of_whole_per_cents = Claim {
         resolution_percent: Some(14.3),
         ..claim_of(-6.96)
@@ -55,7 +57,7 @@ fn each_verdict_has_its_case() {
         meter_of_whole_per_cents,
         (-7.5, -7.0, -6.5),
         0.2,
-        BelowResolution,
+        Inconclusive,
     );
     check(claim_of(-24.74), (-25.0, -24.0, -23.0), 0.2, Reproduced);
 }
@@ -72,7 +74,27 @@ fn rounding_of_the_printed_figures_is_allowed() {
 }
 
 #[test]
-fn one_trial_is_below_resolution() {
+fn trials_without_spread_compare_within_rounding_or_a_tolerance() {
+    use Verdict::*;
+    let exact = |percent: f64| (percent, percent, percent);
+    let gain = claim_of(25.03);
+    check(gain, exact(25.035), 0.0, Reproduced);
+    check(gain, exact(25.05), 0.0, DirectionOnly);
+    check(gain, exact(-25.0), 0.0, NotReproduced);
+    check(gain, exact(0.0), 0.0, NotReproduced);
+    let wide = Claim {
+        tolerance: Some(5.0),
+        ..gain
+    };
+    check(wide, exact(29.9), 0.0, Reproduced);
+    check(wide, exact(31.0), 0.0, DirectionOnly);
+    check(wide, exact(4.9), 0.0, NotReproduced);
+    // An interval says itself how sure a change is.
+    check(wide, (29.0, 29.9, 30.8), 0.0, DirectionOnly);
+}
+
+#[test]
+fn one_trial_is_inconclusive() {
     let single = Change {
         ci95: None,
         p: None,
@@ -86,7 +108,7 @@ fn one_trial_is_below_resolution() {
             resolution_percent: None,
         },
     );
-    assert_eq!(judgement.verdict, Verdict::BelowResolution);
+    assert_eq!(judgement.verdict, Verdict::Inconclusive);
     assert!(
         judgement.reason.contains("run more trials"),
         "{}",
@@ -105,8 +127,8 @@ fn a_verdict_on_one_end_must_hold_with_and_without_softirq() {
     let verdict = |low, high| judge_interval(&claim, of(low), high).verdict;
     assert_eq!(verdict(&near, Some(of(&near))), Verdict::Reproduced);
     assert_eq!(verdict(&far, Some(of(&far))), Verdict::DirectionOnly);
-    assert_eq!(verdict(&near, Some(of(&far))), Verdict::BelowResolution);
-    assert_eq!(verdict(&near, None), Verdict::BelowResolution);
+    assert_eq!(verdict(&near, Some(of(&far))), Verdict::Inconclusive);
+    assert_eq!(verdict(&near, None), Verdict::Inconclusive);
 }
 
 #[test]

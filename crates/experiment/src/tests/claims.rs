@@ -166,3 +166,58 @@ fn a_trade_off_is_read_written_into_the_plan_and_refused_by_name() {
         refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
 }
+
+#[test]
+fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
+    let with = |rest: &str| CLAIMED.replace("by = 2", &format!("by = 2\n{rest}"));
+    let plan = sim(
+        &with("tolerance = 0.5\nbecause = \"the clock ticks so\""),
+        &[],
+    );
+    let tolerance = plan.claims[0].tolerance.as_ref().unwrap();
+    assert_eq!(
+        (tolerance.within, tolerance.because.as_str()),
+        (0.5, "the clock ticks so")
+    );
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.claims, &again.hash), (&plan.claims, &plan.hash));
+    for (rest, why) in [
+        (
+            "tolerance = 0.5",
+            "29: claim.tolerance = 0.5: say why in `because`",
+        ),
+        (
+            "because = \"so\"",
+            "29: claim.because = \"so\": it gives the reason of a `tolerance`",
+        ),
+    ] {
+        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
+    }
+}
+
+#[test]
+fn rival_explanations_name_a_swept_factor_and_known_sentences() {
+    let with = |rest: &str| format!("{CLAIMED}[[rivals]]\ntext = \"why\"\n{rest}");
+    let plan = sim(&with("factor = \"flood\"\npublished = [\"delay\"]"), &[]);
+    let rivals = &plan.rivals[0];
+    assert_eq!(rivals.factor, "flood");
+    assert_eq!(rivals.claims, ["large packets lose more"]);
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.rivals, &again.hash), (&plan.rivals, &plan.hash));
+    for (rest, why) in [
+        (
+            "factor = \"network.rate\"",
+            "31: rivals.factor = \"network.rate\": it is not swept; [sweep] lists the factors",
+        ),
+        (
+            "factor = \"flood\"\nclaims = [\"other\"]",
+            "32: rivals.claims = [\"other\"]: no [[claim]] or [[jump]] has the text `other`",
+        ),
+        (
+            "factor = \"flood\"\npublished = [\"dilay\"]",
+            "32: rivals.published = [\"dilay\"]: no metric is called dilay; did you mean `delay`?; docs/formats.md lists them",
+        ),
+    ] {
+        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
+    }
+}

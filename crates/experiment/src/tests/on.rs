@@ -48,6 +48,14 @@ fn a_key_of_one_world_counts_there_and_nowhere_else() {
 }
 
 #[test]
+fn a_world_may_sweep_other_levels_unless_they_are_set() {
+    let text = format!("{ON}[on.sim.sweep]\n\"network.mtu\" = [1500, 4000, 9000]\n");
+    assert_eq!(sim(&text, &[]).cells.len(), 3);
+    assert_eq!(netns(&text).cells.len(), 2);
+    assert_eq!(sim(&text, &["network.mtu=1500"]).cells.len(), 1);
+}
+
+#[test]
 fn a_plan_holds_what_its_world_has_and_is_the_same_plan_again() {
     let plan = sim(ON, &[]);
     assert!(!plan.text.contains("[on"), "{}", plan.text);

@@ -29,7 +29,9 @@ struct Line<'a> {
     over: Option<&'static str>,
     average_percent: Option<f64>,
     average_interval: Option<Interval>,
+    tolerance: Option<f64>,
     verdict: Verdict,
+    not_measured: Option<&'a str>,
     settings: Vec<Setting<'a>>,
 }
 
@@ -93,7 +95,9 @@ impl<'a> Line<'a> {
             over,
             average_percent: judged.average.map(|average| average.percent),
             average_interval: judged.average.and_then(|average| average.interval),
+            tolerance: claim.tolerance.as_ref().map(|own| own.within),
             verdict: judged.verdict,
+            not_measured: judged.not_measured.as_deref(),
             settings: settings.collect(),
         }
     }

@@ -185,7 +185,7 @@ mod tests {
     fn the_cpu_of_one_end_has_its_attribution_interval() {
         let (line, value) = line_of("cpu_sender", "LU-LU", "off", 9000);
         assert_eq!(value["attribution"], serde_json::json!([0.5, 1.0]));
-        assert_eq!(value["verdict"], "direction only");
+        assert_eq!(value["verdict"], "reproduced");
         assert!(
             line.contains(r#""attribution":[0.5,1.0],"failed":0,"flagged":0,"#),
             "{line}"

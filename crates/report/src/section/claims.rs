@@ -93,12 +93,33 @@ fn claim(judged: &Judged<'_>) -> String {
         0 | 1 => String::new(),
         many => format!(", it holds in {} of {many} settings", judged.holds_in()),
     };
+    let why = judged.not_measured.as_ref();
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
     format!(
-        "{} {}: {}{}{settings}",
+        "{} {}: {}{}{settings}{why}{}",
         judged.claim.text,
         judged.claim.source,
         judged.verdict,
-        average(judged)
+        average(judged),
+        tolerance(judged)
+    )
+}
+
+/// What counts as equal, if the claim says so and a setting has no spread.
+fn tolerance(judged: &Judged<'_>) -> String {
+    let is_exact = |held: &Held| held.interval.is_some_and(|own| own.low == own.high);
+    let Some(tolerance) =
+        (judged.claim.tolerance.as_ref()).filter(|_| judged.settings.iter().any(is_exact))
+    else {
+        return String::new();
+    };
+    let unit = match judged.claim.expected {
+        Expected::Changed { .. } => "points",
+        _ => judged.unit,
+    };
+    format!(
+        "; without spread what is within {} {unit} is equal: {}",
+        tolerance.within, tolerance.because
     )
 }
 

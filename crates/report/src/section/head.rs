@@ -4,7 +4,7 @@ use analysis::Findings;
 use plan::{HostFacts, RunFacts};
 
 use crate::document::{Badge, Block, Style};
-use crate::section::{answer, summary};
+use crate::section::{answer, rivals, summary};
 
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
@@ -33,7 +33,8 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
         Block::Page(opening(found)),
     ];
-    let sentences = summary::sentences(plan, &found.comparisons);
+    let mut sentences = summary::sentences(plan, &found.comparisons);
+    sentences.extend(rivals::answers(found));
     if !sentences.is_empty() {
         blocks.push(Block::Paragraphs(Style::Answer, sentences));
     }

@@ -137,9 +137,7 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
         let tone = match judgement.verdict {
             Verdict::Reproduced => Tone::Good,
             Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured | Verdict::BelowResolution | Verdict::DirectionOnly => {
-                Tone::Neutral
-            }
+            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
         };
         Remark {
             detail: judgement.reason.clone(),

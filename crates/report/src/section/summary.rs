@@ -280,7 +280,7 @@ fn verdicts(comparisons: &[Comparison]) -> Option<String> {
         Verdict::Reproduced,
         Verdict::DirectionOnly,
         Verdict::NotReproduced,
-        Verdict::BelowResolution,
+        Verdict::Inconclusive,
     ]
     .into_iter()
     .map(|verdict| {
@@ -315,7 +315,7 @@ mod tests {
             [
                 "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
                 "On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above 0.52 % would have shown).",
-                "Of 4 comparisons with published changes: 2 direction only, 2 not reproduced.",
+                "Of 4 comparisons with published changes: 1 reproduced, 1 direction only, 2 not reproduced.",
             ]
         );
     }

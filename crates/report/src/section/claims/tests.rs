@@ -12,6 +12,7 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
         expected,
+        tolerance: None,
     };
     plan.claims = vec![
         claim(Expected::Than {
@@ -43,7 +44,7 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
     let objects: Vec<&String> = objects.iter().filter(is_claim).collect();
     assert!(
         objects[1].starts_with(
-            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average_percent":null,"average_interval":null,"verdict":"not reproduced","settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
+            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average_percent":null,"average_interval":null,"tolerance":null,"verdict":"not reproduced","not_measured":null,"settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
         ),
         "{}",
         objects[1]
@@ -64,6 +65,7 @@ fn a_claim_of_changes_is_told_with_its_average() {
             percent,
             over,
         },
+        tolerance: None,
     };
     plan.claims = vec![
         claim(true, 117.0, Over::Mean),
