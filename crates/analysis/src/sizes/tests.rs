@@ -159,8 +159,8 @@ fn a_step_that_a_study_asserts_is_found_missed_or_too_small_to_be_seen() {
         (fine, vec![-2.0], Sign::Up, NotReproduced),
         (fine, vec![], Sign::Up, NotReproduced),
         (fine, vec![], Sign::None, Reproduced),
-        (coarse, vec![], Sign::Up, BelowResolution),
-        (coarse, vec![], Sign::None, BelowResolution),
+        (coarse, vec![], Sign::Up, Inconclusive),
+        (coarse, vec![], Sign::None, Inconclusive),
         (0.0, vec![], Sign::Up, NotMeasured),
     ] {
         let gap = [1_472.0, 1_572.0];
