@@ -23,8 +23,8 @@ const LEVEL: f64 = 0.05;
 /// The smallest total share of a setting that decides.
 const LEAST_SHARE: f64 = 0.05;
 
-/// Fewer points say nothing.
-const FEWEST: usize = 20;
+/// Of fewer points nothing can be said.
+pub const FEWEST: usize = 20;
 
 /// Half-samples from which intervals are taken.
 const HALVES: usize = 64;

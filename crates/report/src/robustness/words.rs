@@ -1,6 +1,7 @@
 //! Sentences about a search.
 
 use analysis::robustness::Answer;
+use analysis::robustness::effects::FEWEST;
 use analysis::robustness::findings::{Findings, Judged, Nearest};
 use analysis::robustness::shares::Share;
 use analysis::statistics::Interval;
@@ -53,6 +54,9 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
         })
         .collect();
     lines.push(match names.is_empty() {
+        true if found.sampled() < FEWEST => {
+            format!("Which settings decide is told from {FEWEST} settings of the sample on.")
+        }
         true => "No setting was found that decides a claim or published change.".to_owned(),
         false => format!(
             "Claims and published changes are decided by: {}.",
