@@ -1,5 +1,5 @@
-//! The worker in a node of the test bed, and how it is spoken to: one JSON
-//! object a line, a request and its replies.
+//! The worker process in a node of the test bed, and its protocol: one JSON
+//! object per line, a request and its replies.
 
 mod flows;
 
@@ -21,40 +21,40 @@ pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
 /// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "node";
 
-/// How many times longer than its link needs a transfer may take: congestion
-/// control may leave most of a link unused, but not for ever.
+/// The timeout of a transfer as a multiple of its time at the link rate.
+/// Congestion control may leave most of the link unused.
 const MARGIN: u64 = 20;
 
-/// How much longer than they send flows may take: until a stream that nobody
-/// takes has failed, and its receiver has noticed.
+/// Additional time for flows beyond their duration: long enough for a stalled
+/// stream to fail and for its receiver to notice.
 const FLOWS_MARGIN: Span = Span::from_secs(120);
 
-/// How much longer than they are given exchanges may take, until an end that
-/// hears nothing has given up.
+/// Additional time for request-response traffic: long enough for an end without
+/// replies to time out.
 const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
 
-/// What a worker is asked to do.
+/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
-    /// Open a port, name it, receive.
+    /// Open a port, report it, and receive.
     Receive(Transfer),
     /// Send to that port.
     Send(Transfer, u16),
-    /// Open a port, name it, and receive flows.
+    /// Open a port, report it, and receive flows.
     ReceiveFlows(Receiving),
     /// Send flows to that port.
     SendFlows(Sending, u16),
-    /// Open a port, name it, and answer messages.
+    /// Open a port, report it, and answer messages.
     Answer(RequestResponse),
     /// Send messages to that port, one at a time.
     Ask(RequestResponse, u16),
-    /// Open a port, name it, and answer messages with what was stamped of each.
+    /// Open a port, report it, and answer messages with their timestamps.
     AnswerProbes(Probe),
-    /// Send messages to that port, each once the one before it is back.
+    /// Send messages to that port, each after the echo of the previous one.
     SendProbes(Probe, u16),
 }
 
-/// What it answers.
+/// A reply of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Listening(u16),
@@ -66,14 +66,14 @@ enum Reply {
     Asked(Asked),
     ProbesAnswered(latency_breakdown::Answered),
     Probed(latency_breakdown::Asked),
-    /// It could not: one line.
+    /// The request failed: one line of text.
     Failed(String),
 }
 
-/// The worker's whole life: serves requests until its input ends.
+/// The main loop of the worker: serves requests until its input ends.
 ///
 /// # Errors
-/// When its parent cannot be heard or answered any more.
+/// The parent process cannot be read from or written to.
 pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
     for line in requests.lines() {
         let request = serde_json::from_str(&line?).context("reading a request")?;
@@ -130,17 +130,17 @@ fn reply_of(result: Result<Reply>) -> Reply {
     result.unwrap_or_else(|error| Reply::Failed(format!("{error:#}")))
 }
 
-/// A sender and a receiver, ready in their nodes.
+/// A sender and a receiver, running in their nodes.
 pub(crate) struct Agents {
     sender: Worker,
     receiver: Worker,
 }
 
 impl Agents {
-    /// Starts both by the commands of their workers.
+    /// Starts both with the commands of their workers.
     ///
     /// # Errors
-    /// Where one cannot be started.
+    /// One of them cannot be started.
     pub(crate) fn start(sender: Command<'_>, receiver: Command<'_>) -> Result<Self> {
         Ok(Self {
             sender: Worker::spawn(sender)?,
@@ -161,10 +161,10 @@ impl Agents {
     /// Runs one transfer between the two.
     ///
     /// # Errors
-    /// [`Failure::Transfer`] where an end reports one: the agents can go on.
-    /// [`Failure::Lost`] where an agent is gone or does not answer.
+    /// [`Failure::Transfer`] if an end reports an error; the agents remain
+    /// usable. [`Failure::Lost`] if an agent has exited or does not answer.
     pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
-        // Each end gives up by itself; this is for an end that cannot.
+        // Each end has a timeout of its own; this one covers an end that hangs.
         let carried = carried(transfer, transfer.octets());
         let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
         let receiving = Request::Receive(transfer.clone());
@@ -175,8 +175,8 @@ impl Agents {
         }
     }
 
-    /// Runs flows between the two, which last no longer than `duration`; what
-    /// each end saw of each.
+    /// Runs flows of at most `duration` between the two; returns the
+    /// observations of both ends for each flow.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
@@ -194,7 +194,7 @@ impl Agents {
         }
     }
 
-    /// Has the sender go through the sizes of `request_response` with the receiver.
+    /// Makes the sender send the sizes of `request_response` to the receiver.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
@@ -212,8 +212,8 @@ impl Agents {
         }
     }
 
-    /// Exchanges the messages of `probe` between the two; what the sender and
-    /// the receiver stamped.
+    /// Exchanges the messages of `probe` between the two; returns the
+    /// timestamps of sender and receiver.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
@@ -232,8 +232,8 @@ impl Agents {
         }
     }
 
-    /// Has the receiver listen and the sender send to its port; what the
-    /// sender and the receiver say once they are done.
+    /// Makes the receiver listen and the sender send to its port; returns the
+    /// final replies of both.
     fn both(
         &mut self,
         receiving: Request,
@@ -251,23 +251,24 @@ impl Agents {
     }
 }
 
-/// How long so many octets may be in flight at the pace of a transfer.
+/// The time that `octets` may be in flight at the pace of a transfer.
 fn carried(transfer: &Transfer, octets: Bytes) -> Span {
     let pace = transfer.pace;
     pace.map_or(Span::ZERO, |pace| pace.serialise(octets) * MARGIN)
 }
 
-/// Why a transfer gave no result.
+/// The reason why a transfer has no result.
 #[derive(Debug)]
 pub enum Failure {
-    /// An end of the transfer says why; the next one can be tried.
+    /// An end of the transfer reported this error; the next trial can run.
     Transfer(String),
-    /// The test bed cannot be used any more, or the user wants to stop.
+    /// The test bed is unusable, or the user asked to stop.
     Lost(anyhow::Error),
 }
 
 impl Failure {
-    /// Of the sender's and the receiver's last words: an end that failed has the reason.
+    /// An error from the last replies of sender and receiver: a failed end
+    /// states the reason.
     fn unexpected_of_two((sender, receiver): (Reply, Reply)) -> Self {
         match sender {
             Reply::Failed(_) => Self::unexpected("sender", sender),
@@ -279,7 +280,7 @@ impl Failure {
     fn unexpected(end: &str, reply: Reply) -> Self {
         match reply {
             Reply::Failed(reason) => Self::Transfer(format!("{end}: {reason}")),
-            reply => Self::Lost(anyhow::anyhow!("the {end} answered out of turn: {reply:?}")),
+            reply => Self::Lost(anyhow::anyhow!("unexpected reply of the {end}: {reply:?}")),
         }
     }
 }
@@ -301,13 +302,14 @@ fn hear(worker: &mut Worker, end: &str, timeout: Span) -> Result<Reply> {
         let line = worker
             .receive_line(soon)
             .map_err(|error| match live::interrupt::asked() {
-                // A signal to us may have reached the worker too.
+                // The signal may have reached the worker, too.
                 true => interrupted(),
                 false => error.into(),
             })?;
         match line {
             Some(line) => {
-                return serde_json::from_str(&line).with_context(|| format!("hearing the {end}"));
+                return serde_json::from_str(&line)
+                    .with_context(|| format!("reading the reply of the {end}"));
             }
             None if live::interrupt::asked() => return Err(interrupted()),
             None if live::clock::monotonic() >= deadline => {

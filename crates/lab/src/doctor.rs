@@ -1,8 +1,7 @@
-//! What this machine can do for a run: which worlds it has, what is missing
-//! and what to type for it, and how well it keeps time.
+//! Checks this machine for runs: available worlds, missing features with
+//! remedies, and the precision of its timing.
 //!
-//! [`Facts`] are gathered first; [`judge`] makes checks of them and looks at
-//! nothing else.
+//! [`Facts`] are gathered first; [`judge`] derives checks from them alone.
 
 pub(crate) mod attempt;
 mod emulated;
@@ -25,39 +24,39 @@ use units::Span;
 pub use attempt::{Ability, Attempt, Carriage, Inside, Step, Trial};
 pub use facts::{Clock, Facts, Load};
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// As it should be, or nothing to be done about.
+    /// As required, or without a remedy.
     Ok,
-    /// Works, but a reader should know.
+    /// Works, with a remark.
     Note,
-    /// Not there; the remedy says what to type.
+    /// Missing; the remedy is a command.
     Missing,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// The heading it stands below.
+    /// The heading of the check.
     pub group: &'static str,
-    /// What it is about; within a group no two are alike.
+    /// The subject, unique within its group.
     pub name: String,
-    /// How it came out.
+    /// The result.
     pub status: Status,
-    /// What was found, one line.
+    /// The finding, in one line.
     pub finding: String,
-    /// What to type.
+    /// The command to type.
     pub remedy: Option<String>,
-    /// What to do with that, or what else would help.
+    /// The purpose of the command, or an alternative.
     pub advice: Option<String>,
-    /// The figures in the finding, by name with unit, for programs.
+    /// The numbers of the finding, by name with unit, for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<&'static str, Value>,
 }
 
-/// Makes a check of everything that was looked at, in the order of the groups.
+/// Derives all checks from the facts, in the order of the groups.
 pub fn judge(facts: &Facts) -> Vec<Check> {
     let mut checks = worlds::judge(facts);
     checks.extend(kernel::judge(facts));
@@ -68,7 +67,7 @@ pub fn judge(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-/// All of it as one JSON object (docs/formats.md).
+/// All checks as one JSON object (docs/formats.md).
 pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -91,7 +90,7 @@ impl Check {
         }
     }
 
-    /// The same, worth a note.
+    /// Turns the check into a note.
     fn noted(self) -> Self {
         Self {
             status: Status::Note,
@@ -99,7 +98,7 @@ impl Check {
         }
     }
 
-    /// The same, worth a note, with what to type.
+    /// Turns the check into a note with a command.
     fn noted_with(self, remedy: impl Into<String>, advice: &str) -> Self {
         Self {
             status: Status::Note,
@@ -107,7 +106,7 @@ impl Check {
         }
     }
 
-    /// The same as a thing that is missing, with what to type.
+    /// Turns the check into a missing feature with a command.
     fn missing(self, remedy: impl Into<String>, advice: &str) -> Self {
         Self {
             status: Status::Missing,
@@ -123,7 +122,7 @@ impl Check {
     }
 }
 
-/// A command that only root may give, as this user types it.
+/// A command that needs root, as this user types it.
 fn as_root(facts: &Facts, command: &str) -> String {
     if facts.privileged {
         command.to_owned()
@@ -132,7 +131,7 @@ fn as_root(facts: &Facts, command: &str) -> String {
     }
 }
 
-/// A span in the unit that people would use, to two or three digits.
+/// A span in a readable unit, with two or three digits.
 fn short(span: Span) -> String {
     let nanos = nanos(span);
     match nanos {

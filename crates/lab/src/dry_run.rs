@@ -1,4 +1,4 @@
-//! What a plan would run, for `--dry-run`.
+//! The summary that `--dry-run` prints: the trials that a plan would run.
 
 use std::fmt::Write;
 
@@ -9,11 +9,12 @@ use plan::{Plan, Setting};
 
 use crate::run::trial_ids;
 
-/// Seconds that one trial takes beyond its transfers: starting, metering,
-/// the journal.
+/// Time of one trial beyond its transfers, in seconds: start, metering and
+/// journal.
 const OVERHEAD_SECONDS: f64 = 0.1;
 
-/// The plan in words: each cell, how many trials, about how long.
+/// The plan as text: each cell, the number of trials, and the estimated
+/// duration.
 pub fn summary(plan: &Plan) -> String {
     let mut text = format!("{}: {}\n", plan.name, plan.title);
     for cell in &plan.cells {
@@ -46,7 +47,8 @@ pub fn summary(plan: &Plan) -> String {
     text
 }
 
-/// Whether messages go one at a time, each as fast as this machine answers it.
+/// Whether the traffic is request-response, so that the duration depends on the
+/// answers.
 fn request_responses(plan: &Plan) -> bool {
     let mut settings = plan
         .cells
@@ -61,10 +63,10 @@ fn traffic(setting: &Setting) -> String {
             .rate
             .map_or_else(|| "unshaped".to_owned(), |rate| rate.to_string());
         let wire = link.impairments.narrow.map_or_else(String::new, |narrow| {
-            format!(" on a wire of {}", narrow.mtu.get())
+            format!(" on a wire with MTU {}", narrow.mtu.get())
         });
         let others = link.cross.map_or_else(String::new, |cross| {
-            format!(", shared with {} of others", cross.rate)
+            format!(", shared with {} of cross traffic", cross.rate)
         });
         let recorded = if link.recorded { ", recorded" } else { "" };
         let mtu = link.mtu.get();
@@ -98,11 +100,12 @@ fn traffic(setting: &Setting) -> String {
     )
 }
 
-/// How long one trial takes if its links are the bottleneck, or loss as the closed forms have it; nobody knows of
-/// the user's own programs.
+/// The estimated duration of one trial if its links, or losses by the closed
+/// forms, limit the rate. `None` for programs of the user.
 fn seconds(setting: &Setting) -> Option<f64> {
     let transfer = setting.traffic.transfer()?;
-    // For goodput, one way and echoed, then the metered transfer, each after its pre-roll.
+    // One-way goodput, echoes, then the metered transfer, each after its
+    // pre-roll.
     let passes = 2 + u64::from(transfer.echo != Echo::Off);
     let octets = transfer.size * passes + transfer.cpu_size + transfer.preroll * (passes + 1);
     let at_goodput = |megabits: f64| octets.bits() as f64 / (megabits * 1e6);

@@ -1,5 +1,5 @@
-//! The emulator of a test bed's links: a worker in the namespace where their
-//! ends are, spoken to in JSON lines.
+//! The emulator of a test bed's links: a worker in the namespace of their
+//! interfaces, controlled by lines of JSON.
 
 use std::io::{self, BufRead, Write};
 use std::os::fd::AsFd;
@@ -19,39 +19,40 @@ use crate::recording::{Heading, Recording};
 /// The worker's role.
 pub(crate) const ROLE: &str = "emulator";
 
-/// How long the emulator may take to answer: it looks up every few milliseconds,
-/// where it has a processor.
+/// The timeout of replies. The emulator checks for requests every few
+/// milliseconds if it has a CPU.
 const TIMEOUT: Span = Span::from_secs(30);
 
-/// How long it may take to write what it recorded, until it is on the disk.
+/// The timeout for writing recordings to disk.
 const WRITING: Span = Span::from_secs(120);
 
-/// What the emulator is to do.
+/// The configuration of the emulator.
 #[derive(Serialize, Deserialize)]
 struct Order {
     links: Vec<EmulatedLink>,
     seed: u64,
 }
 
-/// What it is asked while it carries frames.
+/// A request while the emulator carries frames.
 #[derive(Serialize, Deserialize)]
 enum Request {
-    /// What it did.
+    /// Report the counters.
     Report,
-    /// What chance does begins anew, from this seed.
+    /// Restart the random streams of impairments with this seed.
     Reseed(u64),
-    /// A trial begins: with this cross traffic, a record of these links, and
-    /// this seed of the cross traffic's chance.
+    /// Start a trial with this cross traffic, recordings of these links, and
+    /// this seed for the cross traffic.
     Begin(Vec<Cross>, Vec<usize>, u64),
-    /// What this recorded link did in the direction from the first end to the second
-    /// between two instants, in nanoseconds of the wall clock since 1970.
+    /// Report the window of a recorded link, in the direction from its first
+    /// end to its second, between two instants in nanoseconds of the wall clock
+    /// since 1970.
     Window(usize, u64, u64),
-    /// It is over: no cross traffic, no record; what there is goes into a file
-    /// for each link that is named.
+    /// End the trial: stop cross traffic and recordings, and write the
+    /// recording of each named link to its file.
     End(Vec<(usize, PathBuf)>),
 }
 
-/// What it answers.
+/// A reply of the emulator.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Ready,
@@ -60,13 +61,13 @@ enum Answer {
     Failed(String),
 }
 
-/// A running emulator; it ends when this is dropped.
+/// A running emulator; dropping it ends the process.
 pub(crate) struct Emulation {
     worker: Worker,
 }
 
 impl Emulation {
-    /// Starts the emulator in `namespace` and returns when it carries frames.
+    /// Starts the emulator in `namespace`; returns once it carries frames.
     pub(crate) fn start(
         namespace: &Namespace,
         links: Vec<EmulatedLink>,
@@ -83,8 +84,7 @@ impl Emulation {
         Ok(emulation)
     }
 
-    /// Begins a trial: cross traffic, and a record of what becomes of packets
-    /// on these links.
+    /// Starts a trial with cross traffic and recordings of these links.
     pub(crate) fn begin(
         &mut self,
         cross: Vec<Cross>,
@@ -95,37 +95,37 @@ impl Emulation {
         self.ready(TIMEOUT)
     }
 
-    /// What `link`, which is recorded, did with packets between two instants,
-    /// in nanoseconds of the wall clock since 1970.
+    /// The window metrics of the recorded `link` between two instants, in
+    /// nanoseconds of the wall clock since 1970.
     pub(crate) fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>> {
         self.ask(&Request::Window(link, from, to))?;
         match self.answer(TIMEOUT)? {
             Answer::Window(window) => Ok(window),
-            Answer::Failed(why) => bail!("the emulator gave up: {why}"),
-            Answer::Ready | Answer::Report(_) => bail!("the emulator answered out of turn"),
+            Answer::Failed(why) => bail!("the emulator failed: {why}"),
+            Answer::Ready | Answer::Report(_) => bail!("unexpected reply of the emulator"),
         }
     }
 
-    /// Ends it. When this returns, the record of each link is in its file and
+    /// Ends the trial. On return the recording of each link is in its file and
     /// survives a crash.
     pub(crate) fn end(&mut self, files: Vec<(usize, PathBuf)>) -> Result<()> {
         self.ask(&Request::End(files))?;
         self.ready(WRITING)
     }
 
-    /// Begins what chance does on its links anew.
+    /// Restarts the random streams of the links' impairments.
     pub(crate) fn reseed(&mut self, seed: Seed) -> Result<()> {
         self.ask(&Request::Reseed(seed.get()))?;
         self.ready(TIMEOUT)
     }
 
-    /// What it did; lateness since the last report.
+    /// The counters; lateness since the last report.
     pub(crate) fn report(&mut self) -> Result<Report> {
         self.ask(&Request::Report)?;
         match self.answer(TIMEOUT)? {
             Answer::Report(report) => Ok(report),
-            Answer::Failed(why) => bail!("the emulator gave up: {why}"),
-            Answer::Ready | Answer::Window(_) => bail!("the emulator answered out of turn"),
+            Answer::Failed(why) => bail!("the emulator failed: {why}"),
+            Answer::Ready | Answer::Window(_) => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -137,7 +137,7 @@ impl Emulation {
         match self.answer(timeout)? {
             Answer::Ready => Ok(()),
             Answer::Failed(why) => bail!("{why}"),
-            Answer::Report(_) | Answer::Window(_) => bail!("the emulator answered out of turn"),
+            Answer::Report(_) | Answer::Window(_) => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -150,7 +150,7 @@ impl Emulation {
     }
 }
 
-/// Emulates what the first line of stdin says, until stdin ends.
+/// Emulates the links described by the first line of stdin, until stdin ends.
 pub(crate) fn serve() -> Result<()> {
     let (mut lines, mut out) = (io::stdin().lock(), io::stdout().lock());
     let mut answer = |answer: &Answer| -> Result<()> {
@@ -160,7 +160,8 @@ pub(crate) fn serve() -> Result<()> {
     let failed = |error: live::Error| Answer::Failed(error.to_string());
     let mut line = String::new();
     lines.read_line(&mut line)?;
-    let order: Order = serde_json::from_str(&line).context("reading the emulator's order")?;
+    let order: Order =
+        serde_json::from_str(&line).context("reading the configuration of the emulator")?;
     let mut emulator = match Emulator::open(&order.links, Seed::new(order.seed)) {
         Ok(emulator) => emulator,
         Err(error) => return answer(&failed(error)),
@@ -188,7 +189,8 @@ pub(crate) fn serve() -> Result<()> {
                 let seed = Seed::new(seed);
                 recorded.iter().for_each(|&link| emulator.record_link(link));
                 if !recorded.is_empty() {
-                    // So that a record begins with chance that it can name.
+                    // A recording must start with random streams of a known
+                    // seed.
                     emulator.reseed(seed);
                 }
                 let crossed = emulator.begin_cross(&cross, seed);
@@ -220,7 +222,8 @@ pub(crate) fn serve() -> Result<()> {
     }
 }
 
-/// The packets in the direction from the first end of a link to the second.
+/// The events of packets in the direction from the first end of a link to the
+/// second.
 fn link_events(
     emulator: &Emulator,
     events: &[(usize, usize, Event)],
@@ -247,7 +250,7 @@ fn link_events(
     link
 }
 
-/// Writes what became of packets that came since `begun`.
+/// Writes the fates of packets that arrived since `begun`.
 fn keep(
     emulator: &Emulator,
     links: &[EmulatedLink],
@@ -256,7 +259,7 @@ fn keep(
     files: &[(usize, PathBuf)],
 ) -> Result<()> {
     for &(link, ref path) in files {
-        let described = links.get(link).context("a link that is not there")?;
+        let described = links.get(link).context("unknown link number")?;
         let heading = Heading {
             origin: begun,
             directions: described.directions.clone(),

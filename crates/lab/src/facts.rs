@@ -1,4 +1,4 @@
-//! What runs a plan: this program on this machine.
+//! Gathers the facts of a run: this program and this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,16 +12,16 @@ use plan::{HostFacts, RunFacts, World};
 use serde_json::{Value, json};
 use units::Span;
 
-/// The pace that is tried: 50 instants, 1000 a second, so that it takes 50 ms.
+/// The pace of the pacing test: 50 instants at 1000 per second take 50 ms.
 const INTERVAL: Span = Span::from_millis(1);
 const WAITS: u64 = 50;
 
-/// The facts of a run in `world`. Asked before the sandbox is entered, so that
-/// they are those of the user's own process. What is simulated does not depend
-/// on the machine, which is not looked at then.
+/// The facts of a run in `world`, gathered before the sandbox is entered, so
+/// that they describe the user's own process. Simulated results do not depend
+/// on the machine, so its facts are not gathered for the simulator.
 ///
 /// # Errors
-/// When the program cannot read itself or the clock.
+/// The program cannot read its own file or the clock.
 pub fn here(world: World) -> Result<RunFacts> {
     let machine = match world.profile().depends_on_machine {
         true => Some(of_machine()?),
@@ -39,7 +39,7 @@ pub fn here(world: World) -> Result<RunFacts> {
 fn of_machine() -> Result<HostFacts> {
     let machine = Machine::here();
     let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
-    let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("trying the pacing")?;
+    let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("testing the pacing")?;
     let used = meter::Machine::sample()?.since(&before);
     let own = meter::Process::sample()?.cpu - own_before.cpu;
     let others = (used.busy.as_secs_f64() - own.as_secs_f64()).max(0.0);
@@ -90,7 +90,7 @@ fn micros(span: Span) -> Value {
     json!((span.as_secs_f64() * 1e7).round() / 10.0)
 }
 
-/// A hash over the program itself: the same build has the same.
+/// A hash of the program file, equal for equal builds.
 fn binary() -> Result<String> {
     let program = fs::read("/proc/self/exe").context("reading the program itself")?;
     let mut hasher = DefaultHasher::new();

@@ -1,7 +1,7 @@
-//! Flows as people write them: options of `jumbolab send`, and tables
-//! `[flows.NAME]` of a file, with the same names and the same meaning.
+//! Reads flows from options of `jumbolab send` and from tables `[flows.NAME]`
+//! of a file, with the same names and meanings.
 //!
-//! Options are what a flow of the file has where it does not say otherwise.
+//! Options are the defaults for the flows of the file.
 
 mod keys;
 
@@ -17,23 +17,23 @@ use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 pub use keys::{KEYS, Keys};
 
-/// What a flow is that says nothing.
+/// The default protocol.
 const PROTOCOL: &str = "udp";
 const LENGTH: &str = "10s";
-/// What D-ITG sends too [D-ITG].
+/// The default datagram size in octets, as in D-ITG [D-ITG].
 const DATAGRAM: &str = "512";
 const GAP: &str = "1ms";
-/// As iperf3 writes.
+/// The default size of a write, as in iperf3.
 const WRITE: &str = "128KiB";
 const AT_ONCE: &str = "0s";
 
-/// The most messages that one call may hand over [LinuxUapi udp.h].
+/// The maximum number of segments of one GSO call [LinuxUapi udp.h].
 const MOST_SEGMENTS: u16 = 64;
 
-/// The flow of this name to `to` that `keys` describe.
+/// The flow `name` to the address `to`, described by `keys`.
 ///
 /// # Errors
-/// One line: which key, what is wrong, and what would be right.
+/// One line of text: the key, the error, and the expected value.
 pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
     let called = Name::new(name).ok_or_else(|| {
         anyhow!("the flow `{name}`: a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one")
@@ -78,7 +78,7 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
         if !paced {
             return Err(keys.refuse(
                 "on",
-                "gaps of zero never end a period; give `gap` or `rate`",
+                "with gaps of zero a period never ends; write `gap` or `rate`",
             ));
         }
         schedule = schedule
@@ -185,7 +185,7 @@ fn law(keys: &Keys, key: &str, text: &str, measure: Measure) -> Result<Law> {
         .map_err(|why| keys.refuse(key, &why))
 }
 
-/// The gaps of a flow, and whether there are any.
+/// The gaps of a flow, and whether they are positive.
 fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
     let gaps = match (keys.text("gap"), keys.text("rate")) {
         (Some(_), Some(_)) => {
@@ -202,7 +202,7 @@ fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
             Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
                 keys.refuse(
                     "rate",
-                    "messages of that law have no mean; write `gap` instead",
+                    "the sizes of this law have no mean; write `gap` instead of `rate`",
                 )
             })?)
         }
@@ -215,16 +215,16 @@ fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
     };
     let paced = gaps != Law::Constant(0.0);
     if paced && gaps.mean() < 1.0 {
-        // In picoseconds: what is drawn of it is next to nothing.
+        // In picoseconds: the law yields almost no gaps.
         return Err(keys.refuse(
             "gap",
-            "these are no gaps; write longer ones, or 0s for as fast as it goes",
+            "the gaps are too short; write longer ones, or 0s to send as fast as possible",
         ));
     }
     Ok((gaps, paced))
 }
 
-/// The gap between messages that come to `rate` together, payloads alone.
+/// The mean gap at which messages reach the payload rate `rate`.
 fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
     let mean = messages.mean();
     let octet = mean_gap(Bytes::new(1), rate);
@@ -238,16 +238,19 @@ fn bursts(keys: &Keys) -> Result<Option<Bursts>> {
             on: law(keys, "on", on, Measure::Gaps)?,
             off: law(keys, "off", off, Measure::Gaps)?,
         })),
-        (Some(_), None) => {
-            Err(keys.refuse("on", "say with `off` how long it is silent in between"))
+        (Some(_), None) => Err(keys.refuse(
+            "on",
+            "write `off`, too: the time between two periods of sending",
+        )),
+        (None, Some(_)) => {
+            Err(keys.refuse("off", "write `on`, too: the length of a period of sending"))
         }
-        (None, Some(_)) => Err(keys.refuse("off", "say with `on` how long it sends in between")),
     }
 }
 
-/// Refuses sizes that the protocol cannot carry, where the law names its
-/// extremes; the largest, if it does. Of other laws those messages are refused
-/// one by one, and counted.
+/// Rejects sizes that the protocol cannot carry if the law states its extremes;
+/// returns the largest size in that case. With other laws, such messages are
+/// rejected and counted one by one.
 fn check_sizes(
     keys: &Keys,
     messages: &Law,
@@ -273,7 +276,7 @@ fn check_sizes(
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!(
-            "{what} to {version} has {} to {} octets here, {} of them our header; nothing is cut to size",
+            "{what} to {version} must have {} to {} octets, {} of them the header of Jumbolab; sizes are not truncated",
             least.get(),
             most.get(),
             live::traffic::HEADER_LEN
@@ -282,7 +285,7 @@ fn check_sizes(
     }
     if largest * f64::from(options.segmentation) > most_f64 {
         let why = format!(
-            "so many messages together are more than the {} octets of a call; write a smaller number",
+            "these messages together exceed the {} octets of a call; write a smaller number",
             most.get()
         );
         return Err(keys.refuse("segmentation", &why));

@@ -1,10 +1,10 @@
-//! Worlds, and runs of plans in them.
+//! Runs plans in the worlds of this program.
 //!
-//! [`run`] takes a plan trial by trial through its [`world`]; a trial between
-//! two agents is a function of `measure`, which knows neither namespaces nor
-//! hosts. [`doctor`] says beforehand what the machine can do, [`outline`] what a
-//! run would do; [`flows`] and [`packet_log`] serve traffic by hand, [`recording`]
-//! and [`replay`] frames that an emulated link has kept.
+//! [`run`] runs the trials of a plan in its [`world`]. A trial between two
+//! agents is a function of `measure`, which is independent of namespaces and
+//! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
+//! beforehand. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
+//! and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
 pub mod doctor;
@@ -24,7 +24,7 @@ pub mod shell;
 pub mod worker;
 pub mod world;
 
-/// What is said when someone asked the run to stop.
+/// The error of a run that was stopped by a signal.
 fn interrupted() -> anyhow::Error {
     anyhow::anyhow!("stopped on request")
 }

@@ -6,17 +6,17 @@ use units::{Span, Time};
 
 use crate::measurements::Measurements;
 
-/// When packets arrived at one direction of a link and when they left its queue.
-/// Packets are not distinguished: sums do not need that.
+/// The arrivals at one direction of a link and the departures from its queue.
+/// Packets are not distinguished, since only sums are needed.
 #[derive(Debug, Default)]
 pub(crate) struct LinkEvents {
     came: Vec<Time>,
-    /// With the time that the link takes for each.
+    /// With the transmission time of each.
     began: Vec<(Time, Span)>,
     dropped: Vec<Time>,
 }
 
-/// Metrics over a part of a trial.
+/// Metrics of a window of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LinkWindow {
     drop_percent: f64,
@@ -25,28 +25,29 @@ pub(crate) struct LinkWindow {
 }
 
 impl LinkEvents {
-    /// A packet came to the queue.
+    /// Records the arrival of a packet at the queue.
     pub(crate) fn come(&mut self, at: Time) {
         self.came.push(at);
     }
 
-    /// A packet left it for the wire, which it has for `busy`.
+    /// Records the departure of a packet to the link, with its transmission
+    /// time `busy`.
     pub(crate) fn begin(&mut self, at: Time, busy: Span) {
         self.began.push((at, busy));
     }
 
-    /// The queue dropped a packet.
+    /// Records a packet dropped by the queue.
     pub(crate) fn drop(&mut self, at: Time) {
         self.dropped.push(at);
     }
 
-    /// What happened from one instant up to another; nothing if no packet came
+    /// The metrics from one instant to another; `None` if no packet arrived
     /// between them.
     pub(crate) fn window(&self, from: Time, to: Time) -> Option<LinkWindow> {
         let length = to.since(from)?.as_secs_f64();
         let inside = |at: &Time| (from..to).contains(at);
-        // What waits from an instant on adds the rest of the part, what goes
-        // takes its rest away.
+        // An arrival adds the rest of the window to the waiting time; a
+        // departure subtracts its rest.
         let rest = |at: &Time| to.since((*at).max(from)).unwrap_or_default().as_secs_f64();
         let came: f64 = self.came.iter().map(rest).sum();
         let went: f64 = self
@@ -73,7 +74,7 @@ impl LinkEvents {
 }
 
 impl Measurements {
-    /// Takes the metrics over the window called `window`.
+    /// Stores the metrics of the window called `window`.
     pub(crate) fn take_window(&mut self, name: &str, window: &LinkWindow) {
         for (metric, value) in [
             ("drop_percent", window.drop_percent),
@@ -97,8 +98,8 @@ mod tests {
     fn figures_are_of_the_part_between_two_instants() {
         let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
         let mut events = LinkEvents::default();
-        // Waits from 0 to 400, of which 100 are before the part; dropped at 500;
-        // still there in the end, from 900 on.
+        // Waits from 0 to 400, of which 100 are before the window; dropped at
+        // 500; still waiting at the end, since 900.
         for millis in [0, 500, 900, 2_000] {
             events.come(at(millis));
         }

@@ -1,8 +1,7 @@
-//! Trials between two agents: what is sent, what is made of it, and what is
-//! wrong with it.
+//! Trials between two agents: traffic, metrics and flags.
 //!
-//! A world builds a [`Pair`] and hands it to [`trial`]. How it inspects the path
-//! is its own affair; [`sample`] says with what traffic.
+//! A world builds a [`Pair`] and passes it to [`trial`]. The world decides how
+//! to inspect the path; [`sample`] defines the traffic of an inspection.
 
 mod checks;
 mod command;

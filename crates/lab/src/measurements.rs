@@ -1,4 +1,4 @@
-//! The measurements of a trial, before they go to the journal.
+//! The measurements of a trial before they are written to the journal.
 
 pub(crate) mod flows;
 
@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use plan::Flag;
 
-/// The measurements of a trial, as they go to the journal.
+/// The measurements of a trial.
 #[derive(Default)]
 pub struct Measurements {
     /// Values by metric.
     pub metrics: BTreeMap<String, f64>,
     /// Evidence that supports the metrics.
     pub evidence: BTreeMap<String, serde_json::Value>,
-    /// What is wrong with the metrics.
+    /// Flags that put the metrics in doubt.
     pub flags: Vec<Flag>,
 }
 

@@ -1,5 +1,5 @@
-//! Packet logs of traffic by hand, written by a thread of their own, so that
-//! a slow disk holds no message up until much is waiting.
+//! Packet logs of manual traffic. A separate thread writes them, so that a slow
+//! disk delays messages only when its queue is full.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -14,18 +14,18 @@ use proto::clock_offset::ClockOffset;
 use units::Transport;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
-/// Bundles of records that may wait to be written: 40 MB at most.
+/// Capacity of the queue in bundles of records: at most 40 MB.
 const WAITING: usize = 256;
 
-/// Octets that are written together.
+/// Octets per write to the file.
 const TOGETHER: usize = 1 << 16;
 
-/// What records count from, in nanoseconds.
+/// The origin of the records' times, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zero {
-    /// The sender's clock then.
+    /// The sender's clock at the origin.
     pub sender: u64,
-    /// The clock of whoever keeps the log.
+    /// The clock of the log's writer at the origin.
     pub here: u64,
 }
 
@@ -34,25 +34,27 @@ pub struct Zero {
 pub enum LogOwner {
     /// A receiver.
     Receiver,
-    /// A sender of flows that all have this meter.
+    /// A sender whose flows all have this meter.
     Sender(Meter),
 }
 
-/// A log that is being written.
+/// A packet log that is being written.
 pub struct PacketLog {
     thread: JoinHandle<Result<()>>,
 }
 
 impl PacketLog {
-    /// Begins a log in a new file; nothing is written over. Records go to what
-    /// is returned beside it, and the log ends when all copies of that are gone.
+    /// Creates a log in a new file; existing files are not overwritten. Records
+    /// go to the returned sender, and the log ends when all its clones are
+    /// dropped.
     ///
     /// # Errors
-    /// Where there is such a file, or none can be made.
+    /// The file exists, or cannot be created.
     pub fn create(path: &Path, owner: LogOwner, zero: Zero) -> Result<(Self, Records)> {
         let name = path.display().to_string();
-        let file = File::create_new(path)
-            .with_context(|| format!("{name}: the packet log is no new file; name another one"))?;
+        let file = File::create_new(path).with_context(|| {
+            format!("{name}: the packet log must be a new file; name another one")
+        })?;
         let (records, entries) = sync_channel(WAITING);
         let role = owner.role();
         let body = move || write(file, &entries, role, zero).with_context(|| name);
@@ -61,24 +63,24 @@ impl PacketLog {
         Ok((Self { thread }, records))
     }
 
-    /// Whether there is nothing to wait for: nobody writes to it any more, or
-    /// nothing can be written.
+    /// Whether the log has ended: all senders are dropped, or writing failed.
     pub fn is_over(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Waits until all is in the file.
+    /// Waits until the file is complete.
     ///
     /// # Errors
-    /// What went wrong while it was written.
+    /// The error that occurred during writing.
     pub fn end(self) -> Result<()> {
         let ended = self.thread.join();
-        ended.map_err(|_| anyhow!("the thread of a packet log failed"))?
+        ended.map_err(|_| anyhow!("the thread of a packet log panicked"))?
     }
 }
 
-/// Writes what comes. Whenever nothing more waits, all that came is in the
-/// file: a program that is killed takes with it what flows have in hand.
+/// Writes incoming records. Whenever the queue is empty, all received records
+/// are in the file; a killed program loses only records that flows have not
+/// handed over.
 fn write(mut file: File, entries: &Receiver<Entry>, role: Role, zero: Zero) -> Result<()> {
     let mut pages = Pages::new(role, zero);
     let mut next = entries.recv().ok();
@@ -103,7 +105,7 @@ struct Pages {
     writer: Writer,
     out: Vec<u8>,
     flows: Vec<u16>,
-    /// What is known of the clocks, and since when.
+    /// The latest estimate of the clock offset, and its time.
     clocks: Option<(u64, ClockOffset)>,
 }
 
@@ -135,7 +137,7 @@ impl Pages {
                     let record = counted(record, self.role, self.zero);
                     self.writer.record(record, out);
                 }
-                // What is handed over together is a block of its own.
+                // Records that are handed over together form one block.
                 self.writer.flush(out);
             }
             Entry::Clocks(at, offset) => {
@@ -186,7 +188,7 @@ fn facts(role: Role) -> Facts {
 }
 
 fn described(flow: &Described) -> Flow {
-    // As the registry of protocols numbers them [RFC792] [RFC768] [RFC9293] [RFC4443].
+    // The assigned protocol numbers [RFC792] [RFC768] [RFC9293] [RFC4443].
     let protocol = match (flow.transport, flow.to.is_ipv4()) {
         (Some(Transport::Tcp), _) => 6,
         (Some(Transport::Udp), _) => 17,
@@ -203,7 +205,7 @@ fn described(flow: &Described) -> Flow {
     }
 }
 
-/// A record with the clocks themselves, instead of the time since the zero.
+/// Converts a record to absolute clock values.
 fn counted(record: live::traffic::Record, role: Role, zero: Zero) -> Record {
     let at = record.received.map(|at| zero.here.saturating_add(at));
     let (received, returned) = match role {

@@ -1,5 +1,5 @@
-//! What became of every frame on an emulated link, as a CSV file that can be
-//! replayed (docs/formats.md).
+//! Recordings: the fate of every frame on an emulated link, as a CSV file for
+//! replay (docs/formats.md).
 
 mod read;
 
@@ -18,38 +18,38 @@ pub use read::{Decision, Recorded, Traced};
 /// The version of the format.
 const FORMAT: u32 = 2;
 
-/// What the first line begins with, before the rest of it in JSON.
+/// The prefix of the first line, before its JSON.
 const MAGIC: &str = "# jumbolab recording ";
 
-/// What the lines of chance begin with: direction, packets before, instant, seed.
+/// The prefix of lines about random streams: direction, packets before,
+/// instant, seed.
 const CHANCE: &str = "# chance ";
 
-/// The columns.
+/// The names of the columns.
 const COLUMNS: &str = "arrival_ps,left_ps,way,size,flow,fate,number,reason,marked,class,precedence,markable,tags,live,served_ps";
 
-/// The word for a packet whose fate was open at the end.
+/// The fate of a packet that was still waiting at the end.
 const WAITING: &str = "waiting";
 
-/// Octets that are gathered before they are written.
+/// Size of the write buffer in octets.
 const BUFFER: usize = 1 << 18;
 
-/// The folder of a run's recordings, in its results folder.
+/// The folder of recordings in a results folder.
 const FOLDER: &str = "recordings";
 
-/// A recording that is being made.
+/// A recording that is being written.
 pub struct Recording {
-    /// What messages call it.
+    /// The name of the file in error messages.
     place: String,
     path: PathBuf,
     file: BufWriter<File>,
     origin: Time,
 }
 
-/// What is said of a recorded link before anything happens.
+/// The description of a recorded link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The instant from which all others count, on the clock that the link
-    /// was given.
+    /// The origin of all instants, on the clock that the link was given.
     pub origin: Time,
     /// The link of each direction.
     pub directions: [Settings; 2],
@@ -74,8 +74,8 @@ pub struct ArtifactDir<'a> {
 }
 
 impl ArtifactDir<'_> {
-    /// A name that is not taken for the recording of `link`, below the results
-    /// folder: a trial that was broken off may have left one.
+    /// An unused name for the recording of `link`, relative to the results
+    /// folder. An aborted trial may have left a recording.
     pub(crate) fn name(&self, link: &str) -> PathBuf {
         let plain = format!("{}-{link}", self.trial);
         let later = (2..).map(|number| format!("{plain}-{number}"));
@@ -88,15 +88,15 @@ impl ArtifactDir<'_> {
 }
 
 impl Recording {
-    /// Begins a recording.
+    /// Creates a recording.
     ///
     /// # Errors
-    /// Where a file of this name is there already, or cannot be made.
+    /// The file exists or cannot be created.
     pub fn create(path: &Path, heading: &Heading) -> Result<Self> {
         let place = format!("--record {}", path.display());
-        // A pipe or a device holds nothing that could be lost.
+        // A pipe or a device has no content to lose.
         if fs::metadata(path).is_ok_and(|there| there.is_file()) {
-            bail!("{place}: this file is there already; give another name, or remove it");
+            bail!("{place}: this file exists already; give another name or remove it");
         }
         let file = OpenOptions::new()
             .write(true)
@@ -107,7 +107,7 @@ impl Recording {
         Self::begin(path, place, file, heading)
     }
 
-    /// Begins the recording of a trial, whose folder is made if it is not there.
+    /// Creates the recording of a trial, and its folder if needed.
     ///
     /// # Errors
     /// As [`Recording::create`].
@@ -137,11 +137,11 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Appends events, each with its direction: 0 there, 1 back. Those of packets
-    /// that came before the recording began are left out.
+    /// Appends events, each with its direction: 0 forward, 1 backward. Events
+    /// of packets that arrived before the recording started are omitted.
     ///
     /// # Errors
-    /// Where the file cannot be written, e.g. because the disk is full.
+    /// The file cannot be written, for example because the disk is full.
     pub fn write(&mut self, events: &[(usize, usize, Event)]) -> Result<()> {
         let origin = self.origin;
         let known = events
@@ -168,8 +168,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Appends what is known at the end: for each direction the packets that still
-    /// wait, and when its chance began anew.
+    /// Appends the final state: for each direction, the waiting packets and the
+    /// restarts of the random streams.
     ///
     /// # Errors
     /// As [`Recording::write`].
@@ -232,7 +232,7 @@ impl Recording {
             tags,
             live,
         } = header;
-        // Mostly the driver was not ahead, and then it does not matter.
+        // Usually the driver was not ahead, and the value is omitted.
         let ahead = (served > at).then(|| served.as_picos().to_string());
         writeln!(
             self.file,
@@ -244,7 +244,7 @@ impl Recording {
         )
     }
 
-    /// Writes what is left.
+    /// Writes buffered data.
     ///
     /// # Errors
     /// As [`Recording::write`].
@@ -252,8 +252,8 @@ impl Recording {
         self.file.flush().with_context(|| self.place.clone())
     }
 
-    /// Writes what is left and returns when all of it, the file's name
-    /// included, survives a crash.
+    /// Writes buffered data and returns once the file and its name survive a
+    /// crash.
     ///
     /// # Errors
     /// As [`Recording::write`].
@@ -264,7 +264,8 @@ impl Recording {
     fn sync(&mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
-        // The folder holds the name of the file, and its own folder its name.
+        // Sync the folder, which holds the file's name, and its parent, which
+        // holds the folder's name.
         let mut folders = self.path.ancestors().skip(1).take(2);
         folders.try_for_each(|folder| File::open(folder)?.sync_all())
     }

@@ -1,5 +1,6 @@
-//! Recorded arrivals, sent through a link once more: under the settings of the
-//! record it decides as it did, under others the answer is "what if".
+//! Sends recorded arrivals through a link again. With the recorded settings the
+//! link repeats its decisions; with other settings the result answers a "what
+//! if" question.
 
 mod settings;
 mod summary;
@@ -13,35 +14,36 @@ use crate::recording::{Decision, Recorded, Traced};
 pub use settings::{Variant, variants};
 pub use summary::Summary;
 
-/// How far one way's replay under the settings of the record agrees with it.
+/// The agreement of one direction's replay under the recorded settings with the
+/// recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// Packets whose fate is in the record.
+    /// Packets with a recorded fate.
     pub compared: usize,
-    /// Those of the same fate, reason and mark at the same instant.
+    /// Packets with the same fate, reason and mark at the same instant.
     pub agreed: usize,
-    /// The first that differs.
+    /// The first packet that differs.
     pub first: Option<Difference>,
 }
 
-/// A packet of which something else was decided.
+/// A packet with a different decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// Its number among the packets of its direction.
     pub number: u64,
-    /// When it came.
+    /// The instant of arrival.
     pub arrival: Time,
-    /// What the record says.
+    /// The recorded decision.
     pub recorded: Decision,
-    /// What was decided now.
+    /// The decision of the replay.
     pub replayed: Decision,
 }
 
-/// Replays `direction` of `recorded` under its own settings.
+/// Replays `direction` of `recorded` under the recorded settings.
 ///
 /// # Errors
-/// Where the settings in the record are those of no link, or packets would have to
-/// be taken out of bundles.
+/// The recorded settings are invalid, or packets would have to be dropped out
+/// of bundles.
 pub fn reproduce(recorded: &Recorded, direction: usize) -> Result<Agreement> {
     let traced = &recorded.directions[direction];
     let replayed = drive(&traced.settings, traced, recorded.origin)?;
@@ -67,16 +69,17 @@ pub fn reproduce(recorded: &Recorded, direction: usize) -> Result<Agreement> {
     Ok(agreement)
 }
 
-/// What the record says became of the packets of a direction.
+/// A summary of the recorded fates of one direction.
 pub fn recorded(traced: &Traced) -> Summary {
     let decided = traced.packets.iter();
     Summary::of(decided.filter_map(|(arrival, decision)| Some((arrival.at, (*decision)?))))
 }
 
-/// What becomes of the packets of `direction` where the link is like `settings`.
+/// A summary of the fates in `direction` on a link with `settings`.
 ///
 /// # Errors
-/// Where there is no such link, or packets would have to be taken out of bundles.
+/// The settings are invalid, or packets would have to be dropped out of
+/// bundles.
 pub fn replay_with(recorded: &Recorded, direction: usize, settings: &Settings) -> Result<Summary> {
     let traced = &recorded.directions[direction];
     let decided = drive(settings, traced, recorded.origin)?;
@@ -84,13 +87,13 @@ pub fn replay_with(recorded: &Recorded, direction: usize, settings: &Settings) -
     Ok(Summary::of(arrivals.zip(decided)))
 }
 
-/// What a link like `settings` decides of the packets of `traced`, in the
-/// order of their arrival.
+/// The decisions of a link with `settings` about the packets of `traced`, in
+/// order of arrival.
 fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decision>> {
     let is_bare = |(arrival, _): &(Arrival, Option<Decision>)| arrival.header.live == 1;
     ensure!(
         !drops_inner(&settings.queue) || traced.packets.iter().all(is_bare),
-        "bundles came, and a recording does not say what is in them: what MRED takes out cannot be decided again"
+        "the recording has bundles but not their content, so MRED's drops of inner packets cannot be replayed"
     );
     let first = traced.reseeds.first();
     let chance = first.map_or(Seed::new(0), |reseed| reseed.seed);
@@ -98,7 +101,7 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
     link.record();
     let mut decided = vec![None; traced.packets.len()];
     let mut reseeds = traced.reseeds.iter().skip(1).peekable();
-    // Instants are those of the record's own clock: laws may look at them.
+    // Use the recording's own clock, since disciplines may depend on the time.
     let on_clock = |at: Time| origin + span(at);
     for (arrival, _) in &traced.packets {
         let header = arrival.header;
@@ -106,8 +109,8 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
             link.reseed(on_clock(reseed.at), reseed.seed);
         }
         let at = on_clock(arrival.at);
-        // What had gone on the wire by then does not wait any more, even where
-        // the packet came earlier and was read late.
+        // Packets transmitted by then no longer wait, even if the driver read
+        // this packet late.
         discard(&mut link, at.max(on_clock(header.served)));
         link.receive(
             at,
@@ -128,10 +131,10 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
     discard(&mut link, Time::from_picos(u64::MAX));
     note(&mut decided, link.take_events(), origin);
     let all: Option<Vec<Decision>> = decided.into_iter().collect();
-    all.ok_or_else(|| anyhow!("the link kept packets to itself"))
+    all.ok_or_else(|| anyhow!("the link did not return all packets"))
 }
 
-/// Whether a queue takes packets out of bundles.
+/// Whether a queue drops packets out of bundles.
 fn drops_inner(queue: &Spec) -> bool {
     match queue {
         Spec::Mred(_) => true,
@@ -142,7 +145,7 @@ fn drops_inner(queue: &Spec) -> bool {
 
 fn note(decided: &mut [Option<Decision>], events: Vec<Event>, origin: Time) {
     for event in events {
-        // The link counts from 1, whatever was recorded before.
+        // The link numbers packets from 1, whatever was recorded before.
         let place = usize::try_from(event.header.number - 1).unwrap_or(usize::MAX);
         if let Some(decision) = decided.get_mut(place) {
             *decision = Some(Decision {
@@ -155,7 +158,7 @@ fn note(decided: &mut [Option<Decision>], events: Vec<Event>, origin: Time) {
     }
 }
 
-/// Lets go what comes out by `until`.
+/// Discards the packets that leave the link by `until`.
 fn discard(link: &mut Link<Replayed>, until: Time) {
     while link.poll_transmit(until).is_some() {}
 }
@@ -164,7 +167,7 @@ fn span(at: Time) -> Span {
     at.since(Time::ZERO).unwrap_or_default()
 }
 
-/// A packet as queues saw it.
+/// A packet as the queue sees it.
 struct Replayed {
     view: View,
     tags: Bytes,

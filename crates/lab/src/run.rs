@@ -1,9 +1,10 @@
-//! Runs a plan: every cell as often as asked, interleaved, each trial in the
-//! journal before the next begins.
+//! Runs a plan: all repeats of all cells, interleaved. Each trial is written to
+//! the journal before the next one begins.
 //!
-//! What is the same in every world is here: the order, what is left to run,
-//! when to stop, what is kept. How trials are run is each world's own:
-//! `one_by_one` on this machine, `side_by_side` in the simulator.
+//! This module contains what all worlds share: the order of trials, the
+//! selection of missing ones, the stop condition and the journal. The execution
+//! depends on the world: `one_by_one` for this machine, `side_by_side` for the
+//! simulator.
 
 mod job;
 mod one_by_one;
@@ -27,46 +28,47 @@ pub(crate) use job::Job;
 use order::{Slot, order};
 pub use order::{sort, trial_ids};
 
-/// Trials that may fail one after the other before the run gives up: then
-/// the test bed is at fault, not the trial.
+/// The number of consecutive failures that ends a run. So many failures point
+/// to the test bed, not to the trials.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
-/// Receives the progress of a run, for those who wait for it.
+/// Receives the progress of a run.
 pub trait Progress {
-    /// The run holds `total` trials, of which `done` were in the journal.
+    /// The run has `total` trials, of which `done` were in the journal already.
     fn begin(&mut self, total: usize, done: usize);
     /// A trial begins.
     fn trial(&mut self, cell: &Cell, repeat: u32);
-    /// A trial is in the journal: the last of `trials`, all there are of `plan`.
+    /// A trial is in the journal: the last one of `trials`, which holds all
+    /// trials of `plan` so far.
     fn done(&mut self, plan: &Plan, trials: &[Trial]);
-    /// All is done, or the run stops early.
+    /// The run is complete or stops early.
     fn end(&mut self);
 }
 
-/// How a plan is run, as far as that changes no figure.
+/// Options of a run that do not affect its results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct How {
-    /// Trials that run at the same time; `None`: as many as the machine has
-    /// processors, where the world allows more than one.
+    /// The number of concurrent trials; `None`: the number of CPUs if the world
+    /// supports concurrent trials.
     pub threads: Option<NonZero<usize>>,
-    /// The part of the trials that is run; `None`: all.
+    /// The shard to run; `None`: all trials.
     pub shard: Option<Shard>,
 }
 
-/// Where a run takes place, ready to measure.
+/// A world that is ready to measure.
 pub enum Bench {
-    /// On this machine's kernel.
+    /// The kernel of this machine.
     Netns(Box<Netns>),
-    /// In virtual networks, on so many threads.
+    /// Virtual networks, on a number of threads.
     Sim(Simulator, usize),
 }
 
 impl Bench {
-    /// Gets what `plan` needs of this machine, before anything is written.
+    /// Prepares the world for `plan` before anything is written.
     ///
     /// # Errors
-    /// One line with the remedy where the machine forbids namespaces, lacks
-    /// a congestion control or memory, or where the world cannot run like this.
+    /// One line of text with the remedy: the machine forbids namespaces, lacks
+    /// a congestion control or memory, or the world does not support an option.
     pub fn ready(plan: &Plan, how: How) -> Result<Self> {
         interrupt::listen()?;
         match plan.world {
@@ -84,7 +86,7 @@ impl Bench {
             World::Sim => {
                 if let (Some(_), Some(until)) = (how.shard, plan.until) {
                     bail!(
-                        "--shard: trials.until = \"{until}\" looks at all trials, and a part has its own; take one of the two away"
+                        "--shard: trials.until = \"{until}\" needs all trials, but a shard has only its own; remove one of the two"
                     );
                 }
                 let here = || thread::available_parallelism().map_or(1, NonZero::get);
@@ -95,11 +97,11 @@ impl Bench {
         }
     }
 
-    /// Runs what `folder` does not hold yet of `plan`, or of its shard.
+    /// Runs the trials of `plan`, or of its shard, that `folder` lacks.
     ///
     /// # Errors
-    /// When the journal cannot be written, the test bed cannot be built, or
-    /// someone asked to stop; what was measured before is kept.
+    /// The journal cannot be written, the test bed cannot be built, or the user
+    /// asked to stop. Earlier trials are kept.
     pub fn run(
         &mut self,
         plan: &Plan,
@@ -130,7 +132,7 @@ impl Bench {
                 side_by_side::run(simulator, *threads, &slots, &mut sink)
             }
         };
-        // Also what came before an error is to survive.
+        // Trials before an error must survive a crash, too.
         let synced = sink.folder.sync();
         sink.progress.end();
         result.and(synced)
@@ -180,12 +182,12 @@ struct TrialSink<'a> {
     plan: &'a Plan,
     folder: &'a mut Folder,
     progress: &'a mut dyn Progress,
-    /// How many failed one after the other.
+    /// The number of consecutive failures.
     failures: u32,
 }
 
 impl TrialSink<'_> {
-    /// Whether nothing more is to be run.
+    /// Whether the run is complete.
     fn is_done(&self) -> Result<bool> {
         match interrupt::asked() {
             true => Err(interrupted()),
@@ -193,7 +195,7 @@ impl TrialSink<'_> {
         }
     }
 
-    /// Whether the plan has what it waits for.
+    /// Whether the stop condition of the plan is met.
     fn has_enough(&self) -> bool {
         enough(self.plan, self.folder.trials())
     }
@@ -221,7 +223,7 @@ impl TrialSink<'_> {
     }
 }
 
-/// What is asked for in the cells of `plan` that can be measured.
+/// The settings of the cells of `plan` that this world can measure.
 fn settings(plan: &Plan) -> impl Iterator<Item = &Setting> {
     plan.cells
         .iter()

@@ -1,4 +1,5 @@
-//! A program of the user's own in a node of a test bed, and others beside it.
+//! Runs a program of the user in a node of a test bed, optionally with
+//! companion programs in other nodes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -15,32 +16,32 @@ use plan::{Cell, Plan, Setting, World};
 use crate::measure::{ended, until_ready};
 use crate::world::netns::{Netns, TestbedHandle};
 
-/// The world whose test beds a shell is opened in.
+/// The world whose test beds shells can use.
 pub const WORLD: World = World::Netns;
 
-/// The exit code where a program is there but cannot be run, and where it is
-/// not there: what shells say, so that scripts can tell.
+/// The exit codes of shells for a program that cannot be run and for one that
+/// does not exist.
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// What a shell adds to the number of a signal that ended a program.
+/// The number that shells add to the signal that ended a program.
 const BY_SIGNAL: i32 = 128;
 
-/// What is to be run, and where.
+/// The programs to run, and their test bed.
 #[derive(Debug)]
 pub struct ShellRequest {
     setting: Setting,
     node: String,
     command: Vec<OsString>,
-    /// Started before it in other nodes.
+    /// Programs to start first, in other nodes.
     companions: Vec<(String, CommandLine)>,
 }
 
-/// The first cell of `plan` that can be built here and, where there are
-/// others, a line that names it and says how another is chosen.
+/// The first cell of `plan` that can be built here and, if there are several, a
+/// line that names it and explains how to choose another one.
 ///
 /// # Errors
-/// One line where there is none.
+/// One line of text if no cell can be built.
 pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
     let mut cells = plan.cells.iter().filter(|cell| cell.setting.is_ok());
     let first = cells
@@ -54,7 +55,7 @@ pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
         bail!(
             "no cell of {} has a test bed here: {}",
             plan.name,
-            reasons.map_or("it has none", String::as_str)
+            reasons.map_or("the plan has no cells", String::as_str)
         );
     };
     let others: Vec<&Cell> = cells.collect();
@@ -69,7 +70,7 @@ pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
     Ok((setting.clone(), note))
 }
 
-/// What to type for `other` instead of `first`.
+/// The options to type for `other` instead of `first`.
 fn difference(first: &Cell, other: &Cell) -> String {
     let factors = other.factors.0.iter();
     let changed =
@@ -78,7 +79,7 @@ fn difference(first: &Cell, other: &Cell) -> String {
         .map(|(name, level)| format!("--set {name}={level}"))
         .collect();
     match typed.is_empty() {
-        // Copies of one cell: there is nothing to choose.
+        // Copies of one cell: no choice.
         true => String::new(),
         false => format!("; for another one type for instance {}", typed.join(" ")),
     }
@@ -89,8 +90,8 @@ impl ShellRequest {
     /// written as `NODE=COMMAND`.
     ///
     /// # Errors
-    /// One line where there is no such node, or where a companion is no
-    /// command line.
+    /// One line of text if the node does not exist or a companion is not a
+    /// valid command line.
     pub fn new(
         setting: Setting,
         node: &str,
@@ -116,7 +117,7 @@ impl ShellRequest {
     }
 }
 
-/// What is said of an address that nobody has.
+/// The error for `{router}` in a test bed without a router.
 const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router: --set network.shape=routed";
 
 fn companion(network: &Network, text: &str) -> Result<(String, CommandLine), String> {
@@ -144,7 +145,7 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
 
 /// A test bed and the request to run in it.
 pub struct Shell {
-    // Dropped first: the sandbox's init process cannot go before them.
+    // Dropped first: they must end before the sandbox's init process.
     companions: Vec<Tool>,
     netns: Netns,
     request: ShellRequest,
@@ -153,10 +154,10 @@ pub struct Shell {
 /// How the user's program ended.
 #[derive(Debug)]
 pub struct Exit {
-    /// Its exit code; 128 and the number of the signal that ended it; 126 or
-    /// 127 where it could not be started.
+    /// The exit code; 128 plus the number of the signal that ended the program;
+    /// 126 or 127 if the program could not be started.
     pub code: u8,
-    /// Why it could not be started, if it could not.
+    /// The reason why the program could not be started, if it could not.
     pub complaint: Option<anyhow::Error>,
 }
 
@@ -164,7 +165,7 @@ impl Shell {
     /// Enters the sandbox and builds the test bed.
     ///
     /// # Errors
-    /// One line with the remedy where this machine forbids it.
+    /// One line of text with the remedy if this machine forbids it.
     pub fn open(request: ShellRequest) -> Result<Self> {
         let mut netns = Netns::enter()?;
         netns
@@ -181,16 +182,16 @@ impl Shell {
     /// The nodes with their interfaces, MTUs and addresses, a line each.
     ///
     /// # Errors
-    /// None that [`Shell::open`] has not met.
+    /// No errors beyond those of [`Shell::open`].
     pub fn outline(&mut self) -> Result<String> {
         Ok(outline(self.netns.testbed(&self.request.setting)?))
     }
 
     /// Starts the companions, then the user's program, and waits for its end.
-    /// Ctrl-C is the program's meanwhile.
+    /// Ctrl-C goes to the program meanwhile.
     ///
     /// # Errors
-    /// Where a companion cannot be started or fails before the program begins.
+    /// A companion cannot be started, or fails before the program begins.
     pub fn run(&mut self) -> Result<Exit> {
         let request = &self.request;
         let handle = self.netns.testbed(&request.setting)?;
@@ -229,7 +230,7 @@ fn command(request: &ShellRequest, addresses: &Addresses) -> Result<Command> {
         text.unwrap_or_else(|| word.clone())
     };
     let mut words = request.command.iter().map(fill);
-    let program = words.next().context("there is no command")?;
+    let program = words.next().context("the command is empty")?;
     let mut command = Command::new(program);
     command
         .args(words)
@@ -239,7 +240,7 @@ fn command(request: &ShellRequest, addresses: &Addresses) -> Result<Command> {
     Ok(command)
 }
 
-/// Starts a companion and waits until it listens, as far as it does.
+/// Starts a companion and waits until it listens on a socket, if it does.
 fn start(handle: &TestbedHandle, node: &str, words: &[String]) -> Result<Tool> {
     let namespace = &handle.node(node)?.namespace;
     let before = namespace.listeners()?;

@@ -1,4 +1,4 @@
-//! The program as a worker of itself, inside the sandbox.
+//! The entry points of this program as its own worker in the sandbox.
 
 use std::io;
 
@@ -8,10 +8,10 @@ pub use live::worker::role;
 use crate::doctor::attempt;
 use crate::{agent, emulation};
 
-/// Does what the role asks, until the parent is gone.
+/// Runs the worker for `role` until the parent exits.
 ///
 /// # Errors
-/// When there is no such role, or the parent cannot be understood.
+/// The role is unknown, or the parent sent invalid input.
 pub fn run(role: &str) -> Result<()> {
     match role {
         live::worker::INIT_PROCESS => {
@@ -21,6 +21,6 @@ pub fn run(role: &str) -> Result<()> {
         emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
-        role => bail!("there is no worker `{role}`"),
+        role => bail!("unknown worker role `{role}`"),
     }
 }

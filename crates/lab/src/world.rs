@@ -1,4 +1,4 @@
-//! The worlds that this program has built.
+//! The worlds that this program implements.
 
 pub mod netns;
 pub mod sim;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use experiment::{Check, Experiment};
 use plan::{Plan, World};
 
-/// The experiment resolved for `world`, whose engine can run every cell of it.
+/// Resolves the experiment for `world`; the world's engine can run every cell.
 ///
 /// # Errors
 /// As [`Experiment::plan`].

@@ -141,7 +141,7 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
             "sender: exit status: 1: nobody there",
         ),
         ("kill -9 $$", "", "sender: signal: 9 (SIGKILL)"),
-        ("echo nothing", "", "sender: its stdout is no JSON"),
+        ("echo nothing", "", "sender: its stdout is not JSON"),
         ("echo '{}'", "", "sender: its JSON has nothing at /a~1b/1"),
         (
             r#"echo '{"a/b": [0, "x"], "octets": 1}'"#,
@@ -151,12 +151,12 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
         (
             r#"echo '{"a/b": [0, 1], "octets": 0}'"#,
             "",
-            "sender: its JSON has no number of octets at /octets",
+            "sender: its JSON has no octet count at /octets",
         ),
         (
             "echo waiting >&2; sleep 1000",
             "--set traffic.timeout=300ms",
-            "sender: not done within 300ms: waiting",
+            "sender: not finished within 300ms: waiting",
         ),
         (
             "exec yes",

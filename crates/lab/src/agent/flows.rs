@@ -1,7 +1,7 @@
-//! Flows between two agents: what they are asked for, and what each end saw.
+//! Flows between two agents: requests and observations of both ends.
 //!
-//! The ends are those of traffic by hand ([`live::traffic`]). Both read one
-//! clock, so that delays one way are true.
+//! The ends are those of manual traffic ([`live::traffic`]). Both read the same
+//! clock, so one-way delays are accurate.
 
 mod arrived;
 
@@ -24,13 +24,13 @@ use units::{Bytes, Seed, Span, Time, Transport};
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
 
-/// One flow, as the agent of its sender is asked for it.
+/// A flow as requested from the sender's agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) name: String,
-    /// Whether messages travel in a stream, not as datagrams.
+    /// Whether messages are sent over a stream instead of as datagrams.
     pub(crate) stream: bool,
-    /// Picoseconds between messages; zero: as fast as they can leave.
+    /// Picoseconds between messages; zero: as fast as possible.
     pub(crate) gaps: Law,
     pub(crate) sizes: Law,
     pub(crate) bursts: Option<Bursts>,
@@ -44,64 +44,63 @@ pub(crate) struct Wanted {
     pub(crate) receive_buffer: Option<Bytes>,
     pub(crate) nagle: bool,
     pub(crate) path_mtu: PathMtu,
-    /// Whether each gap counts from when the one before it ended.
+    /// Whether each gap starts at the end of the previous one.
     pub(crate) drifts: bool,
-    /// Whether the clock is watched before an instant.
+    /// Whether the sender busy-waits before a scheduled departure.
     pub(crate) watches: bool,
-    /// Whether the receiver sends every message back.
+    /// Whether the receiver echoes every message.
     pub(crate) round_trip: bool,
 }
 
-/// What the sender's agent is asked to send.
+/// The request to the sender's agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sending {
     pub(crate) to: IpAddr,
     pub(crate) flows: Vec<Wanted>,
-    /// Of every how many messages of a stream the departure is stamped.
+    /// The sampling interval in messages for departure stamps of a stream.
     pub(crate) every: NonZero<u64>,
 }
 
-/// What the receiver's agent is asked to do.
+/// The request to the receiver's agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Receiving {
     pub(crate) at: IpAddr,
-    /// How many flows there will be.
+    /// The number of flows.
     pub(crate) flows: u16,
-    /// Of how many messages one arrival is reported.
+    /// The sampling interval in messages for reported arrivals.
     pub(crate) every: NonZero<u64>,
-    /// Where all packets are logged, if they are.
+    /// The file of the packet log, if packets are logged.
     pub(crate) log: Option<PathBuf>,
 }
 
-/// What the sender saw of a flow. Times are in nanoseconds.
+/// The sender's observations of a flow; times in nanoseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Departed {
     pub(crate) offered: u64,
     pub(crate) messages: u64,
     pub(crate) octets: u64,
-    /// Messages of a size that no protocol carries, and those that the kernel
-    /// did not take.
+    /// Messages with invalid sizes, and messages that the kernel rejected.
     pub(crate) refused: u64,
     pub(crate) unsent: u64,
     pub(crate) lasted: u64,
-    /// When the first message was to be written, since the session's beginning.
+    /// The scheduled time of the first message, since the session's start.
     pub(crate) first: Option<u64>,
-    /// How late messages were written: half of them, 99 of 100, the latest.
+    /// The lateness of writes: median, 99th percentile, maximum.
     pub(crate) lateness: Option<[u64; 3]>,
-    /// Messages that were back.
+    /// The number of received echoes.
     pub(crate) echoes: u64,
-    /// How long that took: the mean, half of them, 95 and 99 of 100.
+    /// Round-trip times: mean, median, 95th and 99th percentile.
     pub(crate) round_trips: Option<[u64; 4]>,
-    /// Place and instant of messages whose first octets were stamped.
+    /// Position and time of messages with stamped first octets.
     pub(crate) departures: Vec<(u64, u64)>,
     pub(crate) tcp: Option<TcpState>,
     pub(crate) send_buffer: u64,
     pub(crate) receive_buffer: u64,
-    /// Processor time of the sending process for all flows.
+    /// CPU time of the sending process for all flows.
     pub(crate) cpu: u64,
 }
 
-/// Sends flows, and waits until the receiver has all of them.
+/// Sends flows, and waits until the receiver has received all of them.
 pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
     let before = Process::sample()?;
     let flows = asked.flows.into_iter();
@@ -202,7 +201,7 @@ impl Departed {
     }
 }
 
-/// Listens, says on which port, and serves one session of flows.
+/// Listens, reports the port, and serves one session of flows.
 pub(super) fn receive(
     asked: Receiving,
     listening: impl FnOnce(u16) -> Result<()>,
@@ -216,7 +215,7 @@ pub(super) fn receive(
     let receiver = Receiver::open(Serving {
         listen: vec![SocketAddr::new(asked.at, 0)],
         secret: None,
-        // Nobody else is in these namespaces.
+        // These namespaces contain no other hosts.
         open: true,
         limits,
         sessions: 1,
@@ -231,7 +230,7 @@ pub(super) fn receive(
             served = Some(ended);
         }
     })?;
-    let served: Served = served.context("no flow came")?;
+    let served: Served = served.context("no flow arrived")?;
     if let Some(fault) = served.fault {
         return Err(anyhow!(fault));
     }

@@ -1,5 +1,5 @@
-//! What a test bed needs, tried in a worker: the process that asks stays
-//! outside of the sandbox and as it was.
+//! Tests the requirements of test beds in a worker, so that the calling process
+//! stays outside of the sandbox.
 
 mod emulated;
 
@@ -21,65 +21,66 @@ pub use emulated::{Carriage, Trial};
 /// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "doctor";
 
-/// Congestion controls that are worth having.
+/// Congestion controls to look for.
 pub(super) const CONGESTION_CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// Queueing disciplines that other tools use; this program needs none of them.
 pub(super) const QUEUES: [&str; 7] = ["netem", "fq", "fq_codel", "codel", "pie", "red", "htb"];
 
-/// How long the worker may take; it needs a second, six where no link can be
-/// filled, and several times as much on a machine that is busy.
+/// The timeout of the worker. It takes a second, six if no link can be filled,
+/// and several times as much on a busy machine.
 const TIMEOUT: Span = Span::from_secs(60);
 
-/// The rate of the link that is tried: 1 Gbit/s.
+/// The rate of the tested link: 1 Gbit/s.
 const GIGABIT: u64 = 1_000_000_000;
 
-/// What came of it.
+/// The outcome of the test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Attempt {
     /// This machine forbids the namespaces.
     Refused {
-        /// Who forbids it.
+        /// The reason of the refusal.
         reason: String,
-        /// What to type.
+        /// The command that allows namespaces.
         command: String,
-        /// What else would help.
+        /// Alternative remedies.
         advice: String,
     },
-    /// It was entered, and this was found inside.
+    /// The sandbox was entered, with these findings.
     Inside(Inside),
-    /// The worker was lost: one line.
+    /// The worker failed: one line of text.
     Lost(String),
 }
 
-/// What was found inside the sandbox.
+/// The findings inside the sandbox.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inside {
-    /// What was tried, in order; what comes after a missing veth is absent.
+    /// The tested abilities, in order; without veth, the remaining ones are
+    /// absent.
     pub steps: Vec<Step>,
-    /// Congestion controls out of reno, cubic and bbr that can be chosen.
+    /// Congestion controls out of reno, cubic and bbr that can be selected.
     pub congestion_controls: Vec<String>,
-    /// Queueing disciplines of interest that the kernel has.
+    /// Queueing disciplines of interest that the kernel supports.
     pub queues: Vec<String>,
     /// Goodput of the transfer, in Mbit/s.
     pub goodput_mbit: Option<f64>,
-    /// Octets that a UDP receiver got for its buffer, as the kernel counts
-    /// them: twice what it granted [socket(7)].
+    /// The receive buffer granted to a UDP socket as the kernel counts it:
+    /// twice the usable size, in octets [socket(7)].
     pub udp_buffer: Option<u64>,
-    /// What emulated links carried, by MTU; empty without packet sockets.
+    /// Results of emulated links by MTU; empty without packet sockets.
     pub emulated: Vec<Carriage>,
 }
 
-/// One thing that was tried.
+/// One tested ability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What it was.
+    /// The ability.
     pub ability: Ability,
-    /// Why it failed; absent if it did not.
+    /// The reason of a failure, if it failed.
     pub problem: Option<String>,
 }
 
-/// What a test bed may need of the kernel.
+/// An ability of the kernel that test beds may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ability {
     /// A veth pair between two namespaces.
@@ -92,13 +93,13 @@ pub enum Ability {
     Ipv6,
     /// Segmentation offloads that can be switched off.
     Offloads,
-    /// A socket that sees every frame.
+    /// A socket that captures every frame.
     PacketSocket,
     /// A transfer over TCP through a shaped link.
     Transfer,
 }
 
-/// Starts the worker and hears what it found.
+/// Starts the worker and reads its findings.
 pub(super) fn attempt() -> Attempt {
     let ask = || -> Result<Attempt> {
         let mut worker = Worker::spawn(Command::local(None, ROLE))?;
@@ -110,10 +111,10 @@ pub(super) fn attempt() -> Attempt {
     ask().unwrap_or_else(|error| Attempt::Lost(format!("{error:#}")))
 }
 
-/// The worker's whole life: tries everything and says it in one line.
+/// The worker's main function: tests everything and reports in one line.
 ///
 /// # Errors
-/// When the parent cannot be notified.
+/// The parent cannot be written to.
 pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
     let attempt = match Sandbox::enter() {
         Ok(_sandbox) => Attempt::Inside(Inside::look()),
@@ -131,7 +132,7 @@ pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
 }
 
 impl Inside {
-    /// Tries each thing with a test bed that needs nothing else.
+    /// Tests each ability with a minimal test bed.
     fn look() -> Self {
         let mut inside = Self::default();
         let plain = path(IpVersion::V4);
@@ -182,7 +183,7 @@ impl Inside {
         inside
     }
 
-    /// Sends a little over TCP and UDP through a test bed, and looks at it.
+    /// Sends a little TCP and UDP traffic through a test bed and inspects it.
     fn carry(&mut self, path: &Path) {
         let Some(testbed) = self.step(Ability::PacketSocket, || {
             let testbed = Testbed::build(path)?;
@@ -204,7 +205,7 @@ impl Inside {
         }
     }
 
-    /// Takes down what came of `work`.
+    /// Records the outcome of `work`.
     fn step<T>(&mut self, ability: Ability, work: impl FnOnce() -> Result<T>) -> Option<T> {
         let (done, problem) = match work() {
             Ok(done) => (Some(done), None),

@@ -1,10 +1,10 @@
-//! Which rates this machine carries over emulated links.
+//! Reports the rates that this machine sustains on emulated links.
 
 use super::{Attempt, Carriage, Check, Facts, Trial, nanos, short};
 
 const GROUP: &str = "Emulated links";
 
-/// What an experiment asks of a link where it says nothing, in Mbit/s.
+/// The default rate of experiments, in Mbit/s.
 const USUAL: u64 = 1_000;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {

@@ -1,4 +1,4 @@
-//! What `doctor` looks at before it judges.
+//! The facts that `doctor` gathers before it judges.
 
 use live::machine::{Machine, has_program};
 use live::nic::{self, Nic};
@@ -10,76 +10,77 @@ use units::Span;
 
 use super::attempt::{Attempt, attempt};
 
-/// For how long the machine is watched while we do nothing.
+/// The observation time of the idle machine.
 const WATCH: Span = Span::from_millis(400);
 
-/// The grid of the waits: 1000 a second.
+/// The interval of the timer test: 1000 per second.
 const INTERVAL: Span = Span::from_millis(1);
 
-/// Waits of each kind.
+/// The number of waits of each kind.
 const WAITS: u64 = 500;
 
-/// Datagrams over loopback.
+/// The number of datagrams over loopback.
 const DATAGRAMS: u64 = 100;
 
-/// All that the judgement knows.
+/// All facts that the judgement uses.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Whether it is a real root, who needs no user namespace.
+    /// Whether the user is real root and needs no user namespace.
     pub privileged: bool,
-    /// What the machine is.
+    /// The hardware and system.
     pub machine: Machine,
-    /// What came of a test bed, tried in a worker.
+    /// The outcome of building a test bed in a worker.
     pub attempt: Attempt,
-    /// What others do with the processors.
+    /// The load by other processes.
     pub load: Load,
     /// The clock.
     pub clock: Clock,
-    /// Receive stamps on loopback, or why they could not be tried.
+    /// Receive stamps on loopback, or the reason why they could not be tested.
     pub stamps: Result<Stamps, String>,
-    /// How late waits end, by kind, or why they could not be tried.
+    /// The lateness of waits by kind, or the reason why it could not be tested.
     pub waits: [(Wait, Result<Lateness, String>); 3],
-    /// Interfaces with hardware below them, or why they could not be listed.
+    /// Physical interfaces, or the reason why they could not be listed.
     pub nics: Result<Vec<Nic>, String>,
-    /// Whether `ssh` is there, which other hosts will be reached by.
+    /// Whether `ssh` is installed, which the world `hosts` will need.
     pub ssh: bool,
-    /// Whether `iperf3` is there, to compare with.
+    /// Whether `iperf3` is installed, for comparison.
     pub iperf3: bool,
 }
 
-/// What others did with the processors while we did nothing.
+/// The load by other processes while this one was idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Processors that were busy, on average.
+    /// The mean number of busy CPUs.
     pub busy: f64,
-    /// Of all processors' time, what the hypervisor gave to others, in per cent.
+    /// The share of CPU time taken by the hypervisor, in per cent.
     pub steal_percent: f64,
-    /// The busiest processes with the processors that each used.
+    /// The busiest processes, with the number of CPUs that each used.
     pub busiest: Vec<(String, f64)>,
 }
 
 /// The clock of this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
-    /// What drives it.
+    /// The current clock source.
     pub source: String,
-    /// What else could.
+    /// The available clock sources.
     pub available: Vec<String>,
-    /// The smallest step as the kernel declares it.
+    /// The resolution that the kernel reports.
     pub resolution: Span,
-    /// What a reading costs and tells.
+    /// The cost and the smallest step of a reading.
     pub reading: Reading,
-    /// How far the wall clock was moved while we looked, in nanoseconds.
+    /// The steps of the wall clock during the observation, in nanoseconds.
     pub wall_step_nanos: i64,
-    /// For how long we looked.
+    /// The length of the observation.
     pub watched: Span,
 }
 
 impl Facts {
-    /// Looks at this machine, for some seconds; `watch` is notified of each step.
+    /// Gathers the facts of this machine, for some seconds; `watch` is called
+    /// at each step.
     ///
     /// # Errors
-    /// When the kernel keeps no CPU times or has no clock.
+    /// The kernel has no CPU times or no clock.
     pub fn here(mut watch: impl FnMut(&str)) -> anyhow::Result<Self> {
         let (begun, wall_before) = (clock::monotonic(), clock::wall_offset_nanos());
         watch("processor load");

@@ -1,4 +1,4 @@
-//! The interfaces to other machines.
+//! Checks of the physical interfaces.
 
 use live::nic::Nic;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::{Check, Facts, short};
 
 const GROUP: &str = "Interfaces";
 
-/// What jumbo frames usually are.
+/// The usual MTU of jumbo frames.
 const JUMBO: u32 = 9000;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
@@ -104,7 +104,7 @@ fn figures(check: Check, nic: &Nic) -> Check {
         .fold(check, |check, (name, value)| check.figure(name, value))
 }
 
-/// What people call the offloads: TSO, GSO and so on, each once.
+/// The common names of the offloads (TSO, GSO, ..), without duplicates.
 fn families(offloads: &[String]) -> Vec<&'static str> {
     let mut families: Vec<&str> = offloads
         .iter()

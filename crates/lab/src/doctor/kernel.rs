@@ -1,4 +1,4 @@
-//! What the kernel has, and what it allows sockets.
+//! Checks of the kernel's features and of its limits for sockets.
 
 use live::transfer::UDP_RECEIVE_BUFFER;
 use units::Bytes;
@@ -24,21 +24,21 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-/// A part of the kernel that is tried by using it.
+/// A kernel feature that is tested by use.
 struct Feature {
     ability: Ability,
     name: &'static str,
     use_of_it: &'static str,
     remedy: Remedy,
-    /// What else is to be said about that.
+    /// Additional advice.
     otherwise: &'static str,
 }
 
-/// How to get a part of the kernel, or to do without it.
+/// A way to get a kernel feature or to do without it.
 enum Remedy {
     /// Load this module, as root.
     Load(&'static str),
-    /// Type this.
+    /// Type this command.
     Type(&'static str),
 }
 
@@ -108,7 +108,7 @@ impl Feature {
     }
 }
 
-/// Inside a test bed where there was one; outside, what is loaded.
+/// Inside the test bed if there is one; otherwise the loaded ones.
 fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
     let there = inside
         .map(|inside| &inside.congestion_controls)
@@ -132,7 +132,7 @@ fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
     )
 }
 
-/// Information only: this program brings queues of its own.
+/// Information only: Jumbolab has its own queues.
 fn queues(inside: Option<&Inside>) -> Check {
     let Some(inside) = inside else {
         return Check::ok(GROUP, "queues", "not tested: no test bed could be built").noted();
@@ -157,7 +157,7 @@ fn queues(inside: Option<&Inside>) -> Check {
 fn udp_buffer(facts: &Facts, inside: Option<&Inside>) -> Check {
     let asked = UDP_RECEIVE_BUFFER;
     let limit = memory(facts, "rmem_max").and_then(|text| text.parse().ok());
-    // The kernel counts its own part into a buffer and doubles it [socket(7)].
+    // The kernel includes its overhead in a buffer and doubles it [socket(7)].
     let tried = inside.and_then(|inside| inside.udp_buffer);
     let granted = match (tried, limit) {
         (Some(octets), _) => Bytes::new(octets / 2).min(asked),

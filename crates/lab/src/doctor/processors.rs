@@ -1,16 +1,16 @@
-//! The processors, and who else uses them.
+//! Checks of the CPUs and their load by other processes.
 
 use super::{Check, Facts};
 
 const GROUP: &str = "Processors";
 
-/// Processors in use by others that a trial would feel.
+/// CPUs used by others that affect a trial.
 const BUSY: f64 = 0.15;
 
-/// What a process must use of a processor to be named.
+/// The CPU use from which a process is named.
 const NAMED: f64 = 0.05;
 
-/// Stolen time that a trial would feel, in per cent.
+/// Stolen time that affects a trial, in per cent.
 const STEAL: f64 = 1.0;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {

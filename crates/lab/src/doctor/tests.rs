@@ -1,5 +1,5 @@
-//! Machines of many kinds, made up: what is missing is named, each time with
-//! what to type.
+//! Checks of synthetic machines: each missing feature is named with a command
+//! as remedy.
 
 mod machine;
 
@@ -9,8 +9,8 @@ use units::Span;
 use super::*;
 use machine::{carriage, nic, sound};
 
-/// The check called `name` on a sound machine that `change` has spoilt; all
-/// that is missing anywhere has a remedy.
+/// The check called `name` on a sound machine after `change`. Asserts that all
+/// missing features have a remedy.
 #[track_caller]
 fn check(name: &str, change: impl FnOnce(&mut Facts)) -> Check {
     let mut facts = sound();
@@ -55,7 +55,7 @@ fn is_command(word: &str) -> bool {
     .contains(&word)
 }
 
-/// The finding and the remedy hold these words.
+/// Asserts that finding and remedy contain these words.
 #[track_caller]
 fn says(check: &Check, status: Status, finding: &str, remedy: &str) {
     assert_eq!(check.status, status, "{check:?}");
@@ -109,7 +109,7 @@ fn a_container_without_namespaces_says_who_forbids_them_and_what_to_type() {
         "the container forbids it",
         "docker run",
     );
-    // What was not tried is neither there nor missing.
+    // An untested feature is neither present nor missing.
     assert_eq!(check("veth", forbid).status, Status::Note);
     says(
         &check("congestion", forbid),

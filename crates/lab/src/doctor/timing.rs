@@ -1,4 +1,4 @@
-//! The clock, the kernel's stamps, and how well a pace is kept.
+//! Checks of the clock, the kernel's stamps and the pacing.
 
 use live::precision::{Lateness, Wait};
 use units::Span;
@@ -8,22 +8,23 @@ use super::{Check, Facts, nanos, short};
 const CLOCK: &str = "Clock";
 const PACING: &str = "Pacing";
 
-/// A reading that costs more disturbs what it times: on common hardware it
-/// costs a tenth of that, and other sources than the processor's own take more.
+/// A slower reading disturbs the measured times. Common hardware takes a tenth
+/// of this; clock sources other than the CPU's own take more.
 const SLOW_READING: Span = Span::from_nanos(500);
 
-/// Steps above this hide the delays of single packets, of which a gigabit
-/// link carries one in 12 us.
+/// Larger steps hide the delays of single packets, which take 12 us on a
+/// gigabit link.
 const COARSE_STEP: Span = Span::from_micros(1);
 
-/// A step of the wall clock above what reading two clocks in turn explains.
+/// The largest step of the wall clock that the alternate reading of two clocks
+/// explains.
 const WALL_STEP_NANOS: u64 = 100_000;
 
-/// A stamp is taken within the send on loopback; above this it is not.
+/// On loopback a stamp is taken during the send; later stamps are not.
 const LATE_STAMP: Span = Span::from_micros(100);
 
-/// One packet in a hundred may leave so much late before an emulated link or
-/// paced traffic shows it.
+/// The 99th percentile of lateness above which an emulated link or paced
+/// traffic is affected.
 const LATE_PACE: Span = Span::from_micros(100);
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {

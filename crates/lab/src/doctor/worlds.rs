@@ -1,4 +1,4 @@
-//! Which worlds can run a plan here.
+//! Checks which worlds can run plans on this machine.
 
 use super::{Ability, Attempt, Check, Facts, as_root};
 

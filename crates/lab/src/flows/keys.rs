@@ -1,4 +1,4 @@
-//! What is written of a flow, and where.
+//! Reads the keys of flows with their positions, from options and files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use toml_edit::{Document, Item, TableLike};
 use units::{Bytes, Span};
 
-/// The keys of a flow, as tables have them; options have dashes instead of
-/// underscores.
+/// The keys of a flow in tables; options have dashes instead of underscores.
 pub const KEYS: [&str; 25] = [
     "protocol",
     "meter",
@@ -37,20 +36,20 @@ pub const KEYS: [&str; 25] = [
     "busy",
 ];
 
-/// Pairs of keys that say the same in two ways.
+/// Pairs of alternative keys.
 const ALIKE: [[&str; 2]; 2] = [["gap", "rate"], ["stop", "for"]];
 
-/// The largest file of flows that is read.
+/// The size limit of a file of flows.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// What is written of one flow.
+/// The written keys of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Keys(BTreeMap<String, Written>);
 
 #[derive(Clone, Debug)]
 struct Written {
     value: String,
-    /// How a complaint about it begins.
+    /// The prefix of error messages about this flow.
     place: String,
 }
 
@@ -62,22 +61,22 @@ impl Keys {
         self.0.insert(key.to_owned(), Written { value, place });
     }
 
-    /// The flows of a file, in its order, each with its name; what it does not
-    /// say is as in `self`.
+    /// The flows of a file in order, each with its name. Keys that the file
+    /// omits are as in `self`.
     ///
     /// # Errors
-    /// One line with file, line and key, and what would be right.
+    /// One line of text with file, line, key and the expected value.
     pub fn read_file(&self, path: &Path) -> Result<Vec<(String, Self)>> {
         let name = path.display();
         let length = std::fs::metadata(path).map(|file| file.len());
         if length.with_context(|| format!("{name}"))? > LARGEST_FILE {
-            bail!("{name}: a file of flows has at most 1 MiB; write fewer flows");
+            bail!("{name}: the file exceeds 1 MiB; write fewer flows");
         }
         let text = std::fs::read_to_string(path).with_context(|| format!("{name}"))?;
         self.read(&text, &name.to_string())
     }
 
-    /// Likewise from text; `file` stands for it in complaints.
+    /// Like [`Keys::read_file`], from text; error messages name `file`.
     ///
     /// # Errors
     /// As [`Keys::read_file`].
@@ -93,14 +92,12 @@ impl Keys {
         let other = document.iter().find(|(key, _)| *key != "flows");
         if let Some((key, item)) = other {
             let place = place(item);
-            bail!(
-                "{place}: there is no key `{key}` here; a file of flows has tables [flows.NAME] only"
-            );
+            bail!("{place}: unknown key `{key}`; a file of flows has only tables [flows.NAME]");
         }
         let flows = document.get("flows").and_then(Item::as_table_like);
         let Some(flows) = flows.filter(|flows| !flows.is_empty()) else {
             bail!(
-                "{file}:1: there are no flows; write for instance [flows.voice] and below it message = 160, gap = \"20ms\""
+                "{file}:1: no flows; write for instance [flows.voice] and below it message = 160, gap = \"20ms\""
             );
         };
         flows
@@ -108,7 +105,7 @@ impl Keys {
             .map(|(name, item)| {
                 let table = item.as_table_like().ok_or_else(|| {
                     anyhow!(
-                        "{}: flows.{name} is no table; write [flows.{name}]",
+                        "{}: flows.{name} is not a table; write [flows.{name}]",
                         place(item)
                     )
                 })?;
@@ -136,14 +133,14 @@ impl Keys {
                     Some((distance, known)) if distance <= 2 => format!("did you mean `{known}`?"),
                     _ => format!("keys are {}", KEYS.join(", ")),
                 };
-                bail!("{at}: flows.{flow} has no key `{key}`; {hint}");
+                bail!("{at}: unknown key `{key}` in flows.{flow}; {hint}");
             }
             let value = text_of(item).ok_or_else(|| {
-                anyhow!("{at}: flows.{flow}.{key} is neither a text, a number nor true or false")
+                anyhow!("{at}: flows.{flow}.{key} must be text, a number, or true or false")
             })?;
             let place = format!("{at}: flows.{flow}.{key} = {value}");
-            // A gap of the flow's own takes the place of a rate of all, and
-            // the other way round; so do its end and its length.
+            // A flow's own gap replaces the default rate and vice versa, as do
+            // its end and its duration.
             for [one, other] in ALIKE {
                 match key {
                     key if key == one => drop(keys.0.remove(other)),
@@ -166,12 +163,12 @@ impl Keys {
         Ok(keys)
     }
 
-    /// What is written of a key.
+    /// The text of a key.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(|written| written.value.as_str())
     }
 
-    /// A complaint about a key.
+    /// An error about a key.
     pub(super) fn refuse(&self, key: &str, why: &str) -> Error {
         match self.0.get(key) {
             Some(written) => anyhow!("{}: {why}", written.place),
@@ -226,9 +223,7 @@ impl Keys {
         };
         let size: Option<Bytes> = self.text(key).map(read).transpose()?;
         match size {
-            Some(Bytes::ZERO) => {
-                Err(self.refuse(key, "nothing is too little; write for instance 1MB"))
-            }
+            Some(Bytes::ZERO) => Err(self.refuse(key, "must be above 0; write for instance 1MB")),
             size => Ok(size),
         }
     }
@@ -242,7 +237,7 @@ impl Keys {
     }
 }
 
-/// A value as it would be written as an option.
+/// A value in the form of an option.
 fn text_of(item: &Item) -> Option<String> {
     let text = item.as_str().map(str::to_owned);
     text.or_else(|| item.as_integer().map(|number| number.to_string()))

@@ -1,4 +1,4 @@
-//! What is written is honoured or refused by name and place.
+//! Every key is either used or rejected with name and position.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -199,11 +199,11 @@ fn an_end_of_its_own_counts_instead_of_the_length_of_all() {
 fn a_bad_file_is_refused_by_line() {
     for (text, words) in [
         ("", "my.toml:1: there are no flows"),
-        ("[flows]\n", "there are no flows"),
-        ("a = 1\n[flows.x]\n", "my.toml:1: there is no key `a`"),
+        ("[flows]\n", "no flows; write"),
+        ("a = 1\n[flows.x]\n", "my.toml:1: unknown key `a`"),
         (
             "[flows.x]\n\nmesage = 1\n",
-            "my.toml:3: flows.x has no key `mesage`; did you mean `message`?",
+            "my.toml:3: unknown key `mesage` in flows.x; did you mean `message`?",
         ),
         (
             "[flows.x]\nmessage = [1]\n",

@@ -1,4 +1,4 @@
-//! Holds what was seen in a trial against what was asked and what physics allows.
+//! Checks the observations of a trial against its setting and physical limits.
 
 use live::emulator::Report;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
@@ -15,33 +15,33 @@ use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
 use crate::measurements::Measurements;
 
-/// A step of the wall clock that would show in a delay.
+/// A step of the wall clock that affects delays.
 const STEP: Span = Span::from_millis(1);
 
-/// The largest packet that TCP hands down with offloads on: a bucket or an
-/// interface that cannot hold it takes it apart.
+/// The largest packet that TCP passes down with offloads. A token bucket or
+/// interface that cannot hold it segments it.
 const SUPER_PACKET: Bytes = Bytes::new(1 << 16);
 
-/// A trial counts as disturbed when an end waits for a processor for this
-/// share of its time, when the hypervisor takes this share of the machine's,
-/// or when so many processors work for others: much less than one busy loop,
-/// however many processors there are.
+/// A trial counts as disturbed if an end waits for a CPU for this share of its
+/// time, if the hypervisor takes this share of the machine's time, or if other
+/// processes use this many CPUs. One busy loop uses much more, whatever the
+/// number of CPUs.
 const WAITED: f64 = 0.25;
 const STOLEN: f64 = 0.05;
 const OTHERS: f64 = 0.3;
 
-/// Departures of the emulator that are later than this would show in delays.
+/// Lateness of the emulator that affects delays.
 const LATE: Span = Span::from_micros(100);
 
-/// Messages that leave later than this, one in a hundred, do not follow their
-/// law any more, in nanoseconds.
+/// The 99th percentile of lateness above which messages no longer follow their
+/// schedule, in nanoseconds.
 const TOO_LATE: u64 = 1_000_000;
 
-/// The share of one processor above which an end, not the link, is what a
-/// trial measures.
+/// The share of one CPU above which the trial measures an end host and not the
+/// link.
 const BOUND: f64 = 0.95;
 
-/// Everything that is wrong with a trial of transfers.
+/// All flags of a trial of transfers.
 pub(super) fn flags(
     setting: &Setting,
     transfer: &Transfer,
@@ -97,7 +97,7 @@ pub(super) fn flags(
     flags
 }
 
-/// The checks of a trial whose traffic is not ours.
+/// The flags of a trial of the user's programs.
 pub(super) fn flags_of_command(
     setting: &Setting,
     seen: &CommandObservation,
@@ -122,7 +122,7 @@ pub(super) fn flags_of_command(
     .collect()
 }
 
-/// The checks of a trial of flows.
+/// The flags of a trial of flows.
 pub(super) fn flags_of_flows(
     setting: &Setting,
     measurements: &Measurements,
@@ -162,7 +162,7 @@ pub(super) fn flags_of_flows(
     .collect()
 }
 
-/// The checks of a trial of round trips.
+/// The flags of a latency breakdown.
 pub(super) fn flags_of_latency_breakdown(
     setting: &Setting,
     trips: &LatencyBreakdown,
@@ -189,7 +189,7 @@ pub(super) fn flags_of_latency_breakdown(
     .collect()
 }
 
-/// The checks of a trial of messages one at a time.
+/// The flags of a request-response trial.
 pub(super) fn flags_of_request_response(
     setting: &Setting,
     measurements: &Measurements,
@@ -211,9 +211,9 @@ pub(super) fn flags_of_request_response(
     .collect()
 }
 
-/// By which share the rate of flows may read too high because a sender paused:
-/// a token bucket fills meanwhile, and what it holds goes through at once; an
-/// emulated link lets go at once what it was late with.
+/// The share by which the rate of flows may be too high because a sender
+/// paused. Meanwhile a token bucket fills, and its content passes without
+/// delay; an emulated link sends late frames in a burst.
 fn stored_share(setting: &Setting, seeing: &FlowsObservation<'_>) -> f64 {
     let bursts = setting.network.links.iter().map(|link| link.burst.get());
     let stored = bursts.max().unwrap_or(0);
@@ -239,8 +239,8 @@ fn above_limit(bulk: &Path, passes: &Passes) -> bool {
         })
 }
 
-/// By which share goodput may read too high because the emulator let its first
-/// octets go late and its last ones in time: kernel's links have none.
+/// The share by which goodput may be too high because the emulator sent the
+/// first octets late and the last ones in time. Zero on kernel links.
 pub(super) fn late_share(bulk: &Path, passes: &Passes, goodput: &Goodput) -> f64 {
     let emulator = passes.disturbance.emulator.as_ref();
     let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
@@ -258,8 +258,8 @@ fn clock_stepped(nanos: i64) -> bool {
     nanos.unsigned_abs() > STEP.as_nanos()
 }
 
-/// Half the pre-roll at most is stored in the bucket: the other half is time
-/// for the sender to get ahead of the link.
+/// At most half of the pre-roll may fit into the bucket; in the other half the
+/// sender must get ahead of the link.
 fn bucket_not_drained(setting: &Setting, transfer: &Transfer) -> bool {
     // An emulated link has a burst of 0.
     let links = &setting.network.links;
@@ -268,7 +268,8 @@ fn bucket_not_drained(setting: &Setting, transfer: &Transfer) -> bool {
         .any(|link| link.rate.is_some() && link.burst * 2 > transfer.preroll)
 }
 
-/// One departure in a hundred later than a trial's delays may be wrong.
+/// Whether the 99th percentile of lateness exceeds the admissible error of
+/// delays.
 fn emulator_late(emulator: &Report) -> bool {
     let [_, late, _] = emulator.late;
     late > LATE
@@ -284,18 +285,18 @@ fn offloads_differ(setting: &Setting, path: &Path) -> bool {
         return super_packets || !offloads.is_empty();
     }
     if path.paced == Paced::Emulator {
-        // Segmented above the wire, perhaps aggregated again behind it.
+        // Segmented above the link, perhaps merged again behind it.
         return offloads.is_empty() || inspection.largest_sent > mtu(links.first());
     }
-    // A bucket that cannot hold super-packets takes them apart, and datagrams
-    // are handed down one by one.
+    // A bucket that cannot hold super-packets segments them, and datagrams are
+    // passed down one by one.
     let whole = links
         .iter()
         .all(|link| link.rate.is_none() || link.burst >= SUPER_PACKET);
     offloads.is_empty() || (inspection.protocol == Transport::Tcp && whole && !super_packets)
 }
 
-/// Messages that fill packets must have been seen in full ones.
+/// Messages that fill packets must have produced full packets.
 fn mtu_differs(setting: &Setting, path: &Path) -> bool {
     let inspection = &path.inspection;
     let network = &setting.network;
@@ -304,8 +305,8 @@ fn mtu_differs(setting: &Setting, path: &Path) -> bool {
     };
     let payload = model::payload_per_packet(mtu, network.ip, inspection.protocol);
     let fills = payload.is_some_and(|payload| inspection.message >= payload);
-    // The last fragment of a datagram may be the only one that is not full,
-    // but fragments come in steps of eight octets [RFC8200 s4.5].
+    // The last fragment may be the only one that is not full, but fragment
+    // sizes are multiples of eight octets [RFC8200 s4.5].
     fills && inspection.largest_received + Bytes::new(7) < mtu.bytes()
 }
 
@@ -314,7 +315,7 @@ fn congestion_differs(setting: &Setting, passes: &Passes) -> bool {
     tcp.is_some_and(|tcp| tcp.congestion != setting.host.congestion)
 }
 
-/// The kernel doubles what is asked, for its own needs [socket(7)].
+/// The kernel doubles the requested size for its overhead [socket(7)].
 fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
     let short =
         |asked: Option<Bytes>, given: u64| asked.is_some_and(|asked| given < asked.get() * 2);
@@ -322,7 +323,8 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
         || short(transfer.receive_buffer, received.receive_buffer)
 }
 
-/// Datagrams that no queue of the path dropped were dropped by a host.
+/// Datagrams that arrived nowhere and that no queue of the path dropped were
+/// dropped by a host.
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Transport::Udp;
     datagrams && passes.one_way.1.delays.lost > passes.disturbance.dropped()

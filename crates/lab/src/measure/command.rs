@@ -1,5 +1,5 @@
-//! A trial whose traffic is the user's own: a program in the receiver that
-//! serves, one in the sender that measures, and the report that it prints.
+//! A trial of the user's programs: a server in the receiver, a client in the
+//! sender, and the client's report.
 
 use std::process::ExitStatus;
 
@@ -21,25 +21,25 @@ use crate::interrupted;
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
-/// How long a server may take until it listens. What listens nowhere, or not
-/// by TCP or UDP, is taken to be ready then.
+/// The time limit for a server to listen. A program that does not listen on TCP
+/// or UDP counts as ready then.
 const READY_TIMEOUT: Span = Span::from_millis(2_000);
 
-/// How long one look at a server, and at a program that measures, may take.
+/// The duration of one poll of a program.
 const SOON: Span = Span::from_millis(5);
 const WHILE: Span = Span::from_millis(100);
 
-/// What was seen of traffic that is not ours.
+/// The observations of a trial of the user's programs.
 pub(super) struct CommandObservation {
-    /// Goodput as the program says, in Mbit/s, if it says.
+    /// Goodput in Mbit/s, if the program reports it.
     pub(super) throughput: Option<f64>,
-    /// What the machine did while it ran.
+    /// The use of the machine meanwhile.
     pub(super) machine: MachineUse,
-    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
 }
 
-/// One trial of the user's own programs; what they keep goes to `artifacts`.
+/// Runs one trial of the user's programs; their files go to `artifacts`.
 pub(super) fn command(
     pair: &mut Pair<'_>,
     setting: &Setting,
@@ -113,7 +113,7 @@ pub(super) fn command(
     if let Some(files) = &files {
         measurements.note("files", json!(files.files()?));
     }
-    // Another one is a failed trial.
+    // Any other exit code is a failed trial.
     measurements.note("exit_code", json!(0));
     measurements.note("congestion_default", json!(setting.host.congestion));
     measurements.note("clock_step_us", json!(clock_step / 1_000));
@@ -127,7 +127,7 @@ pub(super) fn command(
     Ok(measurements)
 }
 
-/// Starts the program that serves in the receiver, and waits until it listens.
+/// Starts the server in the receiver and waits until it listens.
 fn serve(programs: &dyn Programs, words: &[String]) -> Result<Tool, Failure> {
     let before = programs.listeners()?;
     let mut server = { programs.start(End::Receiver, words) }.map_err(not_started("receiver"))?;
@@ -140,7 +140,7 @@ fn serve(programs: &dyn Programs, words: &[String]) -> Result<Tool, Failure> {
     }
 }
 
-/// What the program in the sender prints, as JSON.
+/// The output of the program in the sender, as JSON.
 fn measure(
     programs: &dyn Programs,
     words: &[String],
@@ -160,7 +160,7 @@ fn measure(
         }
         if left == Span::ZERO {
             let said = said(&client);
-            return failed(format!("sender: not done within {timeout}{said}"));
+            return failed(format!("sender: not finished within {timeout}{said}"));
         }
         if let Some(server) = &mut server {
             attend(server, Span::ZERO)?;
@@ -181,12 +181,12 @@ fn measure(
     };
     serde_json::from_slice(output).or_else(|error| {
         let said = said(&client);
-        failed(format!("sender: its stdout is no JSON ({error}){said}"))
+        failed(format!("sender: its stdout is not JSON ({error}){said}"))
     })
 }
 
 impl Measurements {
-    /// What the whole machine worked for each octet.
+    /// The CPU time of the whole machine per octet.
     fn take_processors(&mut self, octets: Bytes, used: &MachineUse) {
         self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
         self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
@@ -195,7 +195,7 @@ impl Measurements {
     }
 }
 
-/// The number in `report` that `reading` names [RFC6901 s4].
+/// The number in `report` at `reading` [RFC6901 s4].
 fn number_in(report: &Value, reading: &Reading) -> Result<f64, Failure> {
     let pointer = &reading.pointer;
     let failed = |what: &str| {
@@ -208,10 +208,10 @@ fn number_in(report: &Value, reading: &Reading) -> Result<f64, Failure> {
     let number = value.as_f64().ok_or_else(|| failed("no number"))?;
     Some(number * reading.factor)
         .filter(|number| number.is_finite())
-        .ok_or_else(|| failed("too large a number"))
+        .ok_or_else(|| failed("the number is too large"))
 }
 
-/// Likewise, as a number of octets above 0.
+/// The number of octets at `reading`, above 0.
 fn octets_in(report: &Value, reading: &Reading) -> Result<Bytes, Failure> {
     let number = number_in(report, reading)?.round();
     #[expect(
@@ -222,17 +222,17 @@ fn octets_in(report: &Value, reading: &Reading) -> Result<Bytes, Failure> {
     match (1.0..=1e18).contains(&number) {
         true => Ok(Bytes::new(number as u64)),
         false => Err(Failure::Transfer(format!(
-            "sender: its JSON has no number of octets at {}",
+            "sender: its JSON has no octet count at {}",
             reading.pointer
         ))),
     }
 }
 
-/// Attends to `server` until it `listens`, has ended, or the timeout is at an
-/// end; how it ended, if it has.
+/// Serves `server` until it `listens`, exits or the timeout ends; returns its
+/// exit status, if it exited.
 ///
 /// # Errors
-/// Where it cannot be attended to, or someone asks to stop.
+/// The server cannot be polled, or the user asked to stop.
 pub(crate) fn until_ready(
     server: &mut Tool,
     listens: impl Fn() -> anyhow::Result<bool>,
@@ -246,7 +246,7 @@ pub(crate) fn until_ready(
     }
 }
 
-/// How a program ended, in words.
+/// A description of how a program ended.
 pub(crate) fn ended(node: &str, status: ExitStatus, tool: &Tool) -> String {
     format!("{node}: {status}{}", said(tool))
 }
@@ -254,7 +254,7 @@ pub(crate) fn ended(node: &str, status: ExitStatus, tool: &Tool) -> String {
 fn said(tool: &Tool) -> String {
     match tool.complaint() {
         line if !line.is_empty() => format!(": {line}"),
-        // Some, such as iperf3 with -J, complain in their report.
+        // Some programs, such as iperf3 with -J, report errors in their JSON.
         _ => match tool.output().map(serde_json::from_slice) {
             Some(Ok(report)) => complaint_in(&report),
             _ => String::new(),
@@ -275,7 +275,7 @@ fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> 
     }
 }
 
-/// A program that cannot be started will not start for the next trial either.
+/// A program that cannot be started will not start in the next trial, either.
 fn not_started(node: &str) -> impl Fn(live::Error) -> Failure {
     move |error| Failure::Lost(anyhow::anyhow!("{node}: {error}; is it installed?"))
 }

@@ -1,4 +1,4 @@
-//! From the neutral words of an experiment to a transfer between two agents.
+//! Converts a setting to a transfer between two agents.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use units::{Bytes, Framing, Rate, Span, Transport};
 
 use super::Paced;
 
-/// The transfer that a setting asks for, one way, over links that are `paced` so.
+/// The one-way transfer of a setting over links of the kind `paced`.
 pub(crate) fn transfer_of(
     setting: &Setting,
     paced: Paced,
@@ -38,11 +38,10 @@ pub(crate) fn transfer_of(
     }
 }
 
-/// The most goodput that the path carries: its slowest link with its smallest
-/// packets. With offloads on the kernel's bucket sees super-packets and counts
-/// framing once for each, so that only the rate itself bounds what TCP carries.
-/// What a program of the user's speaks is not known, so that it gets the limit
-/// of the leanest transport.
+/// The maximum goodput of the path: its slowest link with its smallest packets.
+/// With offloads the kernel's bucket counts framing once per super-packet, so
+/// that only the rate itself limits TCP. The transport of the user's programs
+/// is unknown, so they get the limit of the leanest one.
 pub(crate) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
     let network = &setting.network;
     let mtu = network.path_mtu()?;
@@ -65,8 +64,8 @@ pub(crate) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
             Framing::Ethernet,
         )?),
         (Some(Transport::Udp), _) => of_datagrams(rate, transfer?.message),
-        // UDP has the shortest header that a program may use, and datagrams
-        // carry most where they fill a packet or are as long as they can be.
+        // UDP has the shortest header of the possible transports, and datagrams
+        // carry most if they fill a packet or have the maximum size.
         (None, false) => [
             model::payload_per_packet(mtu, network.ip, Transport::Udp)?,
             model::largest_message(network.ip),
@@ -93,8 +92,8 @@ fn whole(bits_per_second: f64) -> Option<Rate> {
     Rate::from_bits_per_second(bits)
 }
 
-/// After how long a silence nothing more can be on its way: every buffer of
-/// the path drained, and some time for the hosts.
+/// The silence after which nothing can be in flight: the time to drain all
+/// buffers of the path, plus a margin for the hosts.
 fn quiet(setting: &Setting, message: Bytes) -> Span {
     let drain = setting.network.links.iter().filter_map(|link| {
         let rate = link.rate?;

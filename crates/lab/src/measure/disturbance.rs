@@ -1,5 +1,5 @@
-//! What could have disturbed a trial while it sent: changes of the machine, its clock, the queues in
-//! front of the links and the emulator.
+//! Detects disturbances of a trial: load of the machine, clock steps, drops in
+//! front of the links, and the emulator's state.
 
 use anyhow::{Context, Result};
 use live::clock;
@@ -17,7 +17,7 @@ use crate::measurements::Measurements;
 
 /// The state before a trial.
 pub(super) struct Before {
-    /// The wall clock ahead of the monotonic one, in nanoseconds.
+    /// The difference between wall clock and monotonic clock, in nanoseconds.
     wall_offset: i64,
     machine: Machine,
     coordinator: Process,
@@ -25,25 +25,25 @@ pub(super) struct Before {
     emulator: Report,
 }
 
-/// What changed during a trial and may have disturbed it.
+/// The disturbances of a trial.
 pub(super) struct Disturbance {
-    /// What the machine did.
+    /// The use of the machine.
     pub(super) machine: MachineUse,
-    /// Processor time of this process.
+    /// CPU time of this process.
     pub(super) coordinator: Span,
     /// Packets dropped by the kernel's queues in front of the links.
     pub(super) drops: u64,
-    /// How far the wall clock was moved, in nanoseconds.
+    /// The steps of the wall clock, in nanoseconds.
     pub(super) clock_step: i64,
-    /// What the emulator did, if there is one.
+    /// The report of the emulator, if there is one.
     pub(super) emulator: Option<Report>,
 }
 
 impl Before {
-    /// Looks before anything of a trial is sent between `pairs`.
+    /// Reads all meters before a trial between `pairs` sends.
     ///
     /// # Errors
-    /// Where a meter cannot be read.
+    /// A meter cannot be read.
     pub(super) fn look(pairs: &mut [Pair<'_>]) -> Result<Self> {
         let wall_offset = clock::wall_offset_nanos();
         let (machine, coordinator) = sample(pairs)?;
@@ -58,13 +58,13 @@ impl Before {
         })
     }
 
-    /// What happened since then.
+    /// The changes since then.
     ///
     /// # Errors
-    /// [`Failure::Transfer`] where the emulator could not keep up.
+    /// [`Failure::Transfer`] if the emulator could not keep up.
     pub(super) fn disturbance(&self, pairs: &mut [Pair<'_>]) -> Result<Disturbance, Failure> {
         let (machine, coordinator) = sample(pairs)?;
-        // The kernel counts in 32 bits, and starts again from 0.
+        // The kernel's counters have 32 bits and wrap around.
         let drops = queue_drops(pairs)?.saturating_sub(self.drops);
         let clock_step = clock::wall_offset_nanos() - self.wall_offset;
         let mut emulator = None;
@@ -86,7 +86,7 @@ impl Before {
 }
 
 impl Disturbance {
-    /// Packets that the path dropped: in front of the links, and on emulated ones.
+    /// Packets dropped in front of the links and on emulated links.
     pub(super) fn dropped(&self) -> u64 {
         self.drops + self.emulator.as_ref().map_or(0, lost_by)
     }
@@ -99,7 +99,7 @@ impl Disturbance {
 }
 
 impl Measurements {
-    /// What shows what else happened.
+    /// Adds evidence of disturbances.
     pub(super) fn take_disturbance(&mut self, setting: &Setting, disturbance: &Disturbance) {
         if let Some(emulator) = &disturbance.emulator {
             self.take_emulator(emulator);
@@ -128,8 +128,8 @@ fn queue_drops(pairs: &[Pair<'_>]) -> Result<u64> {
     Ok(drops)
 }
 
-/// The pair whose links are emulated, if there is one, and what the emulator
-/// did so far; lateness since it was last asked.
+/// The pair with emulated links, if any, and the emulator's report; lateness
+/// since the last report.
 fn emulated<'p, 'a>(pairs: &'p mut [Pair<'a>]) -> Result<Option<(&'p Pair<'a>, Report)>> {
     for pair in pairs {
         if let Some(report) = pair.meters.emulator()? {

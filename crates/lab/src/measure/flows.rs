@@ -1,4 +1,4 @@
-//! A trial of flows: messages on schedules from the sender to the receiver.
+//! A trial of flows: scheduled messages from the sender to the receiver.
 
 mod metrics;
 
@@ -23,25 +23,24 @@ use crate::recording::ArtifactDir;
 /// The folder of packet logs, in the results folder.
 const FOLDER: &str = "packets";
 
-/// How many messages of a flow are stamped as they leave, about.
+/// The approximate number of stamped departures per flow.
 const STAMPED: u64 = 1_000;
 
-/// Both ends of all flows, and what was seen beside them.
+/// The observations of both ends of all flows, and of the path.
 pub(super) struct FlowsObservation<'a> {
     pub(super) sent: &'a [Departed],
     pub(super) received: &'a [Arrived],
-    /// Packets that the path's queues dropped, or the emulator lost.
+    /// Packets dropped by queues of the path or lost by the emulator.
     pub(super) dropped: u64,
     /// The latest departure from an emulated link, in nanoseconds.
     pub(super) latest: u64,
-    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
     /// The share of the machine's time that the hypervisor took.
     pub(super) stolen: f64,
 }
 
-/// Sends the flows of `setting`; where they are logged, in the folder of
-/// `artifacts`.
+/// Sends the flows of `setting`. Packet logs go to the folder of `artifacts`.
 pub(super) fn flows(
     pair: &mut Pair<'_>,
     setting: &Setting,
@@ -71,7 +70,7 @@ pub(super) fn flows(
         log: log.as_ref().map(|(path, _)| path.clone()),
     };
     let (sent, mut received) = pair.agents.flows(sending, receiving, flows.duration)?;
-    // An agent that only answers records no single messages.
+    // An agent that only answers does not record single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
         if flow.round_trip {
             came.summary.lost = sent.messages.saturating_sub(sent.echoes);
@@ -105,7 +104,7 @@ pub(super) fn flows(
     Ok(measurements)
 }
 
-/// The flows that the sender's agent is asked for, in the order of `flows`.
+/// The flows to request from the sender's agent, in the order of `flows`.
 fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed) -> Vec<Wanted> {
     let mut all = Vec::new();
     for group in &flows.flows {
@@ -143,8 +142,8 @@ fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed)
     all
 }
 
-/// The flow with what it sends; connections as the simulator has them are
-/// refused when an experiment is read.
+/// The flow with its traffic. Connections of the simulator are rejected when
+/// the experiment is read.
 fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
     match sends.clone() {
         Sends::Datagrams {
@@ -185,17 +184,17 @@ fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
     }
 }
 
-/// Of every how many messages the departure is stamped, so that some are of
-/// each flow and no flow is slowed down: as many as link and laws let through
-/// are not known beforehand, so that it goes by the duration alone.
+/// The sampling interval in messages for departure stamps. It gives each flow
+/// some stamps without slowing it down. The number of messages depends on link
+/// and laws, so the interval is derived from the duration alone.
 fn every(flows: &spec::Flows) -> NonZero<u64> {
-    // One sender does not write more than one in 12.5 us for long.
+    // One sender writes at most one message per 12.5 us over longer periods.
     let most = flows.duration.as_nanos() / 12_500;
     NonZero::new(most / STAMPED / 8).unwrap_or(NonZero::<u64>::MIN)
 }
 
-/// A place for the packet log of a trial that is not taken, and its name
-/// below the results folder.
+/// An unused path for the packet log of a trial, and its name relative to the
+/// results folder.
 fn logged(artifacts: ArtifactDir<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
     let folder = artifacts.results.join(FOLDER);
     std::fs::create_dir_all(&folder).context("making the folder of packet logs")?;
@@ -203,11 +202,11 @@ fn logged(artifacts: ArtifactDir<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
     let later = (2..).map(|number| format!("{}-{number}.jlog", artifacts.trial));
     let name = std::iter::once(plain).chain(later);
     let name = name.map(|name| Path::new(FOLDER).join(name));
-    // A trial that was broken off may have left one.
+    // An aborted trial may have left one.
     let name = name
         .into_iter()
         .find(|name| !artifacts.results.join(name).exists());
-    let name = name.context("numbers do not end")?;
+    let name = name.context("no unused name for the packet log")?;
     let path = std::path::absolute(artifacts.results.join(&name)).context("finding the results")?;
     Ok((path, name))
 }

@@ -1,4 +1,4 @@
-//! A trial of round trips that are taken apart.
+//! A trial of a latency breakdown.
 
 mod transmission;
 
@@ -22,27 +22,27 @@ use crate::agent::Failure;
 use crate::measurements::Measurements;
 use transmission::transmission;
 
-/// Round trips without departure stamps, of which half warm up: as many as a
-/// quarter of those that count, and no fewer than these.
+/// The minimum number of round trips without departure stamps. They are a
+/// quarter of the counted ones, and half of them warm up.
 const FEWEST_PLAIN: u64 = 40;
 
-/// Round trips in which neither end sleeps.
+/// The number of round trips with busy-waiting ends.
 const SLEEPLESS: u64 = 40;
 
-/// What was seen beside the round trips.
+/// The observations beside the round trips.
 pub(super) struct RoundTripsObservation<'a> {
     pub(super) asked: &'a Asked,
-    /// How many messages were lost that the path did not drop.
+    /// Whether messages were lost that the path did not drop.
     pub(super) host_drops: bool,
-    /// How far the wall clock was moved meanwhile, in nanoseconds.
+    /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
     /// The share of the machine's time that the hypervisor took.
     pub(super) stolen: f64,
-    /// How many of the round trips lack a stamp.
+    /// The number of round trips without complete stamps.
     pub(super) unstamped: usize,
 }
 
-/// Exchanges the messages of `setting`, and takes each round trip apart.
+/// Exchanges the messages of `setting` and splits each round trip into stages.
 pub(super) fn latency_breakdown(
     pair: &mut Pair<'_>,
     setting: &Setting,
@@ -88,7 +88,7 @@ pub(super) fn latency_breakdown(
 }
 
 impl Measurements {
-    /// Means over round trips of their parts, and of the whole.
+    /// The means of the stages and of the whole round trip.
     fn take_parts(
         &mut self,
         exchanges: &[Exchange],
@@ -96,7 +96,7 @@ impl Measurements {
         lasted: u64,
     ) -> Result<(), Failure> {
         if exchanges.is_empty() {
-            return Err(Failure::Transfer("no echo came back".to_owned()));
+            return Err(Failure::Transfer("no echo arrived".to_owned()));
         }
         let parts: Vec<Parts> = exchanges.iter().map(Exchange::parts).collect();
         let sum = parts.iter().fold(Parts::default(), |sum, one| sum + *one);
@@ -119,7 +119,7 @@ impl Measurements {
         Ok(())
     }
 
-    /// What the instrument costs: round trips whose departures are not stamped.
+    /// The cost of the instrument: round trips without departure stamps.
     fn take_plain(&mut self, plain: &[u64]) {
         let mean = count(plain.iter().sum()) / count(plain.len() as u64) / 1e3;
         if mean.is_finite() {
@@ -128,7 +128,7 @@ impl Measurements {
     }
 }
 
-/// Both ends of each round trip that came to its end.
+/// Both ends of each completed round trip.
 fn exchanges(near: &Asked, far: &Answered, wire: Span) -> Vec<Exchange> {
     let [there, back] = [far.softirq, near.softirq].map(Option::unwrap_or_default);
     let both = near.trips.iter().zip(&far.trips);
@@ -152,7 +152,7 @@ fn exchanges(near: &Asked, far: &Answered, wire: Span) -> Vec<Exchange> {
     .collect()
 }
 
-/// Whether the kernel stamped it wherever it was to.
+/// Whether the kernel stamped all requested points.
 fn is_whole(exchange: &Exchange) -> bool {
     [exchange.there, exchange.back].iter().all(|direction| {
         direction.left.queued.is_some()
@@ -167,7 +167,7 @@ fn probe(trips: &LatencyBreakdown, transfer: Transfer) -> Probe {
         spec::InjectionPoint::Send => Some(InjectionPoint::Send),
         spec::InjectionPoint::Receive => Some(InjectionPoint::Receive),
         spec::InjectionPoint::Echo => Some(InjectionPoint::Echo),
-        // It is in the test bed.
+        // The link of the test bed injects it.
         spec::InjectionPoint::Wire => None,
     };
     Probe {

@@ -1,9 +1,9 @@
-//! What a trial needs of the world that it runs in: two agents, the path
-//! between them, and meters.
+//! The interface between trials and worlds: two agents, the path between them,
+//! and meters.
 //!
-//! A world builds a [`Pair`] for each path that a setting asks for. Trials use
-//! nothing else of it, so that they do not know how agents are reached or what
-//! the path is made of.
+//! A world builds a [`Pair`] for each path of a setting. Trials use nothing
+//! else, so they are independent of how agents are reached and how the path is
+//! built.
 
 use anyhow::Result;
 use live::emulator::Report;
@@ -18,31 +18,31 @@ use crate::link_window::LinkWindow;
 
 /// A sender and a receiver, ready for a trial.
 pub(crate) struct Pair<'a> {
-    /// The agents of both, which hear JSON lines.
+    /// The agents of both, which read lines of JSON.
     pub(crate) agents: &'a mut Agents,
     /// The path between them.
     pub(crate) path: Path,
     /// The meters of the path and of the machine.
     pub(crate) meters: Box<dyn Meters + 'a>,
-    /// Where programs of the user's run.
+    /// The hosts for programs of the user.
     pub(crate) programs: Box<dyn Programs + 'a>,
 }
 
-/// A path as the world set it up, and as an inspection saw it.
+/// The configured path, with the results of an inspection.
 pub(crate) struct Path {
-    /// Who paces its links.
+    /// The kind of its links.
     pub(crate) paced: Paced,
-    /// The addresses of its nodes; traffic is sent to that of the receiver.
+    /// The addresses of its nodes; traffic goes to the receiver's.
     pub(crate) addresses: Addresses,
-    /// Offloads that the sender's interface says are on.
+    /// Offloads that the sender's interface reports as enabled.
     pub(crate) offloads: Vec<String>,
-    /// What frames looked like.
+    /// The inspection of its frames.
     pub(crate) inspection: Inspection,
-    /// The most goodput that it carries.
+    /// The maximum goodput.
     pub(crate) pace: Option<Rate>,
 }
 
-/// What frames of a little traffic looked like.
+/// The inspection of the frames of some sample traffic.
 #[derive(Clone)]
 pub(crate) struct Inspection {
     /// The transport of this traffic.
@@ -55,58 +55,57 @@ pub(crate) struct Inspection {
     pub(crate) largest_received: Bytes,
 }
 
-/// Who paces the links of a path.
+/// The mechanism that limits the rate of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paced {
     /// The kernel's token buckets.
     Kernel,
-    /// Our emulator.
+    /// The emulator.
     Emulator,
 }
 
-/// The meters of one path, and of the machine that carries the traffic.
+/// The meters of one path and of its machine.
 pub(crate) trait Meters {
-    /// The processors of the machine.
+    /// The CPU times of the machine.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// They cannot be read.
     fn machine(&self) -> Result<Machine>;
 
-    /// What the coordinator used of these processors.
+    /// The CPU time of the coordinator.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// It cannot be read.
     fn coordinator(&self) -> Result<Process>;
 
     /// Packets dropped so far by the kernel's queues in front of the links.
     ///
     /// # Errors
-    /// Where a counter cannot be read.
+    /// A counter cannot be read.
     fn queue_drops(&self) -> Result<u64>;
 
-    /// What each node did so far with packets that did not fit, by its name.
+    /// The fragmentation counters of each node, by name.
     ///
     /// # Errors
-    /// Where a counter cannot be read.
+    /// A counter cannot be read.
     fn fragments(&self) -> Result<Vec<(String, Fragments)>>;
 
-    /// What the emulator of the links did so far, if there is one; lateness
-    /// since the last report.
+    /// The report of the links' emulator, if there is one; lateness since the
+    /// last report.
     ///
     /// # Errors
-    /// Where the emulator is gone.
+    /// The emulator has exited.
     fn emulator(&mut self) -> Result<Option<Report>>;
 
-    /// Why a trial in which the emulator did what `report` says is not valid,
-    /// if it is not.
+    /// The reason why a trial with this emulator report is invalid, if it is.
     fn invalid(&self, report: &Report) -> Option<String>;
 
-    /// What the emulated link number `link`, which is recorded, did with
-    /// packets on their way to the receiver between two instants, in nanoseconds
-    /// of the wall clock since 1970.
+    /// The metrics of the recorded emulated link number `link` in the direction
+    /// to the receiver, between two instants in nanoseconds of the wall clock
+    /// since 1970.
     ///
     /// # Errors
-    /// Where no emulator has such a link.
+    /// No emulator has such a link.
     fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>>;
 }
 
@@ -117,23 +116,23 @@ pub(crate) enum End {
     Receiver,
 }
 
-/// The hosts of a pair, as programs of the user's meet them.
+/// The hosts of a pair, for programs of the user.
 pub(crate) trait Programs {
-    /// Has TCP of both hosts begin with the congestion control `name`.
+    /// Makes `name` the default congestion control of both hosts.
     ///
     /// # Errors
-    /// Where the kernel refuses it.
+    /// The kernel rejects it.
     fn set_congestion_control(&self, name: &str) -> Result<()>;
 
-    /// How many sockets of the receiver wait for somebody to speak to them.
+    /// The number of listening sockets of the receiver.
     ///
     /// # Errors
-    /// Where they cannot be counted.
+    /// They cannot be counted.
     fn listeners(&self) -> Result<usize>;
 
     /// Starts `words`, a program and its arguments, at `end`.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// It cannot be started.
     fn start(&self, end: End, words: &[String]) -> live::Result<Tool>;
 }

@@ -1,4 +1,5 @@
-//! From what the two ends and the meters saw to the metrics of a trial.
+//! Derives the metrics of a trial from the observations of both ends and the
+//! meters.
 
 use live::emulator::{DirectionReport, Report};
 use live::meter::{self, MachineUse};
@@ -19,24 +20,23 @@ use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
 
-/// The transfers of one trial, and what was seen beside them.
+/// The transfers of one trial and the observations beside them.
 pub(super) struct Passes {
-    /// Through a drained bucket: goodput.
+    /// The transfer through a drained bucket, for goodput.
     pub(super) rated: Ends,
-    /// The traffic itself on an idle path: delay and jitter.
+    /// The traffic on an idle path, for delay and jitter.
     pub(super) one_way: Ends,
-    /// Every message answered: round-trip time. Only if it was asked for.
+    /// The transfer with echoes, for round-trip times, if requested.
     pub(super) echoed: Option<Ends>,
-    /// Long enough for the processors' meters.
+    /// The transfer that is long enough for the CPU meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
-    /// Disturbances during all of it except set-up.
+    /// The disturbances during the whole trial except set-up.
     pub(super) disturbance: Disturbance,
 }
 
 impl Passes {
-    /// How many processors worked for others all the while. Soft interrupts
-    /// that struck our processes are in both totals, so that this is the
-    /// least that others can have used.
+    /// A lower bound for the number of CPUs used by others meanwhile. Soft
+    /// interrupts during our processes are in both totals.
     pub(super) fn others(&self) -> f64 {
         let metered = self.metered.as_ref().map(|(ends, _)| ends);
         let ends = [&self.rated, &self.one_way]
@@ -59,13 +59,15 @@ impl Passes {
         (machine.busy.as_secs_f64() - known).max(0.0) / machine.elapsed.as_secs_f64()
     }
 
-    /// A trial in which nothing could be counted has failed. A single message
-    /// has a delay and no goodput.
+    /// Fails a trial in which nothing could be counted. A single message has a
+    /// delay but no goodput.
     pub(super) fn something_arrived(&self, message: Bytes, size: Bytes) -> Result<(), Failure> {
         let counted = self.rated.1.goodput.is_some() || size <= message;
         match self.one_way.1.delays.received {
             1.. if counted => Ok(()),
-            _ => Err(Failure::Transfer("too little arrived to count".to_owned())),
+            _ => Err(Failure::Transfer(
+                "too few messages arrived to count".to_owned(),
+            )),
         }
     }
 }
@@ -88,7 +90,7 @@ impl Measurements {
         measurements
     }
 
-    /// Evidence of what was set, and of what the wires showed of it.
+    /// Evidence of the settings and of their effect on frames.
     pub(super) fn take_setting(&mut self, setting: &Setting, bulk: &Path) {
         let links = &setting.network.links;
         let octets = |of: fn(&Link) -> Bytes| {
@@ -123,8 +125,8 @@ impl Measurements {
             .and_then(|last| last.since(sent.first_write));
         self.put("rtt_transfer", whole.map(Span::as_millis_f64));
         let delays = &received.delays;
-        // Messages that end in one read share its stamp, which is too late by
-        // half the time between reads on average.
+        // Messages that end in one read share its stamp, which is on average
+        // late by half the time between reads.
         let late = received.spread.as_millis_f64() / 2.0;
         for metric in ["delay", "jitter", "jitter_ditg", "ipdv_p95"] {
             self.note(&format!("resolution_{metric}"), json!(late));
@@ -164,7 +166,7 @@ impl Measurements {
         let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
         self.note("emulator_lost", json!(lost));
         self.note("emulator_too_big", json!(report.of(Fate::TooBig)));
-        // No delay is known better than departures are punctual, in each direction.
+        // Delays are no more accurate than departures in each direction.
         let echoes = self.evidence.get("echoes").and_then(Value::as_f64);
         let known = [
             ("rtt", 2.0),
@@ -181,7 +183,8 @@ impl Measurements {
         }
     }
 
-    /// What became of cross traffic, by link and direction; nothing where there is none.
+    /// The counts of cross traffic by link and direction; nothing without cross
+    /// traffic.
     pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
         let mut all = Vec::new();
         for (link, directions) in setting.network.links.iter().zip(&report.links) {
@@ -248,8 +251,7 @@ impl Measurements {
     }
 }
 
-/// The facts about a transfer: its goodput is that of `rated`, all else that of
-/// `one_way`.
+/// The statistics of a transfer: goodput from `rated`, all else from `one_way`.
 fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
     let delays = &received.delays;
     FlowStats {
@@ -260,7 +262,8 @@ fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
             .as_ref()
             .map(|goodput| Carried::Rate(megabits(goodput))),
         delays: DelayStats {
-            // No metric of transfers between kernels (docs/formats.md).
+            // Transfers between kernels do not have this metric
+            // (docs/formats.md).
             p99: None,
             ..DelayStats::from(delays)
         },
@@ -274,7 +277,7 @@ fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
     }
 }
 
-/// The facts about a connection that TCP_INFO has [tcp(7)].
+/// The statistics of a connection from TCP_INFO [tcp(7)].
 pub(super) fn connection(tcp: &TcpState) -> ConnectionStats {
     ConnectionStats {
         retransmitted: tcp.retransmitted,
@@ -288,7 +291,7 @@ fn megabits(goodput: &Goodput) -> f64 {
     goodput.bits_per_second / 1e6
 }
 
-/// Processor seconds per 10^9 octets.
+/// CPU seconds per 10^9 octets.
 pub(super) fn per_gigabyte(cpu: Span, octets: Bytes) -> f64 {
     cpu.as_secs_f64() / (count(octets.get()) / 1e9)
 }

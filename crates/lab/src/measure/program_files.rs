@@ -1,4 +1,4 @@
-//! The folder in which programs of the user's leave what is to be kept of a trial.
+//! The folder in which programs of the user leave files of a trial.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,22 +8,22 @@ use anyhow::{Context, Result};
 
 use crate::recording::ArtifactDir;
 
-/// The folder of these folders, in the results folder.
+/// The parent folder in the results folder.
 const FOLDER: &str = "files";
 
-/// A folder of one trial's own, which goes with it if nothing was left there.
+/// The folder of one trial, removed if nothing was left there.
 pub(super) struct ProgramFiles {
-    /// Below the results folder.
+    /// The name, relative to the results folder.
     name: PathBuf,
     path: PathBuf,
 }
 
 impl ProgramFiles {
-    /// Makes a folder that is not there yet: a trial that was broken off may have
-    /// left one.
+    /// Creates a folder that does not exist yet: an aborted trial may have left
+    /// one.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// The folder cannot be created.
     pub(super) fn begin(artifacts: ArtifactDir<'_>) -> Result<Self> {
         let operation = || format!("making a folder in {}", artifacts.results.display());
         fs::create_dir_all(artifacts.results.join(FOLDER)).with_context(operation)?;
@@ -44,15 +44,16 @@ impl ProgramFiles {
         unreachable!("numbers do not end")
     }
 
-    /// Where it is, from the root.
+    /// The absolute path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was left there, in order of name, as paths below the results folder.
+    /// The files left there, in order of name, as paths relative to the results
+    /// folder.
     ///
     /// # Errors
-    /// Where the folder cannot be read.
+    /// The folder cannot be read.
     pub(super) fn files(&self) -> Result<Vec<PathBuf>> {
         let operation = || format!("reading {}", self.path.display());
         let mut names = Vec::new();
@@ -66,7 +67,7 @@ impl ProgramFiles {
 
 impl Drop for ProgramFiles {
     fn drop(&mut self) {
-        // A folder with something in it stays.
+        // A non-empty folder stays.
         let _ = fs::remove_dir(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! A trial of messages of many sizes, one at a time.
+//! A trial of request-response messages of many sizes, one at a time.
 
 use std::slice;
 
@@ -13,11 +13,11 @@ use super::disturbance::Before;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
-/// Octets in which times are stated, so that sizes can be held against each
-/// other: a megabyte.
+/// The number of octets for which times are stated, to make sizes comparable: a
+/// megabyte.
 const MEGABYTE: f64 = 1e6;
 
-/// Goes through the sizes of `request_response` in an order that follows from `seed`.
+/// Measures the sizes of `request_response` in an order that depends on `seed`.
 pub(super) fn request_response(
     pair: &mut Pair<'_>,
     setting: &Setting,
@@ -70,7 +70,7 @@ pub(super) fn request_response(
 }
 
 impl Measurements {
-    /// What the asking end saw, size by size.
+    /// Records the sender's observations by size.
     fn take_request_response(
         &mut self,
         request_response: &spec::RequestResponse,
@@ -94,7 +94,7 @@ impl Measurements {
         self.take_sizes(request_response, &asked.sizes);
     }
 
-    /// Times by size, in ascending order.
+    /// The times by size, in ascending order.
     pub(crate) fn take_sizes(
         &mut self,
         request_response: &spec::RequestResponse,
@@ -129,8 +129,8 @@ impl Measurements {
 /// The metrics of the coarse clocks, in the order of [`request_response::COARSE`].
 const COARSE: [&str; 3] = ["message_time_1ms", "message_time_10ms", "message_time_55ms"];
 
-/// What is kept of sizes: lists of numbers as words, which a journal of
-/// thousands of sizes stays small with. Times in microseconds.
+/// The evidence by size: lists of numbers as text, which keep the journal small
+/// with thousands of sizes. Times in microseconds.
 fn by_size(sizes: &[OfSize]) -> Value {
     let words = |of: &dyn Fn(&OfSize) -> String| {
         let words: Vec<String> = sizes.iter().map(of).collect();
@@ -145,7 +145,7 @@ fn by_size(sizes: &[OfSize]) -> Value {
         "least_us": words(&|one| micros(whole(one.least))),
         "whole_us": words(&|one| micros(whole(one.whole))),
     });
-    // A simulated clock has no steps, and its processors no time of their own.
+    // A simulated clock has no steps, and simulated CPUs have no time.
     if sizes.iter().any(|one| one.processor > 0.0) {
         of_sizes["processor_us"] = words(&|one| micros(one.processor));
         of_sizes["clock_1ms_us"] = words(&|one| micros(one.coarse[0]));
@@ -155,8 +155,8 @@ fn by_size(sizes: &[OfSize]) -> Value {
     of_sizes
 }
 
-/// The sizes in an order of chance, so that what drifts during a
-/// trial makes no step at a size.
+/// The sizes in random order, so that drift during a trial does not produce
+/// steps.
 fn shuffled(mut sizes: Vec<u32>, seed: Seed) -> Vec<u32> {
     for place in (1..sizes.len()).rev() {
         let among = u64::try_from(place + 1).unwrap_or(u64::MAX);

@@ -1,24 +1,23 @@
-//! A little traffic like that of a trial, which shows what frames a path has.
+//! Sample traffic that reveals the frames of a path.
 
 use plan::setting::{Echo, Traffic, Transfer};
 use units::{Bytes, Span, Transport};
 
 use super::latency_breakdown::as_transfer;
 
-/// What is sent once through a new test bed to see its frames: enough for
-/// TCP to build its largest segments, little enough for a capture to hold.
+/// The octets sent once through a new test bed to inspect its frames: enough
+/// for TCP to build its largest segments, and few enough for a capture.
 pub(crate) const INSPECTION: Bytes = Bytes::new(300_000);
 
-/// A message of the pre-roll where goodput counts: long enough for a sender to
-/// be faster than any link that the kernel can shape.
+/// The size of pre-roll messages before goodput is counted: long enough for a
+/// sender to exceed the rate of any link that the kernel can shape.
 pub(crate) const OUTRUNNING: Bytes = Bytes::new(64_000);
 
-/// How long a little traffic that shows the links may take.
+/// The time limit of the sample traffic.
 const LOOK: Span = Span::from_secs(30);
 
-/// The transfer that an inspection for `traffic` resembles. Where `traffic` is
-/// not a transfer itself, a little TCP shows the links and the offloads that it
-/// meets.
+/// The transfer for an inspection before `traffic`. If `traffic` is not a
+/// transfer, a short TCP transfer inspects the links and offloads.
 pub(crate) fn sample(traffic: &Traffic) -> Transfer {
     match traffic {
         Traffic::Transfer(transfer) => transfer.clone(),

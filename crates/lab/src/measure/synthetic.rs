@@ -1,4 +1,4 @@
-//! A trial in which all is as it was asked for, for tests that change one fact.
+//! A trial without any fault, for tests that change one fact.
 
 use experiment::Experiment;
 use live::meter::{MachineUse, Process};
@@ -14,9 +14,8 @@ use super::passes::{Ends, Passes};
 use super::{Inspection, Paced, Path, pace};
 use crate::agent::{Arrived, Departed};
 
-/// Two hosts without offloads on a link of 100 Mbit/s and MTU 1500, over which
-/// IPv4 carries TCP of the congestion control cubic. `keys` are added to the
-/// experiment.
+/// Two hosts without offloads on a link of 100 Mbit/s with MTU 1500, and TCP
+/// cubic over IPv4. `keys` are added to the experiment.
 pub(super) fn setting(keys: &str) -> Setting {
     let text = format!(
         "format = 1\nname = \"t\"\n{keys}\n[host]\noffloads = \"off\"\ncongestion = \"cubic\"\n\
@@ -32,7 +31,7 @@ pub(super) fn transfer(setting: &Setting) -> &Transfer {
     setting.traffic.transfer().unwrap()
 }
 
-/// The path that a kernel's links make of `setting`.
+/// The path of `setting` over kernel links.
 pub(super) fn path(setting: &Setting) -> Path {
     let [sender, receiver] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
     Path {
@@ -53,7 +52,7 @@ pub(super) fn path(setting: &Setting) -> Path {
     }
 }
 
-/// Goodput of so many bits in one second.
+/// A goodput of `bits_per_second` over one second.
 pub(super) fn goodput(bits_per_second: f64) -> Goodput {
     Goodput {
         bytes: Bytes::new(11_000_000),
@@ -65,7 +64,7 @@ pub(super) fn goodput(bits_per_second: f64) -> Goodput {
     }
 }
 
-/// A thousand messages, all of which arrived 2 ms after they were sent.
+/// A thousand messages, each with a delay of 2 ms.
 fn delays() -> Summary {
     let mut recorder = FlowRecorder::new();
     for sequence in 0..1_000 {
@@ -80,7 +79,7 @@ fn delays() -> Summary {
     recorder.finish(1_000)
 }
 
-/// TCP statistics of a thousand segments, ten of which were sent twice.
+/// TCP statistics of a thousand segments, ten of which were retransmitted.
 pub(super) fn tcp() -> TcpState {
     TcpState {
         congestion: "cubic".into(),
@@ -91,8 +90,8 @@ pub(super) fn tcp() -> TcpState {
     }
 }
 
-/// Both ends of a transfer at 94 Mbit/s, which cost the sender 1 s of processor
-/// time and the receiver 2 s.
+/// Both ends of a transfer at 94 Mbit/s, with 1 s of CPU time at the sender and
+/// 2 s at the receiver.
 pub(super) fn ends() -> Ends {
     let process = |secs| Process {
         cpu: Span::from_secs(secs),
@@ -120,8 +119,8 @@ pub(super) fn ends() -> Ends {
     (sent, received)
 }
 
-/// Ten seconds of a machine with two processors, of which one was busy for five
-/// seconds; half a second of it were soft interrupts.
+/// Ten seconds of a machine with two CPUs: five CPU seconds busy, half a second
+/// of them soft interrupts.
 pub(super) const fn machine() -> MachineUse {
     MachineUse {
         elapsed: Span::from_secs(10),
@@ -132,7 +131,7 @@ pub(super) const fn machine() -> MachineUse {
     }
 }
 
-/// Nothing but the trial happened.
+/// No disturbances.
 pub(super) const fn disturbance() -> Disturbance {
     Disturbance {
         machine: machine(),

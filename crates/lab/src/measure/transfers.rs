@@ -1,4 +1,4 @@
-//! A trial of our own transfers.
+//! A trial of transfers.
 
 use anyhow::Context;
 use live::clock::Epoch;
@@ -16,8 +16,8 @@ use crate::agent::Failure;
 use crate::link_window::LinkWindow;
 use crate::measurements::Measurements;
 
-/// Transfers bulk between the first of `pairs` and single messages between the
-/// last, which may be the same.
+/// Transfers bulk data between the first of `pairs` and single messages between
+/// the last, which may be the same.
 pub(super) fn transfers(
     pairs: &mut [Pair<'_>],
     setting: &Setting,
@@ -31,9 +31,9 @@ pub(super) fn transfers(
     };
     let [bulk, last] = [0, single].map(|number| base(&pairs[number].path));
     let before = Before::look(pairs)?;
-    // Goodput and CPU are taken through a drained bucket; the messages
-    // that drain it need not look like the traffic, and long ones outrun
-    // links that short ones do not. Delays begin with an idle path.
+    // Goodput and CPU time are measured after the bucket is drained. The
+    // draining messages may differ from the traffic; long ones exceed link
+    // rates that short ones do not reach. Delays start with an idle path.
     let drained = Transfer {
         preroll_message: OUTRUNNING.max(bulk.message),
         delays: false,
@@ -89,14 +89,13 @@ pub(super) fn transfers(
     Ok(measurements)
 }
 
-/// The links that have a window over what is counted of a transfer, and its
-/// name.
+/// The links with a window over the counted part of a transfer, and its name.
 pub(crate) fn counted_of(setting: &Setting) -> impl Iterator<Item = (usize, &str)> {
     let links = setting.network.links.iter().enumerate();
     links.filter_map(|(number, link)| Some((number, link.counted.transfer.as_deref()?)))
 }
 
-/// The metrics over the counted part of a transfer, by the windows' names.
+/// The metrics over the counted part of a transfer, by window name.
 fn windows(
     pair: &mut Pair<'_>,
     setting: &Setting,

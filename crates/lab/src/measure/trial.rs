@@ -1,4 +1,4 @@
-//! One trial, whatever its traffic.
+//! One trial of any kind of traffic.
 
 use live::clock::Epoch;
 use plan::Setting;
@@ -15,13 +15,13 @@ use crate::agent::Failure;
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
-/// Sends the traffic of `setting` between `pairs`, which are one or, where bulk
-/// and single messages take different paths, two, that for bulk first. What
-/// chance does follows from `seed`, and instants count from `epoch`. Files of
-/// the trial go to `artifacts`.
+/// Sends the traffic of `setting` between `pairs`: one pair, or two if bulk
+/// data and single messages use different paths (bulk first). Randomness
+/// derives from `seed`, and instants count from `epoch`. Files of the trial go
+/// to `artifacts`.
 ///
 /// # Errors
-/// [`Failure`] says whether the next trial can be tried.
+/// [`Failure`] states whether the next trial can run.
 pub(crate) fn trial(
     pairs: &mut [Pair<'_>],
     setting: &Setting,

@@ -1,6 +1,5 @@
-//! Metrics of flows. A world fills [`FlowStats`]; [`metrics`] derives metrics from
-//! them in the units of the catalogue. Every metric of flows is computed here,
-//! whatever the world.
+//! Metrics of flows. A world fills [`FlowStats`]; [`metrics`] derives the
+//! metrics in the units of the catalogue, for all worlds.
 
 mod stats;
 
@@ -13,31 +12,31 @@ pub(crate) use stats::{
     Carried, ConnectionStats, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule,
 };
 
-/// How percentiles and the jitter of delays are stated of several flows.
-/// Neither follows from those of each flow, and no world keeps every delay.
+/// The treatment of percentiles and jitter of several flows. They do not follow
+/// from those of each flow, and no world keeps all delays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// As means over the flows, weighted by messages.
+    /// The mean over the flows, weighted by messages.
     Averaged,
-    /// Of single flows alone.
+    /// Only for single flows.
     Omitted,
 }
 
-/// Which flows of a trial a list of them holds.
+/// The scope of a list of flows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// One flow.
     One,
-    /// Those that are alike, if not exactly one.
+    /// Equal flows, if not exactly one.
     Alike(Spread),
-    /// All of the trial.
+    /// All flows of the trial.
     All(Spread),
 }
 
 impl Measurements {
-    /// Puts down the metrics of the flows of a trial: of all together, and of
-    /// each flow of `setting` with those like it. `flows` has an entry for each
-    /// flow, in the order of `setting`.
+    /// Records the metrics of the flows of a trial: of all flows, and of each
+    /// flow of `setting` with its copies. `flows` has an entry for each flow,
+    /// in the order of `setting`.
     pub(crate) fn put_flows(&mut self, setting: &Flows, flows: &[FlowStats], spread: Spread) {
         for (metric, value) in metrics(flows, Scope::All(spread)) {
             self.put(metric, value);
@@ -59,7 +58,7 @@ impl Measurements {
         }
     }
 
-    /// Puts down the metrics of a transfer, which is one flow.
+    /// Records the metrics of a transfer, which is one flow.
     pub(crate) fn put_transfer(&mut self, transfer: FlowStats) {
         for (metric, value) in metrics(&[transfer], Scope::One) {
             self.put(metric, value);
@@ -67,8 +66,8 @@ impl Measurements {
     }
 }
 
-/// The entries of `all`, one for each flow of a trial, by the flows of
-/// `setting`: those together that are alike.
+/// Groups the entries of `all`, one per flow of a trial, by the flows of
+/// `setting`: equal flows together.
 pub(crate) fn groups<'a, T>(setting: &'a Flows, all: &'a [T]) -> impl Iterator<Item = &'a [T]> {
     let mut rest = all;
     setting.flows.iter().map(move |flow| {
@@ -78,15 +77,14 @@ pub(crate) fn groups<'a, T>(setting: &'a Flows, all: &'a [T]) -> impl Iterator<I
     })
 }
 
-/// Every metric of flows. Means of several flows are over all of their
-/// messages.
+/// All metrics of flows. Means of several flows are over all of their messages.
 fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static str, Option<f64>)> {
     let alone = match (scope, flows) {
         (Scope::One, [flow]) => Some(flow),
         _ => None,
     };
     let mean = |of: fn(&FlowStats) -> (u64, Option<f64>)| match alone {
-        // Exactly its own; weighting would round it.
+        // The exact value; weighting would round it.
         Some(flow) => of(flow).1.map(|seconds| seconds * 1e3),
         None => mean(flows.iter().map(of)).map(|seconds| seconds * 1e3),
     };
@@ -129,7 +127,7 @@ fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static str, Option<f64>)
             spread(|flow| (flow.delays.messages, flow.delays.ipdv_p95)),
         ),
         ("latency", crossing.map(|(millis, _)| millis)),
-        // Bits of a message over the milliseconds it takes are kbit/s.
+        // Bits of a message divided by milliseconds are kbit/s.
         (
             "paper_throughput",
             crossing.map(|(millis, octets)| octets * 8.0 / millis / 1e3),
@@ -168,7 +166,7 @@ fn connections(flows: &[FlowStats]) -> impl Iterator<Item = &ConnectionStats> {
     flows.iter().filter_map(|flow| flow.tcp.as_ref())
 }
 
-/// The mean of means over so many messages each.
+/// The overall mean of means over different numbers of messages.
 fn mean(means: impl Iterator<Item = (u64, Option<f64>)>) -> Option<f64> {
     let (mut weight, mut sum) = (0.0, 0.0);
     for (messages, mean) in means {
@@ -180,7 +178,7 @@ fn mean(means: impl Iterator<Item = (u64, Option<f64>)>) -> Option<f64> {
     (weight > 0.0).then(|| sum / weight)
 }
 
-/// The mean round trip over all that were measured, in milliseconds.
+/// The mean over all measured round trips, in milliseconds.
 fn round_trip(flows: &[FlowStats]) -> Option<f64> {
     let trips = || flows.iter().filter_map(|flow| flow.round_trips.as_ref());
     let measured: u64 = trips().map(|trips| trips.count).sum();
@@ -188,9 +186,9 @@ fn round_trip(flows: &[FlowStats]) -> Option<f64> {
     (measured > 0).then(|| took / count(measured))
 }
 
-/// The throughput of flows together, in Mbit/s: the sum of the rates of flows,
-/// and the octets of all connections over the time in which there was one, so
-/// that few segments in a short time are no high rate.
+/// The total throughput of flows in Mbit/s: the sum of the rates of flows, plus
+/// the octets of all connections over the time in which there was one. Few
+/// segments in a short time therefore do not yield a high rate.
 fn throughput(flows: &[FlowStats]) -> Option<f64> {
     let carried = || flows.iter().filter_map(|flow| flow.carried.as_ref());
     let rates = carried().filter_map(|carried| match carried {
@@ -219,8 +217,8 @@ fn throughput(flows: &[FlowStats]) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum())
 }
 
-/// So many messages of the mean size over the time in which the flow sent, in
-/// Mbit/s, flows added up; messages that had no instant offer no rate.
+/// The rate of messages of mean size over the sending time in Mbit/s, summed
+/// over flows; unscheduled messages offer no rate.
 fn rate_sent(flows: &[FlowStats], messages: fn(&FlowStats, &Schedule) -> u64) -> Option<f64> {
     let rates = flows.iter().filter_map(|flow| {
         let schedule = flow.schedule.as_ref()?;
@@ -234,7 +232,7 @@ fn rate_sent(flows: &[FlowStats], messages: fn(&FlowStats, &Schedule) -> u64) ->
 }
 
 /// The mean time of messages from interface to receiver in milliseconds, and
-/// their mean octets [Supriyanto2017].
+/// their mean size in octets [Supriyanto2017].
 fn crossing(flows: &[FlowStats]) -> Option<(f64, f64)> {
     let sum = |of: fn(&Crossing) -> u64| flows.iter().map(|flow| of(&flow.crossing)).sum::<u64>();
     let messages = sum(|crossing| crossing.messages);
@@ -243,7 +241,7 @@ fn crossing(flows: &[FlowStats]) -> Option<(f64, f64)> {
     (messages > 0).then(|| (nanos / count(messages) / 1e6, octets / count(messages)))
 }
 
-/// Messages that never arrived, of those sent, in per cent [RFC7680 s4.1].
+/// The share of sent messages that never arrived, in per cent [RFC7680 s4.1].
 fn loss(flows: &[FlowStats]) -> Option<f64> {
     let known = || {
         flows
@@ -255,8 +253,8 @@ fn loss(flows: &[FlowStats]) -> Option<f64> {
     (sent > 0).then(|| 100.0 * count(lost) / count(sent))
 }
 
-/// Jain's index of the throughputs, where a flow that got nothing counts as
-/// one [Jain1984].
+/// Jain's index of the throughputs; a flow without any arrivals counts
+/// [Jain1984].
 fn fairness(flows: &[FlowStats]) -> Option<f64> {
     let rates = flows
         .iter()
@@ -267,8 +265,8 @@ fn fairness(flows: &[FlowStats]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (count(rates.len() as u64) * squares))
 }
 
-/// From the instant of a flow's first message, lost or not, to the first that
-/// arrived, in milliseconds; of the flow where it is longest.
+/// The time from the scheduled first message of a flow to its first arrival, in
+/// milliseconds; the largest of the flows.
 fn first_delivery(flows: &[FlowStats]) -> Option<f64> {
     let spans = flows.iter().filter_map(|flow| {
         let (due, arrival) = (flow.first_due?, flow.first_arrival?);

@@ -12,10 +12,10 @@ use units::{Seed, Time};
 
 use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
 
-/// A link and what became of the packets on it.
+/// A recorded link and the fates of its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// The instant from which all others count.
+    /// The origin of all instants.
     pub origin: Time,
     /// Each direction.
     pub directions: [Traced; 2],
@@ -24,25 +24,25 @@ pub struct Recorded {
 /// One direction of a recorded link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// What its link is like.
+    /// The settings of the link.
     pub settings: Settings,
-    /// The packets in the order of their arrival, each with what was decided,
-    /// unless it still waited at the end.
+    /// The packets in order of arrival, each with the decision about it unless
+    /// it still waited at the end.
     pub packets: Vec<(Arrival, Option<Decision>)>,
-    /// When its chance began anew, what it began with first.
+    /// The restarts of the random streams, the initial seed first.
     pub reseeds: Vec<Reseed>,
 }
 
-/// What became of a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// When that was sealed.
+    /// The instant of the decision.
     pub at: Time,
     /// What became of it.
     pub fate: Fate,
-    /// Why, if the queue dropped it.
+    /// The reason, if the queue dropped it.
     pub reason: Option<Reason>,
-    /// Whether the queue marked it as having met congestion.
+    /// Whether the queue marked it with ECN.
     pub marked: bool,
 }
 
@@ -50,8 +50,7 @@ impl Recorded {
     /// Reads the recording in the file at `path`.
     ///
     /// # Errors
-    /// In one line, with the file and the line in it that is none of a
-    /// recording of this version.
+    /// One line of text with the file and the invalid line.
     pub fn read(path: &Path) -> Result<Self> {
         let place = path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
@@ -62,7 +61,7 @@ impl Recorded {
         let mut lines = file.lines();
         let first = lines.next().transpose()?.unwrap_or_default();
         let first = first.strip_prefix(MAGIC).ok_or_else(|| {
-            anyhow!("this is no recording that says what its link was like; record it anew, with `jumbolab emulate --record` or `record = true`")
+            anyhow!("not a recording with a description of its link; record it anew with `jumbolab emulate --record` or `record = true`")
         })?;
         let first: FirstLine = serde_json::from_str(first).map_err(|error| {
             anyhow!("line 1: this build reads recordings of format {FORMAT} ({error})")
@@ -93,7 +92,7 @@ impl Recorded {
         for direction in &mut recorded.directions {
             ensure!(
                 !direction.reseeds.is_empty(),
-                "the recording breaks off: what chance began with stands at its end"
+                "the recording is incomplete: its end, with the seeds of the random streams, is missing"
             );
             direction
                 .packets
@@ -160,11 +159,11 @@ impl Recorded {
     fn direction(&mut self, number: usize) -> Result<&mut Traced> {
         self.directions
             .get_mut(number)
-            .ok_or_else(|| anyhow!("way {number}: there are 0 and 1"))
+            .ok_or_else(|| anyhow!("way {number}: must be 0 or 1"))
     }
 }
 
-/// The fields of a line, one after the other.
+/// The fields of a line.
 struct Fields<I>(I);
 
 impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
@@ -175,13 +174,13 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
     fn next<T: FromStr>(&mut self, name: &str) -> Result<T> {
         let text = self.text(name)?;
         let number = text.parse();
-        number.map_err(|_| anyhow!("{name}: `{text}` is no such number"))
+        number.map_err(|_| anyhow!("{name}: `{text}` is not a valid number"))
     }
 }
 
 fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Result<T> {
     match all.iter().find(|one| name(**one) == text) {
         Some(one) => Ok(*one),
-        None => bail!("`{text}` is no word of this format"),
+        None => bail!("`{text}` is not a word of this format"),
     }
 }

@@ -1,4 +1,4 @@
-//! Other settings than those of the record, from arguments of `--set`.
+//! Reads the varied settings of a replay from arguments of `--set`.
 
 use std::collections::BTreeSet;
 
@@ -11,29 +11,29 @@ use units::{Bytes, Framing};
 
 use crate::recording::{Recorded, Traced};
 
-/// The shipped experiment whose keys say what could have been otherwise.
+/// The shipped experiment whose keys can be varied.
 const EXPERIMENT: &str = "replay";
 
 /// The world whose links are recorded.
 const RECORDED: World = World::Netns;
 
-/// What is said of other keys.
+/// The error for other keys.
 const KEYS: &str = "a replay has one link and its recorded arrivals: write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
 
-/// A link as it could have been.
+/// A varied link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// What is otherwise, as it was asked for.
+    /// The variation, as requested.
     pub name: String,
     /// Each direction.
     pub directions: [Settings; 2],
 }
 
-/// The links that `sets` ask for: one for each combination of levels, with
-/// everything that is not asked for as it was recorded.
+/// The variants that `sets` request: one for each combination of levels. All
+/// other settings are as recorded.
 ///
 /// # Errors
-/// In one line, for the first argument that cannot be.
+/// One line of text for the first invalid argument.
 pub fn variants(recorded: &Recorded, sets: &[String]) -> Result<Vec<Variant>> {
     if sets.is_empty() {
         return Ok(Vec::new());
@@ -105,7 +105,7 @@ fn of_direction(traced: &Traced, sets: &[String]) -> Result<Vec<(String, Setting
     Ok(all)
 }
 
-/// Takes from `wanted` what `key` means.
+/// Applies `key` of `wanted` to `settings`.
 fn take(settings: &mut Settings, wanted: &Settings, key: &str) -> Result<()> {
     match key {
         "rate" => {
@@ -120,7 +120,7 @@ fn take(settings: &mut Settings, wanted: &Settings, key: &str) -> Result<()> {
         "reorder" => settings.reorder = wanted.reorder,
         "duplicate" => settings.duplicate = wanted.duplicate,
         "mtu" => settings.largest_packet = wanted.largest_packet,
-        // With what else is asked for the queue, or alone.
+        // Applied together with other keys of the queue, or alone.
         "buffer" => {}
         key if is_of_queue(key) => settings.queue = wanted.queue.clone(),
         key => bail!("--set network.{key}: {KEYS}"),
@@ -132,7 +132,8 @@ fn is_of_queue(key: &str) -> bool {
     key == "queue" || key.contains('.')
 }
 
-/// The largest IP packet that the link carries, or else that came to it.
+/// The largest IP packet that the link carries, or else the largest that
+/// arrived.
 fn largest_packet(traced: &Traced) -> Bytes {
     let around = Framing::MAC_HEADER + Framing::FCS;
     let sizes = traced.packets.iter().map(|(arrival, _)| arrival.size);

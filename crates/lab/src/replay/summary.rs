@@ -1,4 +1,4 @@
-//! What became of many packets, in a few metrics.
+//! A summary of the fates of many packets.
 
 use proto::link::Fate;
 use queue::Reason;
@@ -6,34 +6,35 @@ use units::{Span, Time};
 
 use crate::recording::Decision;
 
-/// What became of the packets of one direction.
+/// The fates of the packets of one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Packets by fate, in the order of [`Fate::ALL`].
     pub fates: [u64; 6],
-    /// Those that the queue dropped, by reason, in the order of [`Reason::ALL`].
+    /// Packets dropped by the queue, by reason, in the order of
+    /// [`Reason::ALL`].
     pub dropped: [u64; 4],
-    /// Those that the queue marked and let go.
+    /// Packets marked by the queue and delivered.
     pub marked: u64,
-    /// How long those that went on the wire waited for it.
+    /// The waiting times of transmitted packets.
     pub waits: Waits,
 }
 
-/// Times in a queue, seconds.
+/// Waiting times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// The time that half of them do not exceed.
+    /// The median.
     pub median: f64,
-    /// The time that 99 of 100 do not exceed.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// The maximum.
     pub longest: f64,
 }
 
 impl Summary {
-    /// Of packets with the instants of their arrival.
+    /// Summarises packets with their instants of arrival.
     pub(super) fn of(packets: impl Iterator<Item = (Time, Decision)>) -> Self {
         let mut summary = Self::default();
         let mut waits = Vec::new();
@@ -51,12 +52,12 @@ impl Summary {
         summary
     }
 
-    /// How many met `fate`.
+    /// The number of packets with `fate`.
     pub const fn of_fate(&self, fate: Fate) -> u64 {
         self.fates[fate as usize]
     }
 
-    /// How many the queue dropped for `reason`.
+    /// The number of packets that the queue dropped for `reason`.
     pub const fn dropped_for(&self, reason: Reason) -> u64 {
         self.dropped[reason as usize]
     }
@@ -65,7 +66,7 @@ impl Summary {
 impl Waits {
     fn of(mut waits: Vec<Span>) -> Self {
         waits.sort_unstable();
-        // The nearest rank: at least `percent` of all are not longer.
+        // Nearest rank: at least `percent` of all values are not larger.
         let rank = |percent: usize| (waits.len() * percent).div_ceil(100).saturating_sub(1);
         let at = |rank: usize| waits.get(rank).map_or(0.0, |wait| wait.as_secs_f64());
         let count = waits.len().max(1) as f64;

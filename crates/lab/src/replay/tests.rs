@@ -1,4 +1,4 @@
-//! Records made by driving a link, not by a machine.
+//! Replays of recordings that come from a driven link, not from a machine.
 
 use experiment::queue_of;
 use proptest::prelude::*;
@@ -25,17 +25,17 @@ const DISCIPLINES: [&str; 13] = [
     "priority,classes=3,each=red,red.min=2,red.max=6",
 ];
 
-/// A packet as it comes, and how the driver behaves around it.
+/// An arriving packet, and the behaviour of the driver around it.
 #[derive(Clone, Debug)]
 struct Step {
-    /// Since the one before, microseconds.
+    /// Microseconds since the previous one.
     gap: u64,
     size: u64,
     flow: u64,
     class: u8,
     markable: bool,
-    /// How much later than its arrival it is read, microseconds; what comes
-    /// out until then may be fetched first.
+    /// The delay of the driver's read in microseconds; departures until then
+    /// may be fetched first.
     late: Option<u64>,
 }
 
@@ -74,8 +74,8 @@ fn settings(queue: &str) -> Settings {
     }
 }
 
-/// The recording of a link like `settings` to which `steps` came, from the
-/// file that it was written to. Chance begins anew in the middle.
+/// The recording of a link with `settings` and arrivals `steps`, read back from
+/// its file. The random streams restart in the middle.
 fn record(settings: &Settings, steps: &[Step]) -> Recorded {
     let origin = Time::from_nanos(123_456_789);
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn record(settings: &Settings, steps: &[Step]) -> Recorded {
         };
         link.receive(now, packet);
     }
-    // Some still wait, unless the queue is empty by chance.
+    // Some packets still wait, unless the queue happens to be empty.
     let events: Vec<_> = link
         .take_events()
         .into_iter()
@@ -235,7 +235,7 @@ fn what_is_no_recording_is_refused_by_line() {
     for (text, words) in [
         (
             String::new(),
-            "this is no recording that says what its link was like",
+            "not a recording with a description of its link",
         ),
         (
             good.replace("\"format\":2", "\"format\":3"),
@@ -245,7 +245,7 @@ fn what_is_no_recording_is_refused_by_line() {
             good.replace("left_ps,", ""),
             "line 2: the columns are not those",
         ),
-        (good.clone(), "the recording breaks off"),
+        (good.clone(), "the recording is incomplete"),
         (format!("{good}5,6,0\n"), "line 3: size is missing"),
         (
             format!("{good}5,6,2,64,0,delivered,1,,0,0,0,0,0,1,\n"),
@@ -281,7 +281,7 @@ fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
         assert!(reproduce(&recorded, 0).is_ok(), "{queue}");
         recorded.directions[0].packets[1].0.header.live = 3;
         let refusal = reproduce(&recorded, 0).map_err(|error| error.to_string());
-        let words = |refusal: &String| refusal.contains("what is in them");
+        let words = |refusal: &String| refusal.contains("but not their content");
         assert_eq!(
             refusal.as_ref().err().is_some_and(words),
             is_refused,

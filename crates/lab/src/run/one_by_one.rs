@@ -1,4 +1,4 @@
-//! Trials on this machine, one after the other.
+//! Trials on this machine, one at a time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::world::netns::Netns;
 
-/// Gets what `plan` needs of this machine.
+/// Prepares this machine for `plan`.
 pub(super) fn ready(plan: &Plan) -> Result<Netns> {
     let mut netns = Netns::enter()?;
     let names: BTreeSet<_> = settings(plan)
@@ -34,7 +34,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
         })?;
     }
     settings(plan).try_for_each(programs)?;
-    // What else the machine lacks shows when the first test bed is built.
+    // Building the first test bed reveals other missing features.
     if let Some(setting) = settings(plan).next() {
         netns.prepare(setting)?;
     }
@@ -80,7 +80,7 @@ pub(super) fn trial(netns: &mut Netns, job: Job<'_>, seed: Seed, results: &Path)
     })
 }
 
-/// That this machine has the user's own programs.
+/// Checks that this machine has the user's programs.
 fn programs(setting: &Setting) -> Result<()> {
     let Traffic::Command(command) = &setting.traffic else {
         return Ok(());

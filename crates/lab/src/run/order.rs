@@ -1,4 +1,4 @@
-//! Which trials a plan holds, and in which order.
+//! The trials of a plan and their order.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use units::Seed;
 
 use super::job::Job;
 
-/// A place in the order of trials.
+/// A trial in the order of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) cell: usize,
@@ -36,20 +36,21 @@ impl Slot {
     }
 }
 
-/// The names of all trials of `plan` that this world can run, in order.
+/// The names of all measurable trials of `plan`, in order.
 pub fn trial_ids(plan: &Plan) -> Vec<String> {
     order(plan).into_iter().map(Slot::id).collect()
 }
 
-/// Puts `trials` in the order of the whole run, whichever shard ran them.
+/// Sorts `trials` into the order of the whole run, whichever shard ran them.
 pub fn sort(plan: &Plan, trials: &mut [Trial]) {
     let ids = trial_ids(plan).into_iter().zip(0_usize..);
     let places: BTreeMap<String, usize> = ids.collect();
     trials.sort_by_key(|trial| places.get(&trial.id).copied());
 }
 
-/// Every repeat is a block that holds each cell once, in an order of its own:
-/// whatever drifts during the run affects all cells alike [Fisher1935 s26].
+/// Every repeat is a block that contains each cell once, in its own random
+/// order, so that drift during the run affects all cells alike [Fisher1935
+/// s26].
 pub(super) fn order(plan: &Plan) -> Vec<Slot> {
     let measured: Vec<usize> = (0..plan.cells.len())
         .filter(|&cell| plan.cells[cell].setting.is_ok())

@@ -1,4 +1,4 @@
-//! Simulated trials: as many at once as there are threads, kept in their order.
+//! Simulated trials on several threads, stored in order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,11 +18,11 @@ use crate::interrupted;
 use crate::recording::ArtifactDir;
 use crate::world::sim::Simulator;
 
-/// Trials that may wait for the journal.
+/// The maximum number of trials that wait for the journal.
 const WAITING: usize = 256;
 
-/// Runs `slots` on so many threads, each trial on one. The journal has them in
-/// the order of `slots`, so that it is the same however many threads there were.
+/// Runs `slots` on a number of threads, one trial each. The journal has them in
+/// the order of `slots`, so it does not depend on the number of threads.
 pub(super) fn run(
     simulator: &Simulator,
     threads: usize,
@@ -64,8 +64,8 @@ pub(super) fn in_order(
         for _ in 0..threads.min(count) {
             let (sender, next, stop, trial) = (sender.clone(), &next, &stop, &trial);
             scope.spawn(move || {
-                // Whoever asks to stop gets what has begun: a place that was
-                // taken is always handed in, so that none is missing between.
+                // After a stop request, started trials still finish: each slot
+                // taken is handed in, so that the order has no holes.
                 while !stop.load(Ordering::Relaxed) && !interrupt::asked() {
                     let position = next.fetch_add(1, Ordering::Relaxed);
                     if position >= count || sender.send((position, trial(position))).is_err() {

@@ -1,8 +1,8 @@
-//! The world `netns`: one trial on real kernels.
+//! The world `netns`: trials on real kernels.
 //!
-//! A test bed is built for every network that the plan holds and kept until
-//! the end, so that no trial pays for making or removing namespaces. Where
-//! links are mixed a setting has two: one for bulk, one for single messages.
+//! A test bed is built for each network of the plan and kept until the end, so
+//! that trials do not include the creation of namespaces. A setting with mixed
+//! links has two: one for bulk data, one for single messages.
 
 mod convert;
 mod emulator_lateness;
@@ -31,31 +31,31 @@ use crate::recording::ArtifactDir;
 use convert::{cross_of, path_of, recorded_of};
 pub(crate) use testbed_handle::TestbedHandle;
 
-/// Test beds that stand at once; the one that was not used for longest goes
-/// first. Each keeps two namespaces or more, and as many processes.
+/// The maximum number of test beds; the least recently used one is removed
+/// first. Each has at least two namespaces and as many processes.
 const MOST_TESTBEDS: usize = 32;
 
-/// The seed of cross traffic that no trial of a plan asks for.
+/// The seed of cross traffic outside of a plan's trials.
 const SHARED: Seed = Seed::new(1);
 
-/// How long cross traffic is alone before a trial, so that the first message
-/// meets the queue as every later one does.
+/// The lead time of cross traffic before a trial, so that the first message
+/// meets the same queue as later ones.
 const SETTLING: Span = Span::from_millis(20);
 
-/// The network namespaces of this machine, as a place for trials.
+/// The network namespaces of this machine as a world.
 pub struct Netns {
-    /// The one used last stands last.
+    /// Ordered by last use, the latest at the end.
     testbeds: Vec<TestbedHandle>,
     _stamping: OwnedFd,
-    // Dropped last: the sandbox's init process cannot go before the agents are reaped.
+    // Dropped last: the sandbox's init process must outlive the agents.
     _sandbox: Sandbox,
 }
 
 impl Netns {
-    /// Enters the sandbox. The process is never privileged again outside.
+    /// Enters the sandbox. The process does not regain privileges outside.
     ///
     /// # Errors
-    /// One line with the remedy where this machine forbids it.
+    /// One line of text with the remedy if this machine forbids it.
     pub fn enter() -> Result<Self> {
         let sandbox = Sandbox::enter()?;
         Ok(Self {
@@ -65,20 +65,20 @@ impl Netns {
         })
     }
 
-    /// Builds the test beds of `setting` that do not stand.
+    /// Builds the missing test beds of `setting`.
     ///
     /// # Errors
-    /// Where this machine lacks something that they need.
+    /// This machine lacks a feature that they need.
     pub fn prepare(&mut self, setting: &Setting) -> Result<()> {
         Paced::beds(setting.network.link)
             .try_for_each(|paced| self.paced_testbed(setting, paced).map(drop))
     }
 
-    /// Has `command` start in a node of the test bed of `setting`, which is
-    /// built if it does not stand, and end with this process.
+    /// Makes `command` start in a node of the test bed of `setting`, which is
+    /// built if needed, and end with this process.
     ///
     /// # Errors
-    /// Where the test bed cannot be built or has no such node.
+    /// The test bed cannot be built or has no such node.
     pub fn place(
         &mut self,
         setting: &Setting,
@@ -90,12 +90,11 @@ impl Netns {
         Ok(handle.testbed.destination(&handle.path))
     }
 
-    /// Runs one trial and records nothing. Building a test bed that does not
-    /// stand yet is part of it. What chance does on emulated links follows
-    /// from `seed`, whatever ran before.
+    /// Runs one trial without recordings, building missing test beds. The
+    /// randomness of emulated links derives from `seed` alone.
     ///
     /// # Errors
-    /// [`Failure`] says whether the next trial can be tried.
+    /// [`Failure`] states whether the next trial can run.
     pub fn measure(
         &mut self,
         setting: &Setting,
@@ -105,11 +104,11 @@ impl Netns {
         self.trial(setting, seed, epoch, None)
     }
 
-    /// Likewise; what became of packets on the links that `setting` has
-    /// recorded is on the disk when this returns, even if the trial failed.
+    /// Like [`Netns::measure`], with recordings of the links that `setting`
+    /// selects. They are on disk on return, even if the trial failed.
     ///
     /// # Errors
-    /// [`Failure`] says whether the next trial can be tried.
+    /// [`Failure`] states whether the next trial can run.
     pub fn measure_and_record(
         &mut self,
         setting: &Setting,
@@ -170,9 +169,8 @@ impl Netns {
         Ok(measurements)
     }
 
-    /// The pairs that a trial of `setting` is measured between, that for bulk
-    /// first: their paths are inspected, and what chance does on them follows
-    /// from `seed`.
+    /// The pairs of a trial of `setting`, bulk first, with inspected paths and
+    /// random streams derived from `seed`.
     fn pairs<'a>(
         &'a mut self,
         setting: &'a Setting,
@@ -185,28 +183,28 @@ impl Netns {
             paths.push(handle.see(setting, epoch)?);
             handle.reseed(seed)?;
         }
-        // The beds that were asked for last stand last, in this order.
+        // The test beds just requested are at the end, in this order.
         let first = self.testbeds.len() - paths.len();
         let beds = self.testbeds[first..].iter_mut().zip(paths);
         Ok(beds.map(|(bed, path)| bed.pair(setting, path)).collect())
     }
 
-    /// Replaces the test bed of `setting`, once its frames were looked at, by
-    /// one whose hosts have heard nothing.
+    /// Replaces the test bed of `setting`, once its frames are inspected, by
+    /// one with hosts without cached state.
     fn renew(&mut self, setting: &Setting, epoch: Epoch) -> Result<(), Failure> {
         let [_, paced] = Paced::of(setting.network.link);
         self.paced_testbed(setting, paced)?.see(setting, epoch)?;
-        // The bed that was asked for last stands last.
+        // The test bed just requested is at the end.
         if let Some(known) = self.testbeds.pop() {
             self.testbeds.push(known.renewed()?);
         }
         Ok(())
     }
 
-    /// Begins the cross traffic of `setting` for whoever else uses its test bed.
+    /// Starts the cross traffic of `setting` for other users of its test bed.
     ///
     /// # Errors
-    /// Where the test bed cannot be built.
+    /// The test bed cannot be built.
     pub(crate) fn share_links(&mut self, setting: &Setting) -> Result<()> {
         let cross = cross_of(setting);
         match cross.is_empty() {
@@ -224,13 +222,14 @@ impl Netns {
         emulation.context("the links have no emulator")
     }
 
-    /// The test bed for a program of the user's: that for bulk.
+    /// The test bed for programs of the user: the one for bulk data.
     pub(crate) fn testbed(&mut self, setting: &Setting) -> Result<&mut TestbedHandle> {
         let [bulk, _] = Paced::of(setting.network.link);
         self.paced_testbed(setting, bulk)
     }
 
-    /// The test bed of `setting` with links `paced` so, built if it does not stand.
+    /// The test bed of `setting` with links of the kind `paced`, built if
+    /// needed.
     fn paced_testbed(&mut self, setting: &Setting, paced: Paced) -> Result<&mut TestbedHandle> {
         let path = path_of(setting, paced);
         let matches = |handle: &TestbedHandle| handle.path == path;

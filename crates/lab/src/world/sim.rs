@@ -1,7 +1,7 @@
-//! The world `sim`: one trial in a virtual network.
+//! The world `sim`: trials in virtual networks.
 //!
-//! A trial is a pure function of its setting and its seed: no clock, no
-//! machine and no other trial has a part in it.
+//! A trial is a pure function of its setting and its seed. It does not depend
+//! on clocks, the machine or other trials.
 
 mod check;
 mod count;
@@ -28,20 +28,20 @@ pub(crate) use scenario::{scenario_of, simulation_of};
 use tee::Tee;
 use trace::TraceRecorder;
 
-/// What one trial may need where the machine does not say what it has.
+/// The memory limit of one trial if the machine does not report its memory.
 const UNKNOWN: Bytes = sim::Scenario::BUDGET;
 
-/// Virtual networks, as a place for trials.
+/// Virtual networks as a world.
 pub struct Simulator {
-    /// The memory that one trial may need.
+    /// The memory limit of one trial.
     budget: Bytes,
 }
 
 impl Simulator {
-    /// Makes sure that every setting can be run by each of so many threads at once.
+    /// Checks that each thread can run every setting at the same time.
     ///
     /// # Errors
-    /// One line where a trial would need more memory than there is.
+    /// One line of text if a trial would need more memory than there is.
     pub fn ready<'a>(settings: impl Iterator<Item = &'a Setting>, threads: usize) -> Result<Self> {
         let threads = u64::try_from(threads).unwrap_or(u64::MAX).max(1);
         let budget = available_memory().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
@@ -61,11 +61,11 @@ impl Simulator {
         Ok(simulator)
     }
 
-    /// Runs one trial: its metrics, and for how many seconds its network ran.
-    /// Nothing is kept of single packets.
+    /// Runs one trial; returns its metrics and the simulated time in seconds.
+    /// Records of single packets are discarded.
     ///
     /// # Errors
-    /// Why nothing could be measured.
+    /// The reason why nothing could be measured.
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Measurements, f64), String> {
         if let Traffic::RequestResponse(request_response) = &setting.traffic {
             return self.request_response(setting, request_response, seed);
@@ -82,11 +82,11 @@ impl Simulator {
         Ok((measurements, seconds(outcome.end)))
     }
 
-    /// Likewise; what `setting` wants to be kept of single packets goes to
-    /// `artifacts`.
+    /// Like [`Simulator::run`], with the recordings of single packets that
+    /// `setting` selects in `artifacts`.
     ///
     /// # Errors
-    /// Why nothing could be measured or kept.
+    /// The reason why nothing could be measured or recorded.
     pub(crate) fn run_and_trace(
         &self,
         setting: &Setting,
@@ -114,9 +114,10 @@ impl Simulator {
         Ok((measurements, seconds(outcome.end)))
     }
 
-    /// What a trial simulates, and until when others send. How long a transfer of
-    /// TCP lasts beside others only a simulation can tell: it is made until they
-    /// have sent for long enough, and what they send later changes nothing.
+    /// The scenario of a trial, and the end of its cross traffic. Only a
+    /// simulation can tell how long a TCP transfer lasts with cross traffic, so
+    /// the scenario is rebuilt until the cross traffic lasts long enough. Later
+    /// cross traffic does not affect the result.
     fn scenario(&self, setting: &Setting, seed: Seed) -> Result<(Scenario, Time), String> {
         let mut until = at_first(setting);
         loop {
@@ -135,8 +136,8 @@ impl Simulator {
     }
 }
 
-/// What `outcome` came to, and what was counted besides; sources and others
-/// would have sent until the two instants.
+/// The measurements of `outcome` with the counters. The two instants are the
+/// scheduled ends of sources and cross traffic.
 fn figures_of(
     setting: &Setting,
     outcome: &Outcome,
@@ -152,7 +153,7 @@ fn figures_of(
     Ok(measurements)
 }
 
-/// The beginning of a trial is the origin of its time.
+/// A trial starts at time zero.
 fn seconds(end: Time) -> f64 {
     end.since(Time::ZERO).unwrap_or_default().as_secs_f64()
 }

@@ -176,5 +176,5 @@ fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
         assert_eq!(flow.count("received_octets"), 5 * most, "{flow}");
     }
     let beyond = receiver.send(&dir, "::1 --message 65528");
-    beyond.refused(&["--message 65528", "65527", "nothing is cut to size"]);
+    beyond.refused(&["--message 65528", "65527", "sizes are not truncated"]);
 }

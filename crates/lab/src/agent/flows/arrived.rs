@@ -1,5 +1,5 @@
-//! What arrived of flows: metrics over all messages, kept by a thread that
-//! takes the records of a session.
+//! The receiver's observations of flows: metrics over all messages, computed by
+//! a thread that receives the records of a session.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -16,14 +16,14 @@ use units::{Bytes, Time};
 
 use crate::packet_log::{LogOwner, PacketLog, Zero};
 
-/// Bundles of records that may wait.
+/// Capacity of the queue in bundles of records.
 const WAITING: usize = 64;
 
-/// For so long after its first arrival a flow that lasts longer has no rate,
-/// in nanoseconds: a token bucket that was full lets octets through at once.
+/// The initial part of a longer flow that its rate excludes, in nanoseconds: a
+/// full token bucket passes octets without delay.
 const SETTLING: u64 = 20_000_000;
 
-/// What arrived of a flow. Instants and times are in nanoseconds.
+/// The receiver's observations of a flow; times in nanoseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Arrived {
     pub(crate) messages: u64,
@@ -31,21 +31,23 @@ pub(crate) struct Arrived {
     pub(crate) overflowed: u64,
     pub(crate) unstamped: u64,
     pub(crate) merged: u64,
-    /// From before the write to the kernel's stamp of the last octet.
+    /// Delays from just before the write to the kernel's stamp of the last
+    /// octet.
     pub(crate) summary: Summary,
-    /// From before the write until the program had the last octet.
+    /// Delays from just before the write until the program has the last octet.
     pub(crate) by_program: Summary,
-    /// When the first of them arrived, since the session's beginning.
+    /// The first arrival, since the session's start.
     pub(crate) first: Option<u64>,
-    /// Octets that arrived in a time; none where there was none.
+    /// Received octets and the time in which they arrived; `None` if that time
+    /// is zero.
     pub(crate) counted: Option<(u64, u64)>,
-    /// Every so manieth message.
+    /// Every n-th message.
     pub(crate) samples: Vec<Sample>,
-    /// Processor time of the receiving process for all flows.
+    /// CPU time of the receiving process for all flows.
     pub(crate) cpu: u64,
 }
 
-/// When a message arrived.
+/// The arrival of a message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sample {
     pub(crate) sequence: u64,
@@ -53,7 +55,7 @@ pub(crate) struct Sample {
     pub(crate) received: u64,
 }
 
-/// Takes the records of the session that comes.
+/// Receives the records of the next session.
 pub(super) struct Collector {
     every: NonZero<u64>,
     log: Option<PathBuf>,
@@ -65,13 +67,13 @@ struct Collecting {
     log: Option<PacketLog>,
 }
 
-/// The messages of one flow.
+/// The received messages of one flow.
 #[derive(Default)]
 struct FlowArrivals {
     expected: u64,
     stamped: FlowRecorder,
     read: FlowRecorder,
-    /// Arrivals, in nanoseconds, and their octets.
+    /// Arrival times in nanoseconds, with octets.
     arrivals: Vec<(u64, u64)>,
     samples: Vec<Sample>,
 }
@@ -87,7 +89,7 @@ impl Collector {
         }
     }
 
-    /// What a receiver calls when a session opens its first flow.
+    /// The callback for a session that opens its first flow.
     pub(super) fn keep(&self) -> KeepSession {
         let (every, log, thread) = (self.every, self.log.clone(), Arc::clone(&self.thread));
         Box::new(move |session| {
@@ -98,7 +100,7 @@ impl Collector {
         })
     }
 
-    /// What all came to, in the order of the flows' numbers.
+    /// The observations of all flows, in the order of their numbers.
     pub(super) fn end(self, reports: &[(Asked, Report)]) -> Result<Vec<Arrived>> {
         let collecting = self.thread.lock().expect(NO_PANIC).take();
         let collecting = collecting.context("no flow was opened")?;
@@ -111,8 +113,8 @@ impl Collector {
             let arrivals = flows.remove(&flow.flow).unwrap_or_default();
             match flow.meter {
                 Meter::OneWay => arrivals.finish(report),
-                // Its messages are timed there and back, and on the way there by
-                // this program's clock, not by the kernel's stamps.
+                // Its messages are timed by round trip, and their one-way times
+                // are by this program's clock instead of the kernel's stamps.
                 Meter::RoundTrip => FlowArrivals::default().finish(report),
             }
         });
@@ -160,7 +162,7 @@ fn collect(
             Entry::Flow(_) | Entry::Clocks(..) => {}
         }
         if let Some(onward) = onward {
-            // Whoever writes has ended with an error of its own.
+            // A failed writer has reported its own error.
             let _ = onward.send(entry);
         }
     }
@@ -208,8 +210,9 @@ impl FlowArrivals {
     }
 }
 
-/// The octets between two arrivals, and the time between them: what came with
-/// the first one came before.
+/// The octets between the first and the last arrival, and the time between
+/// them. The octets of the first arrival are excluded: they were carried before
+/// it.
 fn counted(arrivals: &[(u64, u64)]) -> Option<(u64, u64)> {
     let instants = || arrivals.iter().map(|(at, _)| *at);
     let (first, last) = (instants().min()?, instants().max()?);

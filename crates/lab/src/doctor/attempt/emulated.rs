@@ -13,43 +13,42 @@ use super::{carried, transfer};
 use crate::agent::Agents;
 use crate::emulation::Emulation;
 
-/// The MTUs that are tried.
+/// The tested MTUs.
 const MTUS: [u64; 2] = [1500, 9000];
 
-/// The rates that may be tried, in Mbit/s, and the first one.
+/// The rates to test in Mbit/s, and the first one.
 const RATES: [u64; 7] = [100, 200, 333, 500, 700, 1_000, 2_500];
 const FIRST: usize = 5;
 
-/// How often a rate is tried that did not go at once: whatever else ran may
-/// be gone.
+/// The number of attempts for a failing rate, since other load may have ended.
 const TIMES: usize = 2;
 
-/// For how long one MTU may be tried.
+/// The time limit for one MTU.
 const TIMEOUT: Span = Span::from_secs(2);
 
-/// What the counted transfer takes at its rate.
+/// The duration of the counted transfer at its rate.
 const COUNTED: Span = Span::from_millis(80);
 
-/// What is sent before: enough for TCP to fill the queue.
+/// The octets sent before counting: enough for TCP to fill the queue.
 const PREROLL: Bytes = Bytes::new(1_000_000);
 
-/// What may wait in front of the link: as in experiments.
+/// The buffer in front of the link, as in experiments.
 const BUFFER: Bytes = Bytes::new(500_000);
 
-/// A link is filled if TCP reaches this share of what the framing leaves.
+/// A link counts as filled if TCP reaches this share of the rate after framing.
 const FILLED: f64 = 0.99;
 
-/// One frame in a hundred may be so late; the least that trials forgive.
+/// The admissible 99th percentile of lateness: the strictest bound of trials.
 const LATE: Span = Span::from_millis(1);
 
-/// What emulated links of one MTU carried.
+/// The results for emulated links of one MTU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Carriage {
     /// The MTU, in octets.
     pub mtu: u64,
-    /// The rates that were tried, in order; the last try of each.
+    /// The tested rates, in order; the last attempt of each.
     pub trials: Vec<Trial>,
-    /// Why no more of them were, if something is missing.
+    /// The reason why testing stopped early, if it did.
     pub problem: Option<String>,
 }
 
@@ -60,16 +59,16 @@ pub struct Trial {
     pub rate_mbit: u64,
     /// Goodput, in Mbit/s.
     pub goodput_mbit: f64,
-    /// The most that the framing leaves of the rate, in Mbit/s.
+    /// The maximum goodput after framing, in Mbit/s.
     pub limit_mbit: f64,
-    /// How late one frame in a hundred left, at least.
+    /// The 99th percentile of lateness.
     pub late: Span,
-    /// Frames that the emulator could not carry.
+    /// Frames that the emulator rejected.
     pub refused: u64,
 }
 
 impl Trial {
-    /// Whether the link was filled, by a trial that would be valid.
+    /// Whether a valid trial filled the link.
     pub fn filled(&self) -> bool {
         let valid = self.refused == 0 && self.late <= LATE;
         valid && self.goodput_mbit >= FILLED * self.limit_mbit
@@ -84,7 +83,7 @@ impl Carriage {
     }
 }
 
-/// Searches for each MTU the fastest link that TCP fills, over `ip`.
+/// Searches the fastest filled link for each MTU, over `ip`.
 pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
     let of_mtu = |mtu| {
         let deadline = clock::monotonic() + TIMEOUT;
@@ -104,8 +103,8 @@ pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
     MTUS.map(of_mtu).into()
 }
 
-/// Tries the first rate; then faster ones until one does not go, or slower
-/// ones until one does, or until there is no time left.
+/// Tests the first rate; then faster ones until one fails, or slower ones until
+/// one succeeds, within the time limit.
 fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()> {
     let mut in_time = |rate: u64| -> Result<bool> {
         for _ in 0..TIMES {
@@ -147,7 +146,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         middle: Forwarder::Router,
         ip,
         addresses: Addresses::Static,
-        // As experiments have it unless they ask for them.
+        // The default of experiments.
         offloads: false,
         links: vec![Link {
             mtu,
@@ -169,7 +168,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
         &Transfer {
             preroll: PREROLL,
             size: rate.carries(COUNTED),
-            // A bucket that does not exist holds nothing back.
+            // Emulated links have no token bucket to drain.
             pace: None,
             ..transfer(&testbed, &path, Transport::Tcp)
         },
@@ -195,7 +194,7 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
 mod tests {
     use super::*;
 
-    /// The rates that are tried where those up to `most` go.
+    /// The rates that are tested if those up to `most` succeed.
     fn tried(most: u64) -> Vec<u64> {
         let mut tried = Vec::new();
         let found = climb(clock::monotonic() + Span::from_secs(60), |rate| {

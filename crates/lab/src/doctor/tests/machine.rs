@@ -1,4 +1,4 @@
-//! A machine without fault, to be spoilt.
+//! A sound machine as the starting point of tests.
 
 use live::machine::Machine;
 use live::nic::Nic;
@@ -8,7 +8,7 @@ use units::Span;
 
 use crate::doctor::{Ability, Attempt, Carriage, Clock, Facts, Inside, Load, Step, Trial, attempt};
 
-/// A machine on which nothing is to be said.
+/// A machine without complaints.
 pub(super) fn sound() -> Facts {
     let late = |micros| {
         let span = Span::from_micros(micros);
@@ -68,7 +68,7 @@ pub(super) fn sound() -> Facts {
     }
 }
 
-/// A test bed in which all went well.
+/// A test bed in which all tests succeeded.
 fn inside() -> Inside {
     let abilities = [
         Ability::Veth,

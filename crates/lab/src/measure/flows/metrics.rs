@@ -1,4 +1,4 @@
-//! Facts about flows, as the agents of both ends saw them.
+//! Metrics of flows from the observations of both agents.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::measurements::flows::{
 type Ends<'a> = (&'a Departed, &'a Arrived);
 
 impl Measurements {
-    /// Puts down what `flows` came to.
+    /// Records the metrics of `flows`.
     pub(in crate::measure) fn take_flows(&mut self, flows: &Flows, seeing: &FlowsObservation<'_>) {
         let ends: Vec<Ends<'_>> = seeing.sent.iter().zip(seeing.received).collect();
         let stats: Vec<FlowStats> = ends.iter().map(stats).collect();
@@ -27,10 +27,10 @@ impl Measurements {
         self.support(&ends);
     }
 
-    /// Puts down what processors did for a message. What a node in between does
-    /// with a packet, the kernel mostly does in the context of whoever sent it.
+    /// Records the CPU time per message. The kernel handles a packet in an
+    /// intermediate node mostly in the context of the sending process.
     pub(in crate::measure) fn take_work(&mut self, seeing: &FlowsObservation<'_>) {
-        // Each flow of a process reports the statistics of all its flows.
+        // Each flow of a process reports the CPU time of all its flows.
         let sender = seeing.sent.iter().map(|flow| flow.cpu).max();
         let receiver = seeing.received.iter().map(|flow| flow.cpu).max();
         let messages: u64 = seeing.received.iter().map(|flow| flow.messages).sum();
@@ -47,8 +47,8 @@ impl Measurements {
         self.note("cpu_message_receiver_us", json!(each.map(|each| each.1)));
     }
 
-    /// Puts down what nodes did with packets that did not fit between the two
-    /// looks; nothing of nodes that did nothing.
+    /// Records the fragmentation counters of nodes between the two readings;
+    /// nothing for nodes without any.
     pub(in crate::measure) fn take_fragments(
         &mut self,
         before: &[(String, Fragments)],
@@ -109,7 +109,7 @@ impl Measurements {
     }
 }
 
-/// The facts about one flow.
+/// The statistics of one flow.
 fn stats((sent, came): &Ends<'_>) -> FlowStats {
     let megabits = |(octets, nanos)| count(octets) * 8.0 / count(nanos) * 1e3;
     FlowStats {
@@ -142,7 +142,7 @@ fn stats((sent, came): &Ends<'_>) -> FlowStats {
     }
 }
 
-/// The messages of a stream whose departure was stamped, and that arrived.
+/// The messages of a stream with stamped departures that arrived.
 fn crossing(sent: &Departed, came: &Arrived) -> Crossing {
     let left: BTreeMap<u64, u64> = sent.departures.iter().copied().collect();
     let mut crossing = Crossing::default();

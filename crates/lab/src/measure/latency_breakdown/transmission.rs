@@ -1,14 +1,14 @@
-//! How long the links of a path are busy with one message.
+//! The time that the links of a path are busy with one message.
 
 use plan::setting::Network;
 use units::{Bytes, Framing, Span, Transport};
 
 use crate::measure::Paced;
 
-/// From the first octet on the first link to the last one off the last, where
-/// every node waits for the whole frame and the propagation takes no time: what
-/// the rates alone ask for. Zero on links of the kernel's, whose buckets let a
-/// single message through at once, and on such without a rate.
+/// The time from the first octet on the first link to the last one off the last
+/// link, if every node stores and forwards and propagation takes no time.
+/// Kernel links, whose buckets pass a single message without delay, and links
+/// without a rate contribute zero.
 pub(super) fn transmission(
     network: &Network,
     paced: Paced,
@@ -19,14 +19,14 @@ pub(super) fn transmission(
         return Span::ZERO;
     };
     let packets = model::packets(message, mtu, network.ip, protocol);
-    // When each packet is off the links so far.
+    // The time at which each packet has left the links so far.
     let mut off = vec![Span::ZERO; packets.len()];
     for link in &network.links {
         let Some(rate) = link.rate else { continue };
         let mut free = Span::ZERO;
         for (off, packet) in off.iter_mut().zip(&packets) {
             let takes = model::serialisation(rate, *packet, Framing::Ethernet);
-            // Switches that cut through begin as soon as the frame begins to come.
+            // Cut-through switches begin when the frame begins to arrive.
             let begins = match network.cut_through {
                 true => free,
                 false => free.max(*off),

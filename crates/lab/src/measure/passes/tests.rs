@@ -4,7 +4,7 @@ use proto::link::Counters;
 use super::*;
 use crate::measure::synthetic::{ends, passes, path, setting};
 
-/// The metrics of `passes`, and what is asked of them.
+/// The metrics of `passes`, with accessors.
 struct Of(Measurements);
 
 impl Of {
@@ -57,7 +57,7 @@ fn reads_without_a_stamp_are_counted_over_both_transfers() {
 
 #[test]
 fn processors_are_told_by_the_octets_of_the_transfer_and_by_its_time() {
-    // 500 MB in 10 s, 5 s of work of two processors, 0.5 s in soft interrupts.
+    // 500 MB in 10 s, 5 s of CPU time of two CPUs, 0.5 s in soft interrupts.
     let of = Of(Measurements::of(&passes()));
     of.metric("throughput_long", 94.0);
     of.metric("retransmitted_long", 1.0);
@@ -132,7 +132,7 @@ fn a_trial_of_which_nothing_can_be_counted_has_failed() {
     let Err(Failure::Transfer(why)) = passes.something_arrived(size, size) else {
         panic!("nothing arrived");
     };
-    assert_eq!(why, "too little arrived to count");
+    assert_eq!(why, "too few messages arrived to count");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
     of.evidence("limit_mbit", Value::Null);
 }
 
-/// The report of an emulator of `links` whose median departure was 50 us late.
+/// An emulator report for `links` with a median lateness of 50 us.
 fn emulated(links: usize) -> Report {
     Report {
         links: vec![Default::default(); links],
@@ -173,7 +173,7 @@ fn a_delay_is_known_no_better_than_departures_are_punctual_on_each_link() {
     of.0.note("resolution_jitter", json!(0.02));
     of.0.note("echoes", json!(10));
     of.0.take_emulator(&emulated(2));
-    // 2 links of 0.05 ms one way, twice that for a round trip, and ten of those.
+    // 2 links with 0.05 ms each, twice that for a round trip, times ten.
     of.evidence("resolution_delay", json!(0.12));
     of.evidence("resolution_jitter", json!(0.1));
     of.evidence("resolution_rtt", json!(0.2));

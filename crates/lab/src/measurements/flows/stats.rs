@@ -1,31 +1,31 @@
-//! The facts about one flow that its metrics are made of.
+//! The statistics of one flow from which its metrics are derived.
 
 use proto::Summary;
 use units::{Span, Time};
 
-/// The messages that were sent of one flow and those that arrived, as far as its
-/// world knows them.
+/// The sent and received messages of one flow, where the world knows them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowStats {
-    /// Messages that were sent.
+    /// Sent messages.
     pub(crate) sent: u64,
-    /// Octets of payload in them.
+    /// Payload octets of the sent messages.
     pub(crate) octets: u64,
-    /// Messages that never arrived. A connection that delivers or fails has none.
+    /// Messages that never arrived; `None` for a connection, which delivers or
+    /// fails.
     pub(crate) lost: Option<u64>,
-    /// How departures followed their instants, where messages had some.
+    /// The punctuality of departures, for scheduled messages.
     pub(crate) schedule: Option<Schedule>,
-    /// The payload that arrived.
+    /// The received payload.
     pub(crate) carried: Option<Carried>,
-    /// When the first message was to be sent, whether it arrived or not.
+    /// The scheduled time of the first message, even if it was lost.
     pub(crate) first_due: Option<Time>,
-    /// When a message arrived first.
+    /// The first arrival.
     pub(crate) first_arrival: Option<Time>,
     /// One-way delays of messages.
     pub(crate) delays: DelayStats,
-    /// Delays as the receiving program takes them.
+    /// Delays as the receiving program measures them.
     pub(crate) by_program: ProgramStats,
-    /// Messages whose departure at the interface was stamped.
+    /// Messages with a stamped departure at the interface.
     pub(crate) crossing: Crossing,
     /// Round trips that the sender measured.
     pub(crate) round_trips: Option<RoundTrips>,
@@ -33,38 +33,38 @@ pub(crate) struct FlowStats {
     pub(crate) tcp: Option<ConnectionStats>,
 }
 
-/// How the departures of messages followed their instants.
+/// The punctuality of departures.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// Messages whose instant came while the flow sent.
+    /// Messages scheduled while the flow sent.
     pub(crate) offered: u64,
-    /// From the first message sent to the last.
+    /// The time from the first sent message to the last.
     pub(crate) lasted: Span,
-    /// The 99th percentile of the time from a message's instant to its write.
+    /// The 99th percentile of the time from scheduled departure to write.
     pub(crate) lateness_p99: Span,
 }
 
-/// The payload that arrived of a flow.
+/// The received payload of a flow.
 #[derive(Clone, Debug)]
 pub(crate) enum Carried {
-    /// At a rate, in Mbit/s; rates of flows add up.
+    /// A rate in Mbit/s; rates of flows add up.
     Rate(f64),
-    /// Over a connection whose beginning and end are known. Those of several
-    /// are counted over the time in which there was one.
+    /// A connection with known start and end. Several connections are counted
+    /// over the time in which there was one.
     Connection {
         /// Octets of payload.
         octets: u64,
-        /// When it was to be opened.
+        /// The scheduled start.
         began: Time,
-        /// When it stopped.
+        /// The end.
         ended: Time,
     },
 }
 
-/// One-way delays of the messages that arrived, in seconds.
+/// One-way delays of received messages, in seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DelayStats {
-    /// How many messages.
+    /// The number of messages.
     pub(crate) messages: u64,
     /// Mean [RFC7679 s3.4].
     pub(crate) mean: Option<f64>,
@@ -76,36 +76,36 @@ pub(crate) struct DelayStats {
     pub(crate) ipdv_p95: Option<f64>,
 }
 
-/// Delays of messages in seconds from before the write until the receiving
-/// program has them, as D-ITG takes them [D-ITG].
+/// Delays in seconds from just before the write until the receiving program has
+/// the message, as D-ITG measures them [D-ITG].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProgramStats {
-    /// How many messages.
+    /// The number of messages.
     pub(crate) messages: u64,
-    /// Mean delay, where it is not that of [`DelayStats`].
+    /// Mean delay, if it differs from that of [`DelayStats`].
     pub(crate) latency: Option<f64>,
     /// Mean of |delay - previous delay| in the order of arrival [D-ITG].
     pub(crate) jitter: Option<f64>,
 }
 
-/// Messages from their first octets' departure at the sender's interface until
-/// the receiver's stamp of their last: sums.
+/// Sums over messages from the departure of their first octets at the sender's
+/// interface to the receiver's stamp of their last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Crossing {
-    /// How many messages.
+    /// The number of messages.
     pub(crate) messages: u64,
-    /// Nanoseconds that they took.
+    /// Total time in nanoseconds.
     pub(crate) nanos: u64,
-    /// Octets in them.
+    /// Total octets.
     pub(crate) octets: u64,
 }
 
 /// Round trips of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrips {
-    /// How many were measured.
+    /// The number of measured round trips.
     pub(crate) count: u64,
-    /// How long they took, added up, in milliseconds.
+    /// Total time in milliseconds.
     pub(crate) took_ms: f64,
     /// The median, to three digits.
     pub(crate) p50: Option<Span>,
@@ -118,13 +118,13 @@ pub(crate) struct RoundTrips {
 /// The sender's statistics of a TCP connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionStats {
-    /// Segments that were sent again.
+    /// Retransmitted segments.
     pub(crate) retransmitted: u64,
-    /// All segments that were sent.
+    /// All sent segments.
     pub(crate) segments: Option<u64>,
-    /// Retransmission timers that expired.
+    /// Expired retransmission timers.
     pub(crate) timeouts: Option<u64>,
-    /// The smoothed round trip at the end [RFC6298 s2].
+    /// The smoothed round-trip time at the end [RFC6298 s2].
     pub(crate) smoothed_rtt: Option<Span>,
 }
 

@@ -1,4 +1,4 @@
-//! From the neutral words of an experiment to those of this world.
+//! Converts settings to the terms of this world.
 
 use live::emulator::Cross;
 use live::testbed::{Addresses, Forwarder, Link, Medium, Path};
@@ -10,7 +10,7 @@ use units::{Framing, Span};
 use crate::measure::Paced;
 
 impl Paced {
-    /// Whose links carry bulk, and whose single messages.
+    /// The kinds of links for bulk data and for single messages.
     pub(super) fn of(kind: LinkKind) -> [Self; 2] {
         match kind {
             LinkKind::Kernel => [Self::Kernel; 2],
@@ -19,8 +19,8 @@ impl Paced {
         }
     }
 
-    /// Who paces the links of each test bed that a trial of `setting` uses, that
-    /// for bulk first.
+    /// The kind of links of each test bed that a trial of `setting` uses, bulk
+    /// first.
     pub(super) fn of_trial(setting: &Setting) -> Vec<Self> {
         let kind = setting.network.link;
         let [bulk, single] = Self::of(kind);
@@ -33,20 +33,20 @@ impl Paced {
         }
     }
 
-    /// Who paces the links of each test bed that a setting needs, that for
-    /// bulk first.
+    /// The kind of links of each test bed that a setting needs, bulk first.
     pub(super) fn beds(kind: LinkKind) -> impl Iterator<Item = Self> {
         let [bulk, single] = Self::of(kind);
         std::iter::once(bulk).chain((single != bulk).then_some(single))
     }
 }
 
-/// A test bed that a setting asks for.
+/// The test bed of a setting.
 pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     let network = &setting.network;
     Path {
         middle: match network.shape {
-            // What is no path is refused for this world when it is read.
+            // Shapes other than paths are rejected for this world when the
+            // experiment is read.
             spec::Shape::Pair
             | spec::Shape::Routed
             | spec::Shape::Chain
@@ -86,7 +86,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     }
 }
 
-/// What is injected on the way there.
+/// The delay injected in the forward direction.
 fn injected(setting: &Setting) -> Span {
     match &setting.traffic {
         Traffic::LatencyBreakdown(trips) => trips.on_the_wire(),
@@ -94,7 +94,7 @@ fn injected(setting: &Setting) -> Span {
     }
 }
 
-/// The cross traffic that a setting asks for.
+/// The cross traffic of a setting.
 pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
     let links = setting.network.links.iter().enumerate();
     links
@@ -122,7 +122,7 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
         .collect()
 }
 
-/// The links whose packets are recorded: their numbers and their names.
+/// The recorded links: numbers and names.
 pub(super) fn recorded_of(setting: &Setting) -> Vec<(usize, String)> {
     let links = setting.network.links.iter().enumerate();
     links

@@ -1,27 +1,27 @@
-//! Whether the emulator carried frames as a wire would have: a trial in which
-//! it could not is none.
+//! Judges whether the emulator forwarded frames like a real link; a trial in
+//! which it did not is invalid.
 
 use live::emulator::Report;
 use plan::Setting;
 use plan::setting::{Link, Network};
 use units::Span;
 
-/// A late frame does not change what the link does with the others: every
-/// instant follows from arrivals, sizes and the rate. But it reaches its
-/// receiver late, and so does what the receiver says to it. The queue of a
-/// link bridges that for as long as its buffer lasts; after that the link
-/// stands idle where a real one would not. So departures may be as late as the
-/// smallest buffer of the path takes to drain, within these two. The lower one
-/// is what the kernel's own token buckets are off by
-/// ([`auto_burst`](experiment::auto_burst)), the upper one a convention:
-/// a hundred times what is flagged.
+/// The bounds of the admissible lateness. A late frame does not change the
+/// link's treatment of other frames: every instant follows from arrivals, sizes
+/// and the rate. But it reaches its receiver late, and so does the receiver's
+/// response. The queue of the link bridges this time as long as its buffer
+/// lasts; then the link is idle although a real link would not be. So the
+/// lateness may reach the drain time of the smallest buffer of the path, within
+/// these bounds. The lower bound is the error of the kernel's own token buckets
+/// ([`auto_burst`](experiment::auto_burst)); the upper one is a convention, a
+/// hundred times the lateness that is flagged.
 const BOUNDS: [Span; 2] = [Span::from_millis(1), Span::from_millis(10)];
 
-/// Of fewer departures no percentile is reported: there the median decides, and a
-/// single late one is only flagged.
+/// With fewer departures no percentile is reported. Then the median decides,
+/// and a single late departure is only flagged.
 const FEW: u64 = 100;
 
-/// Why a trial over emulated links is not valid, if it is not.
+/// The reason why a trial over emulated links is invalid, if it is.
 pub(super) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
     refused(report).or_else(|| too_late(&setting.network, report))
 }
@@ -37,13 +37,13 @@ fn refused(report: &Report) -> Option<String> {
     }
     (overrun + super_packets + unsent > 0).then(|| {
         format!(
-            "the emulator could not keep up: {overrun} frames came too fast for it, {unsent} found no room \
+            "the emulator could not keep up: {overrun} frames arrived too fast, {unsent} found no room \
              behind it, {super_packets} were super-packets; choose a lower rate or a larger MTU"
         )
     })
 }
 
-/// More than one departure in a hundred later than the path forgives.
+/// The 99th percentile of lateness exceeds the path's tolerance.
 fn too_late(network: &Network, report: &Report) -> Option<String> {
     let [median, late, _] = report.late;
     let (which, seen) = match report.departures {
@@ -62,7 +62,7 @@ fn too_late(network: &Network, report: &Report) -> Option<String> {
     })
 }
 
-/// How late departures may be on a path of these links.
+/// The admissible lateness on a path of these links.
 fn forgiven(links: &[Link]) -> Span {
     let drain = |link: &Link| Some(link.rate?.serialise(link.buffer));
     let [least, most] = BOUNDS;
@@ -77,7 +77,8 @@ mod tests {
     use plan::synthetic;
     use units::{Bytes, Rate};
 
-    /// A path of two links of so many Mbit/s with buffers of 500 kB and 1 MB.
+    /// A path of two links of `megabits` Mbit/s with buffers of 500 kB and 1
+    /// MB.
     fn setting(megabits: Option<u64>) -> Setting {
         let mut setting = synthetic::setting(1500, false);
         for (link, buffer) in setting.network.links.iter_mut().zip([500_000, 1_000_000]) {

@@ -1,4 +1,4 @@
-//! A test bed as the pair that trials are measured between.
+//! Provides a test bed as the pair of a trial.
 
 use anyhow::{Context, Result};
 use live::emulator::Report;
@@ -15,7 +15,7 @@ use crate::measure::{End, Meters, Pair, Path, Programs};
 
 impl TestbedHandle {
     /// The agents, meters and hosts of this test bed for a trial of `setting`,
-    /// with the path that an inspection saw.
+    /// with the inspected path.
     pub(super) fn pair<'a>(&'a mut self, setting: &'a Setting, path: Path) -> Pair<'a> {
         Pair {
             agents: &mut self.agents,
@@ -77,7 +77,7 @@ impl Meters for BedMeters<'_> {
     }
 }
 
-/// The outer nodes of a test bed, in which programs of the user's are started.
+/// The outer nodes of a test bed, which run programs of the user.
 struct BedPrograms<'a> {
     testbed: &'a Testbed,
     path: &'a testbed::Path,

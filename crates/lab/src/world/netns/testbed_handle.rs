@@ -1,4 +1,4 @@
-//! A test bed that is set up, and what its links carry.
+//! A running test bed with its agents and the properties of its links.
 
 use anyhow::{Context, Result, ensure};
 use live::capture::Capture;
@@ -13,18 +13,18 @@ use crate::agent::{Agents, Failure};
 use crate::emulation::Emulation;
 use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
 
-/// The seed of what chance does on emulated links outside of trials, each of
-/// which has a seed of its own.
+/// The seed of the emulated links' random streams outside of trials; each trial
+/// has its own seed.
 const SEED: Seed = Seed::new(1);
 
-/// A test bed, its agents, and what an inspection saw.
+/// A test bed, its agents, and the results of inspections.
 pub(crate) struct TestbedHandle {
     pub(crate) path: Path,
     pub(crate) testbed: Testbed,
     pub(super) paced: Paced,
     pub(super) emulation: Option<Emulation>,
     pub(super) agents: Agents,
-    /// What the sender's interface says is on.
+    /// The offloads that the sender's interface reports as enabled.
     offloads: Vec<String>,
     inspections: Vec<Inspection>,
 }
@@ -59,8 +59,8 @@ impl TestbedHandle {
         })
     }
 
-    /// A test bed like this one, which goes: all is new, and it is known what
-    /// its frames look like.
+    /// Replaces this test bed by a new one, keeping the known properties of its
+    /// frames.
     pub(super) fn renewed(self) -> Result<Self> {
         let Self {
             path,
@@ -74,7 +74,7 @@ impl TestbedHandle {
         })
     }
 
-    /// Begins what chance does on its links anew.
+    /// Restarts the random streams of the links' impairments.
     pub(super) fn reseed(&mut self, seed: Seed) -> Result<()> {
         let emulation = self.emulation.as_mut();
         emulation.map_or(Ok(()), |emulation| emulation.reseed(seed))
@@ -83,7 +83,7 @@ impl TestbedHandle {
     /// A node by its name.
     ///
     /// # Errors
-    /// Where the test bed has none of this name.
+    /// The test bed has no node of this name.
     pub(crate) fn node(&self, name: &str) -> Result<&Node> {
         let mut nodes = self.testbed.nodes.iter();
         nodes
@@ -91,7 +91,7 @@ impl TestbedHandle {
             .with_context(|| format!("the test bed has no node `{name}`"))
     }
 
-    /// The addresses that stand for names in command lines.
+    /// The addresses for the placeholders of command lines.
     pub(crate) fn addresses(&self) -> Addresses {
         let of = |name: &str| {
             let node = self.node(name).ok()?;
@@ -106,16 +106,16 @@ impl TestbedHandle {
         }
     }
 
-    /// Has TCP of both hosts begin with the congestion control of `setting`.
+    /// Makes the congestion control of `setting` the default of both hosts.
     ///
     /// # Errors
-    /// Where the kernel refuses it.
+    /// The kernel rejects it.
     pub(crate) fn set_congestion_control(&self, setting: &Setting) -> Result<()> {
         let name = &setting.host.congestion;
         Ok(self.testbed.set_congestion_control(&self.path, name)?)
     }
 
-    /// The path as a trial of `setting` meets it, as a little traffic shows.
+    /// The path for a trial of `setting`, with an inspection of its frames.
     pub(super) fn see(
         &mut self,
         setting: &Setting,
@@ -133,9 +133,9 @@ impl TestbedHandle {
         })
     }
 
-    /// Sends a little and looks at the frames themselves, once for every kind
-    /// of traffic: flags do not say all that a kernel does. TCP's messages are
-    /// long here, so that its packets are as large as they can be.
+    /// Sends a little traffic and captures its frames, once for every kind of
+    /// traffic, because flags do not describe all effects of a kernel. TCP's
+    /// messages are long here, so that its packets reach their maximum size.
     fn inspect(&mut self, base: &Transfer, protocol: Transport) -> Result<Inspection, Failure> {
         let message = match protocol {
             Transport::Tcp => OUTRUNNING.max(base.message),

@@ -1,4 +1,5 @@
-//! What the simulator refuses of a setting, and where an experiment says it.
+//! Checks that the simulator can run a setting, and locates errors in the
+//! experiment.
 
 use experiment::Refusal;
 use plan::Setting;
@@ -8,10 +9,10 @@ use units::{Bytes, Seed};
 
 use super::{scenario_of, simulation_of};
 
-/// Refuses what cannot be simulated on any machine.
+/// Rejects settings that cannot be simulated on any machine.
 ///
 /// # Errors
-/// The first thing that cannot be simulated.
+/// The first reason why the setting cannot be simulated.
 pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
     if setting
         .network
@@ -21,7 +22,7 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
     {
         cross_traffic(setting)?;
     }
-    // How much memory there is shows when the run begins.
+    // The available memory is checked when the run begins.
     let unbounded = Bytes::new(u64::MAX);
     let scenario = scenario_of(setting, Seed::new(0), unbounded);
     let Err(bad) = simulation_of(setting, scenario) else {
@@ -38,13 +39,13 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses cross traffic where the simulator would have to make it of what is
-/// measured.
+/// Rejects cross traffic where it would interact with measured traffic in ways
+/// that the simulator does not model.
 fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
     let why = if setting.network.graph.is_some() {
-        "only a path, e.g. shape = \"chain\", has links that simulated others share; write a flow instead"
+        "only a path, e.g. shape = \"chain\", can have simulated cross traffic; write a flow instead"
     } else if setting.host.costs != Costs::default() {
-        "simulated hosts would work on packets of others too; leave their costs out, or the others"
+        "simulated hosts would process the packets of cross traffic, too; omit their costs or the cross traffic"
     } else {
         return Ok(());
     };
@@ -54,7 +55,7 @@ fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
     })
 }
 
-/// The table of the element that is at fault, and its name.
+/// The table of the invalid element, and its name.
 fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
     match bad {
         BadScenario::ToItself { link, .. }

@@ -1,8 +1,8 @@
-//! What is counted of links over parts of a trial.
+//! Counters of links over windows of a trial.
 //!
-//! Sums do not depend on the order in which a link tells what its queue did:
-//! what waits from an instant on adds the rest of the part that the instant is
-//! in, and what goes takes that rest away again.
+//! Sums do not depend on the order in which a link reports its queue's events:
+//! an arrival adds the rest of the window after its instant, and a departure
+//! subtracts it.
 
 mod losses;
 mod series;
@@ -23,27 +23,26 @@ use losses::Losses;
 use series::Series;
 use window::{GatherMetrics, Window};
 
-/// Counts on the links that a setting asks for.
+/// The counters of the links that a setting selects.
 pub(super) struct Counter {
-    /// By link, as the scenario has them; `None`: nothing is counted.
+    /// By link number of the scenario; `None`: no counters.
     links: Vec<Option<LinkCounters>>,
 }
 
-/// What is counted in the direction from a link's first end to its second.
+/// The counters in the direction from a link's first end to its second.
 struct LinkCounters {
     name: String,
-    /// What packets keep that came out of the link, where their delays are
-    /// counted.
+    /// The mark of packets that have left the link, where delays are counted.
     mark: u64,
     windows: Vec<Window>,
     series: Option<Series>,
-    /// The window over what is counted of a transfer, and what passed.
+    /// The window over the counted part of a transfer, with its events.
     transfer: Option<(String, LinkEvents)>,
     losses: Option<Losses>,
 }
 
 impl Counter {
-    /// Counts what `setting` asks for; `None` where it asks for nothing.
+    /// The counters that `setting` selects; `None` if it selects none.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
         let (duration, flows) = match &setting.traffic {
             Traffic::Flows(flows) => (flows.duration, flows.flows.as_slice()),
@@ -54,7 +53,7 @@ impl Counter {
         };
         let graph = setting.network.as_graph();
         let gathers = setting.network.domain.is_some();
-        // A bit for each, of which there are as many as may be counted.
+        // One bit for each link, of which there are as many as may be counted.
         let mut marks = 1;
         let mut mark = |counted: &spec::Counted| {
             let has_delays = gathers && !counted.windows.is_empty();
@@ -87,8 +86,8 @@ impl Counter {
         links.iter().any(Option::is_some).then_some(Self { links })
     }
 
-    /// Puts what was counted into `measurements`; `transfer` says when what is
-    /// counted of a transfer began and ended.
+    /// Adds the counts to `measurements`; `transfer` is the counted part of a
+    /// transfer.
     pub(super) fn finish(self, measurements: &mut Measurements, transfer: Option<(Time, Time)>) {
         let mut series = Map::new();
         for counters in self.links.into_iter().flatten() {
@@ -170,7 +169,7 @@ impl Tracer for Counter {
     }
 
     fn lost(&mut self, at: Time, location: Location, packet: Seen, why: Loss) {
-        // What chance takes was sent.
+        // Packets lost by impairments were sent.
         let (Location::Direction(link, direction), Loss::Queue(_)) = (location, why) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Cross traffic is in no metric; its counts are in the evidence.
+//! Separates cross traffic, which is in no metric; its counts are evidence.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ pub(super) fn separate<'a>(
     (Cow::Owned(own), cross)
 }
 
-/// Records the counts of cross traffic that was sent until `stop`.
+/// Records the counts of cross traffic sent until `stop`.
 pub(super) fn record(
     cross: &[FlowOutcome],
     stop: Time,

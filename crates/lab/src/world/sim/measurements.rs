@@ -1,4 +1,4 @@
-//! From what a simulation came to, to the metrics of a trial.
+//! Derives the metrics of a trial from a simulation's outcome.
 
 mod flows;
 
@@ -13,10 +13,10 @@ use super::scenario::{ECHO, TRANSFER};
 use crate::measurements::Measurements;
 use crate::measurements::flows::{self as flow_metrics, FlowStats, Spread};
 
-/// The metrics of a trial whose sources would have stopped at `stop`.
+/// The metrics of a trial whose sources were scheduled to stop at `stop`.
 ///
 /// # Errors
-/// Where nothing arrived, or not all of a connection's transfer.
+/// Nothing arrived, or not all of a connection's transfer.
 pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Measurements, String> {
     if outcome.flows.iter().all(|flow| flow.received == 0) {
         return Err("nothing arrived".to_owned());
@@ -50,14 +50,14 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Mea
     Ok(measurements)
 }
 
-/// When what is counted of a transfer began and ended.
+/// The start and end of the counted part of a transfer.
 pub(super) fn counted(outcome: &Outcome) -> Option<(Time, Time)> {
     let mut flows = outcome.flows.iter();
     let transfer = flows.find(|flow| flow.name == TRANSFER)?;
     transfer.tcp.as_ref()?.counted
 }
 
-/// TCP gives up nothing; a transfer that it could not end has failed.
+/// Fails a TCP transfer that did not complete; TCP itself never stops trying.
 fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), String> {
     let Some(transfer) = setting.traffic.transfer() else {
         return Ok(());
@@ -73,8 +73,8 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
     ))
 }
 
-/// Instants are counted in picoseconds; a mean of them is stated to a nanosecond,
-/// far finer than a clock would.
+/// Instants have picoseconds; their means are rounded to a nanosecond, far
+/// finer than a real clock.
 fn fine(measurements: &mut Measurements) {
     const NANOSECOND: f64 = 1e-6;
     let exact = ["rtt", "delay", "jitter", "jitter_ditg"];
@@ -92,9 +92,8 @@ fn fine(measurements: &mut Measurements) {
     }
 }
 
-/// What supports the metrics: lists in the order of flows (those that are alike
-/// are one) and links, because a
-/// run may hold a hundred thousand trials.
+/// Adds the evidence: lists in the order of flows (equal flows as one) and
+/// links, because a run may hold a hundred thousand trials.
 fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome, stop: Time) {
     let by_flow = |of: fn(&FlowOutcome) -> u64| {
         let groups = groups(setting, outcome).into_iter();
@@ -108,7 +107,7 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
     if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
         measurements.note("refused", by_flow(refused));
     }
-    // A transfer of TCP ends long before its sources would be stopped.
+    // A TCP transfer ends long before the scheduled stop of its sources.
     let lasts = |end: Time| end.since(Time::ZERO).unwrap_or_default().as_secs_f64();
     let scale = match &setting.traffic {
         Traffic::Transfer(transfer) if transfer.tcp.is_some() => {
@@ -155,7 +154,8 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
     measurements.note("events", json!(outcome.events));
 }
 
-/// What edges did, and packets of senders on each direction of each link.
+/// The counters of edges, and of packets of senders in each direction of each
+/// link.
 fn of_domain(domain: &DomainOutcome) -> Value {
     let edges = domain.edges.iter().map(|edge| {
         let counts = json!({
@@ -182,7 +182,7 @@ fn of_domain(domain: &DomainOutcome) -> Value {
     json!({ "edges": edges, "links": links.collect::<Vec<_>>() })
 }
 
-/// The flows of the outcome, those together that are alike.
+/// The flows of the outcome, equal flows together.
 fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcome]> {
     match &setting.traffic {
         Traffic::Flows(flows) => flow_metrics::groups(flows, &outcome.flows).collect(),
@@ -193,7 +193,7 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
     }
 }
 
-/// A value of each direction of each link: there and back.
+/// A value for each direction of each link: forward and backward.
 fn by_direction(outcome: &Outcome, of: impl Fn(&DirectionOutcome) -> Value) -> Value {
     let links = outcome.links.iter();
     links

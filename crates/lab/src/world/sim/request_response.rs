@@ -1,4 +1,4 @@
-//! Messages of many sizes, one at a time, each through a network of its own.
+//! Request-response messages of many sizes, each through a network of its own.
 
 use live::request_response::OfSize;
 use plan::Setting;
@@ -10,26 +10,26 @@ use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};
 use super::{Simulator, seconds, simulation_of};
 use crate::measurements::Measurements;
 
-/// How many messages of a size are simulated at most, where something is left to
-/// chance. Without chance one of them stands for all.
+/// The maximum number of simulated messages of a size, if the setting is
+/// random. Otherwise one message represents all.
 const MOST: u64 = 20;
 
-/// How often a datagram is sent at most.
+/// The maximum number of transmissions of a datagram.
 const TRIES: u64 = 100;
 
-/// One trial while its sizes are gone through.
+/// The state of one trial.
 struct Round<'a> {
     simulator: &'a Simulator,
     setting: &'a Setting,
     request_response: &'a RequestResponse,
     seed: Seed,
-    /// For how many seconds networks ran so far.
+    /// The total simulated time of the networks, in seconds.
     ran: f64,
 }
 
 impl Simulator {
-    /// Goes through the sizes of `request-response`; for how many seconds their
-    /// networks ran together.
+    /// Measures the sizes of `request-response`; returns the total simulated
+    /// time of their networks in seconds.
     pub(super) fn request_response(
         &self,
         setting: &Setting,
@@ -48,7 +48,7 @@ impl Simulator {
             sizes.iter().map(|&size| round.of_size(size)).collect();
         let mut measurements = Measurements::default();
         measurements.take_sizes(request_response, &sizes?);
-        // Instants are counted in picoseconds: a nanosecond, in milliseconds.
+        // Instants have picoseconds: round to a nanosecond, in milliseconds.
         for metric in ["message_time", "megabyte_time"] {
             measurements.note(&format!("resolution_{metric}"), 1e-6.into());
         }
@@ -97,8 +97,8 @@ impl Round<'_> {
         })
     }
 
-    /// How long one message takes until it is answered. A datagram that is lost, or
-    /// whose answer is, is sent again after a while, as it is between kernels.
+    /// The time from sending one message to its answer. If the datagram or its
+    /// answer is lost, it is sent again after a timeout, as between kernels.
     fn message(&mut self, size: u32, number: u64) -> Result<Span, String> {
         let is_random = settling(self.setting, Bytes::new(size.into())).is_some();
         let tries = match is_random && self.request_response.tcp.is_none() {
@@ -119,8 +119,8 @@ impl Round<'_> {
         ))
     }
 
-    /// What becomes of a message and its answer. Others send for as long as it is
-    /// in flight, which only a simulation can tell of a connection.
+    /// The outcome of a message and its answer. Cross traffic lasts as long as
+    /// they are in flight; for a connection only a simulation can tell.
     fn outcome(&mut self, size: u32, seed: Seed) -> Result<Outcome, String> {
         let mut until = of_message(self.setting, size);
         loop {
@@ -151,7 +151,7 @@ fn nanoseconds(nanos: f64) -> u64 {
     nanos.round() as u64
 }
 
-/// From the sending of the message to its answer, if both arrived.
+/// The time from sending the message to its answer, if both arrived.
 fn round_trip(outcome: &Outcome) -> Option<Span> {
     let took = |name: &str| {
         let flow = outcome.flows.iter().find(|flow| flow.name == name)?;

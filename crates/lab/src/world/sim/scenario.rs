@@ -1,4 +1,4 @@
-//! From the neutral words of an experiment to those of the simulator.
+//! Converts settings to the terms of the simulator.
 
 mod connections;
 mod cross_traffic;
@@ -21,16 +21,17 @@ pub(super) use elements::{ECHO, TRANSFER};
 use elements::{direction, octets, place, slowest_gap, whole};
 pub(super) use request_response::settling;
 
-/// What is added to the time that a transfer takes, so that rounding never
-/// stops its source.
+/// A margin on the duration of a transfer, so that rounding never stops its
+/// source.
 const SPARE: Span = Span::from_millis(1);
 
-/// What one trial of `setting` simulates, with `budget` octets of memory.
+/// The scenario of one trial of `setting`, with `budget` octets of memory.
 pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scenario {
     shared_until(setting, seed, budget, cross_traffic::at_first(setting))
 }
 
-/// The same, where others send until an instant and not for as long as sources do.
+/// The same scenario with cross traffic until a given instant instead of until
+/// the sources stop.
 pub(super) fn shared_until(
     setting: &Setting,
     seed: Seed,
@@ -44,8 +45,8 @@ pub(super) fn shared_until(
     scenario
 }
 
-/// What is simulated of one request and its response, beside others who send until an
-/// instant.
+/// The scenario of one request and its response, with cross traffic until a
+/// given instant.
 pub(super) fn scenario_of_size(
     setting: &Setting,
     request_response: &spec::RequestResponse,
@@ -97,10 +98,10 @@ fn alone(
     }
 }
 
-/// The same, found sound, with the domain of `setting` if it has one.
+/// The validated scenario, with the domain of `setting` if it has one.
 ///
 /// # Errors
-/// What the simulator refuses.
+/// The simulator rejects the scenario.
 pub(crate) fn simulation_of(
     setting: &Setting,
     scenario: Scenario,
@@ -113,7 +114,7 @@ pub(crate) fn simulation_of(
     }
 }
 
-/// Both directions of each link whose queue tells sources what it drops.
+/// Both directions of each link whose queue sends drop notifications.
 fn notices(network: &spec::Network) -> Vec<Notices> {
     let wires = network.as_graph().wires;
     let wires = wires.iter().enumerate();
@@ -142,7 +143,7 @@ fn host(costs: &Costs) -> Host {
     }
 }
 
-/// What is sent, and when the last source stops.
+/// The flows, and the instant at which the last source stops.
 fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time) {
     match &setting.traffic {
         Traffic::Flows(flows) => {
@@ -160,7 +161,7 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
         Traffic::RequestResponse(request_response) => {
             request_response::of(setting, graph, request_response, request_response.sizes.to)
         }
-        // Refused when the experiment was read.
+        // Rejected when the experiment was read.
         Traffic::Command(_) | Traffic::LatencyBreakdown(_) => (Vec::new(), Time::ZERO),
     }
 }
@@ -179,16 +180,16 @@ fn of_datagrams(
     };
     let mut flows = vec![paced(TRANSFER, ["sender", "receiver"], transfer.message)];
     if transfer.echo != spec::Echo::Off {
-        // Answers leave at the pace of the messages. They go the other
-        // way, where nothing else is, so that a round trip is as long
-        // on average as one way and the other.
+        // Answers leave at the pace of the messages. They go in the opposite
+        // direction, which is otherwise idle, so that the mean round-trip time
+        // is the sum of both one-way times.
         flows.push(paced(ECHO, ["receiver", "sender"], MESSAGE_HEADER));
     }
     let all = Span::from_picos(whole(gap * octets(Bytes::new(messages + 1))));
     (flows, Time::ZERO + all + SPARE)
 }
 
-/// The flows that are alike, each with a random stream of its own.
+/// The copies of a flow, each with its own random stream.
 fn of_group(
     setting: &Setting,
     graph: &spec::Graph,
@@ -199,7 +200,7 @@ fn of_group(
     (0u32..).zip(group.names()).map(move |(number, name)| {
         let [from, to] =
             [&group.from, &group.to].map(|name| place(graph, &spec::Flow::end(name, number + 1)));
-        // A part of `of` that is drawn from a stream of the flow's own.
+        // A part of `of`, drawn from a stream of the flow's own.
         let part = |what: &str, of: Span| {
             let drawn = seed.derive(&format!("{what}/{name}")).get();
             Span::from_picos(drawn.checked_rem(of.as_picos()).unwrap_or(0))
@@ -217,7 +218,8 @@ fn of_group(
     })
 }
 
-/// What a flow sends; `phase` says where in a tick its sender's clock begins.
+/// The traffic of a flow; `phase` gives the offset of its sender's clock within
+/// a tick.
 fn traffic(group: &spec::Flow, phase: impl Fn(&tcp::Settings) -> Span) -> sim::Traffic {
     let (class, precedence) = (group.class, group.precedence);
     match &group.sends {
@@ -258,7 +260,7 @@ fn traffic(group: &spec::Flow, phase: impl Fn(&tcp::Settings) -> Span) -> sim::T
     }
 }
 
-/// Messages one behind the other, at the pace of the slowest link.
+/// Back-to-back messages at the rate of the slowest link.
 fn of_transfer(
     setting: &Setting,
     graph: &spec::Graph,

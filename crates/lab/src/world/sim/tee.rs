@@ -1,4 +1,4 @@
-//! Two tracers of one simulation.
+//! Combines two tracers of one simulation.
 
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
@@ -6,7 +6,7 @@ use queue::Reason;
 use sim::{Location, Loss, Opened, Seen, Tracer};
 use units::{Span, Time};
 
-/// Passes each event on to two tracers.
+/// Forwards each event to two tracers.
 pub(super) struct Tee<'a, A, B>(pub(super) &'a mut A, pub(super) &'a mut B);
 
 impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {

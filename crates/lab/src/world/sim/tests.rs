@@ -1,4 +1,4 @@
-//! Trials whose metrics can be worked out by hand.
+//! Trials with metrics that can be computed by hand.
 
 mod connections;
 mod cross_traffic;
@@ -25,7 +25,7 @@ message = 1000
 \"network.mtu\" = [1500]
 ";
 
-/// What the cells of an experiment come to with `sets` written over it.
+/// The settings of the cells of an experiment with `sets` applied.
 #[track_caller]
 pub(super) fn settings_of(mut experiment: Experiment, sets: &[&str]) -> Vec<Setting> {
     for set in sets {
@@ -43,7 +43,7 @@ fn settings(text: &str, sets: &[&str]) -> Vec<Setting> {
     settings_of(Experiment::parse(text, "known.toml").unwrap(), sets)
 }
 
-/// What runs trials of these settings, one at a time.
+/// A simulator for trials of these settings, one at a time.
 #[track_caller]
 pub(super) fn simulator(settings: &[Setting]) -> Simulator {
     Simulator::ready(settings.iter(), 1).unwrap()
@@ -66,7 +66,7 @@ fn near(measurements: &Measurements, metric: &str, expected: f64) {
     );
 }
 
-/// Milliseconds that so many octets of wire take at 100 Mbit/s.
+/// The time in milliseconds that `octets` take on a link of 100 Mbit/s.
 fn wire(octets: f64) -> f64 {
     octets * 8.0 / 100e6 * 1e3
 }
@@ -74,8 +74,8 @@ fn wire(octets: f64) -> f64 {
 #[test]
 fn a_transfer_takes_what_its_links_take() {
     let measurements = measurements(TRANSFER, &[]);
-    // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet: a link is done with a
-    // frame when it can begin the next one.
+    // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet: a link is free when it
+    // can start the next frame.
     let each = wire(1000.0 + 48.0 + 38.0);
     near(&measurements, "delay", 2.0 * (1.0 + each));
     near(&measurements, "jitter", 0.0);
@@ -144,7 +144,7 @@ fn the_seed_of_a_repeat_is_the_same_in_every_cell() {
     let lost = |setting: &Setting, seed| {
         simulator.run(setting, Seed::new(seed)).unwrap().0.evidence["received"].clone()
     };
-    // Messages fit both MTUs, so the same ones meet the same fate.
+    // Messages fit both MTUs, so the same ones have the same fate.
     let mut different = 0;
     for seed in 1..10 {
         assert_eq!(lost(&settings[0], seed), lost(&settings[1], seed));

@@ -1,4 +1,4 @@
-//! What is kept of single packets, for links that are watched.
+//! Recordings of single packets on watched links.
 
 mod capture;
 mod senders;
@@ -25,36 +25,36 @@ use senders::Senders;
 /// The folder of these files in the results folder.
 const FOLDER: &str = "watch";
 
-/// Watches the links that a setting asks for.
+/// Records the links that a setting selects.
 pub(super) struct TraceRecorder {
-    /// By link, as the scenario has them; `None`: not watched.
+    /// By link number of the scenario; `None`: not watched.
     links: Vec<Option<Log>>,
     /// The names of the flows.
     flows: Vec<String>,
     senders: Option<Senders>,
 }
 
-/// What is kept of one link.
+/// The records of one link.
 struct Log {
     name: String,
     wanted: Watched,
-    /// When the queue of each direction is looked at next.
+    /// The time of the next queue sample of each direction.
     next: [Time; 2],
     samples: Vec<Sample>,
     dropped: Vec<Dropped>,
-    /// How long packets waited, by direction and flow.
+    /// The waiting times of packets, by direction and flow.
     waits: BTreeMap<(usize, usize), Vec<Span>>,
     capture: Option<Capture>,
 }
 
-/// The queue when a packet arrived.
+/// The queue state at the arrival of a packet.
 struct Sample {
     direction: usize,
     at: Time,
     state: proto::link::QueueState,
 }
 
-/// A packet that did not come out.
+/// A packet that did not leave the link.
 struct Dropped {
     direction: usize,
     at: Time,
@@ -63,10 +63,10 @@ struct Dropped {
 }
 
 impl TraceRecorder {
-    /// Looks at what `setting` asks for; `None` where it asks for nothing.
+    /// The recorder for `setting`; `None` if nothing is watched.
     ///
     /// # Errors
-    /// Where the folder or a file cannot be made.
+    /// The folder or a file cannot be created.
     pub(super) fn of(
         setting: &Setting,
         scenario: &Scenario,
@@ -120,10 +120,10 @@ impl TraceRecorder {
         }))
     }
 
-    /// Writes what was seen, and notes it and what it came to in `measurements`.
+    /// Writes the records, and adds files and summaries to `measurements`.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// A file cannot be written.
     pub(super) fn finish(
         self,
         outcome: &Outcome,
@@ -260,7 +260,7 @@ impl sim::Tracer for TraceRecorder {
     }
 }
 
-/// The path of a watched link's or flow's file, below the results folder.
+/// The path of a watched link's or flow's file, relative to the results folder.
 fn path(artifacts: ArtifactDir<'_>, name: &str, kind: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{}-{name}.{kind}", artifacts.trial))
 }
@@ -322,8 +322,7 @@ const fn word(why: Loss) -> &'static str {
     }
 }
 
-/// Mean, percentiles and the largest of times, in milliseconds; a percentile
-/// is the smallest time that so many do not exceed.
+/// Mean, percentiles (nearest rank) and maximum of times, in milliseconds.
 fn percentiles(mut spans: Vec<Span>) -> Value {
     spans.sort_unstable();
     let at = |percent: usize| {
@@ -342,7 +341,7 @@ fn percentiles(mut spans: Vec<Span>) -> Value {
     })
 }
 
-/// Of whole messages, from their source to their destination.
+/// The delays of whole messages, from source to destination.
 fn delays(outcome: &Outcome) -> Value {
     let each = outcome.flows.iter().filter_map(|flow| {
         let delays = flow.delays.as_ref()?;
@@ -359,7 +358,7 @@ fn delays(outcome: &Outcome) -> Value {
     each.collect::<serde_json::Map<_, _>>().into()
 }
 
-/// Octets of a frame or a datagram in 16 bits, as its headers have them.
+/// The octets of a frame or a datagram as the 16-bit value of its headers.
 fn short(octets: Bytes) -> u16 {
     u16::try_from(octets.get()).unwrap_or(u16::MAX)
 }

@@ -39,7 +39,7 @@ fn a_flow_is_stated_by_what_its_ends_saw() {
 fn a_connection_sends_again_and_loses_no_message() {
     let (mut sent, mut came) = flow();
     sent.tcp = Some(tcp());
-    // Messages that a stream has not delivered at the end are not lost.
+    // Undelivered messages of a stream are not lost.
     came.summary.lost = 500;
     let found = stats(&(&sent, &came));
     assert_eq!(found.lost, None);

@@ -1,4 +1,4 @@
-//! Settings that read well and that the simulator cannot run.
+//! Valid settings that the simulator cannot run.
 
 use experiment::Experiment;
 use plan::World;
@@ -97,7 +97,7 @@ load = \"50%\"
 \"network.rate\" = [\"100mbit\"]
 ";
 
-/// The whole line by which `text` with `sets` is refused.
+/// Asserts the complete error line of `text` with `sets`.
 #[track_caller]
 fn refused(text: &str, sets: &[&str], line: &str) {
     let mut experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
@@ -151,11 +151,11 @@ fn cross_traffic_is_refused_where_it_would_disturb_what_is_measured() {
     refused(
         FLOWS,
         &["host.receive_per_packet=1us", "network.load=heavy"],
-        "--set network.load=heavy: cross traffic: simulated hosts would work on packets of others too; leave their costs out, or the others",
+        "--set network.load=heavy: cross traffic: simulated hosts would process the packets of cross traffic, too; omit their costs or the cross traffic",
     );
     refused(
         FLOWS,
         &["network.shape=dumbbell", "network.load=heavy"],
-        "--set network.load=heavy: cross traffic: only a path, e.g. shape = \"chain\", has links that simulated others share; write a flow instead",
+        "--set network.load=heavy: cross traffic: only a path, e.g. shape = \"chain\", can have simulated cross traffic; write a flow instead",
     );
 }

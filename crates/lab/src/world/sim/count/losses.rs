@@ -1,5 +1,5 @@
-//! Who loses packets in front of a link, together with whom, and when a sender
-//! makes up for it.
+//! Attributes losses in front of a link to flows, finds simultaneous losses,
+//! and measures when senders repair them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,25 +9,25 @@ use sim::{Seen, Segment};
 
 use crate::measurements::Measurements;
 
-/// Instants and times are picoseconds.
+/// Instants and times are in picoseconds.
 const PER_MILLISECOND: f64 = 1e9;
 
-/// What is kept of losses while it is looked at them.
+/// The state of the loss analysis.
 pub(super) struct Losses {
     from: u64,
     to: u64,
     epoch: u64,
-    /// The group of flows that are alike, by a flow's place in the scenario.
+    /// The group of equal flows, by flow number of the scenario.
     group: Vec<usize>,
     groups: Vec<Group>,
     /// Connections that sent data through the link.
     connections: BTreeMap<usize, Connection>,
     congestion: Congestion,
-    /// How long senders took to make up for a loss: the sum, and how many.
+    /// The recovery times of senders: sum and number.
     notices: (f64, u32),
 }
 
-/// Flows that are alike.
+/// A group of equal flows.
 struct Group {
     name: String,
     arrivals: u64,
@@ -37,23 +37,23 @@ struct Group {
 #[derive(Default)]
 struct Connection {
     timeouts: u64,
-    /// The first segment that was dropped and has not come again: its number
-    /// and when that was.
+    /// The first dropped segment that has not been repeated: its number and the
+    /// time of the drop.
     missed: Option<(u64, u64)>,
 }
 
-/// Times at which connections lose, each an epoch long from its first loss on.
+/// Congestion epochs, each of fixed length from its first loss.
 #[derive(Default)]
 struct Congestion {
     ends: u64,
     losers: BTreeSet<usize>,
-    /// How many epochs there were, and the losers of each, added up.
+    /// The number of epochs, and the total number of losers over them.
     epochs: u32,
     lost_together: usize,
 }
 
 impl Losses {
-    /// Nothing seen so far of `flows`.
+    /// The initial state for `flows`.
     pub(super) fn new(losses: spec::Losses, flows: &[spec::Flow]) -> Self {
         let places = flows.iter().enumerate();
         let places =
@@ -77,7 +77,7 @@ impl Losses {
         }
     }
 
-    /// A packet comes to the link.
+    /// Records the arrival of a packet at the link.
     pub(super) fn came(&mut self, at: u64, packet: &Seen) {
         if !self.has(at) {
             return;
@@ -98,7 +98,7 @@ impl Losses {
         }
     }
 
-    /// The link's queue drops a packet.
+    /// Records a packet dropped by the link's queue.
     pub(super) fn dropped(&mut self, at: u64, packet: &Seen) {
         if !self.has(at) {
             return;
@@ -122,8 +122,9 @@ impl Losses {
         }
     }
 
-    /// The sender of a flow has acted; so many times it has timed out so far.
-    /// Later retransmissions say nothing of when it learnt of a loss.
+    /// Records an action of a flow's sender with its number of timeouts so far.
+    /// Retransmissions after a timeout say nothing about the time when it
+    /// learnt of a loss.
     pub(super) fn acted(&mut self, flow: usize, timeouts: u64) {
         let Some(connection) = self.connections.get_mut(&flow) else {
             return;
@@ -136,7 +137,7 @@ impl Losses {
         }
     }
 
-    /// Puts what was seen into `measurements`.
+    /// Adds the results to `measurements`.
     pub(super) fn put(&self, measurements: &mut Measurements) {
         measurements.put("drop_bias", self.bias());
         let congestion = &self.congestion;
@@ -159,8 +160,8 @@ impl Losses {
         );
     }
 
-    /// How much of what was dropped fell on others than it would have fallen on
-    /// in proportion to what came, in per cent.
+    /// Half the sum over flows of |share of drops - share of arrivals|, in per
+    /// cent.
     fn bias(&self) -> Option<f64> {
         let arrivals: u64 = self.groups.iter().map(|group| group.arrivals).sum();
         let drops: u64 = self.groups.iter().map(|group| group.drops).sum();
@@ -180,7 +181,7 @@ impl Losses {
     }
 }
 
-/// Whether a connection would send it again.
+/// Whether a connection would retransmit the packet.
 fn is_data(packet: &Seen) -> bool {
     matches!(packet.segment, Some(Segment::Data(data)) if data.payload > 0)
 }

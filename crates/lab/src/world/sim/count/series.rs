@@ -1,4 +1,4 @@
-//! A time series of one link: what its queue was like in each interval.
+//! A time series of a link's queue, by interval.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use plan::UNKNOWN;
 use serde_json::{Value, json};
 use units::Span;
 
-/// Counts, interval by interval. Instants and times are picoseconds.
+/// Counters by interval. Instants and times are in picoseconds.
 pub(super) struct Series {
     interval: u64,
-    /// When the last interval, which may be shorter, is over.
+    /// The end of the last interval, which may be shorter.
     end: u64,
     slots: Vec<Slot>,
 }
@@ -19,12 +19,12 @@ pub(super) struct Series {
 struct Slot {
     arrivals: u32,
     drops: u32,
-    /// Of the averages that arrivals found, where the queue has one.
+    /// The sum of the averages at arrivals, if the queue has an average.
     averages: f64,
     averaged: u32,
-    /// How many more wait at its end than at its beginning.
+    /// The change of the queue length over the interval.
     more: i64,
-    /// What those changes add up to within it, times how long.
+    /// The integral of these changes within the interval.
     waited: i128,
 }
 
@@ -39,7 +39,7 @@ impl Series {
         }
     }
 
-    /// A packet came at `at` and found this average.
+    /// Records a packet that arrived at `at` and found this average.
     pub(super) fn queued(&mut self, at: u64, average: Option<f64>) {
         let Some(slot) = self.step(at, 1) else {
             return;
@@ -51,20 +51,20 @@ impl Series {
         }
     }
 
-    /// One packet less waits from `at` on.
+    /// Records that one packet less waits from `at` on.
     pub(super) fn gone(&mut self, at: u64) {
         self.step(at, -1);
     }
 
-    /// The queue dropped a packet at `at`.
+    /// Records a packet dropped by the queue at `at`.
     pub(super) fn dropped(&mut self, at: u64) {
         if let Some(slot) = self.slot(at) {
             slot.drops += 1;
         }
     }
 
-    /// The series as texts of numbers with a space between: a run may hold
-    /// thousands of trials, and all of them are in memory at its end.
+    /// The series as text of numbers separated by spaces: a run may hold
+    /// thousands of trials, all of which are in memory at its end.
     pub(super) fn finish(self) -> Value {
         let (mut queue, mut average) = (String::new(), String::new());
         let (mut arrivals, mut drops) = (String::new(), String::new());
@@ -77,7 +77,7 @@ impl Series {
             put(&mut queue, Some(waited as f64 / length as f64));
             let mean = slot.averages / f64::from(slot.averaged);
             put(&mut average, (slot.averaged > 0).then_some(mean));
-            // A `String` takes everything that is written into it.
+            // Writing to a `String` cannot fail.
             let _ = write!(arrivals, "{} ", slot.arrivals);
             let _ = write!(drops, "{} ", slot.drops);
         }
@@ -99,7 +99,7 @@ impl Series {
         self.slots.get_mut(number)
     }
 
-    /// So many more wait from `at` on.
+    /// Changes the queue length by `by` from `at` on.
     fn step(&mut self, at: u64, by: i64) -> Option<&mut Slot> {
         let end = (at - at % self.interval + self.interval).min(self.end);
         let slot = self.slot(at)?;
@@ -109,7 +109,7 @@ impl Series {
     }
 }
 
-/// A number with at most two digits behind the point, and a space.
+/// Appends a number with at most two decimals, and a space.
 fn put(text: &mut String, value: Option<f64>) {
     match value {
         None => text.push_str(UNKNOWN),

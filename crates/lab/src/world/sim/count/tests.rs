@@ -53,8 +53,7 @@ fn counter(interval: u64) -> Counter {
     }
 }
 
-/// A packet that waits from one instant to the other and is then sent, or
-/// dropped at the second one.
+/// A packet that waits between the two instants and is then sent or dropped.
 fn wait(counter: &mut Counter, from: u64, to: u64, is_sent: bool) {
     let state = QueueState {
         backlog: Backlog::default(),
@@ -83,7 +82,8 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
     // Half a second of the first window and a quarter of the second one.
     wait(&mut counter, SECOND / 2, SECOND * 5 / 4, true);
     wait(&mut counter, SECOND * 3 / 2, SECOND * 3 / 2, false);
-    // What comes afterwards, the other way or after the wire counts nowhere.
+    // Later packets, the other direction and events after the link do not
+    // count.
     wait(&mut counter, 3 * SECOND, 4 * SECOND, true);
     counter.lost(
         at(SECOND),

@@ -1,4 +1,4 @@
-//! What is counted of a link while a window is open.
+//! Counters of a link while a window is open.
 
 use plan::metric::of_window;
 use plan::setting as spec;
@@ -10,47 +10,50 @@ use crate::measurements::Measurements;
 const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;
 
-/// A part of the trial. Instants and times are picoseconds.
+/// A part of the trial. Instants and times are in picoseconds.
 pub(super) struct Window {
     name: String,
     from: u64,
     to: u64,
     arrivals: u64,
     drops: u64,
-    /// How long the link takes for the packets that began.
+    /// The transmission time of the packets that were started.
     busy: u64,
-    /// What waited, times how long.
+    /// The integral of the queue length over time.
     waited: i128,
     more: Option<GatherMetrics>,
 }
 
-/// The additional metrics where packets may be gathered.
+/// The additional metrics of networks with a domain.
 pub(super) struct GatherMetrics {
-    /// How long the trial is.
+    /// The length of the trial.
     duration: u64,
-    /// The average from which on the queue's law drops all, or nearly.
+    /// The average from which on the discipline drops all or nearly all
+    /// packets.
     upper: Option<f64>,
-    /// Packets of senders that came, and of these the dropped ones.
+    /// Arrived packets of senders, and the dropped ones among them.
     inner: [u64; 2],
-    /// Packets of senders in the frames that began.
+    /// Packets of senders in the started frames.
     begun: u64,
-    /// What the link carries in a second, in octets.
+    /// The link's capacity in octets per second.
     octets: Option<f64>,
-    /// How long the link takes for what began from the trial's beginning on.
+    /// The transmission time of all frames started since the beginning of the
+    /// trial.
     carried: u64,
-    /// How long the packets waited that began, and how many these were.
+    /// The total waiting time of the started packets, and their number.
     delays: (u128, u64),
-    /// How long packets of data took from end to end that came out of the link
-    /// and arrived, and how many these were.
+    /// The total end-to-end delay of delivered data packets that left the link,
+    /// and their number.
     one_way_delays: (u128, u64),
-    /// The averages that arrivals found, added up, and how many these were.
+    /// The sum of the averages at arrivals, and their number.
     averages: (f64, u64),
-    /// The first and the last arrival that found one at the upper bound or above.
+    /// The first and the last arrival with an average at or above the upper
+    /// bound.
     above: Option<(u64, u64)>,
 }
 
 impl GatherMetrics {
-    /// In front of `link`, in a trial that lasts `duration`.
+    /// A window of `link` in a trial of length `duration`.
     pub(super) fn new(link: &spec::Link, duration: Span) -> Self {
         Self {
             duration: duration.as_picos(),
@@ -85,8 +88,8 @@ impl Window {
         }
     }
 
-    /// A frame comes in which `live` packets of senders are, and finds this
-    /// average.
+    /// Records the arrival of a frame with `live` packets of senders, and the
+    /// average that it found.
     pub(super) fn came(&mut self, at: u64, live: u32, average: Option<f64>) {
         self.step(at, 1);
         if !self.has(at) {
@@ -104,8 +107,8 @@ impl Window {
         }
     }
 
-    /// A frame with `live` packets of senders that waited so long begins, which
-    /// takes the link `busy`.
+    /// Records the start of a frame with `live` packets of senders after the
+    /// waiting time `waited`, with transmission time `busy`.
     pub(super) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
         self.step(at, -1);
         let is_inside = self.has(at);
@@ -119,14 +122,14 @@ impl Window {
         }
     }
 
-    /// A frame is dropped with `live` packets in it.
+    /// Records a dropped frame with `live` packets.
     pub(super) fn dropped(&mut self, at: u64, live: u32) {
         self.step(at, -1);
         self.drops += u64::from(self.has(at));
         self.inner_dropped(at, live);
     }
 
-    /// `live` packets are dropped, whatever becomes of their frame.
+    /// Records `live` dropped packets, whether or not their frame continues.
     pub(super) fn inner_dropped(&mut self, at: u64, live: u32) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
@@ -134,8 +137,8 @@ impl Window {
         }
     }
 
-    /// A packet of data that came out of the link has arrived, so long after it
-    /// was sent.
+    /// Records the delivery of a data packet that left the link, with its
+    /// end-to-end delay.
     pub(super) fn delivered(&mut self, at: u64, delay: u64) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
@@ -148,7 +151,7 @@ impl Window {
         self.from <= at && at < self.to
     }
 
-    /// So many more wait from `at` on.
+    /// Changes the queue length by `by` from `at` on.
     fn step(&mut self, at: u64, by: i128) {
         let rest = self.to.saturating_sub(at.max(self.from));
         self.waited += by * i128::from(rest);

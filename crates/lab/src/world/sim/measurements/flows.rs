@@ -1,4 +1,4 @@
-//! Facts about flows, as the simulator counted them.
+//! Statistics of flows from the simulator's counters.
 
 use sim::{FlowOutcome, TcpOutcome};
 
@@ -6,15 +6,15 @@ use crate::measurements::flows::{
     Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats, RoundTrips,
 };
 
-/// The facts about a transfer. A connection has the goodput of its messages,
-/// and no round trip but the smoothed one: `rtt` is that of echoes.
+/// The statistics of a transfer. A connection has the goodput of its messages
+/// and only the smoothed round-trip time, since `rtt` is that of echoes.
 pub(super) fn transfer(flow: &FlowOutcome) -> FlowStats {
     let delays = flow.delays.as_ref();
     let summary = flow.summary.as_ref();
     FlowStats {
         sent: flow.sent,
         octets: flow.sent_bytes.get(),
-        // A connection without messages counts segments, which it sends again.
+        // A connection without messages counts segments, which it retransmits.
         lost: (flow.tcp.is_none() || flow.delays.is_some()).then_some(flow.lost),
         carried: { flow.goodput }.map(|goodput| Carried::Rate(goodput.megabits_per_second())),
         first_due: flow.first_due,
@@ -41,8 +41,8 @@ pub(super) fn transfer(flow: &FlowOutcome) -> FlowStats {
     }
 }
 
-/// The facts about one of the flows of a trial. A connection has the payload of
-/// its segments, and the round trips that its sender measured.
+/// The statistics of one flow of a trial. A connection has the payload of its
+/// segments and the round-trip times that its sender measured.
 pub(super) fn one(flow: &FlowOutcome) -> FlowStats {
     let stats = transfer(flow);
     let Some(tcp) = &flow.tcp else { return stats };
@@ -57,7 +57,7 @@ pub(super) fn one(flow: &FlowOutcome) -> FlowStats {
     }
 }
 
-/// The round trips that the sender measured.
+/// The round-trip times that the sender measured.
 fn round_trips(tcp: &TcpOutcome) -> RoundTrips {
     RoundTrips {
         count: tcp.sender.round_trips,

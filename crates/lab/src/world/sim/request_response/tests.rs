@@ -3,16 +3,16 @@ use plan::World;
 
 use super::*;
 
-/// The time of a message of `size` octets at `mtu` over so many links at
-/// 1 Gbit/s with switches between them, in microseconds.
+/// The time of a message of `size` octets at `mtu` over `links` links at 1
+/// Gbit/s with switches between them, in microseconds.
 fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
     let sizes = format!("from = {size}\nto = {size}\nat = {size}\n");
     let keys = format!("protocol = \"{protocol}\"\nanswer = \"{answer}\"\n{sizes}");
     measured(links, mtu, "", &keys).metrics["message_time"] * 1e3
 }
 
-/// What a trial over so many links at 1 Gbit/s measures, with more keys of networks
-/// and of traffic.
+/// The measurements of a trial over `links` links at 1 Gbit/s, with additional
+/// keys of network and traffic.
 fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Measurements {
     let shape = match links {
         1 => "shape = \"pair\"".to_owned(),
@@ -32,8 +32,8 @@ fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Measurements 
     simulator.run(setting, Seed::new(1)).unwrap().0
 }
 
-/// What `octets` of IP take of Ethernet, in microseconds at 1 Gbit/s: 38
-/// octets of framing, at least 84 [IEEE802.3 s3.2.7].
+/// The time of an IP packet of `octets` on Ethernet at 1 Gbit/s, in
+/// microseconds: 38 octets of framing, at least 84 [IEEE802.3 s3.2.7].
 fn wire(octets: u32) -> f64 {
     f64::from((octets + 38).max(84)) * 8e-3
 }
@@ -48,8 +48,8 @@ fn a_datagram_takes_what_its_fragments_take_one_behind_the_other() {
     for (links, extra) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
         let back = answer(f64::from(links));
         let measured = time("udp", "ack", links, 1_500, 11_000);
-        // Only the shorter last fragment has caught up with nothing: what
-        // the later links add is one full frame each.
+        // Only the shorter last fragment has not caught up: later links add one
+        // full frame each.
         let expected = small + extra * wire(1_500) + back;
         assert!(
             (measured - expected).abs() < 2e-3,
@@ -96,9 +96,10 @@ fn mean_time(measurements: &Measurements) -> f64 {
 
 #[test]
 fn a_message_waits_behind_others_as_it_does_in_theory() {
-    // Small messages: 40 sizes, 20 of each, behind packets of 9000 octets that take
-    // half of the link. One waits for half of a packet's 72.3 us on average
-    // [Kleinrock1975]; of 800 the mean is known to 2 us or so.
+    // Small messages: 40 sizes, 20 of each, behind packets of 9000 octets that
+    // take half of the link. A message waits on average for half of a packet's
+    // 72.3 us [Kleinrock1975]; over 800 messages the mean is accurate to about
+    // 2 us.
     let load = "load = \"moderate\"";
     for protocol in ["udp", "tcp"] {
         let keys = |to: u32| {
@@ -116,10 +117,10 @@ fn a_message_waits_behind_others_as_it_does_in_theory() {
             let words = sizes[key].as_str().unwrap().split(' ');
             words.map(|word| word.parse().unwrap()).collect()
         };
-        // The fastest of each size waited for next to nothing.
+        // The fastest message of each size hardly waited.
         assert!(numbers("deviation_us").iter().all(|&one| one > 10.0));
         assert!(numbers("least_us").iter().all(|&one| one < idle + expected));
-        // A size is the same whatever is measured beside it.
+        // The result of a size does not depend on the other measured sizes.
         let alone = measured(1, 9_000, load, &keys(1_000));
         assert_eq!(mean_time(&alone), numbers("mean_us")[0]);
     }
@@ -130,7 +131,8 @@ fn a_connection_shares_its_links_too() {
     let sizes = "protocol = \"tcp\"\nfrom = 20000\nto = 20000\nat = 20000\n";
     let idle = mean_time(&measured(2, 1_500, "", sizes));
     let shared = mean_time(&measured(2, 1_500, "load = \"heavy\"", sizes));
-    // Four fifths are gone: fourteen segments take several times as long.
+    // Four fifths of the rate are taken: fourteen segments take several times
+    // as long.
     assert!(
         shared > 1.5 * idle && shared < 20.0 * idle,
         "{shared} {idle}"

@@ -8,12 +8,12 @@ use units::{Bytes, Span, Time};
 
 use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 
-/// How many times as long as an idle path takes a transfer may last, and how
-/// much longer: what is not complete by then has failed.
+/// The time limit of a transfer as a multiple of its time on an idle path, and
+/// the additional margin. An incomplete transfer has failed then.
 const TIMEOUT_FACTOR: f64 = 100.0;
 const TIMEOUT_MARGIN: Span = Span::from_secs(3_600);
 
-/// The flows of a transfer, and when the last source stops.
+/// The flows of a transfer, and the instant at which the last source stops.
 pub(super) fn of(
     setting: &Setting,
     graph: &spec::Graph,
@@ -49,7 +49,7 @@ pub(super) fn of(
     )];
     if transfer.echo != spec::Echo::Off {
         // The kernel's answers share the connection of the messages; here they
-        // have one of their own, whose headers are as long.
+        // have their own, with headers of the same size.
         let back = Messages {
             size: MESSAGE_HEADER.get(),
             preroll: 0,

@@ -1,6 +1,6 @@
-//! Cross traffic on links. It has hosts of its own at the ends of each such
-//! link, on wires that take no time, and the ends of the path where these are
-//! the link's: it meets no other link and no router's queue but that one.
+//! Cross traffic on links. It has its own hosts at the ends of each such link,
+//! connected by links that take no time, or uses the ends of the path if they
+//! are the link's ends. It crosses no other link and no other router queue.
 
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
@@ -12,27 +12,28 @@ use units::{Bytes, Span, Time};
 use super::elements::{direction, octets, slowest_gap, whole};
 use super::request_response::settling;
 
-/// How the names of its nodes, links and flows begin; no other may have a stroke.
+/// The prefix of the names of its nodes, links and flows; other names must not
+/// contain a slash.
 pub(in crate::world::sim) const CROSS_TRAFFIC: &str = "others/";
 
-/// For how many times as long as an idle path takes for a transfer others send
-/// at first where its end is not known beforehand, and how much longer.
+/// The initial duration of cross traffic for a transfer of unknown length, as a
+/// multiple of its time on an idle path, and the additional margin.
 const AT_FIRST: f64 = 4.0;
 const LONGER: Span = Span::from_secs(2);
 
-/// For how long others must have sent after the last arrival of a transfer: what
-/// is repaired after that is repaired in nobody's way.
+/// The time that cross traffic must last after the last arrival of a transfer;
+/// later repairs do not affect the result.
 const BEYOND: Span = Span::from_secs(1);
 
-/// Until when others send beside a request and its response at first: for as long again
-/// as it may be in flight, there and back, as they have before.
+/// The initial end of cross traffic beside a request and its response: the lead
+/// time plus twice the maximum time in flight.
 pub(in crate::world::sim) fn of_message(setting: &Setting, size: u32) -> Option<Time> {
     let settling = settling(setting, Bytes::new(u64::from(size)))?;
     Some(Time::ZERO + settling * 4)
 }
 
-/// Until when others send at first, where a connection says how long a trial
-/// lasts; whether that was long enough [`outlast`] says.
+/// The initial end of cross traffic if a connection determines the length of a
+/// trial; [`outlast`] checks whether it was sufficient.
 pub(in crate::world::sim) fn at_first(setting: &Setting) -> Option<Time> {
     let crossed = setting
         .network
@@ -50,7 +51,7 @@ pub(in crate::world::sim) fn at_first(setting: &Setting) -> Option<Time> {
     Some(Time::ZERO + Span::from_picos(whole(AT_FIRST * idle)) + LONGER)
 }
 
-/// Whether others who sent until `until` did so for as long as the trial's
+/// Whether cross traffic until `until` lasted as long as the trial's
 /// connections needed.
 pub(in crate::world::sim) fn outlast(outcome: &Outcome, until: Time) -> bool {
     let connections = outcome.flows.iter().filter_map(|flow| flow.tcp.as_ref());
@@ -58,7 +59,7 @@ pub(in crate::world::sim) fn outlast(outcome: &Outcome, until: Time) -> bool {
     latest.is_none_or(|latest| latest + BEYOND <= until)
 }
 
-/// Adds it to `scenario`, behind all that is in there.
+/// Appends the cross traffic to `scenario`.
 pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenario: &mut Scenario) {
     for wire in &graph.wires {
         let Some(cross) = setting.network.links[wire.link].cross else {
@@ -75,12 +76,12 @@ pub(super) fn join(setting: &Setting, graph: &Graph, until: Option<Time>, scenar
     }
 }
 
-/// The number of the direction in the name of one of its flows, and the link's name.
+/// The link's name and the direction in the name of a flow of cross traffic.
 pub(in crate::world::sim) fn place_of(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(CROSS_TRAFFIC)?.rsplit_once('/')
 }
 
-/// The host where such traffic enters or leaves `wire` at its end `end`.
+/// The host at which cross traffic enters or leaves `wire` at its end `end`.
 fn host_at(
     setting: &Setting,
     graph: &Graph,

@@ -1,10 +1,10 @@
-//! A domain in the words of the simulator.
+//! Converts a domain to the terms of the simulator.
 
 use plan::setting as spec;
 use queue::GatherSettings;
 use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
 
-/// The domain of a network whose nodes have the same places in both worlds.
+/// The domain of a network with the same node numbers.
 pub(super) fn of(domain: &spec::Domain) -> Domain {
     let gather = domain.gather.as_ref().map(ingress);
     let edges = domain.edges.iter();
@@ -29,7 +29,7 @@ pub(super) fn of(domain: &spec::Domain) -> Domain {
     }
 }
 
-/// The paths that are not the shortest.
+/// The paths that differ from the shortest ones.
 fn detours(domain: &spec::Domain) -> Vec<Detour> {
     let routes = domain.routes.iter();
     let winding = routes.filter(|route| !route.via.is_empty());

@@ -1,4 +1,4 @@
-//! What every scenario is made of: names of flows, links, gaps.
+//! Common elements of scenarios: names of flows, links, gaps.
 
 use plan::{Setting, setting as spec};
 use proto::link;
@@ -9,7 +9,7 @@ use units::Bytes;
 pub(in crate::world::sim) const TRANSFER: &str = "transfer";
 pub(in crate::world::sim) const ECHO: &str = "echo";
 
-/// A simulated link is the emulated one, to the octet.
+/// A simulated link has exactly the settings of an emulated one.
 pub(super) fn direction(network: &spec::Network, link: &spec::Link) -> link::Settings {
     link::Settings {
         ethernet: link.framing == units::Framing::Ethernet,
@@ -17,7 +17,7 @@ pub(super) fn direction(network: &spec::Network, link: &spec::Link) -> link::Set
     }
 }
 
-/// How long the slowest link of the path takes for a message, in picoseconds.
+/// The time of the slowest link of the path for a message, in picoseconds.
 pub(super) fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {
     let network = &setting.network;
     let gaps = network.links.iter().filter_map(|link| {
@@ -29,7 +29,7 @@ pub(super) fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {
 
 pub(super) fn place(graph: &spec::Graph, name: &str) -> usize {
     let mut nodes = graph.nodes.iter();
-    // A name that is none is out of bounds, and refused by the simulator.
+    // An unknown name is out of bounds and rejected by the simulator.
     nodes
         .position(|node| node.name == name)
         .unwrap_or(graph.nodes.len())

@@ -1,7 +1,7 @@
-//! One message and its answer through a simulated network.
+//! One request and its response through a simulated network.
 //!
-//! Where nothing else is in flight and nothing is left to chance, each message of a
-//! size takes as long as the first: one of each is enough.
+//! If nothing else is in flight and nothing is random, each message of a size
+//! takes as long as the first, and one of each size is sufficient.
 
 use experiment::MESSAGE_HEADER;
 use plan::setting::{Answer, Link};
@@ -12,22 +12,22 @@ use units::{Bytes, Span, Time};
 
 use super::elements::{ECHO, TRANSFER, octets, place, slowest_gap, whole};
 
-/// How many times as long as the slowest link takes for a message anything may
-/// take that is simulated of it, and the least of that.
+/// The time limit of a simulated message as a multiple of its time on the
+/// slowest link, and the minimum.
 const TIMEOUT_FACTOR: f64 = 1_000.0;
 const LEAST_TIMEOUT: Span = Span::from_secs(600);
 
-/// For how many of their packets others have a link to themselves before a message
-/// goes. At four fifths of its rate what waits forgets how it began within some
-/// fifty: 1 / (1 - load)^2, twice over.
+/// The lead time of cross traffic before a message, in its packets. At four
+/// fifths of the link rate the queue forgets its initial state within about
+/// fifty packets: 1 / (1 - load)^2, twice over.
 const SETTLING: u64 = 300;
-/// How many times as long as the slowest link takes for a message it may be in flight
-/// on each link, while others send, and the least of all that.
+/// The maximum time in flight of a message on each link with cross traffic, as
+/// a multiple of its time on the slowest link, and the minimum.
 const UNDER_WAY: f64 = 10.0;
 const LEAST: Span = Span::from_millis(1);
 
-/// For how long others send before a message of `size` octets goes, and may send
-/// while it does; `None` where nothing is left to chance.
+/// The lead time of cross traffic before a message of `size` octets, and its
+/// maximum time beside it; `None` without randomness.
 pub(in crate::world::sim) fn settling(setting: &Setting, size: Bytes) -> Option<Span> {
     let links = &setting.network.links;
     let by_chance = |link: &Link| {
@@ -49,8 +49,8 @@ pub(in crate::world::sim) fn settling(setting: &Setting, size: Bytes) -> Option<
     Some((of_others.max().unwrap_or_default() * SETTLING + travel).max(LEAST))
 }
 
-/// The flows of a message of `size` octets and of its answer, and when the last
-/// source stops.
+/// The flows of a message of `size` octets and of its answer, and the instant
+/// at which the last source stops.
 pub(super) fn of(
     setting: &Setting,
     graph: &spec::Graph,
@@ -79,8 +79,8 @@ pub(super) fn of(
     let flows = match &request_response.tcp {
         Some(settings) => {
             let connection = |messages: Messages| {
-                // It was there before: what a message meets, its handshake has not
-                // met just before.
+                // The connection exists already: its handshake did not precede
+                // the message.
                 sim::Traffic::Tcp(Tcp {
                     octets: messages.answers.is_none().then_some(messages.size),
                     handed: settling.map(|settling| Time::ZERO + settling),
@@ -94,16 +94,16 @@ pub(super) fn of(
                 answers,
             };
             // The kernel's answers share the connection of the messages; here
-            // they have one of their own, whose headers are as long.
+            // they have their own, with headers of the same size.
             vec![
                 flow(TRANSFER, forth, connection(messages(size, None))),
                 flow(ECHO, back, connection(messages(answer, Some(0)))),
             ]
         }
         None => {
-            // A datagram is answered when it is there: where the answer meets
-            // nothing that the message met, that is the same as if it left long
-            // after it.
+            // A datagram is answered on arrival. If the answer does not
+            // interact with traces of the message, this is equivalent to
+            // sending it long after the message.
             let datagram = |size: Bytes, later: u64| {
                 sim::Traffic::Datagrams(Datagrams {
                     limit: Some(1),

@@ -1,4 +1,4 @@
-//! Connections: transfers, and flows one by one and alike.
+//! Connections: transfers, single flows and equal flows.
 
 use super::*;
 
@@ -62,7 +62,8 @@ fn a_transfer_over_a_link_that_loses_nothing_has_the_goodput_of_its_headers() {
 
 #[test]
 fn answers_take_what_their_way_back_takes() {
-    // A window of one segment: each waits alone, and so does each answer.
+    // A window of one segment: each segment waits alone, and so does each
+    // answer.
     let sets = [
         "traffic.preroll=14280",
         "traffic.size=142800",
@@ -74,7 +75,7 @@ fn answers_take_what_their_way_back_takes() {
     let there = 2.0 * (1.0 + wire(1538.0));
     near(&measurements, "delay", there);
     near(&measurements, "jitter", 0.0);
-    // An acknowledgement leaves before the answer does.
+    // An acknowledgement leaves before the answer.
     let (answer, ack) = (wire(28.0 + 72.0 + 38.0), wire(72.0 + 38.0));
     near(&measurements, "rtt", there + 2.0 * (1.0 + answer) + ack);
 }
@@ -91,7 +92,7 @@ fn a_transfer_that_never_ends_has_failed() {
 fn flows_that_are_alike_are_told_as_one() {
     let measurements = measurements(FLOWS, &[]);
     let at = |metric: &str| measurements.metrics[metric];
-    // One has a half of the time; what talks comes to its sum of payloads.
+    // One flow gets half of the time.
     let all = at("throughput/one") / 2.0 + at("throughput/many") + at("throughput/talk");
     let off = at("throughput") / all - 1.0;
     assert!(off.abs() < 0.1, "{off}");
@@ -103,7 +104,8 @@ fn flows_that_are_alike_are_told_as_one() {
     near(&measurements, "retransmissions", again);
     assert!(again > 0.0, "a short queue drops");
     assert!((0.25..=1.0).contains(&at("fairness/many")));
-    // Nothing is faster than both directions together, nor slower than with a full queue.
+    // The round trip is at least both directions, and at most that with a full
+    // queue.
     let full = 31.0 * 1538.0 * 8.0 / 10e6 * 1e3;
     for name in ["rtt/one", "rtt/many", "rtt"] {
         assert!(
@@ -171,7 +173,7 @@ fn a_link_has_figures_of_what_is_counted_of_a_transfer() {
     let carried = throughput * 1538.0 / 1428.0 * (1.0 - (1.0 + 0.12304) / lasts);
     let taken = alone.metrics["utilisation_percent_there"];
     assert!((taken / carried - 1.0).abs() < 0.002, "{taken} {carried}");
-    // The link before it is as fast: nothing has to wait here.
+    // The previous link has the same rate, so nothing waits here.
     assert!(alone.metrics["mean_queue_there"] < 0.01);
     assert!(alone.metrics["drop_percent_there"].abs() < 1e-9);
     // Acknowledgements of answers share this direction of the link.

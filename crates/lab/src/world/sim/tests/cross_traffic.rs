@@ -1,9 +1,9 @@
-//! What waiting for others costs, against what theory says.
+//! The waiting time behind cross traffic agrees with theory.
 
 use super::*;
 
-/// A message of 100 octets now and then behind packets of 9000 on links of
-/// 100 Mbit/s.
+/// Occasional messages of 100 octets behind packets of 9000 on links of 100
+/// Mbit/s.
 const BEHIND: &str = "\
 format = 1
 name = \"behind\"
@@ -46,7 +46,7 @@ fn a_message_waits_for_poisson_packets_as_theory_says() {
         assert_eq!(cross["way"], "with");
         let offered = cross["offered_mbit"].as_f64().unwrap();
         assert!((offered / (100.0 * share) - 1.0).abs() < 0.05, "{offered}");
-        // Others have no part in metrics and lists.
+        // Cross traffic is not in metrics and lists.
         assert_eq!(measurements.evidence["sent"].as_array().unwrap().len(), 1);
         assert!(measurements.metrics["throughput"] < 0.1);
     }
@@ -80,7 +80,7 @@ fn every_hop_has_others_of_its_own_and_directions_are_apart() {
             .len(),
         4
     );
-    // What comes the other way is in nobody's way.
+    // Traffic in the opposite direction does not interfere.
     let against = ["network.load=heavy", "network.cross.way=against"];
     let (loaded, measurements) = delay(&against);
     assert!((loaded - delay(&[]).0).abs() < 1e-9);
@@ -115,7 +115,7 @@ fn a_connection_has_others_beside_it_until_it_is_done() {
     let cross = &busy.evidence["cross"][0];
     let offered = cross["offered_mbit"].as_f64().unwrap();
     assert!((offered / 80.0 - 1.0).abs() < 0.05, "{offered}");
-    // What others send later changes nothing.
+    // Later cross traffic does not affect the result.
     let setting = with("network.load=heavy");
     let simulator = simulator(std::slice::from_ref(&setting));
     let (scenario, until) = simulator.scenario(&setting, Seed::new(1)).unwrap();

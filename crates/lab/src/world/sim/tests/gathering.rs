@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A source of 2 Mbit/s in front of a core of 1 Mbit/s that carries it in
-/// bundles; everything but the queue is known by hand.
+/// A source of 2 Mbit/s in front of a core of 1 Mbit/s that carries bundles;
+/// all but the queue can be computed by hand.
 const DOMAIN: &str = "\
 format = 1
 name = \"domain\"
@@ -133,7 +133,7 @@ fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
     };
     assert_ne!(of(&silent), of(&notified));
     assert_ne!(of(&notified), of(&reduced));
-    // Who does not slow down loses more.
+    // A source that does not slow down loses more.
     assert!(of(&reduced)[1] < of(&notified)[1]);
 }
 
@@ -147,7 +147,7 @@ fn what_the_link_carried_is_a_share_of_the_whole_trial() {
     // The largest average of a queue of four is below RED's upper threshold.
     assert!(!measurements.metrics.contains_key("crossing_all"));
     assert!(measurements.metrics["average_queue_all"] > 0.0);
-    // What waits behind others waits for them; four of 8.336 ms at most.
+    // A frame waits for those before it: at most four of 8.336 ms.
     let delay = measurements.metrics["queue_delay_all"];
     assert!((8.0..=33.4).contains(&delay), "{delay}");
 }
@@ -198,8 +198,9 @@ fn with_gathering_off_a_domain_changes_nothing() {
 
 #[test]
 fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_window() {
-    // A bundle of two takes the core 8.272 ms and goes as soon as it is full: the first
-    // waits 10 ms for the second. Each takes 40 us before and behind the core.
+    // A bundle of two takes the core 8.272 ms and leaves once it is full: the
+    // first packet waits 10 ms for the second. Each takes 40 us before and
+    // behind the core.
     let slow = DOMAIN.replace("gap = \"2ms\"", "gap = \"10ms\"");
     let both_directions = format!(
         "{slow}[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n\
@@ -208,7 +209,7 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     let shaped = measurements(&slow, &["domain.shaping=on"]);
     let unshaped = measurements(&slow, &["domain.shaping=off"]);
     let alone = measurements(&slow, &["domain.gather=off"]);
-    // Unshaped both leave at once, and one waits 40 us for the other.
+    // Unshaped, both leave at once, and one waits 40 us for the other.
     for (measurements, gathered) in [(&shaped, 10.0), (&unshaped, 5.02)] {
         near(measurements, "one_way_delay_all", gathered + 0.08 + 8.272);
         near(
@@ -219,7 +220,7 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     }
     near(&alone, "one_way_delay_all", 0.08 + 4.0);
     near(&alone, "one_way_delay_all", alone.metrics["delay/f"]);
-    // What goes the other way is not of this direction.
+    // Traffic in the opposite direction does not count here.
     let beside = measurements(&both_directions, &["domain.gather=off"]);
     near(&beside, "one_way_delay_all", 0.08 + 4.0);
 }
@@ -234,10 +235,10 @@ fn connections_have_one_way_delays_too_and_their_acknowledgements_are_none() {
         let sets = [&["domain.gather=off", "links.core.delay=30ms"], sets].concat();
         super::measurements(&tcp, &sets)
     };
-    // A window of one segment waits for nothing: 4 ms on the core's wire.
+    // A window of one segment never waits: 4 ms on the core's link.
     let one = measurements(&["tcp.window=1"]);
     near(&one, "one_way_delay_all", 0.08 + 4.0 + 30.0);
-    // What waits in front of the core makes up for all that is more.
+    // The queue in front of the core accounts for the difference.
     let many = measurements(&["links.core.buffer=100 packets", "tcp.window=40"]);
     let [waited, took] = ["queue_delay_all", "one_way_delay_all"].map(|name| many.metrics[name]);
     assert!(waited > 50.0, "{waited}");

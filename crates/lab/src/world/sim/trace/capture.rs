@@ -1,4 +1,4 @@
-//! A simulated link as a capture: the headers that its packets would have had.
+//! Writes a capture of a simulated link with synthetic headers.
 
 mod bundles;
 mod connection;
@@ -21,40 +21,40 @@ use super::short;
 use bundles::Outer;
 use connection::Connection;
 
-/// The first port that nobody is registered for [RFC6335 s6].
+/// The first port of the dynamic range [RFC6335 s6].
 const FIRST_PORT: u16 = 49_152;
-/// Octets of the longest headers of a packet: there are 114.
+/// An upper bound for the headers of a packet in octets: the longest are 114.
 const MOST_HEADERS: usize = 128;
-/// How many such ports there are.
+/// The number of ports in the dynamic range.
 const PORTS: usize = 16_384;
 
-/// A file that a capture is written to.
+/// The file of a capture.
 pub(super) struct Capture {
     path: PathBuf,
     file: BufWriter<File>,
-    /// The first failure to write.
+    /// The first write error.
     failed: Option<io::Error>,
     ends: [usize; 2],
     ethernet: bool,
     flows: Vec<Flow>,
-    /// What carries bundles, where there are any.
+    /// The outer header of bundles, if there are any.
     outer: Option<Outer>,
     octets: Vec<u8>,
 }
 
-/// What the headers of a flow's packets say.
+/// The header fields of a flow's packets.
 struct Flow {
     addresses: Addresses,
     ports: [u16; 2],
     service: u8,
     dont_fragment: bool,
-    /// Of TCP what its segments have shown.
+    /// The observed state of a TCP connection.
     connection: Option<Connection>,
 }
 
 impl Capture {
-    /// Begins the capture of link number `link` of `scenario`, which is what
-    /// `network` asks for.
+    /// Creates the capture of link number `link` of `scenario`, which was built
+    /// from `network`.
     pub(super) fn create(
         path: &Path,
         network: &Network,
@@ -91,8 +91,8 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Takes a packet whose first bit goes on the wire at `at`. Answers of
-    /// routers are left out: they belong to no transport. Bundles come by
+    /// Records a packet whose transmission starts at `at`. Notifications of
+    /// routers are omitted, since they have no transport. Bundles use
     /// [`Capture::take_bundle`].
     pub(super) fn take(&mut self, at: Time, direction: usize, packet: Seen) {
         if packet.is_bundle {
@@ -112,8 +112,8 @@ impl Capture {
         }
     }
 
-    /// Takes a bundle, with all of its octets: who reads it needs them to find
-    /// the second packet behind the first.
+    /// Records a bundle with all its octets, which a reader needs to find the
+    /// second packet.
     pub(super) fn take_bundle(&mut self, at: Time, direction: usize, bundle: &Opened) {
         let Some(outer) = self.outer else { return };
         let inside = bundle.inside.iter().map(|inside| {
@@ -144,7 +144,7 @@ impl Capture {
         });
     }
 
-    /// The addresses of a frame: whereto and whence.
+    /// The destination and source addresses of a frame.
     fn macs(&self, direction: usize) -> [[u8; 6]; 2] {
         [self.ends[1 - direction], self.ends[direction]].map(|node| {
             let [_, _, _, _, c, d, e, f] = (node as u64 + 1).to_be_bytes();
@@ -153,8 +153,8 @@ impl Capture {
         })
     }
 
-    /// Writes the headers of a packet to `room`. Returns how long they are, and
-    /// how long the packet is; nothing of answers.
+    /// Writes the headers of a packet to `room`. Returns the lengths of headers
+    /// and packet; `None` for notifications.
     fn headers(
         &mut self,
         at: Time,
@@ -175,7 +175,7 @@ impl Capture {
         }
     }
 
-    /// Writes what is left.
+    /// Writes buffered data.
     pub(super) fn finish(mut self) -> Result<()> {
         let written = match self.failed.take() {
             Some(failed) => Err(failed),
@@ -189,7 +189,7 @@ impl Capture {
             return;
         }
         self.octets.resize(block.buffer_len(), 0);
-        // There is as much room as it asked for.
+        // The block reported this size.
         if block.emit(&mut self.octets).is_ok() {
             self.failed = self.file.write_all(&self.octets).err();
         }
@@ -197,8 +197,8 @@ impl Capture {
 }
 
 impl Flow {
-    /// Writes the headers of a datagram or fragment to `room`. Returns how long
-    /// they are, and how long the packet is.
+    /// Writes the headers of a datagram or fragment to `room`. Returns the
+    /// lengths of headers and packet.
     fn emit(
         &self,
         packet: Seen,
@@ -230,7 +230,7 @@ fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
             datagrams.class,
             datagrams.dont_fragment || datagrams.discovers,
         ),
-        // No router cuts a segment.
+        // Routers do not fragment segments.
         Traffic::Tcp(tcp) => (tcp.class, true),
     };
     Flow {
@@ -246,8 +246,8 @@ fn flow((number, flow): (usize, &sim::Flow)) -> Flow {
     }
 }
 
-/// Addresses for tests of networks [RFC2544 sC.2.2], or for documentation
-/// [RFC3849]: the node's place, from 1 on, in their last octets.
+/// Addresses for tests of networks [RFC2544 sC.2.2] or for documentation
+/// [RFC3849], with the node's number, from 1, in their last octets.
 fn addresses(ip: IpVersion, ends: [usize; 2]) -> Addresses {
     let number = |node: usize| (node as u64 + 1).to_be_bytes();
     match ip {

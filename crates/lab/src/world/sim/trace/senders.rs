@@ -1,4 +1,4 @@
-//! What the senders of watched connections do over time.
+//! Records the state of watched connections' senders over time.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use crate::recording::ArtifactDir;
 
 /// The senders of a simulation.
 pub(super) struct Senders {
-    /// The names of those that are watched together, a file each.
+    /// The names of groups of watched senders, one file each.
     groups: Vec<String>,
-    /// By flow, as the scenario has them; `None`: not watched.
+    /// By flow number of the scenario; `None`: not watched.
     flows: Vec<Option<Sender>>,
 }
 
-/// A sender that is watched.
+/// A watched sender.
 struct Sender {
     name: String,
     group: usize,
@@ -29,7 +29,7 @@ struct Sender {
     samples: Vec<Sample>,
 }
 
-/// Where a sender stood.
+/// The state of a sender.
 struct Sample {
     at: Time,
     state: State,
@@ -37,7 +37,7 @@ struct Sample {
 }
 
 impl Senders {
-    /// Those that `setting` asks for; `None` where it asks for none.
+    /// The watched senders of `setting`; `None` if there are none.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
         let Traffic::Flows(flows) = &setting.traffic else {
             return None;
@@ -68,7 +68,7 @@ impl Senders {
         (!senders.groups.is_empty()).then_some(senders)
     }
 
-    /// The first time that a sender acts in each interval it is taken down.
+    /// Records the first action of a sender in each interval.
     pub(super) fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
         let Some(Some(sender)) = self.flows.get_mut(flow) else {
             return;
@@ -81,10 +81,10 @@ impl Senders {
         sender.samples.push(Sample { at, state, counts });
     }
 
-    /// Writes what was seen; returns the files, below the results folder.
+    /// Writes the records; returns the files, relative to the results folder.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// A file cannot be written.
     pub(super) fn finish(self, artifacts: ArtifactDir<'_>) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Senders {
     }
 }
 
-/// A row for each look, in the order of senders and of time.
+/// A row for each sample, in the order of senders and of time.
 fn columns(senders: &[&Sender]) -> Vec<Column> {
     let rows = || {
         let each = |sender: &&Sender| sender.samples.len();

@@ -13,7 +13,7 @@ const WATCHED: [&str; 4] = [
     "links.bottleneck.watch.capture=on",
 ];
 
-/// A small packet among large ones, in front of a buffer that is too short.
+/// A small packet among large ones, in front of a buffer that is too small.
 fn setting(sets: &[&str]) -> Setting {
     let experiment = Experiment::load("mtu-and-queues").unwrap();
     let short = [
@@ -132,7 +132,7 @@ fn the_average_of_red_is_kept_beside_the_queue() {
     run(&setting(&[WATCHED[0], red[0], red[1]]), folder.path());
     let found = rows(&folder.path().join("watch/c00-r01-bottleneck.queue.parquet"));
     let seen = |row: &Row| (row.get_long(2).unwrap() as f64, row.get_double(4).unwrap());
-    // While something waits the link does not rest, and nothing ages.
+    // While packets wait, the link is busy and the average does not age.
     let busy = found.windows(2).filter(|pair| seen(&pair[0]).0 > 0.0);
     let mut checked = 0;
     for pair in busy {
@@ -217,7 +217,7 @@ count = 2
         assert!(intervals.len() > 50, "{}", intervals.len());
         let last = of_one.last().unwrap();
         assert!(last.get_double(2).unwrap() >= 1.0, "the window");
-        // No round trip is shorter than both directions together.
+        // A round trip takes at least both directions.
         assert!(last.get_long(4).unwrap() > 10_000_000_000);
         again += last.get_long(8).unwrap();
     }

@@ -114,11 +114,11 @@ fn connections_that_lose_within_one_epoch_lose_together() {
 fn a_notice_lasts_from_a_drop_until_the_segment_comes_again() {
     let mut losses = losses(2);
     losses.dropped(50 * MILLISECOND, &segment(0, 7));
-    // A later loss of the same flow is made up for together with the first.
+    // A later loss of the same flow is repaired together with the first.
     losses.dropped(60 * MILLISECOND, &segment(0, 8));
     losses.came(90 * MILLISECOND, &segment(0, 9));
     losses.came(100 * MILLISECOND, &segment(0, 7));
-    // What a time-out sends again is no notice.
+    // A retransmission after a timeout is not a notice.
     losses.dropped(60 * MILLISECOND, &segment(1, 5));
     losses.acted(1, 1);
     losses.came(900 * MILLISECOND, &segment(1, 5));

@@ -1,4 +1,4 @@
-//! The octets of bundles as they would have been.
+//! Synthesises the octets of bundles.
 
 use plan::setting::Network;
 use queue::Tick;
@@ -12,7 +12,7 @@ use super::addresses;
 /// The first label that is not reserved [RFC3032 s2.1].
 const FIRST_LABEL: u32 = 16;
 
-/// What is in front of a bundle.
+/// The outer header of a bundle.
 #[derive(Clone, Copy)]
 pub(super) enum Outer {
     Ip(IpVersion),
@@ -21,8 +21,8 @@ pub(super) enum Outer {
 }
 
 impl Outer {
-    /// What bundles of a network have, if it gathers any: that follows from how
-    /// many octets there are.
+    /// The outer header of a network's bundles, if it gathers any; it follows
+    /// from the header size.
     pub(super) fn of(network: &Network) -> Option<Self> {
         let gather = network.domain.as_ref()?.gather?;
         let ip = match network.ip {
@@ -37,8 +37,8 @@ impl Outer {
         })
     }
 
-    /// The frame of a bundle that was packed of `packets`, those that died on its
-    /// way taken out, behind a header of Ethernet.
+    /// The frame of a bundle of `packets`, without those dropped on its way,
+    /// behind an Ethernet header.
     pub(super) fn frame(
         self,
         bundle: &Opened,

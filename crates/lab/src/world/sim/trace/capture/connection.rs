@@ -1,4 +1,4 @@
-//! The headers of a connection's segments as they would have been.
+//! Synthesises the headers of a connection's segments.
 
 use proto::tcp::{Ack, Data, MOST_BLOCKS, Profile, Settings};
 use sim::{Seen, Segment};
@@ -9,25 +9,25 @@ use wire::segment;
 
 use super::super::short;
 
-/// Bits of ECN in the octet of service: may be marked, and is [RFC3168 s5].
+/// ECN bits in the traffic class: capable, and marked [RFC3168 s5].
 const CAPABLE: u8 = 0b10;
 const MARKED: u8 = 0b11;
 
-/// What the segments of a connection on this link have shown.
+/// The observed state of a connection on this link.
 pub(super) struct Connection {
     profile: Profile,
     timestamps: bool,
     window: u16,
-    /// Octets of a number that counts segments.
+    /// Octets of one unit of the segment numbers.
     grain: u32,
-    /// Whether the SYN was answered here.
+    /// Whether the SYN was answered on this link.
     answered: bool,
-    /// What each end's clock showed last: that of the sender, of the receiver.
+    /// The last clock values of both ends: sender, receiver.
     clocks: [u32; 2],
 }
 
 impl Connection {
-    /// A connection of which nothing was seen.
+    /// A connection without observed segments.
     pub(super) fn new(settings: &Settings) -> Self {
         let window = u64::from(settings.window) * u64::from(settings.segment);
         Self {
@@ -40,10 +40,9 @@ impl Connection {
         }
     }
 
-    /// Writes the headers of `packet`, which goes out at `at` in a frame like
-    /// `ethernet`, to `room`; `flow` has addresses, ports and the octet of
-    /// service from the sender to the receiver. Returns how long they are, and
-    /// how long the packet is.
+    /// Writes the headers of `packet`, sent at `at` in a frame like `ethernet`,
+    /// to `room`; `flow` has addresses, ports and the traffic class from sender
+    /// to receiver. Returns the lengths of headers and packet.
     pub(super) fn emit(
         &mut self,
         at: Time,
@@ -127,7 +126,8 @@ impl Connection {
         plain: segment::Segment<'a>,
     ) -> segment::Segment<'a> {
         self.clocks[1] = millis;
-        // The first one answers the SYN; numbers of this end begin there too.
+        // The first acknowledgement answers the SYN; the numbers of this end
+        // begin there, too.
         let opens = ack.next == 1 && !std::mem::replace(&mut self.answered, true);
         let marked = if ack.echo { flag::ECE } else { 0 };
         segment::Segment {
@@ -140,8 +140,7 @@ impl Connection {
         }
     }
 
-    /// The number of the octet that `number` begins with: numbers have 32 bits
-    /// [RFC9293 s3.4].
+    /// The sequence number, in octets modulo 2^32, of `number` [RFC9293 s3.4].
     fn octet(&self, number: u64) -> u32 {
         let octet = match self.profile {
             Profile::Standard => number,
@@ -154,7 +153,7 @@ impl Connection {
     }
 }
 
-/// From the other end.
+/// The addresses in the opposite direction.
 const fn reversed(addresses: Addresses) -> Addresses {
     match addresses {
         Addresses::V4([one, other]) => Addresses::V4([other, one]),
@@ -162,7 +161,7 @@ const fn reversed(addresses: Addresses) -> Addresses {
     }
 }
 
-/// The lower half.
+/// The lower 32 bits.
 fn lower(number: u64) -> u32 {
     let [.., a, b, c, d] = number.to_be_bytes();
     u32::from_be_bytes([a, b, c, d])
