@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a command that succeeded.
+/// The exit code of a successful command.
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
 }

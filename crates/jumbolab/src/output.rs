@@ -1,4 +1,4 @@
-//! The two streams: data goes to stdout, talk to stderr.
+//! The two output streams: data goes to stdout, messages to stderr.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -8,16 +8,15 @@ use anyhow::{Error, Result};
 /// Prints data.
 ///
 /// # Errors
-/// When stdout cannot be written; a closed pipe is told from the rest by
-/// [`is_closed_pipe`].
+/// Stdout cannot be written to; [`is_closed_pipe`] recognises a closed pipe.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
 }
 
-/// Prints text with colours, which are left out where stdout is no terminal or
-/// the user wants none (`NO_COLOR`).
+/// Prints text with colours, except if stdout is not a terminal or the user
+/// disabled them (`NO_COLOR`).
 ///
 /// # Errors
 /// As [`print`].
@@ -37,7 +36,7 @@ pub(crate) fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<()>
         .try_for_each(|line| print(&format!("{line}\n")))
 }
 
-/// Says below the tables where the page of the run is.
+/// Prints the path of the run's page below the tables.
 ///
 /// # Errors
 /// As [`print`].
@@ -45,23 +44,24 @@ pub(crate) fn print_page(page: &Path) -> Result<()> {
     print(&format!("Page: {}\n", page.display()))
 }
 
-/// The columns that a table may take: the terminal's, or 120 where there is none.
+/// The available columns of a table: the terminal's width, or 120 without a
+/// terminal.
 pub(crate) fn width() -> u16 {
     terminal_size::terminal_size().map_or(120, |(width, _)| width.0)
 }
 
-/// Says something to whoever waits.
+/// Prints a message.
 pub(crate) fn say(text: &str) {
-    // Nobody is harmed when nobody listens.
+    // A missing reader of messages is not an error.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Says in one line why nothing more is done.
+/// Prints the reason for ending in one line.
 pub(crate) fn complain(error: &Error) {
     say(&format!("jumbolab: {error:#}"));
 }
 
-/// Whether the reader of stdout has gone, as `head` does.
+/// Whether the reader of stdout has exited, as `head` does.
 pub(crate) fn is_closed_pipe(error: &Error) -> bool {
     error
         .downcast_ref::<io::Error>()

@@ -1,5 +1,5 @@
-//! Progress of a run on stderr: a bar with an ETA and the means so far on a
-//! terminal, plain lines elsewhere.
+//! Progress of a run on stderr: on a terminal a bar with the remaining time and
+//! the means so far, elsewhere plain lines.
 
 use std::io::{self, IsTerminal};
 
@@ -11,28 +11,28 @@ use units::{Span, Time};
 
 use crate::output;
 
-/// How often lines are printed where no terminal is.
+/// The interval of lines if there is no terminal.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
 
-/// How often a terminal is drawn anew at most: working out the means of many
-/// trials takes longer than simulating one.
+/// The minimum interval between updates of a terminal. Computing the means of
+/// many trials takes longer than simulating one.
 const SCREEN_INTERVAL: Span = Span::from_millis(200);
 
-/// Cells that are shown while they fill; a terminal has no room for more.
+/// The maximum number of cells to show while they fill.
 const MOST_LINES: usize = 16;
 
-/// Watches a run for the user.
+/// Shows the progress of a run.
 pub(crate) struct Progress {
     screen: Option<Screen>,
     total: usize,
     done: usize,
-    /// Trials that were in the journal before.
+    /// Trials from the journal of an earlier run.
     resumed: usize,
     begun: Time,
     said: Time,
 }
 
-/// What a terminal shows: the bar, and a line for each cell below it.
+/// The content of a terminal: the bar, and a line for each cell below it.
 struct Screen {
     all: MultiProgress,
     bar: ProgressBar,
@@ -52,7 +52,7 @@ impl Progress {
         }
     }
 
-    /// What is left if the rest goes as the part so far.
+    /// The remaining time, extrapolated from the elapsed part.
     fn left(&self) -> Option<Span> {
         let elapsed = clock::monotonic().since(self.begun)?.as_picos();
         let (made, rest) = (self.done - self.resumed, self.total - self.done);
@@ -116,7 +116,7 @@ impl run::Progress for Progress {
 
     fn end(&mut self) {
         if let Some(screen) = &self.screen {
-            // Clearing the screen can only fail where nobody looks at it.
+            // Clearing the screen fails only without a reader.
             let _ = screen.all.clear();
         }
     }
@@ -139,7 +139,7 @@ impl Screen {
         }
     }
 
-    /// Writes the lines below the bar, over those that stood there.
+    /// Writes the lines below the bar, replacing the previous ones.
     fn show(&mut self, lines: Vec<String>) {
         let style = ProgressStyle::with_template("  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner());

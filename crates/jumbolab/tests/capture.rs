@@ -1,5 +1,5 @@
-//! Captures of simulated links, read by tshark: a stranger must find the same
-//! packets in them, whole and fragmented, with checksums that hold.
+//! Captures of simulated links, read by tshark, which must find the same
+//! packets, whole and fragmented, with valid checksums.
 
 #[path = "capture/bundles.rs"]
 mod bundles;
@@ -33,7 +33,7 @@ echo = \"off\"
 repeat = 1
 ";
 
-/// What tshark says of the packets that `filter` lets pass: a line each.
+/// The output of tshark for the packets that match `filter`, one line each.
 fn tshark(folder: &TempDir, trial: &str, filter: &str, fields: &[&str]) -> Vec<String> {
     let capture = format!("r/watch/{trial}-sender-receiver.pcapng");
     let output = Command::new("tshark")
@@ -81,7 +81,7 @@ fn tshark_finds_every_packet_of_a_simulated_link() {
                 nanos.parse::<u64>().unwrap(),
             )
         });
-        // Parts of a datagram are cut at multiples of eight octets.
+        // Fragments are cut at multiples of eight octets.
         assert_eq!(first.0, length, "{version}");
         // With FCS, preamble and gap each octet takes 80 ns at 100 Mbit/s.
         assert_eq!(second.1 - first.1, (length + 24) * 80, "{version}");
@@ -205,7 +205,7 @@ fn tshark_reads_segments_as_tcp_and_finds_nothing_wrong_with_them() {
             let newest: u64 = edges.split(',').next().unwrap().parse().unwrap();
             assert!(newest > ack, "{trial}: {line}");
         }
-        // What was sent of the shorter flow, each octet once.
+        // Each octet of the shorter flow that was sent, once.
         let last = tshark(
             &folder,
             trial,

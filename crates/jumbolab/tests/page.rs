@@ -1,5 +1,5 @@
-//! The page of a run in a browser: Chromium from Debian, which finds no name
-//! of any host, draws it without a complaint.
+//! The page of a run in a browser: Chromium from Debian, without access to the
+//! network, renders it without errors.
 
 #[path = "cli/program.rs"]
 mod program;
@@ -25,7 +25,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// What a browser makes of a page: its elements, and what its console says.
+/// The browser's view of a page: its elements and its console output.
 struct Seen {
     elements: String,
     console: Vec<String>,
@@ -48,7 +48,7 @@ fn browse(folder: &Path, page: &Path, dark: bool) -> Seen {
             "--user-data-dir={}",
             folder.join("profile").display()
         ))
-        // Nothing outside of the file is there.
+        // Nothing outside of the file is reachable.
         .arg("--host-resolver-rules=MAP * ~NOTFOUND")
         .arg(format!(
             "--blink-settings=preferredColorScheme={}",

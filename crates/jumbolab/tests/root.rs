@@ -1,5 +1,5 @@
-//! What only a real root can test: it starts the program both as itself and
-//! as somebody else.
+//! Tests that need real root: they start the program both as root and as
+//! another user.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,10 +13,10 @@ use live::port::{Port, Purpose};
 use tempfile::TempDir;
 use units::Span;
 
-/// `nobody` on every Linux.
+/// The user `nobody` on every Linux.
 const ORDINARY: u32 = 65_534;
 
-/// A folder that `owner` may write to, with a copy of the program that he may read.
+/// A folder that `owner` may write to, with a readable copy of the program.
 fn folder(owner: u32) -> TempDir {
     let folder = TempDir::new().unwrap();
     assert_eq!(
@@ -118,7 +118,8 @@ fn jumbograms_go_from_namespace_to_namespace_and_through_a_router() {
         assert_eq!(output["forwarded"].as_u64(), forwarded, "{output}");
         let output = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
         assert_eq!(output["over"], over);
-        // Other tests share the kernel's queues, and may leave a packet no room.
+        // Other tests share the kernel's queues, which may have no room for a
+        // packet.
         assert!(
             output["messages"].as_u64() > output["lost"].as_u64(),
             "{output}"

@@ -1,4 +1,4 @@
-//! Two hosts, and a run of a program between them.
+//! A test bed of two hosts, and the run of one program in it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,18 +17,18 @@ use crate::program::Program;
 use crate::statistics::processor_seconds;
 use crate::work::{Kind, PACE, SIZE, Work};
 
-/// How long a receiver may take until it listens, and how long a sender may
-/// go on beyond its time.
+/// The time limit for a receiver to listen, and for a sender beyond its
+/// duration.
 const READY: Span = Span::from_secs(5);
 const LONGER: Span = Span::from_secs(15);
-/// How long a receiver may go on once its sender has ended.
+/// The time limit for a receiver after its sender has ended.
 const AFTER: Span = Span::from_secs(3);
 
 /// Two namespaces joined by a veth pair without offloads.
 pub(crate) struct Bed {
     path: Path,
     testbed: Testbed,
-    /// For logs; what is in it goes with every run.
+    /// The folder of logs, emptied after every run.
     folder: PathBuf,
 }
 
@@ -55,7 +55,7 @@ impl Bed {
         })
     }
 
-    /// Has a program write what the work reads, if it does.
+    /// Makes a program write the input of the work, if there is any.
     pub(crate) fn prepare(&self, program: Program, work: &Work) -> Result<()> {
         if work.kind == Kind::Decode {
             self.clear()?;
@@ -80,7 +80,7 @@ impl Bed {
         Ok(fs::create_dir(&self.folder)?)
     }
 
-    /// Where the logs of a program are that are to be decoded.
+    /// The folder of the program's logs to decode.
     fn kept(&self, program: Program) -> PathBuf {
         self.folder.with_file_name(program.file_name())
     }
@@ -101,7 +101,8 @@ impl Bed {
         Outcome::decoded(program, &text, size, took, used()? - used_before)
     }
 
-    /// Runs sender and receiver; what the sender printed, and what was seen.
+    /// Runs sender and receiver; returns the sender's output and the
+    /// observations.
     fn traffic(&self, program: Program, work: &Work) -> Result<(String, Seen)> {
         let [sender, receiver] = [self.testbed.sender(), self.testbed.receiver()];
         let observer = (work.kind == Kind::Departures)
@@ -132,7 +133,8 @@ impl Bed {
             return Err(format!("{ended} {} {}", said(&client), said(&server)).into());
         }
         let after = (count(sender)?, count(receiver)?);
-        // Who serves one sender ends now; others are asked to, and waited for.
+        // A receiver for one sender ends now; others are stopped and waited
+        // for.
         if program.ends_by_itself() {
             server.attend(AFTER)?;
         }
@@ -141,7 +143,7 @@ impl Bed {
         let seen = Seen {
             sender: after.0 - before.0,
             receiver: after.1 - before.1,
-            // Readings of counters are among them: a millisecond or two.
+            // Includes a millisecond or two for reading the counters.
             processor: used()? - used_before,
             departures: observer
                 .map(|observer| {
@@ -153,7 +155,7 @@ impl Bed {
     }
 }
 
-/// Processor seconds of all children that have ended.
+/// CPU seconds of all children that have ended.
 fn used() -> Result<f64> {
     Ok(processor_seconds(&getrusage(UsageWho::RUSAGE_CHILDREN)?))
 }
@@ -167,7 +169,7 @@ fn pinned(processor: u8, line: Vec<String>) -> Vec<String> {
     [taskset.to_vec(), vec![processor.to_string()], line].concat()
 }
 
-/// What a program complains about.
+/// The program's error output.
 fn said(tool: &Tool) -> String {
     let output = String::from_utf8_lossy(tool.output().unwrap_or_default()).into_owned();
     let last = output.lines().rev().find(|line| line.contains("rror"));

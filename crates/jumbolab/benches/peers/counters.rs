@@ -1,4 +1,4 @@
-//! What the kernel counted in a network namespace.
+//! The kernel's counters of a network namespace.
 
 use std::ops::Sub;
 
@@ -8,23 +8,23 @@ use units::Span;
 
 use crate::Result;
 
-/// Counts since the namespace was made, or between two readings of them.
+/// Counts since the creation of the namespace, or between two readings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
-    /// Frames that left and came through the interface; a super-packet is one.
+    /// Frames sent and received by the interface; a super-packet counts as one.
     pub(crate) frames_out: i64,
     pub(crate) frames_in: i64,
-    /// Octets of the frames that came, with the link's header of 14.
+    /// Octets of received frames, including the link header of 14.
     pub(crate) octets_in: i64,
-    /// Datagrams that programs sent, and that they read.
+    /// Datagrams that programs sent and read.
     pub(crate) datagrams_out: i64,
     pub(crate) datagrams_in: i64,
-    /// Datagrams that found no room at the socket.
+    /// Datagrams dropped because the socket buffer was full.
     pub(crate) no_room: i64,
 }
 
 impl Counters {
-    /// Those of `namespace`, of its interface with this name.
+    /// Reads the counters of `namespace` and of its interface `interface`.
     pub(crate) fn read(namespace: &Namespace, interface: &str) -> Result<Self> {
         let words = ["cat", "/proc/self/net/dev", "/proc/self/net/snmp"].map(str::to_owned);
         let mut tool = Tool::heard(namespace, &words)?;
@@ -35,7 +35,7 @@ impl Counters {
         Self::parse(&text, interface).ok_or_else(|| "the kernel's counters make no sense".into())
     }
 
-    /// `/proc/net/dev` and `/proc/net/snmp` [proc_pid_net(5)], one after the other.
+    /// Parses `/proc/net/dev` followed by `/proc/net/snmp` [proc_pid_net(5)].
     fn parse(text: &str, interface: &str) -> Option<Self> {
         let numbers = |line: &str| -> Vec<i64> {
             line.split_whitespace()

@@ -1,6 +1,6 @@
-//! What lateness the machine itself brings: a process that sends nothing, and
-//! never sleeps, finds instants of the same grid late where something took its
-//! processor away. No program that sends on that processor does better.
+//! Measures the lateness of the machine itself: a process that neither sends
+//! nor sleeps sees the instants of the same grid late when its CPU is taken
+//! away. No program can do better on that CPU.
 
 use std::io::{BufRead, stdin};
 
@@ -15,10 +15,10 @@ use crate::Result;
 use crate::statistics::{f64_of, sorted};
 use crate::work::{PACE, Work};
 
-/// For how long the clock is watched beside each round.
+/// The observation time per round, in seconds.
 const SECONDS: u32 = 3;
 
-/// The role of the process that watches.
+/// The role of the observing process.
 pub(crate) const ROLE: &str = "clock-watcher";
 
 /// The 99th percentile of lateness of a grid of [`PACE`] instants a second on
@@ -31,7 +31,8 @@ pub(crate) fn watch(work: &Work) -> Result<f64> {
     Ok(said.ok_or("the clock's watcher says nothing")?.parse()?)
 }
 
-/// The life of the process that watches: gets a processor, and reports what it saw.
+/// The main function of the observing process: waits for its CPU number and
+/// reports the lateness.
 pub(crate) fn run() -> Result<()> {
     let mut line = String::new();
     stdin().lock().read_line(&mut line)?;
@@ -43,7 +44,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// How late each instant was seen, in microseconds.
+/// The lateness of each instant, in microseconds.
 fn lateness() -> Vec<f64> {
     let gap = Span::from_nanos(1_000_000_000 / u64::from(PACE));
     let mut due = monotonic();

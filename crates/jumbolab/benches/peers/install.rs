@@ -1,11 +1,11 @@
-//! The other programs, installed where that is possible.
+//! Installs the other programs where possible.
 
 use std::process::{Command, Stdio};
 
 use crate::program::{PROGRAMS, Program};
 
-/// The programs that are here, after those that were missing were asked of
-/// apt. What stays missing is said.
+/// The available programs, after missing ones were requested from apt. Programs
+/// that are still missing are listed on the terminal.
 pub(crate) fn programs() -> Vec<Program> {
     let missing = packages();
     if !missing.is_empty() && live::privileged() {
@@ -20,7 +20,7 @@ pub(crate) fn programs() -> Vec<Program> {
             status.is_ok_and(|status| status.success())
         };
         let install = [&["-y", "install"], missing.as_slice()].concat();
-        // Lists may be missing, and need not be fetched where they are there.
+        // Fetch package lists only if installation fails without them.
         if !apt(&install) {
             apt(&["update"]);
             apt(&install);
@@ -39,7 +39,7 @@ pub(crate) fn programs() -> Vec<Program> {
         .collect()
 }
 
-/// The packages of what is missing.
+/// The packages of missing programs.
 fn packages() -> Vec<&'static str> {
     PROGRAMS
         .into_iter()
@@ -48,7 +48,7 @@ fn packages() -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether it can be started, whatever it says about it.
+/// Whether the program can be started, whatever its exit status.
 fn is_here(program: Program) -> bool {
     let mut command = Command::new(program.file());
     command.arg("-h").stdin(Stdio::null());

@@ -1,21 +1,20 @@
-//! Jumbolab's `send` and `recv` beside D-ITG, iperf3, nuttcp and sockperf, in
-//! the same network namespaces, on the same processors, in turn.
+//! Compares Jumbolab's `send` and `recv` with D-ITG, iperf3, nuttcp and
+//! sockperf, in turn in the same network namespaces and on the same CPUs.
 //!
 //!     cargo bench -p jumbolab --bench peers -- 7 rate decode
 //!
-//! The words are rounds and works, or parts of their names: rate, departures,
-//! rtt, tcp, decode. Needs root, two processors and the programs, which it installs
-//! where there is apt; what is missing is left out. Figures mean something on
-//! an idle machine only: the load is printed with them.
+//! The arguments are the number of rounds and works, or parts of their names:
+//! rate, departures, rtt, tcp, decode. Needs root, two CPUs and the programs,
+//! which it installs if apt is available; missing ones are skipped. The results
+//! are meaningful on an idle machine only, so the load is printed with them.
 //!
 //! Seven rounds take about two minutes for rate, six for departures, one for
 //! each of rtt and tcp, and three for decode.
 //!
 //! The two hosts are namespaces joined by a veth pair without offloads. The
-//! sender runs on processor 0 and the receiver on processor 1, unless the work
-//! says that they share one. Where programs report differently, the kernel's
-//! counters in both namespaces are asked instead of them. docs/traffic.md says
-//! what is in the table.
+//! sender runs on CPU 0 and the receiver on CPU 1, unless the work makes them
+//! share one. Where programs report differently, the kernel's counters of both
+//! namespaces replace their reports. docs/traffic.md describes the table.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -82,7 +81,7 @@ fn compare() -> Result<()> {
             .filter(|program| here.contains(program))
             .collect();
         for program in &runners {
-            // Its runs fail then, and others' do not.
+            // Only the runs of this program fail then.
             if let Err(error) = bed.prepare(*program, work) {
                 eprintln!("{}, {program}: {error}", work.name);
             }
@@ -93,7 +92,8 @@ fn compare() -> Result<()> {
             if work.kind == Kind::Departures {
                 floors.push(floor::watch(work)?);
             }
-            // Every other round the other way round: none always follows the same.
+            // Every other round is in reverse order, so that no program always
+            // follows the same one.
             let mut turn: Vec<usize> = (0..runners.len()).collect();
             if round % 2 == 1 {
                 turn.reverse();

@@ -1,5 +1,5 @@
-//! A third process that looks at frames where they arrive, stamped by the
-//! kernel: every program's departures are judged by the same clock.
+//! A third process that captures arriving frames with the kernel's stamps, so
+//! that one clock judges the departures of all programs.
 
 use std::io::{BufRead, IoSliceMut, stdin};
 use std::os::fd::AsRawFd;
@@ -18,10 +18,10 @@ use units::Span;
 use crate::Result;
 use crate::statistics::{f64_of, median, sorted};
 
-/// The role of its process.
+/// The role of the observing process.
 pub(crate) const ROLE: &str = "observer";
 
-/// Octets that wait until they are read: it sleeps while traffic runs.
+/// Size of the capture buffer in octets: the process sleeps while traffic runs.
 const ROOM: usize = 512 << 20;
 
 /// Octets of an IPv4 header without options [RFC791 s3.1], and of one of UDP [RFC768].
@@ -31,28 +31,28 @@ const UDP_HEADER: usize = 8;
 /// An observer in a namespace.
 pub(crate) struct Observer(Worker);
 
-/// How departures lie on a grid, in microseconds.
+/// The departures relative to a regular grid, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departures {
-    /// How many there were.
+    /// The number of departures.
     pub(crate) count: usize,
-    /// The 99th percentile of how much later each was than the grid that the
-    /// earliest of the first hundredth, as far as it is from its place, lies on.
+    /// The 99th percentile of lateness relative to the grid through the
+    /// earliest departure (relative to its position) of the first hundredth.
     pub(crate) p99: f64,
-    /// The median of the last hundredth's lateness less that of the first one's.
+    /// The median lateness of the last hundredth minus that of the first.
     pub(crate) drift: f64,
 }
 
 impl Observer {
-    /// Has one look at what arrives in `namespace`.
+    /// Starts an observer of arrivals in `namespace`.
     pub(crate) fn post(namespace: &Namespace) -> Result<Self> {
         let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         hear(&mut worker)?;
         Ok(Self(worker))
     }
 
-    /// What it saw of UDP datagrams of `size` octets that were to arrive every
-    /// `gap`.
+    /// The departures of UDP datagrams of `size` octets that were scheduled
+    /// every `gap`.
     pub(crate) fn departures(mut self, size: usize, gap: Span) -> Result<Departures> {
         self.0.send_line(&size.to_string())?;
         let said = hear(&mut self.0)?;
@@ -65,7 +65,7 @@ impl Observer {
 }
 
 impl Departures {
-    /// Of instants in nanoseconds.
+    /// Computes the departures from instants in nanoseconds.
     fn of(nanos: &[f64], gap: Span) -> Option<Self> {
         let step = gap.as_secs_f64() * 1e9;
         let places = std::iter::successors(Some(0.0), |due: &f64| Some(due + step));
@@ -90,8 +90,9 @@ fn hear(worker: &mut Worker) -> Result<String> {
         .ok_or("the observer says nothing")?)
 }
 
-/// The life of the observer: listens, says so, and once it gets a size says
-/// when datagrams of it came, in nanoseconds after the first.
+/// The main function of the observer: starts capturing, reports that it has,
+/// and once it receives a size, prints the arrival times of datagrams of that
+/// size in nanoseconds after the first.
 pub(crate) fn run() -> Result<()> {
     let socket = socket(
         AddressFamily::Packet,
@@ -121,7 +122,7 @@ pub(crate) fn run() -> Result<()> {
             ControlMessageOwned::ScmTimestampns(stamp) => Some(stamp),
             _ => None,
         });
-        // IPv4 without options; octet 9 is the protocol, of which 17 is UDP.
+        // IPv4 without options; octet 9 is the protocol, and 17 is UDP.
         if octets == length && packet[0] == 0x45 && packet[9] == 17 {
             instants.push(stamp.ok_or("a frame has no stamp")?.num_nanoseconds());
         }

@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The outcome of one run.
 
 use serde_json::Value;
 use units::Span;
@@ -10,25 +10,25 @@ use crate::program::Program;
 use crate::statistics::f64_of;
 use crate::work::{Kind, PACE, Work};
 
-/// What was seen of a run from outside.
+/// The external observations of a run.
 pub(crate) struct Seen {
     pub(crate) sender: Counters,
     pub(crate) receiver: Counters,
-    /// Processor seconds of both ends.
+    /// CPU seconds of both ends.
     pub(crate) processor: f64,
     pub(crate) departures: Option<Departures>,
 }
 
-/// The metrics of a run; the first is compared.
+/// The metrics of a run; the first one is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome(pub(crate) Vec<Figure>);
 
-/// A figure, and what it is called in the table.
+/// A value with its name in the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) value: f64,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     pub(crate) digits: usize,
 }
 
@@ -41,18 +41,18 @@ const fn figure(name: &'static str, value: f64, digits: usize) -> Figure {
 }
 
 impl Outcome {
-    /// Reads what a sender printed, and what was seen.
+    /// Reads the sender's output and the external observations.
     pub(crate) fn read(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Self> {
         Ok(Self(match work.kind {
             Kind::Rate => rate(program, work, output, seen)?,
             Kind::Departures => departures(program, work, output, seen)?,
             Kind::RoundTrip { .. } => round_trip(program, output, seen)?,
             Kind::Goodput => goodput(program, output, seen)?,
-            Kind::Decode => return Err("what is decoded is no traffic".into()),
+            Kind::Decode => return Err("a decoding run has no traffic".into()),
         }))
     }
 
-    /// What a decoder printed of a log of `size` octets.
+    /// Reads a decoder's output about a log of `size` octets.
     pub(crate) fn decoded(
         program: Program,
         text: &str,
@@ -79,7 +79,8 @@ impl Outcome {
     }
 }
 
-/// What the kernel says that the receiver read, by the time that was asked for.
+/// The rate at which the receiver read datagrams, by the kernel's counters and
+/// the requested duration.
 fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     let (sent, read) = (seen.sender.datagrams_out, seen.receiver.datagrams_in);
     let seconds = match program {
@@ -97,7 +98,7 @@ fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<
         figure("frames/datagram", f64_of(frames) / sent, 3),
         figure("CPU us/datagram", 1e6 * seen.processor / read, 2),
     ];
-    // Of the others nobody knows, or they have no stamps.
+    // The others are unknown or have no stamps.
     metrics.push(figure(
         "stamped %",
         match program {
@@ -187,7 +188,8 @@ fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     Ok(vec![
         figure("Mbit/s", megabits, 0),
         figure("CPU s/GB", seen.processor / octets * 1e9, 3),
-        // What a program says came, of what the interface saw come.
+        // The packets that a program reports, relative to those that the
+        // interface received.
         figure(
             "% of octets",
             100.0 * octets / f64_of(seen.receiver.octets_in),
@@ -196,7 +198,7 @@ fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The only flow of Jumbolab's JSON Lines.
+/// The only flow in Jumbolab's JSON Lines.
 fn first(output: &str) -> Result<Value> {
     let line = output.lines().next().ok_or("it prints nothing")?;
     Ok(serde_json::from_str(line)?)

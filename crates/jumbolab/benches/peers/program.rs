@@ -1,4 +1,4 @@
-//! The programs that are compared, and what is typed for each.
+//! The compared programs and their command lines.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::work::{Kind, MEAN_GAP, PACE, RECORDS, SIZE, Work};
 
-/// A generator of traffic.
+/// A traffic generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     Jumbolab,
@@ -25,17 +25,17 @@ pub(crate) const PROGRAMS: [Program; 5] = [
     Program::Sockperf,
 ];
 
-/// Jumbolab's options for buffers as the others have them.
+/// Jumbolab's options for buffers of the same size as the others'.
 const BUFFERS: &str = "--send-buffer 4MiB --receive-buffer 4MiB";
 
-/// What is typed for a piece of work.
+/// The command lines for a work.
 pub(crate) struct Lines {
     pub(crate) receiver: Vec<String>,
     pub(crate) sender: Vec<String>,
 }
 
 impl Program {
-    /// Its file, or that of its sender.
+    /// The program file, or that of its sender.
     pub(crate) const fn file(self) -> &'static str {
         match self {
             Self::Jumbolab => env!("CARGO_BIN_EXE_jumbolab"),
@@ -46,7 +46,7 @@ impl Program {
         }
     }
 
-    /// Debian's package.
+    /// The Debian package.
     pub(crate) const fn package(self) -> &'static str {
         match self {
             Self::Jumbolab => "jumbolab",
@@ -72,7 +72,7 @@ impl Program {
         Ok(logs.ok_or("it wrote no log")??.path())
     }
 
-    /// What is typed to decode a log.
+    /// The command line that decodes a log.
     pub(crate) fn decoding(self, log: &Path) -> Vec<String> {
         let log = log.display().to_string();
         match self {
@@ -81,15 +81,17 @@ impl Program {
         }
     }
 
-    /// Whether its receiver ends after one sender.
+    /// Whether the receiver ends after one sender.
     pub(crate) const fn ends_by_itself(self) -> bool {
         matches!(self, Self::Jumbolab | Self::Iperf3 | Self::Nuttcp)
     }
 
-    /// What is typed for `work` towards the address `to`; logs go to `folder`.
+    /// The command lines of `work` with the receiver's address `to`; logs go to
+    /// `folder`.
     ///
-    /// Everybody has buffers of 4 MiB for datagrams, but for D-ITG, which has no
-    /// option for them. D-ITG polls, as its help says for gaps below 1 ms.
+    /// All programs use buffers of 4 MiB for datagrams, except D-ITG, which has
+    /// no option for them. D-ITG polls, as its help recommends for gaps below 1
+    /// ms.
     pub(crate) fn lines(self, work: &Work, to: &str, folder: &Path) -> Lines {
         let file = |name: &str| folder.join(name).display().to_string();
         let Work { seconds, .. } = work;
@@ -198,12 +200,12 @@ fn split(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A program and the words of a line.
+/// The words of a program's command line.
 fn words(program: &str, line: &str) -> Vec<String> {
     [vec![program.to_owned()], split(line)].concat()
 }
 
-/// Adds words to a command line; a path may have blanks in it.
+/// Appends words to a command line; a path may contain spaces.
 trait Arguments {
     fn with(self, word: &str) -> Self;
     fn and(self, line: &str) -> Self;

@@ -1,4 +1,4 @@
-//! The tables.
+//! Prints the tables.
 
 use std::fs;
 
@@ -7,17 +7,18 @@ use crate::program::Program;
 use crate::statistics::{median, sorted};
 use crate::work::{Goal, Kind, Work};
 
-/// Of the interval of a median, at least.
+/// The minimum confidence level of a median's interval.
 const LEVEL: f64 = 0.95;
 
-/// Values whose extremes hold the median at [`LEVEL`], at least [Thompson1936].
+/// The smallest number of values whose extremes enclose the median at [`LEVEL`]
+/// [Thompson1936].
 const FEWEST: usize = 6;
 
-/// The drift of departures that is none, in microseconds over a run: what
-/// frames take more or less on their way.
+/// The drift of departures over a run that counts as none, in microseconds: the
+/// variation of the frames' transit time.
 const DRIFT: f64 = 10.0;
 
-/// What the machine is.
+/// A description of the machine.
 pub(crate) fn machine() -> String {
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let processors = read("/proc/cpuinfo");
@@ -34,8 +35,8 @@ pub(crate) fn machine() -> String {
     )
 }
 
-/// Prints the table of a piece of work; a run is absent where it failed.
-/// `floors` are what [`crate::floor::watch`] saw beside the rounds, in order.
+/// Prints the table of a work; failed runs are absent. `floors` are the results
+/// of [`crate::floor::watch`] of each round, in order.
 pub(crate) fn print(
     work: &Work,
     programs: &[Program],
@@ -91,7 +92,8 @@ fn row(program: Program, runs: &[Option<Outcome>], columns: usize) {
     );
 }
 
-/// How Jumbolab stands to the best of the others, and whether that is enough.
+/// Compares Jumbolab with the best of the others and states whether the goal is
+/// reached.
 fn verdict(work: &Work, programs: &[Program], runs: &[Vec<Option<Outcome>>]) -> String {
     let first = |run: &Option<Outcome>| run.as_ref().map_or(f64::NAN, |run| run.0[0].value);
     let [ours, others @ ..] = runs else {
@@ -152,7 +154,7 @@ fn verdict(work: &Work, programs: &[Program], runs: &[Vec<Option<Outcome>>]) -> 
     )
 }
 
-/// What is to be said about losses and frames where datagrams are counted.
+/// A remark on losses and frames of works that count datagrams.
 fn lost(work: &Work, ours: &[Option<Outcome>]) -> String {
     if work.kind != Kind::Rate {
         return String::new();
@@ -189,16 +191,17 @@ fn interval(sorted: &[f64]) -> String {
     format!("({low:.3} to {high:.3}{few})")
 }
 
-/// The interval of the median: between the values that are as many places from
-/// either end as leave it there at [`LEVEL`], whatever the distribution
-/// [Thompson1936]. Of fewer than [`FEWEST`] it would be
-/// wider than all of them.
+/// The confidence interval of the median: its ends are equally far from both
+/// ends of the sorted values, as far as [`LEVEL`] permits for any distribution
+/// [Thompson1936]. With fewer than [`FEWEST`] values it would exceed their
+/// range.
 fn ends(sorted: &[f64]) -> (f64, f64) {
     let number = sorted.len();
     let Some(last) = number.checked_sub(1) else {
         return (f64::NAN, f64::NAN);
     };
-    // How probably fewer than `place + 1` of all lie below the median.
+    // The probability that fewer than `place + 1` of all values lie below the
+    // median.
     let mut term: f64 = std::iter::repeat_n(0.5, number).product();
     let mut outside = term;
     let mut place = 0;
@@ -218,7 +221,7 @@ fn count(number: usize) -> f64 {
     u32::try_from(number).map_or(f64::INFINITY, f64::from)
 }
 
-/// Processes that want to run, over the last minute.
+/// The load average of the last minute.
 fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or("unknown").to_owned()

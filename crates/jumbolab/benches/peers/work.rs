@@ -1,60 +1,60 @@
-//! What is compared.
+//! The works that are compared.
 
 use crate::program::Program;
 
-/// A piece of work that several programs do.
+/// A task that several programs perform.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) name: &'static str,
-    /// What it is, for people, with the unit of what is compared.
+    /// A description with the unit of the compared value.
     pub(crate) heading: &'static str,
     pub(crate) kind: Kind,
     /// The MTU of both hosts.
     pub(crate) mtu: u32,
-    /// The processors of sender and receiver.
+    /// The CPUs of sender and receiver.
     pub(crate) processors: [u8; 2],
-    /// How long it is sent.
+    /// The duration in seconds.
     pub(crate) seconds: u32,
     pub(crate) goal: Goal,
 }
 
-/// How it is measured.
+/// The kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Datagrams of [`SIZE`] octets as fast as they go, from one flow.
+    /// One flow of datagrams of [`SIZE`] octets, as fast as possible.
     Rate,
-    /// [`PACE`] of them a second.
+    /// [`PACE`] datagrams per second.
     Departures,
-    /// One at a time there and back; programs sleep until it is there, or ask
-    /// for it without ever sleeping.
+    /// One round trip at a time; programs sleep until the message arrives, or
+    /// poll without sleeping.
     RoundTrip { tcp: bool, busy: bool },
-    /// A stream as fast as it goes, with CUBIC.
+    /// A stream as fast as possible, with CUBIC.
     Goodput,
-    /// The log of the receiver of [`RECORDS`] datagrams of random sizes, with
+    /// The receiver's log of [`RECORDS`] datagrams with random sizes and
     /// exponential gaps.
     Decode,
 }
 
-/// What Jumbolab is to reach.
+/// The goal for Jumbolab.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    /// At least so many times the best of the others.
+    /// At least this multiple of the best of the others.
     AtLeast(f64),
-    /// At most so many times.
+    /// At most this multiple of the best of the others.
     AtMost(f64),
-    /// At most so much, whatever others do.
+    /// At most this value, whatever the others reach.
     Within(f64),
 }
 
 /// Octets of payload of a datagram.
 pub(crate) const SIZE: usize = 64;
 
-/// Datagrams of the log that is decoded, and the mean time between them in
+/// The number of datagrams in the decoded log, and their mean gap in
 /// microseconds.
 pub(crate) const RECORDS: u32 = 3_000_000;
 pub(crate) const MEAN_GAP: u32 = 15;
 
-/// Departures a second.
+/// Departures per second.
 pub(crate) const PACE: u32 = 10_000;
 
 pub(crate) const WORKS: [Work; 10] = [
@@ -137,7 +137,7 @@ const fn goodput(name: &'static str, heading: &'static str, mtu: u32) -> Work {
 }
 
 impl Work {
-    /// Who does it: Jumbolab first.
+    /// The programs that perform the work, Jumbolab first.
     pub(crate) fn programs(&self) -> Vec<Program> {
         use Program::{Ditg, Iperf3, Jumbolab, Nuttcp, Sockperf};
         match self.kind {

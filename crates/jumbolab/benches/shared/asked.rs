@@ -1,20 +1,20 @@
-//! What was typed behind `cargo bench -p jumbolab --bench NAME --`.
+//! The arguments after `cargo bench -p jumbolab --bench NAME --`.
 
 use std::error::Error;
 
-/// How often, and what.
+/// The requested rounds and names.
 pub(crate) struct Asked {
     pub(crate) rounds: usize,
-    /// All that are meant, in the order in which they are known.
+    /// All selected names, in their defined order.
     pub(crate) names: Vec<&'static str>,
 }
 
 impl Asked {
-    /// Reads a number of rounds, and names or parts of them; where nothing is
-    /// said, so many `rounds` of all that are `known`.
+    /// Reads a number of rounds, and names or parts of them. The defaults are
+    /// `rounds` and all `known` names.
     ///
     /// # Errors
-    /// When a word is no part of any name.
+    /// A word is not part of any name.
     pub(crate) fn read(rounds: usize, known: &[&'static str]) -> Result<Self, Box<dyn Error>> {
         // Cargo adds options of its own.
         let words = std::env::args()
@@ -22,7 +22,7 @@ impl Asked {
             .filter(|word| !word.starts_with('-'));
         let (numbers, parts): (Vec<String>, Vec<String>) =
             words.partition(|word| word.parse::<usize>().is_ok());
-        // A name means itself alone, also where it is a part of others.
+        // An exact name selects itself only, even if other names contain it.
         let is_meant = |name: &str, part: &str| match known.contains(&part) {
             true => name == part,
             false => name.contains(part),

@@ -1,14 +1,13 @@
-//! Packets that Jumbolab simulates per second of processor, beside ns-2 and
-//! ns-3, on the same dumbbells [Ns2] [Ns3].
+//! Compares the packets that Jumbolab simulates per CPU second with ns-2 and
+//! ns-3 on the same dumbbells [Ns2] [Ns3].
 //!
 //!     cargo bench -p jumbolab --bench simulators -- 5 a b
 //!
-//! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so that
-//! all meet the same other work; each is measured less a run of the first 50 ms
-//! of the same, which is its set-up. A ratio counts only where
-//! the share of packets that the bottleneck drops and the share of time for
-//! which it is busy agree in the same runs. docs/speed.md says what is in the
-//! table.
+//! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so
+//! that other load affects all alike. The set-up, measured as a run of the
+//! first 50 ms, is subtracted from each. A ratio counts only if drop rate and
+//! utilisation of the bottleneck agree in the same runs. docs/speed.md
+//! describes the table.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -31,10 +30,10 @@ use scenario::{SCENARIOS, Scenario};
 use simulator::{Outcome, Simulator};
 use statistics::{median, sorted};
 
-/// Rounds, of which the median counts.
+/// The number of rounds, of which the median counts.
 const ROUNDS: usize = 5;
-/// By how many points drops and utilisation may differ. Chosen by hand, before
-/// the first run: how far seeds are apart in these networks was not measured.
+/// The admissible difference of drop rate and utilisation in percentage points.
+/// Chosen before the first run; the variation between seeds was not measured.
 const DROPS: f64 = 0.5;
 const BUSY: f64 = 1.5;
 
@@ -78,7 +77,7 @@ fn compare() -> Result<()> {
     Ok(())
 }
 
-/// A line of the table; `ours` are Jumbolab's runs.
+/// A row of the table; `ours` are Jumbolab's runs.
 fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Outcome]) {
     let rates = sorted(theirs.iter().map(Outcome::rate));
     let ratios = sorted(

@@ -1,8 +1,8 @@
-//! A run of a program, and what it cost.
+//! Runs a program and measures its cost.
 //!
-//! Processor time and memory of a child are known only once for all children
-//! together. So each run has a process of its own in between, which is this
-//! benchmark started again with [`MEASURE`].
+//! The kernel reports CPU time and memory of all children together. Each run
+//! therefore has an intermediate process: this benchmark, started again with
+//! [`MEASURE`].
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -13,15 +13,15 @@ use crate::statistics::{f64_of, processor_seconds};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The word with which this program runs another one and says what it cost.
+/// The option that makes this program run another one and report its cost.
 const MEASURE: &str = "--measure";
 
-/// What a run cost, and what it printed.
+/// The cost and the output of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// Processor seconds, of the program and of the kernel for it.
+    /// CPU seconds in user and kernel mode.
     pub(crate) seconds: f64,
-    /// Octets of memory at most.
+    /// Peak memory in octets.
     pub(crate) memory: f64,
     pub(crate) output: String,
 }
@@ -51,7 +51,7 @@ pub(crate) fn run(program: &Path, words: &[String], folder: &Path) -> Result<Run
     })
 }
 
-/// The process in between: does what [`run`] asks, if it was started for that.
+/// The intermediate process: serves [`run`] if it was started for that.
 pub(crate) fn measured() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != MEASURE {

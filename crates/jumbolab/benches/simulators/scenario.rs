@@ -1,4 +1,4 @@
-//! A dumbbell, as each simulator gets it.
+//! A dumbbell in the form of each simulator.
 
 /// Connections, each over access links of its own, through one bottleneck with
 /// RED. All links have the same rate; access links travel 2 ms, the bottleneck
@@ -11,14 +11,14 @@ pub(crate) struct Scenario {
     pub(crate) seconds: f64,
     /// Octets of a data packet, IP and TCP headers included.
     pub(crate) octets: u32,
-    /// Whether other simulators run it too.
+    /// Whether the other simulators run it, too.
     pub(crate) shared: bool,
 }
 
 /// Seconds within which flows begin; the programs for ns-2 and ns-3 know it too.
 const STARTS: f64 = 0.2;
 
-/// Those that are measured.
+/// The measured scenarios.
 pub(crate) const SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "a",
@@ -55,7 +55,7 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
 ];
 
 impl Scenario {
-    /// The same for so many seconds.
+    /// The same scenario with another duration.
     pub(crate) const fn lasting(self, seconds: f64) -> Self {
         Self { seconds, ..self }
     }
@@ -79,7 +79,7 @@ impl Scenario {
         [min, 3 * min]
     }
 
-    /// The words that the programs for ns-2 and ns-3 take.
+    /// The arguments for the ns-2 and ns-3 programs.
     pub(crate) fn words(&self) -> Vec<String> {
         let [min, max] = self.thresholds();
         [self.megabits, self.flows]

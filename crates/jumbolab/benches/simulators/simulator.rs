@@ -1,4 +1,4 @@
-//! The simulators that are compared.
+//! The compared simulators.
 
 use std::fmt;
 use std::fs;
@@ -10,18 +10,18 @@ use serde_json::Value;
 use crate::program::{Result, Run, run};
 use crate::scenario::Scenario;
 
-/// Simulated seconds of a run that is nearly all set-up: enough for the first
-/// data to arrive, without which Jumbolab calls a trial failed. What it carries
-/// is subtracted with it.
+/// Simulated seconds of a run that is nearly all set-up: long enough for the
+/// first data to arrive, because Jumbolab fails a trial without any. The
+/// packets that it carries are subtracted as well.
 const SETUP: f64 = 0.05;
-/// ns-3 simulates one part in so many of the time.
+/// ns-3 simulates this fraction (1/n) of the time.
 const NS3_PART: f64 = 20.0;
 
-/// A simulator, and where its program and its files are.
+/// A simulator with the paths of its program and files.
 pub(crate) struct Simulator {
     kind: Kind,
     program: PathBuf,
-    /// Words before those of the scenario.
+    /// Arguments before those of the scenario.
     first: Vec<String>,
     folder: PathBuf,
 }
@@ -33,33 +33,32 @@ enum Kind {
     Ns3,
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// Packets that came to the bottleneck, there.
+    /// Packets that arrived at the bottleneck, forward direction.
     pub(crate) arrived: f64,
-    /// Of them those that were dropped.
+    /// Dropped packets among them.
     pub(crate) dropped: f64,
-    /// The share of the time for which the bottleneck was busy.
+    /// The utilisation of the bottleneck.
     pub(crate) busy: f64,
-    /// Packets that the bottleneck carried after the set-up, and processor
-    /// seconds that this took.
+    /// Packets that the bottleneck carried after the set-up, and the CPU
+    /// seconds for them.
     carried: f64,
     seconds: f64,
-    /// Octets of memory that each flow took at most, beyond those of a network
-    /// with one flow.
+    /// Peak memory per flow in octets, beyond that of a network with one flow.
     pub(crate) memory: f64,
 }
 
 impl Outcome {
-    /// Packets that the bottleneck carried, there, by processor second.
+    /// Packets carried by the bottleneck per CPU second, forward direction.
     pub(crate) fn rate(&self) -> f64 {
         self.carried / self.seconds
     }
 }
 
 impl Simulator {
-    /// Jumbolab first, then the others that are installed.
+    /// Jumbolab first, then the other installed simulators.
     pub(crate) fn all(folder: &Path) -> Result<Vec<Self>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/simulators");
         let folder = folder.to_owned();
@@ -111,7 +110,7 @@ impl Simulator {
         self.kind == Kind::Jumbolab
     }
 
-    /// What of a scenario this simulator runs.
+    /// The part of a scenario that this simulator runs.
     pub(crate) fn share_of(&self, scenario: Scenario) -> Scenario {
         match self.kind {
             Kind::Ns3 => scenario.lasting(scenario.seconds / NS3_PART),
@@ -119,8 +118,8 @@ impl Simulator {
         }
     }
 
-    /// Runs `scenario`, its beginning alone, which is subtracted, and that of a
-    /// single flow, whose memory is.
+    /// Runs `scenario`, its set-up alone (subtracted) and a single flow (whose
+    /// memory is subtracted).
     pub(crate) fn run(&self, scenario: &Scenario) -> Result<Outcome> {
         let (setup, [early, ..]) = self.once(&scenario.lasting(SETUP))?;
         let (single, _) = self.once(&scenario.lasting(SETUP).of_one_flow())?;
@@ -135,8 +134,8 @@ impl Simulator {
         })
     }
 
-    /// A run; packets that came to the bottleneck, that it dropped, and the
-    /// share of the time for which it was busy.
+    /// One run; returns the packets that arrived at the bottleneck, its drops,
+    /// and its utilisation.
     fn once(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
         if self.is_ours() {
             return self.once_ours(scenario);
@@ -170,7 +169,7 @@ impl Simulator {
         let number = |at: &str| evidence.pointer(at).and_then(Value::as_f64).unwrap_or(0.0);
         let packets = evidence["packets"].as_array().ok_or("no packets")?;
         let sent: f64 = packets.iter().filter_map(Value::as_f64).sum();
-        // Access links drop nothing: what was sent came to the bottleneck.
+        // Access links drop nothing: all sent packets arrive at the bottleneck.
         let counts = [sent, number("/dropped/0/0"), number("/utilisation/0/0")];
         Ok((run, counts))
     }

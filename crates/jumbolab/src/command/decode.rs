@@ -10,7 +10,7 @@ use units::Span;
 use crate::args::{Decode, Metrics};
 use crate::output;
 
-/// Octets between two looks at the bar.
+/// Octets between two updates of the bar.
 const STEP: u64 = 1 << 22;
 
 pub(crate) fn run(args: &Decode) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::output;
 /// Columns before a finding: a margin, the mark, and what surrounds the name.
 const AROUND: usize = 6;
 
-/// Findings are not set wider than that: long lines read badly.
+/// The maximum width of findings, for legibility.
 const WIDEST: usize = 110;
 
 pub(crate) fn run(args: &Doctor) -> Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Doctor) -> Result<()> {
     output::print_coloured(&page(&facts, &checks, width))
 }
 
-/// Gathers the facts, with a line on a terminal that says at what it looks.
+/// Gathers the facts; a terminal shows the current step.
 fn look() -> Result<Facts> {
     let line = if io::stderr().is_terminal() {
         ProgressBar::new_spinner()
@@ -68,7 +68,7 @@ fn page(facts: &Facts, checks: &[Check], width: usize) -> String {
     page + &format!("\n{}\n", summary(checks))
 }
 
-/// A check: its mark, its name, the finding, and below that what to type.
+/// A check: its mark, name and finding, and the command to type.
 fn lines(check: &Check, column: usize, width: usize) -> String {
     let (mark, colour) = match check.status {
         Status::Ok => ("✓", AnsiColor::Green),
@@ -84,7 +84,7 @@ fn lines(check: &Check, column: usize, width: usize) -> String {
         check.name
     );
     if let Some(remedy) = &check.remedy {
-        // A command that is broken into lines cannot be copied: it stays whole.
+        // Commands are not wrapped, so that they can be copied.
         let strong = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
         lines += &format!("{indent}type: {strong}{remedy}{strong:#}\n");
     }
@@ -94,7 +94,7 @@ fn lines(check: &Check, column: usize, width: usize) -> String {
     lines
 }
 
-/// How many checks came out how.
+/// The number of checks by result.
 fn summary(checks: &[Check]) -> String {
     let count = |status| checks.iter().filter(|check| check.status == status).count();
     let named = |count: usize, one: &str, many: &str| match count {
@@ -110,8 +110,8 @@ fn summary(checks: &[Check]) -> String {
     format!("{missing}, {notes}, {} in order", count(Status::Ok))
 }
 
-/// `text` in lines of at most `width` columns, broken between words; a word
-/// that is longer has a line of its own.
+/// Wraps `text` between words into lines of at most `width` columns. A longer
+/// word gets its own line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|_| !text.is_empty()) {

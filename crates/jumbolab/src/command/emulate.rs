@@ -1,4 +1,4 @@
-//! `jumbolab emulate`: a link between two interfaces, by hand.
+//! `jumbolab emulate`: an emulated link between two interfaces.
 
 mod link;
 mod reporter;
@@ -16,10 +16,10 @@ use crate::args::Emulate;
 use crate::output;
 use reporter::{Reporter, Tick};
 
-/// How often the user's request to end is looked for, and events are fetched.
+/// The interval of checks for a stop request and of fetching events.
 const STEP: Span = Span::from_millis(100);
 
-/// How often counts are reported.
+/// The interval of reported counts.
 const TICK: Span = Span::from_secs(1);
 
 pub(crate) fn run(args: &Emulate) -> Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     let seed = seed
         .parse()
         .map_err(|_| anyhow!("--seed {seed}: write a whole number, for instance 1"))?;
-    // What is wrong with the options is said whatever the interfaces are.
+    // Report errors in the options first, whatever the interfaces are.
     link::directions(args, Bytes::ZERO)?;
     let largest = check(&ends)?;
     let link = EmulatedLink {
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     ));
     let reporter = Reporter::start(ends, args.json, recording)?;
     let outcome = carry(&mut emulator, &reporter, length);
-    // What became of the last frames, also where an interface is gone.
+    // Record the last frames, even if an interface has disappeared.
     reporter.record(emulator.take_events())?;
     reporter.conclude(emulator.waiting(0), emulator.reseeds(0));
     // The reporter may have ended first, and then returns the reason.
@@ -76,14 +76,15 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     outcome
 }
 
-/// Carries frames until it is asked to stop, `length` is over, or nobody
-/// listens any more.
+/// Carries frames until a stop request, the end of `length`, or the loss of the
+/// reader.
 fn carry(emulator: &mut Emulator, reporter: &Reporter, length: Option<Span>) -> Result<()> {
     let begun = clock::monotonic();
     let (mut step, mut tick) = (begun, begun + TICK);
     loop {
         let now = clock::monotonic();
-        // After a pause, of the whole machine say, steps are not made up for.
+        // Steps missed during a pause, such as a suspended machine, are not
+        // made up for.
         step = (step + STEP).max(now);
         let end = length.map_or(Time::from_picos(u64::MAX), |length| begun + length);
         emulator.run_until(step.min(tick).min(end))?;
@@ -109,8 +110,8 @@ fn carry(emulator: &mut Emulator, reporter: &Reporter, length: Option<Span>) -> 
     }
 }
 
-/// Looks whether frames can be carried between `ends`, and warns of what would
-/// not be; the larger of their MTUs.
+/// Checks that frames can be carried between `ends`, and warns of frames that
+/// would be dropped; returns the larger of the MTUs.
 fn check(ends: &[String; 2]) -> Result<Bytes> {
     let [first, second] = ends;
     ensure!(
@@ -120,7 +121,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     let mut largest = Bytes::ZERO;
     for name in ends {
         let end = End::look(name).map_err(|error| {
-            anyhow!("--between {first} {second}: there is no interface {name} ({error}); `ip link` lists the interfaces")
+            anyhow!("--between {first} {second}: unknown interface {name} ({error}); `ip link` lists the interfaces")
         })?;
         ensure!(
             !end.loopback && end.ethernet,
@@ -138,7 +139,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     Ok(largest)
 }
 
-/// What to type where the kernel forbids it.
+/// Adds the command to type if the kernel denies access.
 fn privileges(error: live::Error) -> anyhow::Error {
     match error.source.kind() {
         ErrorKind::PermissionDenied => anyhow!(

@@ -15,16 +15,17 @@ use units::{Bytes, Span};
 use crate::args::{Method, Over, PORT, Recv, Send};
 use crate::output;
 
-/// Headers in front of a payload, and the option of a jumbogram [RFC2675 s2].
+/// Octets of the headers before a payload, including the option of a jumbogram
+/// [RFC2675 s2].
 const HEADERS: u32 = 48;
 const OPTION: u32 = 8;
 /// The largest payload without the option [RFC2675 s4].
 const LARGEST_ORDINARY: u32 = 65_527;
-/// The least MTU of IPv6 [RFC8200 s5], and that of most links.
+/// The minimum MTU of IPv6 [RFC8200 s5], and the MTU of most links.
 const LEAST_MTU: u32 = 1_280;
 const USUAL_MTU: u32 = 1_500;
 
-/// How often a receiver looks whether somebody wants it to end.
+/// The interval at which a receiver checks for a stop request.
 const LOOK: Span = Span::from_millis(100);
 
 /// Sends jumbograms of the size in `text`.
@@ -107,12 +108,12 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
     output::print(&text)
 }
 
-/// Says what the kernel does to jumbograms that are wrong.
+/// Shows the kernel's treatment of malformed jumbograms.
 pub(crate) fn malformed(json: bool) -> Result<()> {
     output::print(&text::ended(&try_all()?, json))
 }
 
-/// Receives jumbograms until somebody wants it to end.
+/// Receives jumbograms until a stop request.
 pub(crate) fn receive(args: &Recv) -> Result<()> {
     let address = match (args.bind.as_slice(), args.open) {
         ([], false) => IpAddr::from(Ipv6Addr::LOCALHOST),
@@ -133,7 +134,7 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
     Ok(())
 }
 
-/// Sends to a host that listens.
+/// Sends to a listening host.
 fn to_host(size: u32, args: &Send) -> Result<()> {
     let to = match super::send::resolve(args)? {
         SocketAddr::V6(to) => to,

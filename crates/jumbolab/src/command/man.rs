@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Man) -> Result<()> {
             Some(name) => program.find_subcommand(name).ok_or_else(|| {
                 let names: Vec<_> = shown(&program).map(clap::Command::get_name).collect();
                 anyhow!(
-                    "there is no command `{name}`; write one of {}",
+                    "unknown command `{name}`; write one of {}",
                     names.join(", ")
                 )
             })?,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Man) -> Result<()> {
     Ok(())
 }
 
-/// The commands that help lists.
+/// The commands that the help lists.
 fn shown(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     let commands = program.get_subcommands();
     commands.filter(|command| !command.is_hide_set())

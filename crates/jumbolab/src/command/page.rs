@@ -1,15 +1,15 @@
-//! Pages in results folders.
+//! Writes pages into results folders.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-/// Writes a page as the file `name` of a results folder, whole or not at all, and says
-/// where it is.
+/// Writes a page atomically as the file `name` of a results folder; returns its
+/// path.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// The file cannot be written.
 pub(crate) fn write(folder: &Path, name: &str, page: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     results::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;

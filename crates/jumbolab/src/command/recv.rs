@@ -1,4 +1,4 @@
-//! `jumbolab recv`: whoever may send is received.
+//! `jumbolab recv`: receives traffic of any sender.
 
 mod log_thread;
 
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// The logs of sessions: they end when their sessions do.
+/// The logs of sessions; each ends with its session.
 type Logs = Arc<Mutex<Vec<PacketLog>>>;
 
-/// Lets go of the logs that have ended, because a receiver may serve any number
-/// of sessions. What went wrong with some of them.
+/// Closes ended logs, because a receiver may serve any number of sessions.
+/// Returns their errors.
 fn end_those_that_are_over(logs: &Logs) -> Vec<anyhow::Error> {
     let mut logs = logs.lock().expect(NO_PANIC);
     let over = logs.extract_if(.., |log| log.is_over());
@@ -71,8 +71,7 @@ fn end_those_that_are_over(logs: &Logs) -> Vec<anyhow::Error> {
 
 const NO_PANIC: &str = "nobody panics with the list of logs in hand";
 
-/// Opens the log of a session, named after when it began, its number and its
-/// sender.
+/// Opens the log of a session, named after its start time, number and sender.
 fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
     let peer = session.peer.ip().to_string().replace(':', "_");
     let seconds = Epoch::now().unix_nanos() / 1_000_000_000;
@@ -86,7 +85,7 @@ fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
     Ok(records)
 }
 
-/// Says what happened: who came and went on stderr, what arrived on stdout.
+/// Reports an event: sessions on stderr, results on stdout.
 fn report(event: &Event, json: bool, log: &LogThread) -> Result<()> {
     match event {
         Event::Opened {
@@ -123,17 +122,18 @@ fn open(args: &Recv, logs: &Logs) -> Result<Receiver> {
         Ok(Receiver::open(serving(args, addresses, logs)?)?)
     };
     attempt(&addresses).or_else(|error| {
-        // Where somebody else listens at one of them, he would be taken for us.
+        // If another program listens on one of the addresses, it would receive
+        // our traffic.
         if named || is_taken(&error) {
             return Err(error);
         }
-        // A host may have one version of IP only; nobody has named either.
+        // A host may support only one version of IP; the user named neither.
         let (one, other) = addresses.split_at(1);
         attempt(one).or_else(|_| attempt(other)).map_err(|_| error)
     })
 }
 
-/// Whether somebody else listens there.
+/// Whether another program listens there.
 fn is_taken(error: &anyhow::Error) -> bool {
     let live = error.downcast_ref::<live::Error>();
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)

@@ -1,4 +1,4 @@
-//! `jumbolab run replay`: recorded arrivals through their link once more.
+//! `jumbolab run replay`: sends recorded arrivals through their link again.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use units::Time;
 use crate::args::Run;
 use crate::output;
 
-/// What the experiment is called.
+/// The name of the experiment.
 pub(crate) const EXPERIMENT: &str = "replay";
 
 pub(crate) fn run(args: &Run) -> Result<()> {
@@ -55,12 +55,14 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
 }
 
-/// What became of the packets of one direction: in the record, or under other settings.
+/// The fates of the packets of one direction: recorded, or under other
+/// settings.
 struct Row<'a> {
     direction: usize,
     name: &'a str,
     summary: Summary,
-    /// Of the record: how far its replay agrees with it.
+    /// For the recorded settings: the agreement of the replay with the
+    /// recording.
     agreement: Option<Agreement>,
 }
 
@@ -122,7 +124,7 @@ fn table(rows: &[Row<'_>]) -> String {
         let summary = &row.summary;
         let fates = |fate| summary.of_fate(fate);
         let [full, early, forced, late] = summary.dropped;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{:3}  {:width$} {:>9} {:>8} {full:>7} {early:>7} {forced:>7} {late:>7} {:>7} {:>8} {:>10.4} {:>10.4} {:>10.4}",
@@ -140,7 +142,7 @@ fn table(rows: &[Row<'_>]) -> String {
     text
 }
 
-/// Whether the link decided as it did, in one line.
+/// Whether the link repeated its decisions, in one line.
 fn verdict(rows: &[Row<'_>]) -> String {
     let directions = || {
         let of_record = rows.iter();

@@ -93,7 +93,7 @@ impl<'a> ReadRun<'a> {
 fn alone(args: &Report, read: &ReadRun<'_>) -> Result<()> {
     let Run { folder, found } = read.run();
     let document = report::of_run(&found, Some(folder));
-    // What is asked for is printed even where the folder cannot be written.
+    // Print the requested output even if the folder cannot be written to.
     let page = page::write(folder, report::PAGE, &report::html(&document)).and_then(|page| {
         results::trials::write(&folder.join(results::trials::FILE), &read.trials)?;
         Ok(page)
@@ -141,7 +141,7 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
     }
     let document = report::of_worlds(&all, &runs);
     output::print(&report::text(&document, output::width()))?;
-    // What is asked for is printed even where the folder cannot be written.
+    // Print the requested output even if the folder cannot be written to.
     let page = report::html(&document);
     match page::write(runs[0].folder, report::WORLDS_PAGE, &page) {
         Ok(page) => output::print_page(&page),

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         shard,
     };
     let facts = facts::here(plan.world)?;
-    // Privileges first: where they are refused, nothing has been written.
+    // Acquire privileges first: if they are denied, nothing has been written.
     let mut bench = Bench::ready(&plan, how)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         })
 }
 
-/// The experiment with everything that was said on the command line.
+/// The experiment with all options of the command line applied.
 fn plan(args: &Run) -> Result<Plan> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {

@@ -1,4 +1,4 @@
-//! `jumbolab send`: traffic by hand.
+//! `jumbolab send`: sends traffic from options or a file.
 
 use std::cell::RefCell;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Send) -> Result<()> {
         keep: Box::new(keep),
     };
     let outcome = send(plan)?;
-    // What was measured stands although the disk may be full.
+    // The measurement is valid even if the disk is full.
     let logged = opened.take().map_or(Ok(()), PacketLog::end);
     let lines = traffic::sent(&described, &outcome, args.json);
     output::print(&lines)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Send) -> Result<()> {
 /// The receiver's control address.
 ///
 /// # Errors
-/// Where it has none of the wanted version.
+/// The host has no address of the requested version.
 pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
     let host = args.host.as_deref().unwrap_or_default();
     let addresses: Vec<SocketAddr> = (host, args.port)

@@ -11,7 +11,7 @@ use lab::shell::{self, ShellRequest};
 use crate::args::Shell;
 use crate::output;
 
-/// What is run where nothing is asked for and the environment names no shell.
+/// The default program if the environment names no shell.
 const SHELL: &str = "/bin/sh";
 
 pub(crate) fn run(args: Shell) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! What `send` and `recv` say at the end, and what both read.
+//! Text and helpers that `send` and `recv` share.
 
 mod json;
 
@@ -12,7 +12,7 @@ use proto::clock_offset::ClockOffset;
 use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
-/// The secret in a file, without the end of its last line.
+/// Reads the secret from a file, without the final line break.
 pub(super) fn secret(file: &Path) -> Result<Secret> {
     let name = file.display();
     let mut octets = fs::read(file).with_context(|| format!("--secret {name}"))?;
@@ -26,7 +26,7 @@ pub(super) fn secret(file: &Path) -> Result<Secret> {
     Ok(Secret::new(octets))
 }
 
-/// What a flow is, in words.
+/// A description of a flow.
 pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
     let how = match transport {
         Some(Transport::Udp) => "UDP",
@@ -40,7 +40,7 @@ pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
     format!("{how}, {what}")
 }
 
-/// What a sender says of its flows.
+/// The sender's report of its flows.
 pub(super) fn sent(flows: &[Flow], outcome: &Outcome, as_json: bool) -> String {
     let mut text = String::new();
     for (flow, result) in flows.iter().zip(&outcome.flows) {
@@ -56,7 +56,7 @@ pub(super) fn sent(flows: &[Flow], outcome: &Outcome, as_json: bool) -> String {
     text
 }
 
-/// What a receiver says of a session's flows.
+/// The receiver's report of a session's flows.
 pub(super) fn served(served: &Served, as_json: bool) -> String {
     let mut text = String::new();
     for (flow, report) in &served.flows {
@@ -138,7 +138,8 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     text
 }
 
-/// What arrived of a flow, of so many messages if that is known.
+/// The receiver's results of a flow, relative to the number of messages if that
+/// is known.
 fn received(
     report: &Report,
     sent: Option<u64>,
@@ -197,7 +198,7 @@ fn received(
     text
 }
 
-/// The delays of what arrived.
+/// The delays of received messages.
 fn delays(report: &Report) -> DelayDistribution {
     DelayDistribution {
         count: report.delayed,
@@ -240,7 +241,7 @@ fn quantiles(delays: &DelayDistribution) -> String {
     )
 }
 
-/// Messages and bits a second, if that took any time.
+/// Messages and bits per second, if the duration is positive.
 fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
     let [each, bits] = per_second(messages, octets, lasted);
     match lasted == Span::ZERO {
@@ -249,8 +250,8 @@ fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
     }
 }
 
-/// Messages and bits a second from the first to the last: one message fewer
-/// than there are has passed in that time, and its share of the octets.
+/// Messages and bits per second from the first to the last message: the first
+/// message and its share of the octets are excluded.
 fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
     let seconds = lasted.as_secs_f64();
     if seconds <= 0.0 || messages < 2 {
@@ -270,7 +271,7 @@ fn share(lost: u64, of: u64) -> String {
     format!("{lost} lost ({percent:.3} %)")
 }
 
-/// A time with three digits or so, in a unit that suits it.
+/// A time with about three digits, in a suitable unit.
 fn time(span: Span) -> String {
     let nanos = span.as_nanos() as f64;
     match nanos {

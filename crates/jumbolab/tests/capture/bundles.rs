@@ -11,8 +11,8 @@ const SCRIPT: &str = concat!(
     "/../../docs/jumbolab-bundle.lua"
 );
 
-/// Three small packets to a bundle, in front of a link that cannot carry them
-/// all and takes some out.
+/// Three small packets per bundle, in front of a link with too low a rate,
+/// which drops some of them.
 const GATHERED: &str = "\
 format = 1
 name = \"gathered\"
@@ -71,7 +71,7 @@ octets = \"4kB\"
 repeat = 1
 ";
 
-/// What tshark prints of a trial's capture.
+/// The output of tshark for a trial's capture.
 fn read(folder: &TempDir, trial: &str, options: &[&str]) -> Vec<String> {
     let capture = format!("r/watch/{trial}-sender-receiver.pcapng");
     let output = Command::new("tshark")
@@ -115,7 +115,7 @@ fn tshark_finds_every_field_of_simulated_bundles_whole_and_with_inner_drops() {
         let wrong = "_ws.malformed || _ws.lua.error || ip.checksum.status == 0 \
                      || _ws.expert.severity == error || jumbolab.bad_length || jumbolab.padding";
         assert_eq!(count(wrong), 0, "{trial}");
-        // Numbers of bundles rise; those that were dropped whole are missing.
+        // Bundle numbers rise; those of dropped bundles are missing.
         let numbers = fields(
             "jumbolab && ip.dst == 198.18.0.3 || mpls",
             "jumbolab.sequence",
@@ -125,7 +125,7 @@ fn tshark_finds_every_field_of_simulated_bundles_whole_and_with_inner_drops() {
             .map(|number| number.parse().unwrap())
             .collect();
         assert!(numbers.is_sorted(), "{trial}: {numbers:?}");
-        // Who died says a length of 0, and the others are behind one another.
+        // A dropped inner packet has length 0; the others follow each other.
         let lengths = fields("jumbolab.inner_dropped", "jumbolab.length");
         assert!(
             lengths

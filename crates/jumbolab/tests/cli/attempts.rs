@@ -1,4 +1,4 @@
-//! What is repeated because the machine was disturbed, and what is not.
+//! Attempts are repeated if the machine was disturbed, and only then.
 
 use crate::undisturbed::{Disturbed, until_undisturbed};
 

@@ -1,5 +1,5 @@
-//! Bad input: one line that names the place and what would be right, exit
-//! code 2, and nothing left behind.
+//! Bad input yields one line with the place and the expected value, exit code
+//! 2, and no files.
 
 use crate::harness::{Dir, SHORT};
 
@@ -68,7 +68,7 @@ fn a_bad_file_is_refused_with_its_line() {
 
 #[test]
 fn an_unwritable_folder_is_refused_with_the_remedy() {
-    // Where a file stands no folder can be made, not even by root.
+    // A folder cannot be created at the path of a file, not even by root.
     let dir = Dir::new();
     dir.write("taken", "");
     dir.run(&format!(

@@ -1,5 +1,5 @@
-//! Experiments that hold what is claimed, and what closed forms say, against
-//! simulation: each of them shrunk.
+//! Experiments that compare claims and closed forms with simulation, in reduced
+//! size.
 
 use serde_json::Value;
 

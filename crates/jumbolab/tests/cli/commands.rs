@@ -1,5 +1,5 @@
-//! Trials whose traffic is the user's own: here a script of the shell's, in
-//! the peer tier iperf3.
+//! Trials with the user's programs: a shell script here, iperf3 in the peer
+//! tier.
 #![allow(unsafe_code, reason = "a signal is sent to a process of the test")]
 
 use std::fs;
@@ -56,7 +56,8 @@ fn what_a_program_reports_is_what_a_trial_measures() {
             (&evidence["exit_code"], &evidence["command_receiver"]),
             (&Value::from(0), &Value::Null)
         );
-        // A tick that the hypervisor steals weighs much in so short a time.
+        // A tick that the hypervisor steals has a large weight in so short a
+        // time.
         let flags = trial["flags"].as_array().into_iter().flatten();
         let others: Vec<_> = flags.filter(|flag| *flag != "disturbed").collect();
         assert!(others.is_empty(), "{trial}");

@@ -6,7 +6,8 @@ use wire::log::{Clock, Facts, Marks, Record, Role, Writer};
 
 use crate::harness::Dir;
 
-/// A log of 100 packets a millisecond apart, each on the way for 2 ms; number 9 is lost.
+/// A log of 100 packets a millisecond apart, each with a delay of 2 ms; number
+/// 9 is lost.
 fn log() -> Vec<u8> {
     let mut out = Vec::new();
     let facts = Facts {

@@ -1,12 +1,12 @@
-//! `jumbolab doctor`: what it says of this machine, and of machines that
-//! forbid what a test bed needs.
+//! `jumbolab doctor` on this machine and on machines that forbid a feature of
+//! test beds.
 
 use serde_json::Value;
 
 use crate::harness::{Dir, Outcome};
 use crate::sandbox::{enter_user_namespace, forbid_unshare, prepared};
 
-/// Every check that is made on every machine, by group.
+/// The checks of every machine, by group.
 const CHECKS: [(&str, &[&str]); 6] = [
     ("Worlds", &["netns", "model", "sim", "hosts"]),
     (

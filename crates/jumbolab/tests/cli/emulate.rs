@@ -1,9 +1,9 @@
-//! What `jumbolab emulate` refuses; what it does is tested between namespaces,
-//! in the tier `peer-tests`.
+//! Invalid options of `jumbolab emulate`; its function is tested between
+//! namespaces, in the tier `peer-tests`.
 
 use crate::harness::Dir;
 
-/// Runs it between two interfaces that nobody has, and expects a refusal.
+/// Runs it between two interfaces that do not exist, and expects an error.
 #[track_caller]
 fn refused(arguments: &str, words: &[&str]) {
     let dir = Dir::new();

@@ -1,11 +1,11 @@
-//! Packets that wait for others, and packets that do not fit.
+//! Packets that exceed the MTU of a link.
 
 use serde_json::Value;
 
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
-/// Only an idle machine emulates in time; what is late is not looked at here.
+/// Only an idle machine emulates in time; lateness is not tested here.
 const LATE: &str = "--set network.lateness=1min";
 
 #[track_caller]
@@ -55,7 +55,7 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
         assert_eq!(count(idle, "cut"), 0, "{who}: {nodes}");
         assert!(count("receiver", "joined") > 0, "{who}: {nodes}");
         assert_eq!(nodes["router2"], Value::Null, "it only forwards");
-        // Nobody who may not be cut is known to be too big in a fresh test bed.
+        // In a fresh test bed no path MTU is cached.
         let too_big = count("router1", "too_big");
         assert_eq!(too_big > 0, who != "router", "{who}: {nodes}");
         assert!(trial.metric("first_delivery") > 0.0);
@@ -73,7 +73,7 @@ fn the_simulator_cuts_and_tells_as_kernels_do() {
         let router = &of(who)["evidence"]["fragments"]["router1"];
         ["cut", "too_big"].map(|name| router[name].as_u64().unwrap_or(0))
     };
-    // At 4 and 8 ms, and a notified sender sends the second in pieces.
+    // At 4 and 8 ms; a notified sender fragments the second.
     assert_eq!(counts("router"), [2, 0]);
     assert_eq!(counts("source"), [0, 1]);
     assert_eq!(counts("ipv6"), [0, 1]);
@@ -81,7 +81,8 @@ fn the_simulator_cuts_and_tells_as_kernels_do() {
     let first = |who: &str| of(who).metric("first_delivery");
     assert!((3.99..4.01).contains(&(first("source") - of("source").metric("delay"))));
     assert!((first("router") - of("router").metric("delay")).abs() < 1e-6);
-    // Pieces follow each other over three wires; what is whole takes its time on each.
+    // Fragments are pipelined over three links; a whole packet takes its time
+    // on each.
     assert!(of("ipv6").metric("delay") < of("router").metric("delay"));
     assert!(of("router").metric("delay") < of("whole4").metric("delay"));
 }

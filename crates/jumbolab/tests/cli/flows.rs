@@ -48,7 +48,7 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
         );
         assert_eq!(trial.metric("loss/voice"), 0.0);
         assert_eq!(count("unstamped_reads"), 0);
-        // What the program sees of a message includes what the wire does.
+        // The program's times of a message include those on the link.
         assert!(trial.metric("latency") > 0.0);
         assert!(
             trial.metric("latency_ditg/bulk") >= trial.metric("latency/bulk"),

@@ -1,4 +1,4 @@
-//! Networks with a domain, and queues that take packets out of bundles.
+//! Networks with a domain, and queues that drop packets out of bundles.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
             assert!(half < all && all <= 100.5, "{line}");
         }
     }
-    // Where nothing is in a frame, MRED is RED.
+    // Without bundles, MRED equals RED.
     let [red, mred] = ["red", "mred"].map(|queue| cell("whole", queue));
     for name in [
         "drop_percent_h1",
@@ -41,7 +41,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
     ] {
         assert_eq!(red[name], mred[name], "{name}");
     }
-    // Where something is, packets die and their frames go on.
+    // With bundles, inner packets are dropped and their frames continue.
     let inner_dropped = cell("bundles", "mred");
     let [frames, packets] =
         ["drop_percent_h1", "inner_drop_percent_h1"].map(|name| inner_dropped.figure(name));
@@ -107,7 +107,7 @@ fn settings_are_ranked_by_how_near_they_come_to_printed_figures() {
     }
     let page = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
     assert!(page.contains("Ranking") && page.contains("2in1"));
-    // What cannot be ranked is refused before anything runs.
+    // Invalid rankings are rejected before anything runs.
     let text = std::fs::read_to_string(dir.path().join("r/plan.toml")).unwrap();
     assert!(text.contains("gap = -0.26"), "{text}");
     dir.write("bad.toml", &text.replace("gap = -0.26", "gap = 0"));
@@ -137,7 +137,7 @@ fn what_a_queue_changes_is_told_seed_by_seed() {
         assert_eq!(line["against"], "queue=red");
         line["differences"].as_array().unwrap().clone()
     };
-    // Where nothing is gathered MRED is RED, seed by seed.
+    // Without gathering, MRED equals RED for each seed.
     for difference in differences("plain", "mred") {
         assert_eq!(
             (&difference["n"], &difference["mean"]),
@@ -176,7 +176,7 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
         .iter()
         .filter(|line| line["pareto"].is_array())
         .collect();
-    // Nobody is preferable to the fastest, nor to what relieves the core most.
+    // No setting dominates the fastest one or the one with the fewest frames.
     assert_eq!(fronts.len(), 1);
     assert_eq!(fronts[0]["cells"], 3);
     let on = |gather: &str| {

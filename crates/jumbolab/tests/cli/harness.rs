@@ -13,15 +13,15 @@ use units::Span;
 pub(crate) use crate::program::Outcome;
 use crate::program::program;
 
-/// A folder of a test's own, and a mark by which its processes are known.
+/// The folder of a test, and a mark that identifies its processes.
 pub(crate) struct Dir {
     folder: TempDir,
     mark: String,
 }
 
-/// Settings that make a trial of os-comparison short: enough to cross every
-/// line of the program, too little to measure anything, and not made invalid
-/// by the tests that run beside it.
+/// Settings that make a trial of os-comparison short: enough to run through all
+/// code, too short for meaningful results, and valid in spite of concurrent
+/// tests.
 pub(crate) const SHORT: &str = "--set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set scenario=LU-LU --set network.lateness=1min";
 
 impl Dir {
@@ -45,14 +45,14 @@ impl Dir {
         path
     }
 
-    /// The binary, to be run in this folder.
+    /// The command that runs the binary in this folder.
     pub(crate) fn command(&self) -> Command {
         let mut command = program(self.path());
         command.env("JUMBOLAB_TEST", &self.mark);
         command
     }
 
-    /// Runs the binary with the words of `line`, and says what came of it.
+    /// Runs the binary with the words of `line` and returns the outcome.
     pub(crate) fn run(&self, line: &str) -> Outcome {
         Outcome::of(
             self.command()
@@ -105,7 +105,7 @@ impl Dir {
         Outcome::of(command.current_dir(self.path()).output().unwrap())
     }
 
-    /// What is in the folder, by name.
+    /// The names of the folder's entries.
     pub(crate) fn entries(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.path())
             .unwrap()
@@ -117,7 +117,7 @@ impl Dir {
 }
 
 impl Outcome {
-    /// Says that it ended with exit code 2 and one line that holds all `words`.
+    /// Asserts exit code 2 and one line that contains all `words`.
     #[track_caller]
     pub(crate) fn refused(&self, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{}{}", self.stdout, self.stderr);
@@ -147,13 +147,13 @@ impl Outcome {
     }
 }
 
-/// Time between two looks at a condition that another process makes true, and
-/// how often it is looked at: for a minute.
+/// The interval of polling a condition of another process, and the number of
+/// polls: one minute.
 const PAUSE: Span = Span::from_millis(2);
 const LOOKS: u32 = 30_000;
 
-/// Waits until `condition` holds, and says whether it did within a minute. The
-/// processor is left to the process that is waited for.
+/// Polls `condition` for up to a minute and returns whether it held. The CPU is
+/// left to the observed process.
 pub(crate) fn holds(mut condition: impl FnMut() -> bool) -> bool {
     (0..LOOKS).any(|look| {
         if look > 0 {
@@ -163,8 +163,8 @@ pub(crate) fn holds(mut condition: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// The journal of a results folder, however far it got: whole lines only.
-/// [`Dir::trials`] reads that of a run that ended.
+/// The complete lines of an unfinished run's journal. [`Dir::trials`] reads
+/// that of a finished run.
 pub(crate) fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("trials.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);

@@ -1,4 +1,4 @@
-//! Nothing measured is lost: kill -9, Ctrl-C, a full disk.
+//! Finished trials survive kill -9, Ctrl-C and a full disk.
 
 use std::process::{Child, Command, Stdio};
 
@@ -17,7 +17,7 @@ fn command(dir: &Dir, more: &[&str]) -> Command {
     command
 }
 
-/// Lets a run go on until it has added `more` trials, or ended.
+/// Waits until a run has added `more` trials, or ended.
 fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     let wanted = journal(&dir.path().join("r")).len() + more;
     let more = holds(|| {
@@ -26,8 +26,8 @@ fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     assert!(more, "the run stands still");
 }
 
-/// Waits for up to 150 ms, chosen by `seed` and `round`: the moment of a kill
-/// must not follow the program's own steps.
+/// Waits for up to 150 ms, chosen by `seed` and `round`, so that the moment of
+/// a kill does not depend on the program's own steps.
 fn wait_at_random(seed: u64, round: u64) {
     // Any hash will do: that of FNV-1a.
     let octets = [seed.to_le_bytes(), round.to_le_bytes()].concat();
@@ -39,8 +39,8 @@ fn wait_at_random(seed: u64, round: u64) {
     clock::sleep(Span::from_micros((hash >> 16) % 150_000));
 }
 
-/// That of `JUMBOLAB_KILL_SEED`, or another one in each run. It is printed, and
-/// shown where the test fails.
+/// The seed in `JUMBOLAB_KILL_SEED`, or a new one in each run, printed if the
+/// test fails.
 #[expect(clippy::print_stdout, reason = "a failure is repeated with its seed")]
 fn seed() -> u64 {
     let seed = std::env::var("JUMBOLAB_KILL_SEED");
@@ -71,7 +71,7 @@ fn twenty_kills_lose_nothing_and_repeat_nothing() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // Half of the blows fall while the run gets ready, half in its trials.
+        // Half of the kills hit the preparation of the run, half its trials.
         if round % 2 == 1 {
             until_more_trials(&dir, &mut child, 1);
         }
@@ -112,7 +112,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     dir.expect_no_process();
     let kept = journal(&dir.path().join("r"));
     assert!((2..TRIALS).contains(&kept.len()));
-    // Without --resume it is not touched.
+    // Without --resume the folder is not touched.
     let refused = Outcome::of(command(&dir, &[]).output().unwrap());
     refused.refused(&["--resume", &format!("{} of {TRIALS}", kept.len())]);
     assert_eq!(journal(&dir.path().join("r")), kept);

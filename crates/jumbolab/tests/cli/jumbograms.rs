@@ -1,4 +1,4 @@
-//! Jumbograms as an ordinary user: over loopback of a namespace of its own.
+//! Jumbograms as an ordinary user, over loopback of a separate namespace.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::harness::Dir;
 use super::lookup::Object;
 use super::undisturbed::{Disturbed, until_undisturbed};
 
-/// Variants to which this kernel does something else than is asked for: it
-/// takes a packet whose length nobody says for one that fills the frame.
+/// Variants that this kernel treats otherwise than required: it assumes that a
+/// packet without a length fills the frame.
 const OTHERWISE: [&str; 2] = [
     "there is padding in the place of the option",
     "there is a router alert in the place of the option",
@@ -80,8 +80,8 @@ fn a_measurement_carries_each_message_in_a_packet_and_loses_none() {
         ("--jumbogram 8952 --by socket", false),
     ] {
         let line = format!("send {line} --for 100ms --json");
-        // Fewer are under way than the kernel's queues hold, which other tests
-        // share: only these may leave a packet no room.
+        // Fewer are in flight than the kernel's queues hold. Other tests share
+        // these queues, and only they may leave no room for a packet.
         let output = until_undisturbed(&line, 5, || {
             let output = dir.run(&line).fine().json().remove(0);
             match output["lost"].as_u64() {

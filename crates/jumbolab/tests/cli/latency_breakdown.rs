@@ -1,4 +1,4 @@
-//! Round trips that are taken apart.
+//! Latency breakdowns of round trips.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::lookup::Object;
 use crate::processors::Processors;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
-/// Few round trips between two namespaces, over links that forgive whatever else
-/// runs.
+/// Few round trips between two namespaces, over links with a high tolerance of
+/// lateness.
 const SHORT: &str = "--set mtu=1500 --set messages=20 --repeat 1";
 const EMULATED: &str = "--set link=emulated --set network.lateness=1min";
 
@@ -32,7 +32,8 @@ const PARTS: [&str; 16] = [
     "unexplained",
 ];
 
-/// What other work may take from a median: less than half of what is injected.
+/// The admissible effect of other load on a median: less than half of the
+/// injected time.
 const INJECTED: f64 = 20_000.0;
 const NOISE: f64 = 9_500.0;
 
@@ -81,9 +82,9 @@ fn time_that_is_injected_is_in_its_own_part_and_in_no_other() {
     }
 }
 
-/// The median of `part` is as long as was injected, and those of the others are
-/// short. Other work makes any part longer and none shorter: where another part
-/// is long and the machine was busy, the attempt does not count.
+/// The median of `part` has the injected length, and those of the other parts
+/// are short. Other load makes parts longer, never shorter: if another part is
+/// long and the machine was busy, the attempt does not count.
 fn alone(protocol: &str, place: &str, part: &str) -> Result<(), Disturbed> {
     let dir = Dir::new();
     let processors = Processors::now();

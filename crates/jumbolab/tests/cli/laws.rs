@@ -1,4 +1,4 @@
-//! Flows that draw from files of values: the results folder stands for itself.
+//! Flows that draw from files of values: the results folder is self-contained.
 
 use std::fs;
 

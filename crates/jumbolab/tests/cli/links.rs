@@ -1,5 +1,4 @@
-//! Emulated links: who shares them, what is recorded of them, and echoes of
-//! whole messages over them.
+//! Emulated links: cross traffic, recordings, and echoes of whole messages.
 
 use std::fs;
 
@@ -11,8 +10,8 @@ use crate::undisturbed::{Disturbed, until_undisturbed};
 
 const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_size=0";
 
-/// Emulated links of every kind, at rates at which the emulator sleeps most of
-/// the time.
+/// Emulated links of every kind, with rates at which the emulator mostly
+/// sleeps.
 const KINDS: [&str; 4] = [
     "--set shape=pair --set network.jitter=200us --set network.delay=1ms",
     "--set shape=chain --set network.stages=2 --set network.loss=0.5%",
@@ -84,7 +83,9 @@ fn a_dry_run_says_who_shares_a_link() {
     let outcome = Dir::new().run(&format!("run os-comparison --dry-run {settings}"));
     let words = outcome.fine().stdout;
     assert!(
-        words.contains("sender-router 1gbit MTU 1500, shared with 50mbit of others, recorded"),
+        words.contains(
+            "sender-router 1gbit MTU 1500, shared with 50mbit of cross traffic, recorded"
+        ),
         "{words}"
     );
 }
@@ -182,7 +183,8 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
         "cross traffic"
     );
 
-    // As if the run had been killed after the recording and before the journal.
+    // As if the run had been killed between the recording and the journal
+    // entry.
     fs::write(results.join("trials.jsonl"), "").unwrap();
     dir.run(&format!(
         "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {settings}"
@@ -204,7 +206,8 @@ fn copies_of_datagrams_stand_for_no_others() {
         &dir,
         "--set shape=pair --set protocol=udp --set network.duplicate=30% --set rate=100mbit --set preroll=0",
     );
-    // If copies counted, the receiver would be gone when the last third comes.
+    // If duplicates counted, the receiver would have exited before the last
+    // third.
     assert_eq!(trial.metric("loss"), 0.0, "{trial}");
     let limit = trial["evidence"].figure("limit_mbit");
     let late = trial["evidence"].figure("goodput_late_percent");

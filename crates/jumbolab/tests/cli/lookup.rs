@@ -1,8 +1,8 @@
-//! Figures, and lines of a report, in the JSON that the program prints.
+//! Looks up values and lines in the program's JSON output.
 
 use serde_json::Value;
 
-/// What a test reads of a JSON object; what is absent fails with the object.
+/// Reads values of a JSON object; a missing value fails with the object.
 pub(crate) trait Object {
     /// The number at `key`.
     fn figure(&self, key: &str) -> f64;
@@ -39,13 +39,13 @@ type Factors<'a> = &'a [(&'a str, &'a str)];
 
 /// The lines of `report --json`, or the trials of a journal.
 pub(crate) trait Lines {
-    /// Those that have something at `key`.
+    /// The lines that have a value at `key`.
     fn with(&self, key: &str) -> Vec<Value>;
 
-    /// The first one of these factors.
+    /// The first line with these factors.
     fn of(&self, factors: Factors<'_>) -> &Value;
 
-    /// The first one of a metric and of these factors.
+    /// The first line with this metric and these factors.
     fn of_metric(&self, metric: &str, factors: Factors<'_>) -> &Value;
 }
 
@@ -69,7 +69,7 @@ impl Lines for [Value] {
     }
 }
 
-/// Whether a line has these levels, which are numbers or words.
+/// Whether a line has these levels, which are numbers or text.
 fn is_of(line: &Value, factors: Factors<'_>) -> bool {
     let has = |(factor, level): &(&str, &str)| match &line["factors"][factor] {
         Value::String(word) => word == level,

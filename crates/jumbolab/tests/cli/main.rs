@@ -1,5 +1,5 @@
-//! The program as its user meets it: every test runs the binary, because the
-//! namespaces it makes belong to a single-threaded process of their own.
+//! Tests of the binary: each test runs it as a process, because its namespaces
+//! belong to a single-threaded process.
 
 mod attempts;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! The page of a run, and what `report` writes beside what it prints.
+//! The page of a run, and the other files that `report` writes.
 
 use std::fs;
 
@@ -76,7 +76,7 @@ fn report_makes_the_page_and_the_parquet_file_anew_and_silently() {
 fn a_folder_that_cannot_be_written_is_still_reported() {
     let dir = Dir::new();
     run(&dir, "");
-    // A folder where the page should be: not even root replaces it by a file.
+    // A folder at the path of the page: not even root replaces it by a file.
     let page = dir.path().join("r/report.html");
     fs::remove_file(&page).unwrap();
     fs::create_dir(&page).unwrap();

@@ -1,16 +1,16 @@
-//! How busy the machine was during a measurement.
+//! The load of the machine during a measurement.
 
 use std::fs;
 
 use crate::undisturbed::Disturbed;
 
-/// The share of the processors' time that must be idle for a measurement to
-/// be undisturbed, and the share that the hypervisor may take: those who wait
-/// for a message, or send one in a while, leave most of the time idle.
+/// The idle share of CPU time that an undisturbed measurement needs, and the
+/// share that the hypervisor may take. Tests that wait for messages or send few
+/// leave most of the time idle.
 const IDLE: f64 = 0.5;
 const STOLEN: f64 = 0.01;
 
-/// The processors' time since boot, in ticks [proc_stat(5)].
+/// The CPU times since boot, in ticks [proc_stat(5)].
 pub(crate) struct Processors {
     all: u64,
     idle: u64,
@@ -26,8 +26,8 @@ impl Processors {
             .skip(1)
             .map(|ticks| ticks.parse().unwrap())
             .collect();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guests are
-        // counted among the users.
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest time is
+        // included in user.
         Self {
             all: ticks[..8].iter().sum(),
             idle: ticks[3] + ticks[4],
@@ -35,8 +35,8 @@ impl Processors {
         }
     }
 
-    /// Says how busy the machine has been since then, if it was too busy for
-    /// a measurement of times.
+    /// The reason why the machine has been too busy since then for a
+    /// measurement of times, if it has.
     pub(crate) fn disturbed(&self) -> Option<Disturbed> {
         let now = Self::now();
         let all = now.all.saturating_sub(self.all).max(1) as f64;

@@ -1,10 +1,10 @@
-//! The program, started in a folder, and what came of it.
+//! Starts the program in a folder and checks its outcome.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The binary, to be run in `folder`. `JUMBOLAB_BIN` names another copy of
-/// it, for users who cannot read where it was built.
+/// The command that runs the binary in `folder`. `JUMBOLAB_BIN` names a copy of
+/// it, for users who cannot read the build folder.
 pub(crate) fn program(folder: &Path) -> Command {
     let built = env!("CARGO_BIN_EXE_jumbolab");
     let program = std::env::var_os("JUMBOLAB_BIN").unwrap_or_else(|| built.into());
@@ -13,7 +13,7 @@ pub(crate) fn program(folder: &Path) -> Command {
     command
 }
 
-/// What a command did.
+/// The outcome of a command.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -29,7 +29,7 @@ impl Outcome {
         }
     }
 
-    /// Says that all went well.
+    /// Asserts success.
     #[track_caller]
     pub(crate) fn fine(self) -> Self {
         assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);

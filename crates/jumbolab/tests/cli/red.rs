@@ -1,12 +1,12 @@
-//! The experiments about RED: what programs read of them, and that their
-//! figures are those of ns-2.
+//! The experiments about RED: their output is readable by programs, and their
+//! results agree with ns-2.
 
 use std::fs;
 
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
-/// The figures that a program reads of one combination of factors.
+/// The values that a program reads for one combination of factors.
 const FIELDS: [&str; 6] = [
     "drop_percent_h1",
     "drop_percent_h2",
@@ -112,7 +112,7 @@ fn a_parameter_of_red_is_for_the_queues_that_have_it() {
     assert_ne!(tcp[0]["drop_percent_h2"], tcp[1]["drop_percent_h2"]);
 }
 
-/// What ns-2.35 comes to in the same scenario [Ns2]: means and standard
+/// The results of ns-2.35 in the same scenario [Ns2]: means and standard
 /// deviations of five seeds, in the order of `FIELDS`.
 const NS2: [(&str, [(f64, f64); 6]); 4] = [
     (

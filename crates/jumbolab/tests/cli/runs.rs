@@ -1,4 +1,4 @@
-//! Runs that end well.
+//! Runs that complete.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -11,7 +11,8 @@ use crate::lookup::{Lines, Object};
 #[test]
 fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     let dir = Dir::new();
-    // The study's own size: with another one its figures would be left out.
+    // The study's own size; with another size its published values would be
+    // omitted.
     let run = "run os-comparison --repeat 2 --set cpu_size=1MB --set network.lateness=1min -o r";
     let outcome = dir.run(run).fine();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {

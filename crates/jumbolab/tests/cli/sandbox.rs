@@ -1,4 +1,4 @@
-//! Machines that forbid what a test bed needs.
+//! Machines that forbid a feature of test beds.
 #![allow(
     unsafe_code,
     reason = "the child forbids itself something before it becomes the program"
@@ -19,7 +19,7 @@ fn run(dir: &Dir, prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'stati
     Outcome::of(prepared(&mut command, prepare).output().unwrap())
 }
 
-/// Has `command` begin with `prepare`.
+/// Makes `command` start with `prepare`.
 pub(crate) fn prepared(
     command: &mut Command,
     prepare: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
@@ -36,7 +36,7 @@ fn check(result: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Makes the child root of a user namespace, or nobody of note in it.
+/// Makes the child root of a user namespace, or an unprivileged user in it.
 pub(crate) fn enter_user_namespace(inside: u32) -> io::Result<()> {
     // SAFETY: plain system calls.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -118,8 +118,8 @@ fn a_full_disk_ends_with_a_clear_error_and_keeps_what_was_measured() {
     let log = dir.path().join("kept.jsonl");
     let (from, to) = (disk.join("r/trials.jsonl"), log.clone());
     let place = std::ffi::CString::new(disk.as_os_str().as_encoded_bytes()).unwrap();
-    // The disk exists in the child's mount namespace only, so a shell there
-    // copies the journal out before the disk goes with it.
+    // The disk exists in the child's mount namespace only, so a shell in it
+    // copies the journal out before the namespace ends.
     let mut shell = Command::new("/bin/sh");
     shell
         .current_dir(dir.path())

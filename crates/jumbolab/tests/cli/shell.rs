@@ -1,4 +1,4 @@
-//! `jumbolab shell`: the user's own programs in the nodes of a test bed.
+//! `jumbolab shell`: programs of the user in the nodes of a test bed.
 #![allow(unsafe_code, reason = "signals are sent to processes of the test")]
 
 use std::io::{BufRead, BufReader, Read};
@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use crate::harness::{Dir, Outcome, holds};
 
-/// One cell of os-comparison, and no more.
+/// One cell of os-comparison.
 const CELL: [&str; 6] = [
     "--set",
     "mtu=9000",
@@ -29,7 +29,7 @@ fn shell(dir: &Dir, node: &str, settings: &[&str], words: &[&str]) -> Outcome {
     Outcome::of(command.output().unwrap())
 }
 
-/// `script` begun in the sender, once it has said that it is ready.
+/// Starts `script` in the sender; returns once it reports that it is ready.
 fn begun(dir: &Dir, script: &str) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut command = dir.command();
     command
@@ -47,7 +47,7 @@ fn begun(dir: &Dir, script: &str) -> (Child, BufReader<std::process::ChildStdout
     (child, said)
 }
 
-/// What a terminal does at Ctrl-C.
+/// The effect of Ctrl-C in a terminal.
 fn interrupt(child: &Child) {
     let group = i32::try_from(child.id()).unwrap();
     // SAFETY: a plain system call to a process group of this test.

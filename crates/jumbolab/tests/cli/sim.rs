@@ -1,4 +1,4 @@
-//! The world `sim`: the same octets however it is run, and no privileges.
+//! The world `sim`: identical results however it is run, and no privileges.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
-/// mtu-and-queues, shrunk.
+/// mtu-and-queues in reduced size.
 const SHORT: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 6";
 
-/// A transfer through a network in which chance plays every part it can.
+/// A transfer through a network with all kinds of randomness.
 const CHANCE: &str = "\
 format = 1
 name = \"chance\"
@@ -79,7 +79,7 @@ fn three_shards_together_are_the_whole_run() {
     assert!(!report.contains("incomplete"), "{report}");
     let whole = octets(&dir.path().join("whole"), "trials.parquet");
     assert!(octets(&parts, "trials.parquet") == whole);
-    // A whole run takes what the parts have left.
+    // A whole run executes the trials that the shards lack.
     fs::remove_file(parts.join("trials.2of3.jsonl")).unwrap();
     dir.run(&format!("{SHORT} -o parts --resume")).fine();
     dir.trials("parts", 8);

@@ -13,7 +13,7 @@ use std::process::{Child, ChildStderr, Stdio};
 
 use super::harness::{Dir, Outcome};
 
-/// A receiver that listens on loopback; it ends with its test.
+/// A receiver on loopback; it ends with its test.
 pub(crate) struct Receiver {
     child: Child,
     said: BufReader<ChildStderr>,
@@ -41,7 +41,7 @@ impl Receiver {
         }
     }
 
-    /// What it says until a line with `words`.
+    /// Its output up to a line with `words`.
     pub(crate) fn says(&mut self, words: &str) -> String {
         let mut line = String::new();
         while !line.contains(words) {
@@ -54,12 +54,12 @@ impl Receiver {
         line
     }
 
-    /// Sends to it.
+    /// Sends to the receiver.
     pub(crate) fn send(&self, dir: &Dir, line: &str) -> Outcome {
         dir.run(&format!("send --port {} {line}", self.port))
     }
 
-    /// Begins to send to it.
+    /// Starts a sender to the receiver.
     pub(crate) fn begin(&self, dir: &Dir, line: &str) -> Child {
         let port = self.port.to_string();
         dir.command()
@@ -71,24 +71,24 @@ impl Receiver {
             .unwrap()
     }
 
-    /// Its process.
+    /// The process id.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it as nobody can refuse, and at once.
+    /// Kills the receiver with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to stop, and returns what it printed.
+    /// Asks the receiver to stop, and returns its output.
     pub(crate) fn stop(mut self) -> Outcome {
         interrupt(&self.child);
         self.end()
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the receiver ends by itself.
     pub(crate) fn end(&mut self) -> Outcome {
         use std::io::Read as _;
         let (mut stdout, mut stderr) = (String::new(), String::new());
@@ -111,7 +111,7 @@ impl Drop for Receiver {
     }
 }
 
-/// What Ctrl-C does.
+/// The effect of Ctrl-C.
 fn interrupt(child: &Child) {
     let pid = libc::pid_t::try_from(child.id()).unwrap();
     #[expect(unsafe_code, reason = "a signal is sent")]

@@ -1,19 +1,19 @@
-//! Measurements that other work on the machine may disturb: the only place
-//! where a test may try again.
+//! Repeats measurements that other load on the machine disturbs. No other code
+//! of the tests repeats an attempt.
 
 use std::io::Write;
 
-/// Why an attempt does not count: a fact about the machine, or the error by
-/// which the program itself names a disturbance.
+/// The reason why an attempt does not count: a property of the machine, or the
+/// program's own error about a disturbance.
 #[derive(Debug)]
 pub(crate) struct Disturbed(pub(crate) String);
 
-/// Repeats `attempt` until it is not [`Disturbed`], `most` times at most.
-/// Prints each attempt that is discarded, and why, past the capture of test
-/// output: a reader of the log sees how often a measurement was repeated.
+/// Repeats `attempt` until it is not [`Disturbed`], at most `most` times.
+/// Prints each discarded attempt with the reason, bypassing the capture of test
+/// output, so that the log shows how often a measurement was repeated.
 ///
 /// # Errors
-/// Where every attempt was disturbed.
+/// Every attempt was disturbed.
 pub(crate) fn until_undisturbed<T>(
     measurement: &str,
     most: usize,
@@ -23,7 +23,7 @@ pub(crate) fn until_undisturbed<T>(
         match attempt() {
             Ok(measured) => return Ok(measured),
             Err(Disturbed(why)) => {
-                // A closed stderr is no reason to fail.
+                // A closed stderr is not an error.
                 let _ = writeln!(
                     std::io::stderr(),
                     "{measurement}: attempt {number} of {most} is discarded: {why}"

@@ -1,4 +1,4 @@
-//! One experiment in two worlds, and the report that lays them side by side.
+//! One experiment in two worlds, and the report that compares them.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::harness::Dir;
 /// Two MTUs of os-comparison, between Linux hosts without offloads.
 const STUDY: &str = "run os-comparison --set scenario=LU-LU --set offloads=off --set mtu=1500,9000";
 
-/// What makes a live run short, and not invalid by tests that run beside it.
+/// Settings that keep a live run short, and valid in spite of concurrent tests.
 const LIVE: &str = "--repeat 2 --set cpu_size=1MB --set network.lateness=1min";
 
 /// The means of throughput by MTU.

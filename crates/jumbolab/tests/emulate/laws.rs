@@ -1,12 +1,12 @@
-//! How often impairments hit real datagrams, and how long it holds them back.
-//! The emulator's seed is fixed and nothing but the datagrams crosses, so that
-//! the same ones are hit whenever this runs.
+//! The frequency of impairments of real datagrams, and their delays. The
+//! emulator's seed is fixed and only the datagrams cross the link, so that
+//! every run impairs the same ones.
 
 use super::processors::Processors;
 use super::undisturbed::until_undisturbed;
 use super::{Seen, see};
 
-/// Nothing but datagrams crosses: neighbours are known, and IPv6 is off.
+/// Only datagrams cross: neighbours are configured, and IPv6 is off.
 const QUIET: &str = r#"
 for node in a b; do
     ip netns exec $node sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6'
@@ -16,7 +16,7 @@ ip -n a neighbour replace 10.0.0.2 lladdr $(address b) dev eth0 nud permanent
 ip -n b neighbour replace 10.0.0.1 lladdr $(address a) dev eth0 nud permanent
 "#;
 
-/// What the kernels see of `probe` over a link with `options`.
+/// The kernels' observations of `probe` over a link with `options`.
 #[track_caller]
 fn cross(options: &str, probe: &str) -> Seen {
     let seen = see(&format!(
@@ -31,8 +31,8 @@ fn probe(seen: &Seen, key: &str) -> f64 {
     seen.probes[0][key].as_f64().expect(key)
 }
 
-/// That `count` of `all` is as frequent as `probability` asks: 99 % of all
-/// seeds lie within 2.576 standard deviations.
+/// Asserts that `count` of `all` agrees with `probability`: 99 % of all seeds
+/// lie within 2.576 standard deviations.
 #[track_caller]
 fn plausible(count: f64, all: f64, probability: f64) {
     let width = 2.576 * (all * probability * (1.0 - probability)).sqrt();
@@ -61,26 +61,26 @@ fn datagrams_arrive_twice_as_often_as_was_asked() {
 
 #[test]
 fn datagrams_are_overtaken_as_often_as_was_asked() {
-    // So slow that the link always has the next one to send.
+    // So slow that the link always has a frame to send.
     let seen = cross(
         "--rate 50mbit --reorder 10% --buffer 5MB",
         "udp 5000 1400 100 100",
     );
     assert_eq!(probe(&seen, "received"), 5_000.0, "{}", seen.report);
-    // Behind the last of a burst there is nothing to overtake it.
+    // The last frame of a burst has none behind it to overtake it.
     plausible(probe(&seen, "overtaken"), 5_000.0 * 0.99, 0.1);
 }
 
-/// Datagrams whose delays are looked at.
+/// The number of datagrams with measured delays.
 const SPACED: usize = 300;
 
-/// Times each of them is sent: the same impairments hit it every time, and
-/// whatever else runs makes it later, never earlier. Where the machine was busy
-/// throughout, and datagrams are still too late on average, so many times more.
+/// The number of times that each datagram is sent. The same impairments affect
+/// it every time, and other load makes it later, never earlier. If the machine
+/// was busy throughout and the mean is still too late, this number is added.
 const ROUNDS: usize = 3;
 const MORE_ROUNDS: usize = 3;
 
-/// The earliest that each datagram took of some rounds, in microseconds and in
+/// The earliest delay of each datagram over some rounds, in microseconds, in
 /// ascending order.
 fn earliest(options: &str, gap: u32, plausible: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     let mut earliest = vec![f64::INFINITY; SPACED];
@@ -108,9 +108,8 @@ fn earliest(options: &str, gap: u32, plausible: impl Fn(&[f64]) -> bool) -> Vec<
 #[test]
 fn extra_delays_have_the_mean_and_the_range_of_their_law() {
     let without = earliest("--delay 1ms", 3_000, |_| true)[SPACED / 2];
-    // The scale in milliseconds; a gap that is so long that almost none waits
-    // for the one before it; mean, standard deviation, and what one in a
-    // hundred exceeds.
+    // The scale in milliseconds; a gap so long that almost no datagram waits
+    // for the previous one; mean, standard deviation, and 99th percentile.
     for (law, scale, gap, mean, deviation, high) in [
         ("uniform", 8.0, 9_000, 0.5, 0.2887, 1.0),
         ("normal", 4.0, 14_000, 0.7979, 0.6028, 2.576),
@@ -119,8 +118,8 @@ fn extra_delays_have_the_mean_and_the_range_of_their_law() {
         let options = format!("--delay 1ms --jitter {scale}ms --jitter-law {law}");
         let count = SPACED as f64;
         let width = 2.576 * deviation / count.sqrt();
-        // The least extra delay, their mean, and how many are beyond `high`:
-        // 99 % of all seeds have at most 8 of 300 there.
+        // The smallest extra delay, the mean, and the number beyond `high`: 99
+        // % of all seeds have at most 8 of 300 there.
         let of = |took: &[f64]| {
             let extra = took.iter().map(|took| (took - without) / (scale * 1e3));
             let extra: Vec<f64> = extra.collect();

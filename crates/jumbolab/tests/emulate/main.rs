@@ -1,6 +1,6 @@
-//! `jumbolab emulate` between two namespaces that `ip netns` makes, with
-//! traffic of Python's: what a user without root does by hand. Each test is a
-//! shell script in namespaces of its own, which go with it.
+//! `jumbolab emulate` between two namespaces made by `ip netns`, with traffic
+//! from Python. Each test is a shell script in namespaces of its own, which end
+//! with it.
 
 mod laws;
 #[path = "../cli/processors.rs"]
@@ -42,7 +42,7 @@ end() {
 probe() { python3 "$PROBE" "$@"; }
 "#;
 
-/// What a script left behind.
+/// The output of a script.
 struct Seen {
     /// The objects that its probes printed.
     probes: Vec<Value>,
@@ -102,8 +102,7 @@ impl Seen {
 fn a_crooked_rate_carries_what_its_frames_allow() {
     // IPv4 and UDP 28, Ethernet and FCS 18, preamble and gap 20.
     let expected = 12_345_678.0 * 1400.0 / (1400.0 + 28.0 + 18.0 + 20.0);
-    // A processor that stands still for long enough empties the queue, or makes
-    // the first datagram late.
+    // A pause of the CPU can empty the queue or delay the first datagram.
     let seen = until_undisturbed("the rate of a link", 5, || {
         let processors = Processors::now();
         // 40 sent for 20 received: the queue in front of the link never empties.
@@ -118,7 +117,7 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
     .unwrap();
     assert_eq!(seen.code, "0", "{}", seen.said);
     assert_eq!(seen.report["last"], true);
-    // The root of a user namespace has no say over the scheduler.
+    // The root of a user namespace may not change the scheduling policy.
     assert_eq!(seen.report["scheduling"], "ordinary");
     assert!(seen.there("dropped") > 0.0, "{}", seen.report);
 }
@@ -180,7 +179,8 @@ fn vlan_tags_are_carried_and_count_on_the_wire_and_not_in_the_mtu() {
     let seen = see("begin --rate 100mbit --mtu 1500\n probe tagged 300 1500\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);
     assert_eq!(seen.probes[0]["same"], 300, "{}", seen.report);
-    // Header, tag and FCS around the packet; hosts may say a word of their own.
+    // Header, tag and FCS around the packet; hosts may send a few packets of
+    // their own.
     let others = seen.there("octets") - 300.0 * (14.0 + 4.0 + 1500.0 + 4.0);
     assert!((0.0..1_000.0).contains(&others), "{}", seen.report);
     assert_eq!(seen.there("too_big"), 0.0);
@@ -197,7 +197,7 @@ fn random_frames_do_no_harm_and_leave_no_memory_behind() {
     let all = seen.there("arrived") + seen.there("overrun") + seen.there("super_packets");
     assert!(all >= 1_000_000.0, "{}", seen.report);
     assert!(seen.there("too_big") > 0.0, "{}", seen.report);
-    // A frame in 10 that stayed would be 50 MB.
+    // One leaked frame in 10 would be 50 MB.
     let [before, after] = [0, 1].map(|probe| seen.probes[probe].as_u64().unwrap());
     assert!(after < before + 4_096, "{before} kB became {after} kB");
 }
@@ -267,14 +267,14 @@ fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
         ));
         assert_eq!(seen.code, "0", "{}", seen.said);
         let probe = |key: &str| seen.probes[0][key].as_f64().expect(key);
-        // Every one that arrives is what was sent but for those of the front, whose
-        // lengths are 0 now.
+        // Each arriving bundle equals the sent one, except for inner packets
+        // dropped at its front, whose lengths are 0.
         let [came, live, dead] = ["received", "live", "dead"].map(probe);
         assert_eq!(probe("right"), came, "{law}: {}", seen.probes[0]);
         assert_eq!(live + dead, 4.0 * came);
         assert!(live > dead && dead > 0.0, "{law}: {}", seen.probes[0]);
-        // What the link says is what arrived, and what it took out of bundles that
-        // died whole later.
+        // The link's counts equal the arrivals plus the inner packets dropped
+        // from bundles that were later dropped whole.
         let inner_dropped = seen.there("inner_dropped");
         assert!(inner_dropped >= dead, "{law}: {inner_dropped} of {dead}");
         assert!(

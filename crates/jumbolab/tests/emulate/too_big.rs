@@ -29,7 +29,7 @@ fn a_socket_that_is_told_what_was_too_big_knows_the_path_mtu() {
 #[test]
 fn a_socket_that_is_told_nothing_knows_nothing() {
     for (ip, size) in [(4, 1500 - 28), (6, 1500 - 48)] {
-        // The answers of the other way are not given on this one.
+        // Packets in the other direction are not answered on this link.
         let seen = probe_path_mtu(ip, size, "--back too-big=answer");
         assert_eq!(seen.probes[0]["after"], 1500, "IPv{ip}");
         assert_eq!(seen.there("answered"), 0.0, "{}", seen.report);
@@ -48,7 +48,7 @@ for _ in range(5_000):
         probe udp 10 100 1 1\n end\n");
     let (too_big, answered) = (seen.there("too_big"), seen.there("answered"));
     let seconds = seen.report["seconds"].as_f64().unwrap();
-    // A busy kernel drops some of a flood before anybody sees them.
+    // A busy kernel drops some of a flood before the link sees them.
     assert!((1_000.0..=5_000.0).contains(&too_big), "{}", seen.report);
     // A burst of ten, and a hundred a second.
     assert!(

@@ -1,4 +1,4 @@
-//! What comparisons find of what is there, and of what is not.
+//! Comparisons find real differences, and none between equal settings.
 
 use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
@@ -48,8 +48,8 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Runs of which most must find a difference: other work, a hypervisor's too,
-/// may hide it in one.
+/// The number of runs, most of which must find a difference; other load,
+/// including the hypervisor's, may hide it in one.
 const RUNS: usize = 3;
 
 /// A run at 200 Mbit/s against one at 196, and its own halves.
@@ -65,11 +65,12 @@ pub(crate) fn runs(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Whether two per cent were found.
+/// Whether the difference of two per cent was found.
 fn two_percent(netns: &mut Netns) -> Result<bool> {
     let at = |rate: &str, repeat: &str| {
         let rate = format!("rate={rate}");
-        // Long enough for a loss in slow start to be over when counting begins.
+        // Long enough for a loss in slow start to be repaired before counting
+        // begins.
         let settings = [
             "mtu=1500,9000",
             "size=4MB",
@@ -99,7 +100,7 @@ fn two_percent(netns: &mut Netns) -> Result<bool> {
     let (first, second): (Vec<Trial>, Vec<Trial>) =
         of_fast.into_iter().partition(|trial| trial.repeat <= 8);
     let halves = diff((&fast, &first), (&fast, &second));
-    // By chance one in twenty such comparisons differs, but not by a per cent.
+    // One in twenty such comparisons differs by chance, but not by a per cent.
     let large = |shift: &&Shift| {
         let percent = shift.after.change.and_then(|change| change.percent);
         shift.after.difference == Some(Difference::Found)
@@ -112,7 +113,7 @@ fn two_percent(netns: &mut Netns) -> Result<bool> {
     Ok(all == 2 && changed > 0)
 }
 
-/// How many comparisons of goodput find a difference, and how many there are.
+/// The number of goodput comparisons that find a difference, and their total.
 fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
     let trials = trials(netns, plan)?;
     let comparisons = compare(plan, &trials);
@@ -129,7 +130,7 @@ fn differences(netns: &mut Netns, plan: &Plan) -> Result<(usize, usize)> {
     Ok((found, changes.len()))
 }
 
-/// Every cell of `plan` in turn, as often as it asks: goodput alone.
+/// Runs all cells of `plan` in turn, for goodput only.
 fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
     for repeat in 1..=plan.repeat {

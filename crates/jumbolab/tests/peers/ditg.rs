@@ -1,4 +1,4 @@
-//! The real D-ITG in the same namespaces as our flows with its habits.
+//! Compares the real D-ITG with flows that imitate it, in the same namespaces.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,25 +11,25 @@ use plan::World;
 
 use crate::{mean, measurements};
 
-/// Messages a second that are asked for, as the 2017 study did [Supriyanto2017 s3].
+/// The requested messages per second, as in the 2017 study [Supriyanto2017 s3].
 const ASKED: f64 = 100_000.0;
 
-/// Rounds of either, in turn.
+/// The number of rounds of each, in turn.
 const ROUNDS: usize = 3;
 
-/// How often a sender tries to reach its receiver.
+/// The maximum number of attempts of a sender to reach its receiver.
 const MOST_TRIES: usize = 200;
 
-/// What one of them came to: messages a second, and their mean delay in
+/// The result of one of them: messages per second, and the mean delay in
 /// milliseconds.
 struct Came {
     rate: f64,
     delay: f64,
 }
 
-/// Neither comes near 100 000 messages a second of 1500 octets, and both come
-/// to the same: within a factor of two, because what a sleep takes hangs on what
-/// else the machine does in those seconds.
+/// Neither reaches 100 000 messages per second of 1500 octets, and both agree
+/// within a factor of two, since the length of a sleep depends on the load of
+/// the machine in those seconds.
 pub(super) fn rate(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>10} {:>12} {:>12} {:>12}",
@@ -107,7 +107,7 @@ fn theirs(netns: &mut Netns, setting: &Setting) -> Result<Came> {
     let words = [
         "20", "ITGSend", "-a", &address, "-T", "TCP", "-C", "100000", "-c", "1500", "-t", "2000",
     ];
-    // Where the receiver does not listen yet it fails at once.
+    // It fails at once if the receiver does not listen yet.
     for _ in 0..MOST_TRIES {
         let mut sender = peer(folder.path(), &words);
         netns.place(setting, "sender", &mut sender)?;
@@ -132,8 +132,8 @@ fn theirs(netns: &mut Netns, setting: &Setting) -> Result<Came> {
     })
 }
 
-/// A peer that `timeout` ends if it does not end by itself; its first words
-/// are for `timeout`.
+/// A peer that `timeout` ends if it does not end by itself; the first words are
+/// for `timeout`.
 fn peer(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("timeout");
     command

@@ -1,4 +1,4 @@
-//! Emulated links against physics.
+//! Emulated links agree with physical limits.
 
 use anyhow::{Context, Result, ensure};
 use lab::world::netns::Netns;
@@ -7,14 +7,14 @@ use units::Seed;
 
 use crate::{measurements, measurements_of, median, only_setting};
 
-/// Trials of each setting, of which the earliest message counts: whatever else
-/// runs on the machine makes messages later, never earlier.
+/// The number of trials of each setting, of which the earliest message counts:
+/// other load makes messages later, never earlier.
 const TRIALS: usize = 15;
 
-/// How much later than physics asks the earliest message in a single frame may
-/// arrive, and the earliest in several: the hosts' own work in an unoptimised
-/// build, and processors that have to wake. A frame that is serialised twice
-/// is off by more at the slower rates. In microseconds.
+/// The admissible lateness of the earliest message in a single frame and in
+/// several, in microseconds. It covers the processing of hosts in an
+/// unoptimised build, and the wake-up of CPUs. A frame that is serialised twice
+/// exceeds it at the slower rates.
 const LATEST: [f64; 2] = [300.0, 600.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
@@ -26,8 +26,8 @@ fn setting(settings: &[String]) -> Result<Setting> {
     only_setting(&all)
 }
 
-/// A single datagram on an idle link takes its bits over the rate, and the
-/// distance; it is never earlier.
+/// A single datagram on an idle link takes its transmission and propagation
+/// time, never less.
 pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>9} {:>6} {:>12} {:>11} {:>9}",
@@ -65,8 +65,8 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// How many microseconds later than `physics` (in milliseconds) the message of
-/// some trials arrived: the earliest, and the median.
+/// The difference in microseconds between the delays of some trials and
+/// `physics` (in milliseconds): the earliest, and the median.
 fn later(netns: &mut Netns, setting: &Setting, physics: f64) -> Result<(f64, f64)> {
     let mut later = Vec::new();
     for _ in 0..TRIALS {
@@ -78,13 +78,13 @@ fn later(netns: &mut Netns, setting: &Setting, physics: f64) -> Result<(f64, f64
     Ok((later[0], later[TRIALS / 2]))
 }
 
-/// A datagram behind Poisson traffic of half the rate waits half of what one of
-/// its frames takes, on average (M/D/1) [Kleinrock1975 ch 5]; and no datagram
-/// comes earlier than on an idle link. Trials with and without take turns, so
-/// that what the hosts need themselves is in both.
+/// A datagram behind Poisson traffic of half the rate waits on average for half
+/// the transmission time of such a frame (M/D/1) [Kleinrock1975 ch 5], and no
+/// datagram arrives earlier than on an idle link. Trials with and without cross
+/// traffic alternate, so that both include the hosts' processing.
 pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     const PAIRS: usize = 300;
-    /// Processors that are never idle wake sooner, by some 50 us. In services.
+    /// Busy CPUs wake faster, by about 50 us. In service times.
     const SOONER: f64 = 0.08;
     let [alone, crossed] = ["0%", "50%"].map(|load| {
         setting(&[
@@ -104,7 +104,7 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     let physics = 122.0 * 8.0 / 15e3;
     let mut waits = Vec::new();
     for pair in 0..PAIRS {
-        // The same seed each time would be the same arrivals each time.
+        // Equal seeds would yield equal arrivals.
         let seed = Seed::new(pair as u64);
         let [without, with] = [&alone, &crossed].map(|setting| -> Result<f64> {
             let measurements = measurements_of(netns, setting, seed)?;
@@ -132,12 +132,12 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// A megabyte of echoes of 65 kB, each whole and one at a time: as long as the
-/// bits of both directions take, framing included, and no less.
+/// A megabyte of whole echoes of 65 kB, one at a time, takes the transmission
+/// time of both directions including framing, and not less.
 pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
     const ECHOES: f64 = 16.0;
-    /// The hosts' part of an echo in an unoptimised build, in milliseconds: two
-    /// ends that wake twice, a slow start, and acknowledgements between.
+    /// The hosts' share of an echo in an unoptimised build, in milliseconds:
+    /// two ends that wake twice, slow start, and acknowledgements.
     const HOSTS: f64 = 2.0;
     for (protocol, mtu, headers) in [
         ("tcp", 1500, 52),
@@ -180,7 +180,8 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
         println!(
             "{protocol} MTU {mtu}: {least:.2} ms, median {median:.2} ms, physics {physics:.2} ms"
         );
-        // The first write may be some microseconds after the instant it notes.
+        // The first write may be some microseconds later than the noted
+        // instant.
         ensure!(
             least > physics - 1e-3,
             "{least} ms is less than physics asks"
@@ -193,12 +194,12 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Transfers of each rate and MTU, of which the median counts.
+/// The number of transfers for each rate and MTU, of which the median counts.
 const GOODPUTS: usize = 3;
 
-/// TCP carries what the frames leave of the rate, and no more. Other work makes
-/// it slower and never faster: a queue that stands empty for 10 ms, which is as
-/// late as the emulator may be, is 1 % of a transfer of a second.
+/// TCP reaches the rate after framing, and not more. Other load makes it
+/// slower, never faster: an empty queue for 10 ms, the emulator's maximum
+/// lateness, is 1 % of a transfer of a second.
 pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
     for (megabits, mtu) in [(20, 1500), (100, 1500), (100, 9000), (333, 9000)] {
         let setting = setting(&[
@@ -222,7 +223,7 @@ pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Of twenty thousand datagrams a hundredth is lost, by chance.
+/// One hundredth of twenty thousand datagrams is lost at random.
 pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
     let setting = setting(&[
         "rate=100mbit".into(),
@@ -242,8 +243,8 @@ pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Through three switches at 10 Mbit/s a datagram takes its bits once, and the
-/// header's three times more.
+/// Through three switches at 10 Mbit/s a datagram takes its transmission time
+/// once, and that of the header three times more.
 pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
     for message in [56, 8972] {
         let setting = setting(&[
@@ -272,8 +273,8 @@ pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Over a wire of 1400 between interfaces of 1500 TCP makes packets of 1400
-/// once it was notified, and stands still where it is not.
+/// Over a link of MTU 1400 between interfaces of 1500, TCP sends packets of
+/// 1400 after a notification, and stalls without one.
 pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
     for ip in [4, 6] {
         let through = |too_big: &str| {
@@ -285,7 +286,7 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 "links.router-receiver.wire_mtu=1400".into(),
                 format!("links.router-receiver.too_big={too_big}"),
                 "timeout=2s".into(),
-                // A black hole fails, and an emulator that is late must not.
+                // A black hole must fail, but not because of a late emulator.
                 "network.lateness=1min".into(),
             ])
         };

@@ -1,5 +1,5 @@
-//! Goodput beside iperf3's, in the same namespaces and as the traffic of an
-//! experiment.
+//! Compares goodput with iperf3's, in the same namespaces and as the traffic of
+//! an experiment.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -12,13 +12,13 @@ use plan::World;
 
 use crate::{goodput, median, only_setting};
 
-/// Rounds of a comparison, of which the median counts: other work, a
-/// hypervisor's too, may slow two of them.
+/// The number of rounds, of which the median counts: other load, including the
+/// hypervisor's, may slow two of them.
 const ROUNDS: usize = 5;
 
-/// The largest share by which the median may differ from that of iperf3.
-/// The queue of 500 kB, which may stand or not when counting begins and ends, is
-/// 1 % of two seconds of iperf3 at 200 Mbit/s and 1.7 % of our 30 MB: together
+/// The admissible relative difference of the median from that of iperf3. The
+/// queue of 500 kB may be full or empty when counting begins and ends. It is 1
+/// % of two seconds of iperf3 at 200 Mbit/s and 1.7 % of our 30 MB: together
 /// less than this.
 const TOLERANCE: f64 = 0.03;
 
@@ -49,7 +49,7 @@ pub(crate) fn beside(netns: &mut Netns) -> Result<()> {
 
 /// One run of iperf3 in the same namespaces, in Mbit/s at the receiver.
 fn once(netns: &mut Netns, setting: &Setting) -> Result<f64> {
-    // `timeout` ends what a peer does not end itself.
+    // `timeout` ends a peer that does not end by itself.
     let peer = || {
         let mut command = Command::new("timeout");
         command
@@ -98,7 +98,7 @@ fn once(netns: &mut Netns, setting: &Setting) -> Result<f64> {
         / 1e6)
 }
 
-/// The user's way to the same: iperf3 as the traffic of an experiment.
+/// The same comparison with iperf3 as the traffic of an experiment.
 pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
     const EXPERIMENT: &str = r#"
         format = 1

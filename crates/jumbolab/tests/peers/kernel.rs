@@ -1,5 +1,5 @@
-//! Kernel links and the machine: the limit of a link, and other work on the
-//! processors.
+//! Kernel links and the machine: the limit of a link, and the detection of
+//! other load.
 
 use std::process::Command;
 
@@ -11,13 +11,13 @@ use plan::Flag;
 
 use crate::{SEED, goodput, median, only_setting};
 
-/// Trials of a setting: other work, a hypervisor's too, makes a transfer slower
-/// and never faster.
+/// The number of trials of a setting. Other load makes a transfer slower, never
+/// faster.
 const TRIALS: usize = 5;
 
-/// Long transfers at odd settings: the median of each reaches 0.97 of what the
-/// link carries, because TCP leaves some of a link idle after a loss, and none
-/// passes 1.002.
+/// Long transfers at unusual settings: the median of each reaches 0.97 of the
+/// link's limit, because TCP leaves part of the link idle after a loss, and
+/// none exceeds 1.002.
 pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>52} {:>9} {:>9} {:>7}",
@@ -77,7 +77,7 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// Four trials beside a busy loop, and four without one.
+/// Four trials with a busy loop, and four without.
 pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
     let setting = only_setting(&["mtu=9000", "rate=200mbit", "size=1MB", "cpu_size=5MB"])?;
     let mut trials = |loops: usize| -> Result<Vec<Noticed>> {
@@ -98,7 +98,7 @@ pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
     };
     let (with, without) = (trials(1)?, trials(0)?);
     println!("beside a busy loop: {with:.2?}\nwithout: {without:.2?}");
-    // A loop that has only just been started may find no processor at first.
+    // A loop that has just started may not have a CPU at first.
     let noticed = |trial: &&Noticed| trial.flagged && trial.others > 0.5;
     let noticed = with.iter().filter(noticed).count();
     ensure!(
@@ -116,14 +116,14 @@ pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-/// What a trial noticed of other work.
+/// The load by others that a trial detected.
 #[derive(Debug)]
 struct Noticed {
-    /// Whether it is said to be disturbed.
+    /// Whether the trial has the flag `disturbed`.
     flagged: bool,
-    /// Processors that worked for others.
+    /// CPUs used by others.
     others: f64,
-    /// What the hypervisor took, in per cent.
+    /// The hypervisor's share, in per cent.
     stolen: f64,
 }
 

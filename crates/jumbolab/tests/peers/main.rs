@@ -1,8 +1,8 @@
-//! Figures against a peer and against physics, on an otherwise idle machine:
-//! iperf3 from Debian in the same namespaces, the link's limit, and what a
-//! comparison of equals may find.
+//! Compares results with peers and physical limits on an otherwise idle
+//! machine: iperf3 from Debian in the same namespaces, the limit of the link,
+//! and comparisons of equal settings.
 //!
-//! A program of its own and not a set of `#[test]`s: the sandbox wants a
+//! This is a program of its own instead of `#[test]`s: the sandbox needs a
 //! single-threaded process, and nothing else may run meanwhile.
 #![expect(
     clippy::print_stdout,
@@ -33,7 +33,7 @@ use plan::{Plan, World};
 use undisturbed::{Disturbed, until_undisturbed};
 use units::Seed;
 
-/// Of all chance on emulated links, so that a run repeats.
+/// The seed of all emulated links, so that runs are repeatable.
 const SEED: Seed = Seed::new(1);
 
 fn main() -> ExitCode {
@@ -116,7 +116,7 @@ fn checks() -> Result<()> {
             worlds::agree,
         ),
     ];
-    // As with libtest, words choose checks by a part of their name.
+    // As with libtest, arguments select checks by parts of their names.
     let words: Vec<String> = std::env::args().skip(1).collect();
     let chosen = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
     let checks: Vec<_> = checks
@@ -160,13 +160,13 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
     cell.setting.map_err(anyhow::Error::msg)
 }
 
-/// One trial; what chance does is the same each time.
+/// One trial, always with the same seed.
 fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
     measurements_of(netns, setting, SEED)
 }
 
-/// One trial with a seed of its own: one that counts, of a few where the program
-/// itself says that the machine was too busy for its emulator.
+/// One valid trial with the given seed; repeated a few times if the program
+/// reports that the machine was too busy for its emulator.
 fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<Measurements> {
     until_undisturbed("a trial", 5, || {
         match netns.measure(setting, seed, Epoch::now()) {
@@ -179,10 +179,10 @@ fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<M
     .map_err(|why| anyhow!(why))?
 }
 
-/// What is said of a trial that is invalid because its emulator was late.
+/// The error of a trial with a late emulator.
 const BUSY: &str = "the emulator could not keep up";
 
-/// Goodput of one trial in Mbit/s, and its limit where the link has one.
+/// The goodput of one trial in Mbit/s, and its limit if the link has one.
 fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
     let measurements = measurements(netns, setting)?;
     let limit = measurements
@@ -193,9 +193,9 @@ fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
     Ok((measurements.metrics["throughput"], limit))
 }
 
-/// The middle one of an odd number of values: half of the rounds may be
-/// disturbed without moving it out of what the others measured, and a bias of
-/// all rounds is not hidden, as the best of them would hide it.
+/// The median of an odd number of values. Up to half of the rounds may be
+/// disturbed without moving it beyond the others' range, and it reveals a bias
+/// of all rounds, which the best value would hide.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -1,5 +1,5 @@
-//! One Reno flow of the kernel behind a drop-tail buffer that holds so many
-//! times the bandwidth-delay product, against the closed form.
+//! Compares one Reno flow of the kernel behind a drop-tail buffer, sized in
+//! multiples of the bandwidth-delay product, with the closed form.
 
 use anyhow::{Result, anyhow, ensure};
 use experiment::Experiment;
@@ -8,18 +8,18 @@ use plan::World;
 
 use crate::{measurements, median};
 
-/// The largest share by which the median utilisation may differ from the closed
-/// form. The seconds that are counted hold two to four teeth and no whole number
-/// of them: half a tooth too much where the window is small lowers the mean by up
-/// to 2 %. The rest is for programs that wake late.
+/// The admissible relative difference of the median utilisation from the closed
+/// form. The counted seconds contain two to four periods of the sawtooth, and
+/// not a whole number: half a period with a small window too many lowers the
+/// mean by up to 2 %. The rest covers programs that wake late.
 const TOLERANCE: f64 = 0.05;
 
-/// Rounds of each case: a flow that was kept from its processor for long begins
-/// slowly again, which may spoil one of them.
+/// The number of rounds of each case. A flow that lost its CPU for long
+/// restarts slowly, which may spoil one of them.
 const ROUNDS: usize = 3;
 
-/// The bandwidth-delay product in packets, and the packets that the closed
-/// form wants besides the buffer: one on the wire, one behind it.
+/// The bandwidth-delay product in packets, including the two packets that the
+/// closed form needs beside the buffer: one on the link, one behind it.
 const PRODUCT: f64 = 101.0;
 const BESIDES: f64 = 2.0;
 

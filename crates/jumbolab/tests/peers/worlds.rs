@@ -1,4 +1,5 @@
-//! The kernel's TCP over an emulated link against the simulator's over the same.
+//! Compares the kernel's TCP over an emulated link with the simulator's over
+//! the same link.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
@@ -9,20 +10,19 @@ use units::Seed;
 
 use crate::{measurements, median};
 
-/// By which share a figure of the simulator's may differ from the median of the
-/// kernel's. One more or one fewer halving of the window in a transfer, which
-/// has few of them, is most of it; docs/kernel.md has the differences that
-/// are known.
+/// The admissible relative difference of a simulated value from the median of
+/// the kernel's. It mostly covers one window reduction more or less in a
+/// transfer, which has few of them; docs/kernel.md lists the known differences.
 const TOLERANCE: f64 = 0.1;
-/// What a queue of few jumbo frames may differ by besides: the kernel's
-/// programs wake in their own time, and that of a frame is more there.
+/// The additional tolerance in packets for a queue of few jumbo frames: the
+/// wake-up times of the kernel's programs amount to more of a large frame.
 const PACKETS: f64 = 0.3;
 
-/// Trials of the kernel, of each figure of which the median counts: what else
-/// runs keeps its programs waiting, and may spoil one.
+/// The number of kernel trials, of which the median of each value counts. Other
+/// load delays the programs and may spoil one.
 const ROUNDS: usize = 3;
 
-/// What is compared, with what it may differ by besides.
+/// The compared values, with the additional tolerance of each.
 const FIGURES: [(&str, f64); 3] = [
     ("throughput", 0.0),
     ("utilisation_percent_counted", 0.0),

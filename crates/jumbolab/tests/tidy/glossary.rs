@@ -1,4 +1,5 @@
-//! The words of names: the glossary's terms, and words that they replaced.
+//! Checks that names use the glossary's terms instead of the words that they
+//! replaced.
 
 use std::collections::BTreeSet;
 

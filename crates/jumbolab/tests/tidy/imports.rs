@@ -1,8 +1,8 @@
 //! The import graph inside a crate: which file names items of which other file.
 //!
-//! A path leads to the file that defines its item; `use` and `pub use` on the
-//! way are followed. A module that only declares its children imports nothing.
-//! Tests do not count.
+//! A path leads to the file that defines its item, through any `use` and `pub
+//! use`. A module that only declares its children imports nothing. Tests do not
+//! count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ struct Modules(BTreeMap<Path, Module>);
 
 struct Module {
     file: String,
-    /// The names that `use` brings in, and what they stand for.
+    /// The names that `use` imports, with their paths.
     names: BTreeMap<String, Path>,
-    /// The modules whose names are all brought in.
+    /// The modules of glob imports.
     globs: Vec<Path>,
-    /// Every path that is written in it.
+    /// All paths that occur in the module.
     paths: Vec<Path>,
 }
 
@@ -102,8 +102,8 @@ impl Modules {
         edges
     }
 
-    /// The file that defines what `path` names in the module at `place`; `None`
-    /// for another crate.
+    /// The file that defines the item `path` names in the module at `place`;
+    /// `None` for another crate.
     fn defining(&self, place: &[String], path: &[String], depth: usize) -> Option<&str> {
         let mut at = self.absolute(place, path)?;
         let mut rest = Path::new();
@@ -114,7 +114,7 @@ impl Modules {
         let Some(name) = rest.first() else {
             return Some(&module.file);
         };
-        // A chain of re-exports is short; one that turns in a circle is no program.
+        // Chains of re-exports are short; a circular one does not compile.
         if depth < 8 {
             if let Some(target) = module.names.get(name) {
                 let target = [&target[..], &rest[1..]].concat();
@@ -136,7 +136,8 @@ impl Modules {
         Some(&module.file)
     }
 
-    /// `path`, written in the module at `place`, from the root of the crate.
+    /// The path from the crate's root of `path`, written in the module at
+    /// `place`.
     fn absolute(&self, place: &[String], path: &[String]) -> Option<Path> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -164,7 +165,7 @@ impl Module {
     }
 }
 
-/// Gathers what items name.
+/// Collects the paths that items name.
 #[derive(Default)]
 struct PathReader {
     names: BTreeMap<String, Path>,
@@ -201,7 +202,7 @@ impl PathReader {
     }
 
     fn bring(&mut self, name: Option<&String>, path: &[String]) {
-        // A trait that is brought in without a name is still imported.
+        // A trait that is imported as `_` is still imported.
         match name.map(String::as_str) {
             Some("_") | None => self.paths.push(path.to_vec()),
             Some(name) => {
@@ -232,7 +233,7 @@ impl<'ast> Visit<'ast> for PathReader {
 
     fn visit_item_macro(&mut self, _: &'ast ItemMacro) {}
 
-    // `pub(in crate::above)` says who may import, and imports nothing.
+    // `pub(in crate::above)` restricts visibility and imports nothing.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -278,7 +279,7 @@ fn components(edges: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Vec<String>> {
 
 struct Search<'a> {
     edges: &'a BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// The node's number, and the lowest that it reaches.
+    /// The node's number, and the lowest number that it reaches.
     order: BTreeMap<&'a str, (usize, usize)>,
     stack: Vec<&'a str>,
     found: Vec<Vec<String>>,

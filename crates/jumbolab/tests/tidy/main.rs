@@ -1,7 +1,8 @@
-//! The rules of the project that no compiler knows: layers, file lengths,
-//! citations, `unsafe`. ARCHITECTURE.md and CONTRIBUTING.md give the reasons.
+//! The rules of the project that the compiler does not check: layers, file
+//! lengths, citations, `unsafe`. ARCHITECTURE.md and CONTRIBUTING.md give the
+//! reasons.
 //!
-//! A failure names the file, the line and what to do.
+//! A failure names the file, the line and the remedy.
 
 mod glossary;
 mod imports;
@@ -14,8 +15,8 @@ use imports::{Cycle, cycles};
 use project::{crates, dependencies, files, is_test, line_of, read, root, rows, rust_files, table};
 use source::{Source, cited, is_identifier, lines_without_tests};
 
-/// The rows of the layer table, lowest first. A crate uses only rows below its
-/// own, so crates of one row are strangers.
+/// The rows of the layer table, lowest first. A crate depends only on rows
+/// below its own, so crates of one row are independent of each other.
 const LAYERS: [&[&str]; 7] = [
     &["units"],
     &["wire", "queue", "model"],
@@ -26,13 +27,13 @@ const LAYERS: [&[&str]; 7] = [
     &["jumbolab"],
 ];
 
-/// The most files of a crate that may import each other.
+/// The maximum number of files of a crate in an import cycle.
 const LARGEST_CYCLE: usize = 7;
 
-/// Crates in which neither clock nor socket nor libc exists.
+/// Crates without clocks, sockets and libc.
 const NO_STD: [&str; 3] = ["units", "wire", "queue"];
 
-/// The one crate that may contain `unsafe`; test code may where it forks.
+/// The only crate that may contain `unsafe`, apart from test code that forks.
 const UNSAFE: &str = "live";
 
 /// Lines of a file without its tests: none above, and half the files below.
@@ -40,10 +41,10 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
 const LONGEST_MAIN: usize = 60;
 
-/// Files that may name a world: what worlds make of keys, the dispatch of runs,
-/// what belongs to one world, and plans made up for tests. All others ask
-/// `World::profile`, so that a new world has to answer and is not taken for an
-/// old one.
+/// Files that may name a world: the effects of keys in worlds, the dispatch of
+/// runs, code of one world, and synthetic plans. All others ask
+/// `World::profile`, so that a new world must state its properties and is not
+/// taken for another one.
 const NAMES_WORLDS: [&str; 7] = [
     "crates/experiment/src/keys/support.rs",
     "crates/lab/src/run.rs",
@@ -332,7 +333,7 @@ fn no_file_names_a_developers_machine() {
     ];
     let mut problems = Vec::new();
     for file in files() {
-        // What is no text has no place for a path that anyone would type.
+        // Binary files contain no paths that a user would type.
         let Ok(text) = fs::read_to_string(root().join(&file)) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! The files of the project and what stands in them.
+//! The files of the project and their contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,8 +23,8 @@ pub(crate) fn rust_files() -> impl Iterator<Item = String> {
         .filter(|file| file.starts_with("crates/") && file.ends_with(".rs"))
 }
 
-/// Every file of the project relative to its root, sorted; not what is built
-/// or measured.
+/// Every file of the project relative to its root, sorted, without build
+/// outputs and results.
 pub(crate) fn files() -> Vec<String> {
     let root = root();
     let skipped = [".git", "target", "results"].map(|name| root.join(name));
@@ -64,7 +64,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Whether a file holds tests and nothing else.
+/// Whether a file contains only tests.
 pub(crate) fn is_test(file: &str) -> bool {
     file.ends_with("/tests.rs") || file.contains("/tests/")
 }
@@ -99,7 +99,8 @@ pub(crate) fn rows(file: &str) -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// The crates that this one uses to run, on any system.
+/// The runtime dependencies of a crate among this project's crates, on any
+/// system.
 pub(crate) fn dependencies(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest
         .parse()
@@ -119,7 +120,7 @@ pub(crate) fn dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// The line on which `name` is given a value, from 1.
+/// The line on which `name` is assigned, from 1.
 pub(crate) fn line_of(text: &str, name: &str) -> usize {
     let gives = |line: &str| {
         line.strip_prefix(name)

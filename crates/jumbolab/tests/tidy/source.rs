@@ -1,7 +1,7 @@
-//! What stands in a Rust file: code, prose, citations.
+//! Splits a Rust file into code, prose and citations.
 
-/// A Rust file taken apart, line by line: what the compiler runs, and what
-/// people read. Each has blanks where the other has characters.
+/// A Rust file split into code and prose. Each has blanks in place of the
+/// other's characters.
 #[derive(Default)]
 pub(crate) struct Source {
     pub(crate) code: String,
@@ -86,9 +86,8 @@ fn character(text: &str) -> Option<usize> {
 /// The source keys cited in a line of prose: `[RFC8200 s5]`, `[proc_stat(5)]`.
 ///
 /// A citation is a bracket that follows no word and whose first word is a key:
-/// it has a capital in front, or it is a page of the manual with its section.
-/// The bracket may be closed on the next line. What Markdown makes of brackets,
-/// links and their targets, is none.
+/// a word with an initial capital, or a manual page with its section. The
+/// bracket may close on the next line. Markdown links are not citations.
 pub(crate) fn cited(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices('[').filter_map(move |(at, _)| {
         let (before, inside) = (&line[..at], &line[at + 1..]);
@@ -119,7 +118,7 @@ fn is_key(word: &str) -> bool {
         && !word.contains("..")
 }
 
-/// `name(7)`; `name.7` is taken for one too, so that it is corrected.
+/// `name(7)`; `name.7` counts as well, so that it is corrected.
 fn is_page(word: &str) -> bool {
     let name = word
         .strip_suffix(')')

@@ -198,7 +198,7 @@ fn an_end_of_its_own_counts_instead_of_the_length_of_all() {
 #[test]
 fn a_bad_file_is_refused_by_line() {
     for (text, words) in [
-        ("", "my.toml:1: there are no flows"),
+        ("", "my.toml:1: no flows"),
         ("[flows]\n", "no flows; write"),
         ("a = 1\n[flows.x]\n", "my.toml:1: unknown key `a`"),
         (

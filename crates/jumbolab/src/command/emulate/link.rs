@@ -1,4 +1,4 @@
-//! What the link shall be like, from options and `--back`.
+//! Reads the settings of the link from options and `--back`.
 
 use std::str::FromStr;
 
@@ -10,16 +10,16 @@ use units::{Bytes, Framing, Rate, Span};
 
 use crate::args::Emulate;
 
-/// The longest time on the way: what travels is kept in memory.
+/// The maximum propagation delay; frames in flight are kept in memory.
 const LONGEST: Span = Span::from_secs(60);
 
-/// For how long a link without a rate holds back what is to be overtaken.
+/// The hold time of a frame to be overtaken on a link without a rate.
 const HOLD: Span = Span::from_millis(1);
 
-/// The names that `--back` knows; each is an option too.
+/// The keys of `--back`; each is also an option.
 const KEYS: &str = "rate, delay, jitter, jitter-law, loss, bit-error-rate, reorder, duplicate, buffer, queue, mtu, too-big, cut-through";
 
-/// One direction as it was asked for.
+/// The requested settings of one direction.
 #[derive(Clone, Debug, PartialEq)]
 struct Direction {
     rate: Option<Rate>,
@@ -31,7 +31,7 @@ struct Direction {
     reorder: f64,
     duplicate: f64,
     buffer: Limit,
-    /// As it was asked for.
+    /// The queue as the user wrote it.
     queue: String,
     mtu: Option<Bytes>,
     too_big: TooBig,
@@ -41,7 +41,7 @@ struct Direction {
 /// Both directions, between interfaces whose larger MTU is `largest`.
 ///
 /// # Errors
-/// In one line, with option and value and what would be right.
+/// One line of text with the option, the value and the expected value.
 pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
     let mut there = Direction {
         rate: None,
@@ -90,7 +90,7 @@ pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]
     Ok([there.settings(largest)?, back.settings(largest)?])
 }
 
-/// A span of time that is longer than none.
+/// A positive duration.
 pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
     let span: Span = quantity(text).map_err(|why| anyhow!("{option} {text}: {why}"))?;
     ensure!(
@@ -148,8 +148,9 @@ impl Direction {
         Ok(())
     }
 
-    /// The settings of the link. What is held back waits for as long as four
-    /// of its largest frames take, so that three can overtake it.
+    /// The settings of the link. A frame to be overtaken is held for the
+    /// transmission time of four frames of the largest size, so that three can
+    /// overtake it.
     fn settings(&self, largest: Bytes) -> Result<Settings> {
         ensure!(
             self.too_big == TooBig::Drop || self.mtu.is_some(),
@@ -203,7 +204,7 @@ fn quantity<T: FromStr<Err = units::BadText>>(text: &str) -> Result<T> {
     Ok(text.parse()?)
 }
 
-/// A time that frames may spend on the way.
+/// A delay of frames, with an upper bound.
 fn short(text: &str) -> Result<Span> {
     let span: Span = quantity(text)?;
     ensure!(
@@ -213,7 +214,7 @@ fn short(text: &str) -> Result<Span> {
     Ok(span)
 }
 
-/// A share of frames: `0.1%`, or 0. The result is a probability.
+/// Parses a share of frames such as `0.1%` or 0 into a probability.
 fn share(text: &str) -> Result<f64> {
     let percent = match text {
         "0" => Some(0.0),

@@ -1,5 +1,5 @@
-//! Reports what an emulator does, on a thread of its own: a terminal that was
-//! stopped, or a disk that is busy, must not hold up frames.
+//! Reports the emulator's state on a separate thread, so that a stopped
+//! terminal or a busy disk does not delay frames.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -17,26 +17,26 @@ use units::Span;
 use super::text;
 use crate::output;
 
-/// Pieces of news that may wait.
+/// The maximum number of waiting reports.
 const MOST_NEWS: usize = 1_024;
 
-/// Events that may wait to be written, about 60 MB.
+/// The maximum number of events to be written, about 60 MB.
 const MOST_EVENTS: usize = 1 << 20;
 
-/// How many seconds lie between lines where no terminal is.
+/// The interval of lines in seconds if there is no terminal.
 const PLAIN_TICKS: u64 = 10;
 
 /// Counts at one instant.
 pub(super) struct Tick {
-    /// Since the beginning.
+    /// The time since the start.
     pub(super) elapsed: Span,
-    /// Counts since the beginning, lateness since the tick before.
+    /// Counts since the start; lateness since the previous tick.
     pub(super) report: Report,
-    /// With the last tick: the lateness of all.
+    /// With the last tick: the lateness over the whole run.
     pub(super) whole: Option<[Span; 3]>,
 }
 
-/// The thread that reports, and the channel to it.
+/// The reporting thread and the channel to it.
 pub(super) struct Reporter {
     news: SyncSender<News>,
     waiting: Arc<AtomicUsize>,
@@ -46,7 +46,7 @@ pub(super) struct Reporter {
 enum News {
     Tick(Tick),
     Events(Events),
-    /// What a recording ends with.
+    /// The final state for a recording.
     Rest([Vec<Arrival>; 2], [Vec<Reseed>; 2]),
 }
 
@@ -57,7 +57,7 @@ impl Reporter {
     /// Starts the thread.
     ///
     /// # Errors
-    /// Where there can be none.
+    /// The thread cannot be started.
     pub(super) fn start(
         ends: [String; 2],
         json: bool,
@@ -88,10 +88,10 @@ impl Reporter {
         })
     }
 
-    /// Hands over what became of frames; whether anybody listens.
+    /// Sends the fates of frames to the thread; returns whether it still runs.
     ///
     /// # Errors
-    /// Where too much waits to be written: a gap in a recording would be a lie.
+    /// Too many events wait to be written; a recording must not have gaps.
     pub(super) fn record(&self, events: Events) -> Result<bool> {
         if events.is_empty() {
             return Ok(true);
@@ -107,15 +107,15 @@ impl Reporter {
         }
     }
 
-    /// Hands over what a recording ends with: what waits in the queue of each
-    /// direction, and when its chance began anew.
+    /// Sends the final state for a recording: the waiting packets of each
+    /// direction and the restarts of the random streams.
     pub(super) fn conclude(&self, waiting: [Vec<Arrival>; 2], reseeds: [Vec<Reseed>; 2]) {
-        // Whoever does not listen any more says why when it is waited for.
+        // A thread that has ended states the reason when it is joined.
         let _ = self.news.send(News::Rest(waiting, reseeds));
     }
 
-    /// Hands over counts; returns whether the thread still runs. The last ones wait until
-    /// there is room, any others are left out where there is none.
+    /// Sends counts to the thread; returns whether it still runs. The last
+    /// counts wait for room in the channel; others are dropped if it is full.
     pub(super) fn report(&self, tick: Tick) -> bool {
         match tick.whole {
             Some(_) => self.news.send(News::Tick(tick)).is_ok(),
@@ -143,7 +143,7 @@ struct Output {
     json: bool,
     screen: Option<Screen>,
     before: Option<Tick>,
-    /// Of super-packets, by direction.
+    /// Whether super-packets were reported, by direction.
     warned: [bool; 2],
     recording: Option<Recording>,
     waiting: Arc<AtomicUsize>,
@@ -191,7 +191,7 @@ impl Output {
         Ok(())
     }
 
-    /// Says once of each interface that it hands over super-packets.
+    /// Warns once per interface about super-packets.
     fn warn(&mut self, tick: &Tick) {
         for (direction, name) in self.ends.iter().enumerate() {
             let refused = tick.report.links[0][direction].refused.super_packets;
@@ -208,7 +208,7 @@ impl Output {
 
     fn clear(&mut self) {
         if let Some(screen) = self.screen.take() {
-            // Clearing the screen can only fail where nobody looks at it.
+            // Clearing the screen fails only without a reader.
             let _ = screen.all.clear();
         }
     }
@@ -219,7 +219,7 @@ impl Output {
     }
 }
 
-/// Lines of a terminal that are written over again and again.
+/// Lines of a terminal that are updated in place.
 struct Screen {
     all: MultiProgress,
     lines: Vec<ProgressBar>,

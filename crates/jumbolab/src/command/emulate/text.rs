@@ -1,4 +1,4 @@
-//! What is said about an emulated link: tables, JSON, warnings.
+//! Output about an emulated link: tables, JSON, warnings.
 
 use std::fmt::Write;
 
@@ -9,12 +9,13 @@ use units::Span;
 
 use super::reporter::Tick;
 
-/// What switches off everything that makes super-packets out of packets.
+/// The options that disable all sources of super-packets.
 const SWITCHES: &str = "gro off lro off gso off tso off tx-udp-segmentation off";
 
-/// That an interface is set to make super-packets. Of its own sending only the
-/// receiver on its other side would get some, but ends of a veth pair are
-/// mostly set alike, and the other one may be in a namespace that we cannot see.
+/// A warning that an interface is set to produce super-packets. Those that it
+/// sends itself reach only its peer. But both ends of a veth pair usually have
+/// the same settings, and the other end may be in a namespace that we cannot
+/// see.
 pub(super) fn bundling(name: &str, features: &[String]) -> String {
     format!(
         "warning: {name} has {} on, which can produce super-packets here or at the other end of a veth pair; the link drops them; type at both ends: ethtool -K {name} {SWITCHES}",
@@ -22,14 +23,14 @@ pub(super) fn bundling(name: &str, features: &[String]) -> String {
     )
 }
 
-/// That an interface handed over super-packets.
+/// A warning that an interface delivered super-packets.
 pub(super) fn super_packets(name: &str, count: u64) -> String {
     format!(
         "warning: the link dropped {count} super-packets from {name}, because no real link carries them; type: ethtool -K {name} {SWITCHES}; with a veth pair, also at the other end"
     )
 }
 
-/// Both directions in the time since `before`.
+/// A table of both directions since `before`.
 pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> Vec<String> {
     let since = match before {
         Some(before) => tick.report.clone().since(&before.report),
@@ -67,7 +68,7 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
     lines
 }
 
-/// Both directions from the beginning to the end.
+/// A table of both directions over the whole run.
 pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> String {
     let directions = &tick.report.links[0];
     let seconds = tick.elapsed.as_secs_f64().max(1e-9);
@@ -76,7 +77,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     let mut text = format!("{:22} {there:>width$} {back:>width$}\n", time(tick.elapsed));
     let mut row = |name: &str, of: &dyn Fn(&DirectionReport) -> String| {
         let [there, back] = [of(&directions[0]), of(&directions[1])];
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:22} {there:>width$} {back:>width$}");
     };
     let count =
@@ -114,7 +115,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("unstamped", &|direction| {
         direction.refused.unstamped.to_string()
     });
-    // An interface counts what it could not send with what it could not hand over.
+    // An interface counts unsent frames with those that it could not accept.
     let [there, back] = [1, 0].map(|end: usize| directions[end].refused.unsent);
     let _ = writeln!(
         text,
@@ -125,7 +126,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     text
 }
 
-/// One object: counts since the beginning, lateness since the one before.
+/// One JSON object: counts since the start, lateness since the previous object.
 pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
     let directions = &tick.report.links[0];
     let direction = |number: usize| {
@@ -149,7 +150,8 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "super_packets": direction.refused.super_packets,
             "overrun": direction.refused.overrun,
             "unstamped": direction.refused.unstamped,
-            // An interface counts what it could not send with what it could not hand over.
+            // An interface counts unsent frames with those that it could not
+            // accept.
             "unsent": directions[1 - number].refused.unsent,
         })
     };
@@ -170,7 +172,7 @@ fn name(ends: &[String; 2], direction: usize) -> String {
     format!("{} > {}", ends[direction], ends[1 - direction])
 }
 
-/// Frames that came out, those twice counted twice.
+/// Delivered frames, including duplicates.
 fn out(direction: &DirectionReport) -> u64 {
     direction.counters.of(Fate::Delivered) + 2 * direction.counters.of(Fate::Duplicated)
 }

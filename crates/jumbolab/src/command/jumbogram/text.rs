@@ -1,4 +1,4 @@
-//! What is said of jumbograms.
+//! Output about jumbograms.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use units::Span;
 
 use crate::args::{Method, Over};
 
-/// What a carriage came to.
+/// The results of a carriage.
 pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -> String {
     let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
     let whole = whole.count();
@@ -47,7 +47,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
     text
 }
 
-/// What a measurement came to.
+/// The results of a measurement.
 pub(super) fn measured(
     found: &Measured,
     size: u32,
@@ -111,7 +111,7 @@ pub(super) fn measured(
     )
 }
 
-/// What was sent to a host.
+/// The results of sending to a host.
 pub(super) fn sent(sent: &Sent, size: u32, to: SocketAddr, as_json: bool) -> String {
     match as_json {
         true => line(&json!({
@@ -130,7 +130,7 @@ pub(super) fn sent(sent: &Sent, size: u32, to: SocketAddr, as_json: bool) -> Str
     }
 }
 
-/// What a receiver says of a message.
+/// The receiver's line about a message.
 pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String {
     if !as_json {
         return format!("from {}: {}", from.ip(), of_one(one).trim_start());
@@ -141,7 +141,7 @@ pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String 
     line(&value)
 }
 
-/// What became of variants.
+/// The results of malformed variants.
 pub(super) fn ended(all: &[Ended], as_json: bool) -> String {
     if as_json {
         let of_each = |one: &Ended| {
@@ -245,7 +245,7 @@ const fn place(over: Over) -> &'static str {
     }
 }
 
-/// What so many per cent of `delays`, which are in order, do not exceed, in ms.
+/// The percentile `share` of sorted `delays`, in ms.
 fn percentile(delays: &[Span], share: usize) -> f64 {
     let rank = (delays.len() * share).div_ceil(100).saturating_sub(1);
     delays.get(rank).map_or(0.0, |delay| delay.as_millis_f64())

@@ -1,4 +1,4 @@
-//! docs/commands.md: the help as a page.
+//! docs/commands.md: the help of all commands as a page.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const HEAD: &str = "\
 Generated from the help by `cargo run -p jumbolab -- man --markdown > docs/commands.md`; a test compares the two.
 ";
 
-/// The page of a program, which is built.
+/// The page of a built program.
 pub(super) fn of(program: &Command) -> String {
     let mut text = HEAD.to_owned();
     let commands = GROUPS.iter().flat_map(|(heading, names)| {
@@ -26,7 +26,7 @@ pub(super) fn of(program: &Command) -> String {
     text += "\n| group | command | purpose |\n|---|---|---|\n";
     for (heading, command) in &commands {
         let (name, about) = (command.get_name(), about(command));
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "| {heading} | [`{name}`](#jumbolab-{name}) | {about} |"
@@ -95,7 +95,7 @@ fn heading(argument: &Arg) -> &str {
     argument.get_help_heading().unwrap_or(usual)
 }
 
-/// The argument as the usage shows it.
+/// The argument in the form of the usage.
 fn typed(argument: &Arg) -> String {
     let long = argument.to_string();
     match argument.get_short() {
@@ -132,7 +132,7 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-/// Text of a table's cell.
+/// The text of a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

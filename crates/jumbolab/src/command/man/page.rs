@@ -1,14 +1,14 @@
-//! A manual page in roff.
+//! Manual pages in roff.
 
 use anyhow::Result;
 use clap_mangen::Man;
 
 use crate::args::examples_of;
 
-/// The page of a command, which is built.
+/// The page of a built command.
 ///
 /// # Errors
-/// When the page is not UTF-8.
+/// The page is not UTF-8.
 pub(super) fn page(command: &clap::Command) -> Result<String> {
     let name = command.get_name();
     let man = Man::new(command.clone().after_help(None));

@@ -1,5 +1,5 @@
-//! Says on stderr who came and went, on a thread of its own: a pipe that nobody
-//! reads must not keep the receiver from accepting others.
+//! Prints sessions to stderr on a separate thread, so that a blocked pipe does
+//! not keep the receiver from accepting connections.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -13,18 +13,18 @@ use units::{Span, Time};
 
 use crate::output;
 
-/// Lines that may wait; more are counted and left out.
+/// The maximum number of waiting lines; further lines are counted and omitted.
 const MOST_LINES: usize = 256;
 
-/// Refused connections are reported this often at most, however many there are.
+/// The minimum interval between reports of rejected connections.
 const BETWEEN_REFUSALS: Span = Span::from_secs(1);
 
-/// How long the end waits for somebody to read what is left.
+/// The time limit for printing the remaining lines at the end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 const NO_PANIC: &str = "nobody panics with lines in hand";
 
-/// The way to the thread that says it.
+/// The channel to the log thread.
 pub(super) struct LogThread(Arc<Shared>);
 
 #[derive(Default)]
@@ -34,15 +34,15 @@ struct Shared {
     done: Condvar,
 }
 
-/// What was not said yet.
+/// The waiting lines.
 #[derive(Default)]
 struct Unsaid {
     lines: VecDeque<String>,
     left_out: u64,
-    /// Who was refused last, and why.
+    /// The peer of the last rejected connection, and the reason.
     refusal: Option<(IpAddr, String)>,
     refusals: u64,
-    /// Before this instant no refusal is said.
+    /// The earliest time of the next report of rejections.
     hush: Time,
     is_over: bool,
     is_done: bool,
@@ -52,7 +52,7 @@ impl LogThread {
     /// Starts the thread.
     ///
     /// # Errors
-    /// Where there can be none.
+    /// The thread cannot be started.
     pub(super) fn start() -> Result<Self> {
         let shared = Arc::<Shared>::default();
         let here = Arc::clone(&shared);
@@ -63,7 +63,7 @@ impl LogThread {
         Ok(Self(shared))
     }
 
-    /// Says a line, soon.
+    /// Queues a line.
     pub(super) fn say(&self, line: String) {
         let mut unsaid = self.0.unsaid();
         if unsaid.lines.len() < MOST_LINES {
@@ -74,7 +74,7 @@ impl LogThread {
         self.0.news.notify_one();
     }
 
-    /// Says that `peer` was refused, together with others where many are.
+    /// Reports that `peer` was rejected; many rejections are combined.
     pub(super) fn refused(&self, peer: IpAddr, why: &str) {
         let mut unsaid = self.0.unsaid();
         unsaid.refusal = Some((peer, why.to_owned()));
@@ -82,7 +82,7 @@ impl LogThread {
         self.0.news.notify_one();
     }
 
-    /// Says what is left, if somebody reads it soon.
+    /// Prints the remaining lines within the time limit.
     pub(super) fn end(self) {
         let mut unsaid = self.0.unsaid();
         unsaid.is_over = true;
@@ -101,7 +101,8 @@ impl Shared {
         self.done.notify_all();
     }
 
-    /// The next line, once there is one; none when all is said.
+    /// Waits for the next line; `None` when all lines are printed and the log
+    /// has ended.
     fn next(&self) -> Option<String> {
         let mut unsaid = self.unsaid();
         loop {
@@ -112,7 +113,7 @@ impl Shared {
             if unsaid.is_over {
                 return None;
             }
-            // Whether or not there is a refusal, it is looked for again soon.
+            // Check for rejections again soon.
             let hush = unsaid.hush.since(now).unwrap_or(BETWEEN_REFUSALS);
             let hush = Duration::from_nanos(hush.as_nanos().max(1));
             let woken = self.news.wait_timeout(unsaid, hush);

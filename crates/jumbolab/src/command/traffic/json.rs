@@ -1,4 +1,4 @@
-//! The same as JSON Lines: an object a flow.
+//! Results as JSON Lines: one object per flow.
 
 use live::traffic::{Asked, DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
 use proto::clock_offset::ClockOffset;
@@ -7,7 +7,7 @@ use units::{Bytes, Span, Transport};
 
 use super::{delays, per_second};
 
-/// A flow as its sender saw it.
+/// A flow as observed by its sender.
 pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> String {
     let mut object = Map::new();
     head(&mut object, flow.name.as_str(), flow.transport, flow.meter);
@@ -57,7 +57,7 @@ pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> Stri
     format!("{}\n", Value::Object(object))
 }
 
-/// A flow as its receiver saw it.
+/// A flow as observed by its receiver.
 pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String {
     let mut object = Map::new();
     head(

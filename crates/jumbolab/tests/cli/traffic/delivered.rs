@@ -1,5 +1,5 @@
-//! Every law of sizes, of gaps and of bursts arrives over loopback as it is
-//! drawn; that what is drawn follows the law is tested where it is drawn.
+//! The sizes, gaps and bursts of every law arrive over loopback as drawn. Other
+//! tests check that drawn values follow the law.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,10 +15,10 @@ use super::Receiver;
 
 const MESSAGES: usize = 300;
 
-/// Sizes that a datagram of ours may have.
+/// The sizes of datagrams with Jumbolab's header.
 const SIZES: std::ops::RangeInclusive<u64> = 28..=65_527;
 
-/// A message that arrived: its octets, and when it left, in nanoseconds.
+/// A received message: its octets, and its departure in nanoseconds.
 type Arrived = (u64, u64);
 
 #[test]
@@ -105,21 +105,20 @@ fn every_law_is_delivered_as_it_is_drawn() {
     }
 }
 
-/// Sizes are those that were drawn, and so are the instants, but for what each
-/// was late.
+/// Asserts that sizes and departures are as drawn, apart from lateness.
 fn follows(name: &str, arrived: &[Arrived], drawn: &[Arrived]) {
     let sizes = |of: &[Arrived]| of.iter().map(|(size, _)| *size).collect::<Vec<_>>();
     assert_eq!(sizes(arrived), sizes(drawn), "{name}");
     let pairs = arrived.iter().zip(drawn);
     let mut late: Vec<u64> = pairs.map(|((_, left), (_, at))| left - at).collect();
     late.sort_unstable();
-    // A machine that is busy delays some, and not half of them by so much; all
-    // of it lasts about a second.
+    // A busy machine delays some messages, but not half of them by that much;
+    // the whole test lasts about a second.
     let median = late[late.len() / 2] - late[0];
     assert!(median < 20_000_000, "{name}: {median} ns");
 }
 
-/// What a log has of each flow, in the order of sequence numbers.
+/// The records of each flow in a log, in the order of sequence numbers.
 fn arrived(octets: &[u8]) -> BTreeMap<usize, Vec<Arrived>> {
     open(octets).unwrap();
     let mut found: BTreeMap<usize, Vec<(u64, Arrived)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A receiver that takes a stream drop by drop: its senders end all the same.
+//! A receiver that reads a stream very slowly: its senders end nevertheless.
 #![expect(
     clippy::disallowed_methods,
     reason = "the receiver is one of the test's own"
@@ -42,8 +42,8 @@ fn a_flow_of_so_many_packets_ends_where_next_to_nothing_is_taken() {
     assert!((10..40).contains(&lasted), "{lasted} s");
 }
 
-/// What becomes of `jumbolab send` where the receiver reads so many octets of
-/// its stream ten times a second, and how many seconds it took.
+/// The outcome and the duration in seconds of `jumbolab send` if the receiver
+/// reads `octets` of its stream ten times a second.
 fn send_to_one_who_reads(octets: usize, line: &str) -> (Outcome, u64) {
     let dir = Dir::new();
     let control = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -89,7 +89,7 @@ struct Dripping {
 }
 
 impl Dripping {
-    /// Talks to the sender until it is gone.
+    /// Serves the sender until it exits.
     fn serve(&mut self) {
         let tick = Some(Duration::from_millis(100));
         self.stream.set_read_timeout(tick).unwrap();

@@ -1,4 +1,4 @@
-//! How flows end before their time, and what is refused before it.
+//! Early ends of flows, and rejected flows.
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
@@ -8,7 +8,7 @@ use super::{Receiver, interrupt};
 fn ctrl_c_at_the_sender_keeps_what_was_measured() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--once");
-    // So slow that what gathers while the machine stands still finds room.
+    // So slow that the receive buffer bridges a pause of the machine.
     let sender = receiver.begin(&dir, "::1 --gap 10ms --for 50min --json");
     receiver.says("UDP, one way");
     interrupt(&sender);

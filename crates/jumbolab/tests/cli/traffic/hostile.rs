@@ -1,4 +1,4 @@
-//! Peers that mean harm, or break off: the receiver serves on.
+//! Malicious or broken peers: the receiver continues to serve.
 #![expect(
     clippy::disallowed_methods,
     reason = "strangers open sockets of their own"
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::super::harness::{Dir, Outcome};
 use super::{Receiver, interrupt};
 
-/// A true first frame: length, type, magic, version, nonce, clock.
+/// A valid first frame: length, type, magic, version, nonce, clock.
 fn hello() -> Vec<u8> {
     let mut frame = vec![0, 31, 1];
     frame.extend(b"JLCT");
@@ -29,7 +29,7 @@ fn stranger(receiver: &Receiver) -> TcpStream {
     stream
 }
 
-/// What comes until the receiver closes.
+/// Reads until the receiver closes.
 fn answer(mut stream: TcpStream) -> Vec<u8> {
     let mut octets = Vec::new();
     match stream.read_to_end(&mut octets) {
@@ -50,11 +50,11 @@ fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
         vec![0; 100],
         vec![0xff; 5_000],
         vec![0, 1, 99],
-        // A message that is true, but not the first.
+        // A valid message, but not the first.
         [&[0, 9, 6][..], &[0; 8]].concat(),
     ] {
         let mut stream = stranger(&receiver);
-        // The receiver may close before all is written.
+        // The receiver may close before everything is written.
         let _ = stream.write_all(&garbage);
         let octets = answer(stream);
         assert!(octets.len() <= 4, "{octets:?}");
@@ -77,9 +77,9 @@ fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
     slow.write_all(&hello()[..10]).unwrap();
     drop(stranger(&receiver));
     receiver.says("it closed the connection");
-    // A connection that has proved nothing has no slot.
+    // An unauthenticated connection has no slot.
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
-    // Nobody has more than the time of a handshake.
+    // A handshake has a time limit.
     for stream in [silent, slow] {
         let octets = answer(stream);
         assert_eq!(octets, [0, 2, 5, 6], "refused for being late");
@@ -95,14 +95,14 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     let mut receiver = Receiver::start(&dir, "--sessions 1 --secret key");
     let quick = "--secret key --packets 5 --gap 1ms";
     let mut strangers: Vec<TcpStream> = (0..80).map(|_| stranger(&receiver)).collect();
-    // From another address, and from that of the strangers.
+    // From another address, and from that of the unauthenticated peers.
     receiver.send(&dir, &format!("::1 {quick}")).fine();
     receiver.send(&dir, &format!("127.0.0.1 {quick}")).fine();
     for first in strangers.drain(..16) {
         assert_eq!(answer(first), [0, 2, 5, 3], "others came");
     }
     receiver.says("it had proved nothing yet");
-    // A session keeps its slot, and there are as many slots as --sessions says.
+    // A session keeps its slot, and --sessions sets the number of slots.
     let line = "::1 --secret key --meter round-trip --for 50min --json";
     let sender = receiver.begin(&dir, line);
     receiver.says("round trip");
@@ -139,7 +139,7 @@ fn a_sender_that_is_killed_leaves_a_receiver_that_serves_on() {
 fn a_flows_port_answers_nobody_but_its_sender() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
-    // So slow that what gathers while the machine stands still finds room.
+    // So slow that the receive buffer bridges a pause of the machine.
     let line = "127.0.0.1 --meter round-trip --gap 10ms --for 50min --json";
     let sender = receiver.begin(&dir, line);
     let line = receiver.says("to port");
@@ -154,12 +154,12 @@ fn a_flows_port_answers_nobody_but_its_sender() {
     socket
         .set_read_timeout(Some(Duration::from_millis(300)))
         .unwrap();
-    // A message that wants an echo, and what could be a cookie.
+    // A message that requests an echo, and a guess of the cookie.
     let mut message = b"JLAB\x01\x01\0\0\0\0\0\x1c".to_vec();
     message.extend([0; 16]);
     let mut room = [0; 100];
     for datagram in [&message[..], &[0; 16], b""] {
-        // The port may have closed to strangers by then.
+        // The port may have closed to other peers by then.
         let _ = socket.send_to(datagram, ("127.0.0.1", port));
         let came = socket.recv_from(&mut room);
         assert!(came.is_err(), "{came:?}");
@@ -177,7 +177,7 @@ fn a_flows_port_answers_nobody_but_its_sender() {
 fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
-    // It serves once it has said where.
+    // It serves once it has reported its address.
     receiver.says("listening on ::1");
     // Opened once more, so that only this end does not wait.
     let path = format!("/proc/{}/fd/2", receiver.process());
@@ -189,7 +189,7 @@ fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
     }
     for _ in 0..300 {
         let mut stream = stranger(&receiver);
-        // The receiver may close before all is written.
+        // The receiver may close before everything is written.
         let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
         assert!(answer(stream).len() <= 4);
     }
@@ -224,8 +224,8 @@ fn strangers_are_counted_and_told_of_once_a_second_at_most() {
     receiver.stop().fine();
 }
 
-/// `JUMBOLAB_FUZZ_CASES=10000000` tries more, one connection of a stranger for
-/// a thousand datagrams.
+/// `JUMBOLAB_FUZZ_CASES=10000000` tests more cases, with one connection per
+/// thousand datagrams.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 #[test]
 fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing() {
@@ -244,14 +244,14 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
     let (mut then, mut accepted) = (0, 0);
     let mut room = [0; 100];
     for number in 0..cases {
-        // A message that wants an echo, of which some octets are others.
+        // A message that requests an echo, with some octets changed.
         let mut message = b"JLAB\x01\x01\0\0\0\0\0\x1c".to_vec();
         message.extend([0; 16]);
         let noise = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let at = usize::try_from(noise >> 32).unwrap() % message.len();
         message[at] ^= noise.to_be_bytes()[0] & 0x81;
         accepted += u64::from(wire::message::Message::parse(&message).is_ok());
-        // The port is closed to strangers, and the kernel says so.
+        // The port is closed to other peers, and the kernel reports that.
         let _ = socket.send_to(&message, ("127.0.0.1", port));
         let came = socket.recv_from(&mut room);
         assert!(came.is_err(), "{came:?}");

@@ -1,4 +1,4 @@
-//! Who is served, and whose clock it is.
+//! Admission of senders, and the clocks of hosts.
 
 use std::process::Command;
 
@@ -37,7 +37,7 @@ fn the_bound_of_the_offset_holds_a_clock_that_is_shifted() {
     let receiver = Receiver::start(&dir, "");
     for seconds in [100_000_i64, 86_400 * 30] {
         let sender = dir.command();
-        // The sender's clock, which nobody sets, is ahead by so much.
+        // The offset of the sender's monotonic clock.
         let outcome = Command::new("unshare")
             .args([
                 "--user",
@@ -157,7 +157,8 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
             "namespaces share the clock: {flow}"
         );
     }
-    // What is bigger than the path, and may not be cut, is not sent.
+    // Messages that exceed the path MTU and must not be fragmented are not
+    // sent.
     let big = ["--message", "2000", "--path-mtu", "do"];
     let flow = between("--open", &big).fine().json().remove(0);
     assert_eq!(

@@ -47,7 +47,7 @@ fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
     let octets = std::fs::read(&log).unwrap();
     let whole = whole(&octets);
     assert!(whole.records > 4096, "{whole:?}");
-    // It was torn where nobody chose, and then where a block surely is.
+    // Cut at an arbitrary position, and then at the end of a block.
     let mut torn = octets.clone();
     torn.truncate(whole.last_block + 10);
     for (octets, records) in [
@@ -104,7 +104,7 @@ fn what_the_receiver_had_no_room_for_is_counted_to_the_last_and_the_log_has_all_
 fn a_log_of_round_trips_has_those_that_never_came_back() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    // What the receiver has no room for is not answered.
+    // Messages without room in the receiver are not answered.
     let line = "::1 --meter round-trip --message 60000 --receive-buffer 4096 --gap 2us --packets 3000 --log sent.jlog --json";
     let flow = receiver.send(&dir, line).fine().json().remove(0);
     let (sent, back) = (flow.count("sent"), flow.count("echoes"));
@@ -149,14 +149,14 @@ fn a_log_of_icmp_echoes_says_how_many_were_sent() {
     assert_eq!(counts, [20, 20, 0], "{row}");
 }
 
-/// Waits until the log in the folder `logs` has so many records.
+/// Waits until the log in the folder `logs` has `records` records.
 fn log_with(dir: &Dir, records: u64) -> PathBuf {
     let there = holds(|| only_log(dir).is_some_and(|(_, log)| whole(&log).records >= records));
     assert!(there, "the log has no {records} records");
     only_log(dir).unwrap().0
 }
 
-/// The log in the folder `logs`, once there is one.
+/// The log in the folder `logs`, if it exists yet.
 fn only_log(dir: &Dir) -> Option<(PathBuf, Vec<u8>)> {
     let mut entries = std::fs::read_dir(dir.path().join("logs")).ok()?;
     let path = entries.next()?.unwrap().path();
@@ -164,13 +164,13 @@ fn only_log(dir: &Dir) -> Option<(PathBuf, Vec<u8>)> {
     Some((path, octets))
 }
 
-/// What a log has, up to its end or a tear.
+/// The complete content of a log, up to its end or a cut.
 #[derive(Debug, Default)]
 struct Whole {
     records: u64,
     unanswered: u64,
     in_last_block: u64,
-    /// Where the last block of records begins.
+    /// The position of the last block of records.
     last_block: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What is sent, and what is measured of it.
+//! Metrics of sent traffic.
 
 use super::super::harness::Dir;
 use super::super::lookup::Object;
@@ -15,8 +15,8 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
             let line = format!(
                 "{host} --protocol {protocol} --message 100 --gap 100us --packets 200 --json"
             );
-            // What TCP brings before the kernel has begun to stamp has no stamp,
-            // and a busy machine begins late.
+            // TCP data that arrives before the kernel starts to stamp has no
+            // stamp, and a busy machine starts late.
             let flow = until_undisturbed(&format!("stamps of {protocol} to {host}"), 5, || {
                 flows += 1;
                 let flow = receiver.send(&dir, &line).fine().json().remove(0);
@@ -70,8 +70,8 @@ fn round_trips_are_measured_at_a_pace_and_one_at_a_time() {
 #[test]
 fn echoes_come_back_without_a_receiver_to_those_who_may_send_them() {
     let dir = Dir::new();
-    // Root of a namespace opens raw sockets; without that capability the range
-    // of groups decides, in which a new namespace has none.
+    // Root of a namespace may open raw sockets. Without that capability the
+    // range of groups decides, which is empty in a new namespace.
     let ordinary = "setpriv --bounding-set=-net_raw";
     let allow = "echo 0 0 >/proc/sys/net/ipv4/ping_group_range;";
     for (first, user, may_send) in [
@@ -101,8 +101,8 @@ fn bursts_begin_and_end() {
     let line = "::1 --message 100 --gap 1ms --on 10ms --off 90ms --for 250ms --json";
     until_undisturbed("bursts", 5, || {
         let flow = receiver.send(&dir, line).fine().json().remove(0);
-        // Three periods of ten, of which a gap may end in the silence. What a
-        // busy machine is too late for is not sent any more.
+        // Three periods of ten; a gap may end in the silence. A busy machine
+        // omits messages for which it is too late.
         let [offered, sent] = ["offered", "sent"].map(|key| flow.count(key));
         assert!((25..=31).contains(&offered) && sent <= offered, "{flow}");
         let late = offered - sent;
@@ -123,7 +123,8 @@ fn flows_of_a_file_run_side_by_side() {
     );
     let receiver = Receiver::start(&dir, "--json");
     let flows = receiver
-        // So long that a machine that stands still for a while sends some of each.
+        // Long enough for each flow to send, even if the machine pauses for a
+        // while.
         .send(&dir, "::1 --file flows.toml --for 1s --json")
         .fine()
         .json();
@@ -152,8 +153,8 @@ fn datagrams_that_are_cut_and_merged_by_the_kernel_are_counted_one_by_one() {
     let [sent, received, overflowed] =
         ["sent", "received", "overflowed"].map(|key| flow.count(key));
     assert_eq!(sent, 1000, "{flow}");
-    // So many at once may find no room; the kernel counts those as they come,
-    // and it may have merged twenty.
+    // Such bursts may exceed the buffer; the kernel counts the drops per
+    // received datagram, and may have merged twenty.
     let whole = received == 1000 && overflowed == 0;
     let dropped = (overflowed..=20 * overflowed).contains(&(1000 - received)) && overflowed > 0;
     assert!(whole || dropped, "{flow}");
