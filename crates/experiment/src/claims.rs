@@ -104,9 +104,6 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
                     higher,
                     by: by.map_or(0.0, |by| by.value),
                 }),
-                (None, Some(percent), _) if percent.value < 0.0 => {
-                    Err(percent.refuse("`is` says which way; write it without the sign"))
-                }
                 (None, Some(percent), over) => Ok(Expected::Changed {
                     than,
                     higher,

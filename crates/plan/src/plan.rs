@@ -185,7 +185,8 @@ pub enum Expected {
         /// Whether the mean is higher than the other one; otherwise it is
         /// lower.
         higher: bool,
-        /// The smallest change in per cent, not negative.
+        /// The smallest change in per cent to that side; negative: it may be so much to
+        /// the other side.
         percent: f64,
         /// The settings for which the change must be that large.
         over: Over,

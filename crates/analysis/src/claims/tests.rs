@@ -205,6 +205,12 @@ fn a_change_is_claimed_of_each_setting_of_one_or_on_average() {
     assert_eq!(fallen(58.5, [90.0, 40.0]), Reproduced);
     assert_eq!(fallen(58.5, [90.0, 60.0]), NotReproduced);
     assert_eq!(fallen(0.0, [150.0, 190.0]), NotReproduced);
+    // "By no more than": it may be so much to the other side.
+    let about = |higher, to| changed(Over::Each, higher, -5.0, to).0;
+    assert_eq!(about(true, [98.0, 110.0]), Reproduced);
+    assert_eq!(about(true, [90.0, 110.0]), NotReproduced);
+    assert_eq!(about(false, [98.0, 103.0]), Reproduced);
+    assert_eq!(about(false, [98.0, 110.0]), NotReproduced);
     let (_, average) = changed(Over::Mean, true, 0.0, [150.0, 190.0]);
     assert!((average.unwrap() - 70.0).abs() < 2.0, "{average:?}");
     assert_eq!(changed(Over::Any, true, 0.0, [150.0, 190.0]).1, None);

@@ -259,7 +259,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "by_percent",
                 kind: "per cent",
                 default: DefaultValue::Absent,
-                meaning: "Instead of `by`: by how many per cent of the other at least.",
+                meaning: "Instead of `by`: by how many per cent of the other at least; -5: it may fall short of the other by up to 5 %.",
                 worlds: everywhere(),
             },
             Key {

@@ -80,7 +80,7 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
         ) => {
             let claimed = if *higher { *percent } else { -percent };
             let apart = held.percent.map(|change| (change - claimed).abs());
-            return apart.unwrap_or(0.0) / percent.max(f64::MIN_POSITIVE);
+            return apart.unwrap_or(0.0) / percent.abs().max(f64::MIN_POSITIVE);
         }
         (Expected::Than { .. }, None) => return 0.0,
         (Expected::AtMost(bound) | Expected::AtLeast(bound), _) => *bound,
@@ -143,8 +143,8 @@ fn average(judged: &Judged<'_>) -> String {
 /// A claimed change, e.g. `+117 % or more`.
 fn least(higher: bool, percent: f64) -> String {
     match higher {
-        true => format!("+{percent} % or more"),
-        false => format!("-{percent} % or lower"),
+        true => format!("{percent:+} % or more"),
+        false => format!("{:+} % or lower", -percent),
     }
 }
 
