@@ -50,10 +50,10 @@ impl Interval {
         (self.high - self.low) / 2.0
     }
 
-    /// Whether it has no width that chance could have made, of figures about so
-    /// large: what it was made from has no spread.
+    /// Whether it is narrower than a hundred-thousandth of figures about so
+    /// large: then their trials count as without spread.
     pub(crate) fn is_exact(self, figures: f64) -> bool {
-        self.half() <= 1e-9 * figures.abs()
+        self.half() <= 1e-5 * figures.abs()
     }
 
     /// How far it reaches from 0, to either side.

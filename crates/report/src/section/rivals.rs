@@ -63,11 +63,14 @@ fn answer(judged: &Judged<'_>) -> String {
     let alternatives = judged.alternatives.len();
     let found = match matching.as_slice() {
         [] => format!("no {factor} of {alternatives} matches all {all} sentences"),
-        some => format!("{factor} {} matches all {all} sentences", named(some)),
+        some => {
+            let verb = if some.len() > 1 { "match" } else { "matches" };
+            format!("{factor} {} {verb} all {all} sentences", named(some))
+        }
     };
     let open = match judged.open().as_slice() {
         [] => String::new(),
-        some => format!("; {} contradicts none and leaves some open", named(some)),
+        some => format!("; not contradicted, with sentences open: {}", named(some)),
     };
     let most = (0..alternatives).map(|at| judged.explained(at)).max();
     let nearest = match (matching.is_empty(), most) {
@@ -75,7 +78,7 @@ fn answer(judged: &Judged<'_>) -> String {
             let nearest: Vec<usize> = (0..alternatives)
                 .filter(|&at| judged.explained(at) == most)
                 .collect();
-            format!("; {} matches {most}", named(&nearest))
+            format!("; most, {most}: {}", named(&nearest))
         }
         _ => String::new(),
     };
