@@ -76,6 +76,10 @@ const SHIPPED: &[(&str, &str)] = &[
         "rtt-by-packet-size",
         include_str!("../../../experiments/rtt-by-packet-size.toml"),
     ),
+    (
+        "hops-and-load",
+        include_str!("../../../experiments/hops-and-load.toml"),
+    ),
     ("stall", include_str!("../../../experiments/stall.toml")),
     (
         "jumbograms",
